@@ -12,14 +12,8 @@ const number = z.union([z.number(), z.string().regex(/^\d+$/, 'expected a whole 
 const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')], {
   error: 'expected true or false',
 });
+const splitList = (text: string) => text.split(',').flatMap((item) => item.trim() || []);
 const list = z.union([z.array(z.string()), z.string().transform(splitList)]);
-
-function splitList(text: string): string[] {
-  return text
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
-}
 
 /** Sources with a queue of their own; SQS lets ten queues share their dead letters, and one is the common one. */
 const MOST_SOURCES = 9;

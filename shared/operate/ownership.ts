@@ -73,6 +73,8 @@ export async function adoptGroup(
     await endClaim({ ...seen, leaving: platformId }, company, ports);
     return { kind: 'busy' };
   }
+  // A sweep that came in between has ended it, as one by which nothing was linked.
+  await ports.claims.claim(company, platformId, ref);
   await ports.applyQueue.wake([ref]);
   return { kind: 'adopted', observed };
 }

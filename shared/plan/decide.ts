@@ -81,6 +81,8 @@ export type Decision =
       readonly id: PlatformGroupId;
       readonly difference: Difference | undefined;
       readonly waiver: DeletionWaiver | undefined;
+      /** A deletion of ours that was looked for in vain, and has happened since. */
+      readonly landed?: Intent | undefined;
     }
   | { readonly kind: 'release'; readonly reason: string }
   /** One of these existing groups becomes ours, the first that nobody else has. */
@@ -225,7 +227,7 @@ export function decide(facts: Facts): Decision {
   if (rejected !== undefined) return look === 'gone' ? decideMissing(facts) : decideRejected(facts, rejected);
   if (state.released) {
     if (state.platformId !== undefined) return { kind: 'release', reason: 'a person released this group' };
-    return settle('excluded');
+    return settleUnheld(facts, 'excluded');
   }
   const treatment = treatmentOf(facts);
   if (treatment.excluded) return settle('excluded');
@@ -459,7 +461,7 @@ export function decideForeign(
   if (contest !== undefined && 'kind' in contest) return contest;
   const { intent, doubt } = facts.state;
   const explained = weightOf(foreignDifferences(before, observed, { isSpokeIdGone })) - weightOf(differences);
-  const landed = before.length > 0 && explained > 0 ? doubt?.intent : undefined;
+  const landed = doubted && before.length > 0 && explained > 0 ? doubt?.intent : undefined;
   const absorb = (view: View): Absorb => ({
     kind: 'absorb',
     ...{ observed, view, differences, intent, landed, contest },
@@ -540,9 +542,11 @@ function decideMissing(facts: Facts): Decision {
 /** Deleted, or deleted and made again: another group that carries our spokeId is what it became. */
 function decideUnlinking(facts: Facts, id: PlatformGroupId, listed: readonly ListedGroup[]): Decision {
   const { state, wanted } = facts;
+  const landed = deletionInDoubt(state);
+  const ours: Decision = { kind: 'unlink', id, difference: undefined, waiver: undefined, landed };
   // A group that the directory has deleted as well is nobody's loss, unless it is there and keeps its members.
-  if (hasDeparted(state.registers))
-    return decideMisrouted(facts) ?? { kind: 'unlink', id, difference: undefined, waiver: undefined };
+  if (hasDeparted(state.registers)) return decideMisrouted(facts) ?? ours;
+  if (landed !== undefined) return ours;
   const again = listed.find((group) => group.spokeId === state.ref.group && group.id !== id);
   const difference: Difference =
     again === undefined
@@ -556,6 +560,10 @@ function decideUnlinking(facts: Facts, id: PlatformGroupId, listed: readonly Lis
   if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
   return { kind: 'unlink', id, difference, waiver: { policy, seen: newnessOf(state, wanted).newest } };
 }
+
+/** Sent for the very group that is linked: it carries no version, so it may land whatever was written since. */
+const deletionInDoubt = ({ doubt, platformId }: GroupState): Intent | undefined =>
+  doubt?.intent.action === 'delete' && doubt.intent.platformId === platformId ? doubt.intent : undefined;
 
 /** A wrong route answers 404 everywhere and lists nothing: what is to go may be there all the same. */
 function decideMisrouted({ state, listed, nowMs, createSettleMs }: Facts): Decision | undefined {
@@ -571,7 +579,10 @@ function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
   if (wanted.state === 'unnamed' && !hasDeparted(state.registers))
     return settle('unnamed', { ending: 'open' });
   if (views.isUnreadable) return decideLook(facts) ?? clear(facts);
-  if (treatment.drift !== 'restore' && isLeftDeleted(facts, wanted)) return settle('in_sync');
+  if (treatment.drift !== 'restore' && isLeftDeleted(facts, wanted)) {
+    const candidates = wasLost(facts);
+    return candidates.length > 0 ? { kind: 'adopt', candidates } : settleUnheld(facts, 'in_sync');
+  }
   const current = views.base;
   const waiver =
     treatment.drift === 'restore' || current === undefined ? undefined : stillWaived(facts, wanted, current);
@@ -625,7 +636,8 @@ function decidePlan(
 function settleUndoubted(settled: Decision, facts: Facts): Decision {
   const { state, nowMs } = facts;
   const { doubt, platformId } = state;
-  if (doubt === undefined) return settled;
+  const isMoot = doubt?.intent.action === 'delete' && deletionInDoubt(state) === undefined;
+  if (doubt === undefined || isMoot) return settled;
   if (nowMs < doubt.untilMs) return { ...settled, againAtMs: doubt.untilMs } as Decision;
   return (platformId === undefined ? undefined : decideLook(facts)) ?? settled;
 }
@@ -676,6 +688,10 @@ function isLeftDeleted({ state }: Facts, wanted: Wanted): boolean {
   return word <= deletionWaiver.seen;
 }
 
+/** Of a platform group that is let go of nothing is held any more. */
+const settleUnheld = (facts: Facts, as: SettledState): Decision =>
+  isHoldOver(facts) ? { kind: 'drop_hold' } : settle(as);
+
 /** What a group shows once its plan is carried out, be that by a write or because there was nothing to write. */
 export const SETTLED: Readonly<Record<Wanted['state'], SettledState>> = {
   present: 'in_sync',
@@ -714,7 +730,7 @@ function guard(plan: Plan, facts: Facts): Guarded | Decision {
   const { state, settings, held: read, views, nowMs, reservation } = facts;
   const { removals } = plan;
   const none: Guarded = { held: new Set(), consumes: undefined, isReserved: false };
-  if (removals.length === 0) return state.hold === undefined ? none : { kind: 'drop_hold' };
+  if (removals.length === 0) return isHoldOver(facts) ? { kind: 'drop_hold' } : none;
   if (state.hold !== undefined && read === undefined) return { kind: 'read', what: ['held'] };
   const limits = settings.guard;
   const current = state.hold && read && holdWithSay(state.hold, read, { plan, limits, nowMs });
@@ -742,6 +758,10 @@ function guard(plan: Plan, facts: Facts): Guarded | Decision {
   // An approval is used up before what came after it is held in its turn: a group has one hold at a time.
   return consumes === undefined ? holdAll(all, judgement.rule) : { ...none, held: new Set(all), consumes };
 }
+
+/** Nobody is to go. A platform group that answers 404 may be there again, and with it whoever was held in it. */
+const isHoldOver = ({ state: { hold, platformId, former }, nowMs }: Facts): boolean =>
+  hold !== undefined && (platformId !== undefined || former?.isGone !== true || isOver(hold, nowMs));
 
 /**
  * Two messages may wake two workers with one group, and both put the same removals into the book. Nobody is asked about

@@ -53,9 +53,13 @@ export function decode<T>(
   throw failure;
 }
 
+/** Half a character has no UTF-8 form, so it could not be stored as it is; a platform that cuts texts leaves one. */
+const HALF = /\\u[dD][89a-fA-F]/;
+const wellFormed = (_: string, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value);
+
 function parseJson(text: string, facts: PlatformErrorFacts): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(text, HALF.test(text) ? wellFormed : undefined) as unknown;
   } catch {
     // The parser's own message quotes the text, which may hold anything.
     const got = text.trim() === '' ? 'an empty body' : `${text.length} characters that are none`;

@@ -74,7 +74,7 @@ const LONGEST_NAME = 200;
 
 function actorOf(initiator: ActivityEvent['initiator']): Pick<FeedEvent, 'actor'> {
   const [role, name] = [initiator?.role, initiator?.display_name].map(
-    (text) => text?.slice(0, LONGEST_NAME) || null,
+    (text) => text?.slice(0, LONGEST_NAME).toWellFormed() || null,
   );
   return role || name ? { actor: { role: role ?? null, name: name ?? null } } : {};
 }

@@ -35,7 +35,8 @@ export const MAX_EXCERPTED = 8192;
 /** The redacted beginning of an answer, at most 500 characters. Redaction comes first: a cut token would slip through. */
 export function excerptOf(body: string, secrets: readonly string[] = []): string {
   const clean = redact(body.slice(0, MAX_EXCERPTED), secrets).trim();
-  return clean.length <= EXCERPT_CHARACTERS ? clean : `${clean.slice(0, EXCERPT_CHARACTERS - 1)}…`;
+  const beginning = clean.slice(0, EXCERPT_CHARACTERS - 1).toWellFormed();
+  return clean.length <= EXCERPT_CHARACTERS ? clean : `${beginning}…`;
 }
 
 /**

@@ -1,14 +1,14 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { LONGEST_DELAY_SECONDS } from '../contract/topology.ts';
 import type { ApplyQueue } from '../sync/ports/queues.ts';
-import { sendAll } from './sqs-batch.ts';
+import { sendAll, sendable } from './sqs-batch.ts';
 
 /** A message group is a connection: one company's backlog then holds up nobody else's messages (fair queues of SQS). */
 export const createApplyQueue = (client: SQSClient, queueUrl: () => Promise<string>): ApplyQueue => ({
   async wake(groups) {
     if (groups.length === 0) return [];
     const messages = groups.map(({ connection, group, afterMs = 0 }) => ({
-      MessageBody: JSON.stringify({ connection, group }),
+      MessageBody: sendable(JSON.stringify({ connection, group })),
       MessageGroupId: connection,
       DelaySeconds: Math.min(LONGEST_DELAY_SECONDS, Math.max(0, Math.ceil(afterMs / 1_000))),
     }));

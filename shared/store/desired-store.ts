@@ -1,11 +1,12 @@
+import * as z from 'zod';
 import { completeSnapshotFloor } from '../domain/fold.ts';
+import { number, stampText } from '../domain/forms.ts';
 import type { GroupRegisters } from '../domain/group.ts';
 import type { GroupRef, MemberId } from '../domain/ids.ts';
-import { laterStamp, parseStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../domain/stamp.ts';
+import { laterStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../domain/stamp.ts';
 import type { DesiredStore, Dirty, MemberEntry, Said } from '../sync/ports/desired.ts';
-import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { dirtying, promise } from './group-writes.ts';
-import { plain } from './item-form.ts';
+import { plain, understood } from './item-form.ts';
 import { groupKey, inGroupKey, memberKey, partKey, partPrefix } from './keys.ts';
 import type { Attributes, Condition, Item, Table } from './table.ts';
 import { all, any, equal, exists, greater, itemsOf, less, missing } from './table.ts';
@@ -87,7 +88,7 @@ export function createDesiredStore(table: Table): DesiredStore {
       });
       await Promise.all(markers.map((marker) => table.put(marker)));
       const floors = [...prefixes].map(async ([prefix, count]) => {
-        return completeSnapshotFloor(count, (await itemsOf(table, { partition: pk, prefix })).map(readPart));
+        return completeSnapshotFloor(count, (await itemsOf(table, { partition: pk, prefix })).map(partOf));
       });
       return (await Promise.all(floors)).reduce(laterStamp, STAMP_ZERO);
     },
@@ -141,11 +142,5 @@ function registerWrites({ name, saidBy, ...floors }: GroupRegisters) {
   return writes;
 }
 
-function readPart(item: Item): { index: number; stamp: Stamp } {
-  const { index, stamp } = item;
-  const parsed = typeof stamp === 'string' ? parseStamp(stamp) : undefined;
-  if (typeof index !== 'number' || parsed === undefined) {
-    throw new CorruptItemError(`expected a snapshot part with index and stamp at ${item.sk}`);
-  }
-  return { index, stamp: parsed };
-}
+const Part = z.lazy(() => z.object({ index: number, stamp: stampText }));
+const partOf = (item: Item) => understood(Part, item, `a snapshot part at ${item.sk}`);

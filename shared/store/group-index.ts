@@ -78,7 +78,7 @@ function summaryOf(connection: ConnectionName, item: Item): GroupSummary {
     ref: refOf(connection, item),
     paused: paused === true,
     holdWaits: hold !== undefined,
-    holdUndecided: isUndecided(hold),
+    holdUndecided: (hold as { decision?: { kind?: unknown } } | undefined)?.decision?.kind === 'waiting',
     ...(Number.isNaN(dueMs) ? {} : { dueMs }),
     ...(typeof name === 'string' ? { name } : {}),
     ...(typeof settled === 'string' ? { settled: settled as SettledState } : {}),
@@ -86,9 +86,6 @@ function summaryOf(connection: ConnectionName, item: Item): GroupSummary {
     ...(typeof failedAt === 'number' ? { failedAtMs: failedAt } : {}),
   };
 }
-
-const isUndecided = (hold: unknown): boolean =>
-  (hold as { decision?: { kind?: unknown } } | undefined)?.decision?.kind === 'waiting';
 
 const pendingOf = (connection: ConnectionName, item: Item): PendingEntry => ({
   ref: refOf(connection, item),

@@ -133,10 +133,13 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
     noteMiss: (ref, intent) => update(ref, { set: { intent: plain(intent) } }, intentIs(intent.id)),
 
-    async dropIntent(ref, intent, { owed, doubtUntilMs, doubts, audited }) {
-      const doubt = doubtUntilMs === undefined ? undefined : { intent: plain(intent), untilMs: doubtUntilMs };
+    async dropIntent(ref, intent, { owed, doubted = intent, doubtUntilMs, doubts, audited }) {
+      const doubt =
+        doubtUntilMs === undefined ? undefined : { intent: plain(doubted), untilMs: doubtUntilMs };
       const set = plain({ unsettledRemovals: owed, doubt, doubts, lastAudit: audited });
-      const dropped = await change(ref, { set, remove: ['intent', 'intentId'] }, intentIs(intent.id));
+      // What was in doubt before is among these, or cannot land any more.
+      const remove = ['intent', 'intentId', ...(doubt && !doubts ? ['doubts'] : [])];
+      const dropped = await change(ref, { set, remove }, intentIs(intent.id));
       if (dropped.written && doubtUntilMs === undefined) await views.discard(ref, intent.view, dropped.item);
       return dropped.written;
     },
@@ -185,7 +188,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
             }
           : {
               set: { ...linkAttributes(platform), ...(isNews ? { takeOver: true } : {}), ...foundNow },
-              remove: [MISSED, 'former', ...answered, ...landedBy(seen, platform.version)],
+              remove: [MISSED, 'former', 'deletionWaiver', ...answered, ...landedBy(seen, platform.version)],
             };
       const absorbed = await change(seen.ref, how, all(unsettledSince(seen), suspectIsAs(seen)));
       if (absorbed.written && isNews && platform !== undefined)

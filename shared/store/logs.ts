@@ -22,6 +22,16 @@ import type { Item, QueryRequest, Table } from './table.ts';
 import { all, any, eachOf, equal, exists, missing } from './table.ts';
 
 const AUDIT_LIFE_SECONDS = 400 * 86_400;
+/** Of a list the first are kept, and no more than an item has room for: an id alone may have two thousand bytes. */
+const MAX_LISTED = 1_000;
+const MAX_LIST_BYTES = 250_000;
+
+/** As JSON they are no shorter than as the table counts them. */
+function fitting<Entry>(list: readonly Entry[], most = MAX_LISTED): readonly Entry[] {
+  const first = list.slice(0, most);
+  const fits = Buffer.byteLength(JSON.stringify(first)) <= MAX_LIST_BYTES;
+  return fits ? first : fitting(first, Math.floor(first.length / 2));
+}
 
 /** Whoever asks for the newest must not read what a year has left. */
 const PAGE_SIZE = 100;
@@ -36,7 +46,7 @@ export function createAuditLog(table: Table): AuditLog {
         ...OF_THIS_SCHEMA,
         ...(ref.group === '' ? {} : { group: ref.group }),
         ...entry,
-        changes: entry.changes.map((change) => ({ ...change })),
+        changes: fitting(entry.changes).map((change) => ({ ...change })),
         gpk: logPartition(ref.connection),
         gsk: `${dueText(entry.atMs)}#${entry.intent}`,
         expiresAt: Math.ceil(entry.atMs / 1_000) + AUDIT_LIFE_SECONDS,
@@ -108,8 +118,6 @@ const canonical = (value: unknown): string =>
   );
 
 const DRIFT_LIFE_SECONDS = 400 * 86_400;
-/** Records keep the first thousand of a list, so that an item stays far below its limit. */
-const MAX_LISTED = 1_000;
 
 export function createDriftLog(table: Table): DriftLog {
   const recordsUnder = (connection: ConnectionName, prefix: string, how: Partial<QueryRequest> = {}) =>
@@ -124,7 +132,7 @@ export function createDriftLog(table: Table): DriftLog {
           ...drift,
           before: bounded(drift.before),
           after: bounded(drift.after),
-          eventIds: drift.eventIds.slice(0, MAX_LISTED),
+          eventIds: fitting(drift.eventIds),
           ...happened(connection, drift.detectedAtMs, drift.id),
           expiresAt: Math.ceil(drift.detectedAtMs / 1_000) + DRIFT_LIFE_SECONDS,
         },
@@ -144,7 +152,7 @@ export function createDriftLog(table: Table): DriftLog {
     async attribute(ref, id, { initiator, actor, eventIds }) {
       await table.update(
         driftKey(ref, id),
-        { set: { initiator, ...(actor && { actor }), eventIds: eventIds.slice(0, MAX_LISTED) } },
+        { set: { initiator, ...(actor && { actor }), eventIds: fitting(eventIds) } },
         equal('initiator', NOBODY_KNOWN),
       );
     },
@@ -168,6 +176,6 @@ const happened = (connection: ConnectionName, atMs: number, id: string) => ({
 });
 
 const bounded = (side: DriftRecord['before']) =>
-  typeof side === 'string' || side === null ? side : side.slice(0, MAX_LISTED);
+  typeof side === 'string' || side === null ? side : fitting(side);
 
 const parseDrift = (item: Item): DriftRecord => understood(DriftRecord, item, `a drift record at ${item.sk}`);

@@ -10,9 +10,6 @@ export const HOPE_MS = 24 * 3_600_000;
 /** How far the platform's clock may be ahead of ours: an event after that is not what was found before it. */
 const CLOCK_SLACK_MS = 60_000;
 
-const isUnattributed = ({ initiator, detectedAtMs }: DriftRecord, nowMs: number): boolean =>
-  initiator === NOBODY_KNOWN && nowMs - detectedAtMs < HOPE_MS;
-
 /**
  * Apply may meet a change before the feed has told of it: in a conflict, or in a look before a removal. Once the feed
  * names somebody, the records that wait for a name get it, each from the events about its own platform group: the one
@@ -26,7 +23,7 @@ export async function attributeDrift(
   if (state.unattributed.length === 0 || told.size === 0) return;
   const left: string[] = [];
   for (const record of await drift.read(state.ref, state.unattributed)) {
-    if (!isUnattributed(record, clock())) continue;
+    if (record.initiator !== NOBODY_KNOWN || clock() - record.detectedAtMs >= HOPE_MS) continue;
     const named = attributeTo(record, told);
     if (named.initiator === NOBODY_KNOWN) left.push(record.id);
     else await drift.attribute(state.ref, record.id, named);

@@ -1,5 +1,5 @@
 import { type Gate, OPEN_GATE } from '../domain/gate.ts';
-import type { ConnectionName, GroupRef, MemberId } from '../domain/ids.ts';
+import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import { WAKE_GRACE_MS } from '../domain/promise.ts';
 import { type GateKeeperPorts, tryGate } from './gatekeeper.ts';
 import { atOnce } from './gather.ts';
@@ -123,17 +123,13 @@ async function resumeWalks(connection: ConnectionName, ports: PumpPorts, alone: 
   for await (const members of ports.users.openWalks(connection)) {
     for (const member of members) {
       await alone(`user ${member}`, async () => {
-        await resumeWalk(connection, member, ports);
+        // As in ingest: groups hear of the user, are woken, and only then does the walk end.
+        const user = (await ports.users.read(connection, [member])).get(member);
+        if (user?.walk !== undefined) await walkAndWake(connection, user, ports);
         resumed += 1;
       });
       if (resumed >= PUMP_WALKS) return resumed;
     }
   }
   return resumed;
-}
-
-/** The same steps as in ingest: groups hear of the user, are woken, and only then does the walk end. */
-async function resumeWalk(connection: ConnectionName, member: MemberId, ports: PumpPorts): Promise<void> {
-  const user = (await ports.users.read(connection, [member])).get(member);
-  if (user?.walk !== undefined) await walkAndWake(connection, user, ports);
 }

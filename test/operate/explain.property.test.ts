@@ -5,7 +5,6 @@ import { refreshPeople } from '../../shared/sync/people.ts';
 import type { PersonSpec } from '../../simulate/life.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
 import { story } from '../support/engine/story.ts';
-import { CONNECTION } from '../support/engine/world.ts';
 
 const MEMBERS = ['ann', 'bob', 'cid'];
 const EMPLOYEES = ['e1', 'e2', 'e3', 'e4'];
@@ -46,8 +45,7 @@ it(
     ) => {
       const { world, tell, ref } = await story({ settings: policies });
       for (const user of refused) world.platform.refused.add(user);
-      const connection = await world.onlooker.connections.find(CONNECTION);
-      if (connection === undefined) throw new Error('the world has a connection');
+      const connection = await world.connection();
       await tell({ snapshot: 'g', of: MEMBERS });
       for (const what of steps) {
         if ('listing' in what) {

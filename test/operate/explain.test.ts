@@ -22,11 +22,8 @@ async function company(settings: object = {}) {
       world.advance(60_000);
       await tell();
     },
-    async explain(member: string) {
-      const connection = await world.onlooker.connections.find(CONNECTION);
-      if (connection === undefined) throw new Error('the world has a connection');
-      return explainMember(told.ref('g'), member, { connection, ports: world.onlooker });
-    },
+    explain: async (member: string) =>
+      explainMember(told.ref('g'), member, { connection: await world.connection(), ports: world.onlooker }),
   };
 }
 

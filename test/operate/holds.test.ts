@@ -2,29 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { approveHold, approveSome, listHolds, rejectHold } from '../../shared/operate/holds.ts';
 import { journalOf, recordDeed } from '../../shared/operate/journal.ts';
+import { releaseGroup } from '../../shared/operate/ownership.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
 import { authorsOf } from '../../shared/plan/approval.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
-import type { Connection } from '../../shared/sync/ports/connections.ts';
+import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { dirtyNow } from '../../shared/sync/wake.ts';
-import { Crash, type Worker } from '../../simulate/worker.ts';
 import { calledBy, story, twice } from '../support/engine/story.ts';
-import { CONNECTION, type World } from '../support/engine/world.ts';
+import { CONNECTION, DAY_MS, type World } from '../support/engine/world.ts';
+import { mortalWorker } from '../sync/reconcile/support/mortal.ts';
 
 const EVERYBODY = ['a', 'b', 'c', 'd', 'e', 'f'];
-const DAY_MS = 24 * 3_600_000;
 const WORD = { reason: 'a reorganisation' };
 const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
-
-/** A worker that comes no further than its n-th effect. */
-function dying(n: number): Worker {
-  let effects = 0;
-  const effect = async (kind: string) => {
-    effects += 1;
-    if (effects >= n) throw new Crash(kind);
-  };
-  return { name: 'dying', skewMs: 0, effect, isDead: () => effects >= n };
-}
 
 /** The ports of somebody before whose decision something else is done. */
 function decidingAfter({ onlooker }: World, act: () => Promise<unknown>) {
@@ -231,7 +221,7 @@ describe('a hold', () => {
     const { tell, state, ref, world, shown } = await company();
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     const why = async () => {
-      const connection = (await world.onlooker.connections.find(CONNECTION)) as Connection;
+      const connection = await world.connection();
       return (await explainMember(ref('g'), 'a', { connection, ports: world.onlooker })).because;
     };
     expect(await why()).toMatch(/until a person decides/);
@@ -302,7 +292,7 @@ describe('a hold', () => {
     for (let dyingAt = 1; (await state('g'))?.hold?.createdAtMs === first?.createdAtMs; dyingAt += 1) {
       expect(dyingAt).toBeLessThan(50);
       await world.onlooker.desired.markDirty(ref('g'), dirtyNow(world.onlooker));
-      await applyGroup(ref('g'), world.portsFor(dying(dyingAt))).catch(() => {});
+      await applyGroup(ref('g'), world.portsFor(mortalWorker(dyingAt))).catch(() => {});
       expect((await state('g'))?.hold?.digest).toBe(first?.digest);
     }
   });
@@ -310,7 +300,7 @@ describe('a hold', () => {
   it('lets its removals go when the guard is switched off, those that a person rejected excepted', async () => {
     const { tell, shown, ref, world } = await company({ perHourCount: 3 });
     const withoutGuard = async () => {
-      const connection = (await world.onlooker.connections.find(CONNECTION)) as Connection;
+      const connection = await world.connection();
       const settings = { ...connection.settings, guard: null };
       await world.onlooker.connections.save({ ...connection, settings });
     };
@@ -324,11 +314,37 @@ describe('a hold', () => {
     expect(shown('h')).toEqual([users(...EVERYBODY)]);
   });
 
-  it('ends when nobody wants its removals, and does not hold others in their place', async () => {
-    const { tell, shown, state } = await company();
+  it.each(['waiting', 'rejected'])('that is %s outlasts a wrong route, which ends its link', async (kind) => {
+    const { tell, pass, shown, state, ref, world } = await company({ maxRemovedShare: 1, perHourCount: 3 });
+    await tell({ snapshot: 'h', of: EVERYBODY });
+    await tell({ take: ['a', 'b'], from: 'h' });
+    await tell({ take: ['a', 'b'], from: 'g' });
+    if (kind === 'rejected') await rejectHold(ref('g'), WORD, world.onlooker);
+    const { platformId } = (await state('g')) ?? {};
+    world.advance(DAY_MS);
+    world.platform.hidden = (id) => id === platformId;
+    world.platform.failing = (call) => (call === 'create' ? 404 : undefined);
+    await sweep(await world.connection(), world.onlooker);
+    await pass(600_000);
+    expect(await state('g')).not.toHaveProperty('platformId');
+    world.platform.hidden = () => false;
+    world.platform.failing = () => undefined;
+    world.advance(DAY_MS);
+    await tell();
+    expect(shown('g')).toEqual([users(...EVERYBODY)]);
+    expect(await state('g')).toMatchObject({ platformId, hold: { removes: 2, decision: { kind } } });
+  });
+
+  it('ends when nobody wants its removals, or a person lets go of the group, and holds no others instead', async () => {
+    const { tell, shown, state, ref, world } = await company();
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c', 'd', 'f'] });
     expect(shown('g')).toEqual([users('a', 'b', 'c', 'd', 'f')]);
+    expect((await state('g'))?.hold).toBeUndefined();
+    await tell({ take: ['b', 'c', 'd'], from: 'g' });
+    expect((await state('g'))?.hold).toBeDefined();
+    await releaseGroup(ref('g'), world.onlooker);
+    await tell();
     expect((await state('g'))?.hold).toBeUndefined();
   });
 

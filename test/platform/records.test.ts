@@ -3,7 +3,7 @@ import { roleId } from '../../shared/domain/ids.ts';
 import type { GroupClient } from '../../shared/platform/group-client.ts';
 import { feedPages, recordOf } from '../../shared/platform/records.ts';
 
-const VAST = 'x'.repeat(300_000);
+const VAST = `x${'🚀'.repeat(150_000)}`;
 
 async function eventOf(event: object) {
   async function* follow() {
@@ -22,6 +22,7 @@ it('keeps an event storable, whatever it tells', async () => {
     initiator: { type: VAST, role: VAST, display_name: VAST },
   });
   expect(JSON.stringify(event).length).toBeLessThan(1_500);
+  expect(event?.actor?.name?.isWellFormed()).toBe(true);
   const another = await eventOf({ id: `${VAST}y` });
   expect(another?.id).not.toBe(event?.id);
 });

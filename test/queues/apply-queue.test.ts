@@ -20,11 +20,13 @@ describe('wake-ups of groups', () => {
     [3_600_000, 900],
   ])('are delayed by whole seconds, as far as SQS can: after %s ms', async (afterMs, DelaySeconds) => {
     const { client, sent } = fakeSqs();
-    const wake = { ...ref('Vertrieb – Süd #1 🚀', 'acme'), ...(afterMs === undefined ? {} : { afterMs }) };
+    // SQS takes no U+FFFF as it is.
+    const group = ref('Vertrieb – Süd #1 🚀\uffff', 'acme');
+    const wake = { ...group, ...(afterMs === undefined ? {} : { afterMs }) };
     expect(await createApplyQueue(client, async () => 'url').wake([wake])).toEqual([]);
     expect(sent()).toMatchObject([{ DelaySeconds, MessageGroupId: 'acme' }]);
     expect(sent()[0]).not.toHaveProperty('MessageDeduplicationId');
-    expect(JSON.parse(sent()[0]?.MessageBody ?? '')).toEqual(ref('Vertrieb – Süd #1 🚀', 'acme'));
+    expect(JSON.parse(sent()[0]?.MessageBody ?? '')).toEqual(group);
   });
 
   it('that SQS does not take are named', async () => {

@@ -137,11 +137,11 @@ describe('what this release writes', () => {
     await hire('a', 'b', 'c');
     await tell({ snapshot: 'g', of: ['a', 'b'] }, { snapshot: 'h', of: ['a', 'b'] });
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
-    troubles.faults = { ...NO_FAULTS, platform: (call) => (call === 'patch' ? 'lost_late' : 'none') };
+    troubles.platform = (call) => (call === 'patch' ? 'lost_late' : 'none');
     say({ add: ['c'], to: 'g' }, { take: ['b'], from: 'h' });
     await work(20);
     const inBetween = [...world.table.items.values()].map((item) => ({ ...item }));
-    troubles.faults = NO_FAULTS;
+    troubles.platform = NO_FAULTS.platform;
     await tell();
     const { platformId = '' } = (await state('g')) ?? {};
     world.platform.changeAsOther(platformId, { name: 'theirs' });
@@ -175,9 +175,8 @@ describe('a view, which lies on its group’s item or, if large, in buckets', ()
       const { world, troubles, hire, tell, say, work, shown, ref } = told;
       await hire('a', 'b', 'c', ...others);
       await tell({ snapshot: 'g', of: ['a', ...others] });
-      const platform = (call: string) =>
+      troubles.platform = (call) =>
         call === 'patch' || shown('g')[0]?.includes('u-b') ? 'lost_after' : 'none';
-      troubles.faults = { ...NO_FAULTS, platform };
       say({ add: ['b'], to: 'g' });
       await work(20);
       const { view, intent } = (await world.table.get(groupKey(ref('g')))) as Item;
@@ -185,7 +184,7 @@ describe('a view, which lies on its group’s item or, if large, in buckets', ()
       expect(JSON.stringify(view)).toContain(`"${form}":`);
       await world.table.update(groupKey(ref('g')), { set: JSON.parse(known) });
       expect(known).toContain('"action":"patch"');
-      troubles.faults = NO_FAULTS;
+      troubles.platform = NO_FAULTS.platform;
       await tell({ take: ['b'], from: 'g' }, { add: ['c'], to: 'g' });
       expect(shown('g')).toEqual([['u-a', 'u-c', ...others.map((id) => `u-${id}`)]]);
     },

@@ -12,17 +12,13 @@ import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { dirtyNow } from '../../shared/sync/wake.ts';
 import type { PlatformFault } from '../support/engine/platform.ts';
 import { story, twice } from '../support/engine/story.ts';
-import { CONNECTION, NO_FAULTS, type Ports, takeEvents } from '../support/engine/world.ts';
-
-const MINUTE_MS = 60_000;
-/** Unlike the onlooker it meets the faults of the platform. */
-const WORKER = { name: 'worker', skewMs: 0, effect: async () => {}, isDead: () => false };
+import { CONNECTION, MINUTE_MS, NO_FAULTS, type Ports, takeEvents } from '../support/engine/world.ts';
 
 async function company() {
   const told = await story();
   await told.hire('a', 'b');
   const always = (fault: PlatformFault) => {
-    told.troubles.faults = { ...NO_FAULTS, platform: () => fault };
+    told.troubles.platform = () => fault;
   };
   const gate = () => told.world.onlooker.gates.read(CONNECTION);
   return { ...told, always, gate, heal: () => always('none') };
@@ -83,6 +79,15 @@ describe('the gate', () => {
     expect((await pump(CONNECTION, world.onlooker)).gate).toBe('open');
   });
 
+  it('stays open where our own table is so slow that nothing is sent', async () => {
+    const { say, work, world, ref, gate, state } = await company();
+    say(...[...'ghijk'].map((snapshot) => ({ snapshot, of: ['a'] })));
+    await work(1);
+    const effect = async (kind: string) => kind === 'update GROUP' && world.advance(6_000);
+    for (const group of 'ghijk') await applyGroup(ref(group), world.portsFor({ effect } as never));
+    expect([await gate(), await state('k')]).toMatchObject([{ state: 'open' }, { attempts: 1 }]);
+  });
+
   it.each([403, 504] as const)('stays open for all where one group alone meets a %i', async (status) => {
     const { world, tell, work, say, gate, state, shown } = await company();
     await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
@@ -100,15 +105,15 @@ describe('the gate', () => {
   it('closes where another group of ours is refused as well (403), and opens once that one is not', async () => {
     const { world, tell, work, say, gate, shown, troubles } = await company();
     await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
-    troubles.faults = { ...NO_FAULTS, platform: (call) => (call === 'me' ? 'none' : 'forbidden') };
+    troubles.platform = (call) => (call === 'me' ? 'none' : 'forbidden');
     say({ add: ['b'], to: 'g' });
     await work(3);
     expect(await gate()).toMatchObject({ state: 'unauthorized' });
     for (let minute = 0; minute < 30; minute += 1) {
       world.advance(MINUTE_MS);
-      expect((await pump(CONNECTION, world.portsFor(WORKER))).gate).toBe('unauthorized');
+      expect((await pump(CONNECTION, world.portsFor())).gate).toBe('unauthorized');
     }
-    troubles.faults = NO_FAULTS;
+    troubles.platform = NO_FAULTS.platform;
     await tell();
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
     expect((await gate()).state).toBe('open');
@@ -118,7 +123,7 @@ describe('the gate', () => {
     const { world, tell, work, say, gate, troubles, ref } = await company();
     await tell(...['a1', 'g', 'h'].map((snapshot) => ({ snapshot, of: ['a'] })));
     await world.table.update(groupKey(ref('a1')), { set: { attempts: 'many' } });
-    troubles.faults = { ...NO_FAULTS, platform: (call) => (call === 'me' ? 'none' : 'forbidden') };
+    troubles.platform = (call) => (call === 'me' ? 'none' : 'forbidden');
     say({ add: ['b'], to: 'g' });
     await work(3);
     expect(await gate()).toMatchObject({ state: 'unauthorized' });
@@ -143,7 +148,7 @@ describe('the gate', () => {
   it('stays open where only the list is forbidden: who needs it waits, the others are written', async () => {
     const { tell, work, say, gate, shown, troubles } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
-    troubles.faults = { ...NO_FAULTS, platform: (call) => (call === 'list' ? 'forbidden' : 'none') };
+    troubles.platform = (call) => (call === 'list' ? 'forbidden' : 'none');
     say({ snapshot: 'new', of: ['a'] });
     await work(10);
     say({ add: ['b'], to: 'g' });
@@ -160,23 +165,22 @@ describe('the gate', () => {
     const { world, tell, work, say, gate, shown, troubles } = await company();
     await tell(...before.map((snapshot) => ({ snapshot, of: ['a'] })));
     let met = 0;
-    const platform = (call: string) => {
+    troubles.platform = (call) => {
       if (call === 'me') return 'none' as const;
       met += 1;
       return 'unauthorized' as const;
     };
-    troubles.faults = { ...NO_FAULTS, platform };
     say({ snapshot: 'g', of: ['a', 'b'] });
     await work(3);
     expect(await gate()).toMatchObject({ state: 'unauthorized' });
     met = 0;
     for (let minute = 0; minute < 60; minute += 1) {
       world.advance(MINUTE_MS);
-      expect((await pump(CONNECTION, world.portsFor(WORKER))).gate).toBe('unauthorized');
+      expect((await pump(CONNECTION, world.portsFor())).gate).toBe('unauthorized');
     }
     // Each ten minutes, by id and by the list.
     expect(met).toBeLessThanOrEqual(12);
-    troubles.faults = NO_FAULTS;
+    troubles.platform = NO_FAULTS.platform;
     await tell();
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
     expect((await gate()).state).toBe('open');
@@ -231,7 +235,7 @@ describe('the gate', () => {
     const { world, ref, tell, gate } = await company();
     await tell({ upsert: 'g' });
     const { onlooker } = world;
-    const connection = (await onlooker.connections.find(CONNECTION)) as Connection;
+    const connection = await world.connection();
     await onlooker.connections.save({ ...connection, company: 'another' });
     await onlooker.desired.markDirty(ref('g'), dirtyNow(onlooker));
     expect(await applyGroup(ref('g'), onlooker)).toMatchObject({ outcome: 'gate_closed' });
@@ -262,7 +266,7 @@ describe('the gate', () => {
     world.advance(1);
     await pauseConnection(CONNECTION, 'Ann: a migration', onlooker);
     await expect(resume(paused)).rejects.toThrow('somebody else paused it');
-    const connection = (await onlooker.connections.current(CONNECTION)) as Connection;
+    const connection = await world.connection();
     await onlooker.connections.save({ ...connection, observing: true });
     const now = { ...seen, gate: await gate() };
     await expect(resume(now)).rejects.toThrow('set it to observe');
@@ -297,16 +301,15 @@ describe.each([
     const told = await company();
     const { world, troubles } = told;
     await told.tell({ snapshot: 'g', of: ['a'] });
-    const connection = (await world.onlooker.connections.find(CONNECTION)) as Connection;
+    const connection = await world.connection();
     const calls: string[] = [];
     let fault: (call: string) => PlatformFault = () => 'none';
-    const platform = (call: string) => {
+    troubles.platform = (call) => {
       calls.push(call);
       return fault(call);
     };
-    troubles.faults = { ...NO_FAULTS, platform };
     const outcome = async () => {
-      const done = await run(world.portsFor(WORKER), connection).catch((error: unknown) => error);
+      const done = await run(world.portsFor(), connection).catch((error: unknown) => error);
       return done instanceof Error ? done : (done as { failure?: unknown }).failure;
     };
     return {

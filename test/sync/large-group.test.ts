@@ -11,22 +11,30 @@ import { story } from '../support/engine/story.ts';
 import { START_MS } from '../support/engine/world.ts';
 
 /** Fills the table directly: what is tested is apply, not how the members came to be. */
-async function filledGroup(size: number) {
+async function filledGroup(size: number, domain = 'acme.test') {
   const told = await story({ settings: { match: ['id=workEmail'] } });
   const ref = told.ref('g');
   const stamp = makeStamp({ time: new Date(START_MS).toISOString(), id: 'e', source: 's' });
   const { onlooker } = told.world;
   await onlooker.hire(
-    Array.from({ length: size }, (_, index) => ({ role: `r${index}`, email: `m${index}@acme.test` })),
+    Array.from({ length: size }, (_, index) => ({ role: `r${index}`, email: `m${index}@${domain}` })),
   );
   for (let index = 0; index < size; index += 1) {
-    const member = memberId(`m${index}@acme.test`);
+    const member = memberId(`m${index}@${domain}`);
     await onlooker.desired.joinMember(ref, { member, register: { value: 'present', stamp } }, START_MS);
   }
   const named = { ...NO_GROUP, upserted: stamp, name: { value: 'Everybody', stamp } };
   await onlooker.desired.markDirty(ref, { nowMs: START_MS, wakeAtMs: START_MS, isAtOnce: true }, named);
   return { ...told, onlooker, stamp, at: ref };
 }
+
+it('tells in the audit of as many as an entry holds, where ids are as long as may be', async () => {
+  const { at, onlooker, audit } = await filledGroup(1_000, 'x'.repeat(507));
+  expect(await applyGroup(at, onlooker)).toMatchObject({ outcome: 'written' });
+  const [entry] = await audit('g');
+  expect(entry).toMatchObject({ outcome: 'written', changeCount: 1_001 });
+  expect(entry?.changes.length).toBeGreaterThan(200);
+});
 
 describe('a group of 100,000 members', () => {
   it('keeps its view in items of some KB, of which a change writes two, and writes a bucket anew that was lost', async () => {

@@ -8,21 +8,10 @@ import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { planGroup } from '../../shared/sync/apply/preview.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
-import type { Worker } from '../../simulate/worker.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
-import { story } from '../support/engine/story.ts';
+import { allOf, story } from '../support/engine/story.ts';
 import { CONNECTION, CREATE_SETTLE_MS, NO_FAULTS, type Ports, takeEvents } from '../support/engine/world.ts';
-
-/** A worker that is held up before one effect, while somebody else does something. */
-function slowWorker(heldUpBefore: string, meanwhile: () => Promise<void>): Worker {
-  let isHeldUp = false;
-  const effect = async (kind: string) => {
-    if (isHeldUp || kind !== heldUpBefore) return;
-    isHeldUp = true;
-    await meanwhile();
-  };
-  return { name: 'slow', skewMs: 0, isDead: () => false, effect };
-}
+import { slowWorker } from './reconcile/support/mortal.ts';
 
 /** A group of these members, in step. */
 async function inStep(members: readonly string[], settings = {}, platform = {}, coalesceMs = 0) {
@@ -128,18 +117,18 @@ it.each(['create', 'patch'] as const)(
     await hire('a', 'b', 'c');
     if (action === 'patch') await tell({ snapshot: 'g', of: ['a'] });
     const ports = { ...world.portsFor(slowWorker('nothing', async () => {})), createSettleMs: 3_000 };
-    troubles.faults = { ...NO_FAULTS, platform: (call) => (call === action ? 'lost_late' : 'none') };
+    troubles.platform = (call) => (call === action ? 'lost_late' : 'none');
     say({ snapshot: 'g', of: ['a', 'b'] });
     await ingest(takeEvents(world), world.onlooker);
     await applyGroup(ref('g'), ports);
-    troubles.faults = { ...NO_FAULTS, platform: (call) => (call === action ? 'unreached' : 'none') };
+    troubles.platform = (call) => (call === action ? 'unreached' : 'none');
     for (let time = 0; time < 5 && (await state('g'))?.doubt === undefined; time += 1) {
       world.advance(1_000);
       await applyGroup(ref('g'), ports);
     }
     expect(await state('g')).toMatchObject({ doubt: { intent: { action } } });
     world.platform.doLate(0);
-    troubles.faults = NO_FAULTS;
+    troubles.platform = NO_FAULTS.platform;
     await tell({ snapshot: 'g', of: ['a', 'c'] });
 
     const versions = (await audit('g')).map(({ versionAfter }) => versionAfter);
@@ -147,6 +136,28 @@ it.each(['create', 'patch'] as const)(
     expect((await audit('g')).map(({ outcome }) => outcome)).toContain('found_written');
   },
 );
+
+it.each(['restore', 'adopt'])('a deletion of ours that lands late is nobody else’s (%s)', async (drift) => {
+  const { world, troubles, hire, tell, say, work, shown, audit } = await story({ settings: { drift } });
+  await hire('a', 'b');
+  await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
+  world.advance(CREATE_SETTLE_MS);
+  const faults = { patch: 'lost_before', delete: 'lost_late' } as const;
+  troubles.platform = (call) => faults[call as keyof typeof faults] ?? 'none';
+  say({ remove: 'g' });
+  await work(3);
+  say({ snapshot: 'g', of: ['a', 'b'] });
+  await work(6);
+  troubles.platform = NO_FAULTS.platform;
+  world.advance(60_000);
+  expect([shown('g'), world.platform.lateCount]).toEqual([[], 0]);
+  await suspectChanged(world);
+  await tell();
+  expect(shown('g')).toEqual([['u-a', 'u-b']]);
+  expect(await allOf(world.onlooker.drift.list(CONNECTION))).toEqual([]);
+  const landed = expect.objectContaining({ action: 'delete', outcome: 'found_written' });
+  expect(await audit('g')).toContainEqual(landed);
+});
 
 it('a leaver does not wait for the end of a fight, which goes on once an hour', async () => {
   const { world, work, shown, ref, id } = await inStep(['a', 'b']);
@@ -187,7 +198,7 @@ it.each([
 
 it.each(['getMany VIEW#', 'platform.get'])('plan and explain late for %s begin anew', async (held) => {
   const { world, tell, ref, id } = await inStep([...'abcdef'], { drift: 'report' });
-  const connection = (await world.onlooker.connections.find(CONNECTION)) as Connection;
+  const connection = await world.connection();
   const plan = (ports: Ports) => planGroup(ref('g'), ports);
   const explain = (ports: Ports) => explainMember(ref('g'), 'b', { connection, ports });
   for (const ask of [plan, explain]) {

@@ -14,7 +14,7 @@ async function applied(patchHonoursVersion: boolean | undefined, isCompared = fa
   const effect = async (kind: string) => {
     if (/^platform\.(?!me)/.test(kind)) calls.push(kind.slice('platform.'.length));
   };
-  const worker = world.portsFor({ name: 'apply', skewMs: 0, isDead: () => false, effect });
+  const worker = world.portsFor({ effect });
   const add = async () => {
     await tell(world, joins('late'));
     return applyGroup(REF, worker);

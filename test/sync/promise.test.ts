@@ -11,11 +11,11 @@ import { pump } from '../../shared/sync/pump.ts';
 import { DOUBT_MS } from '../../shared/sync/tuning.ts';
 import { wakeGroups } from '../../shared/sync/wake.ts';
 import { seededRandom } from '../../simulate/random.ts';
-import type { Worker } from '../../simulate/worker.ts';
 import { drive } from '../support/engine/drive.ts';
 import { Scheduler } from '../support/engine/scheduler.ts';
 import { allOf, type Saying, story } from '../support/engine/story.ts';
 import { CONNECTION, createWorld, NO_FAULTS, START_MS, takeEvents } from '../support/engine/world.ts';
+import { slowWorker } from './reconcile/support/mortal.ts';
 
 const NOW_MS = START_MS;
 const MINUTE_MS = 60_000;
@@ -98,7 +98,8 @@ async function settled(coalesceMs = W_MS) {
   };
   const set = (attributes: Record<string, number | boolean>) =>
     table.update(groupKey(ref('g')), { set: attributes });
-  const apply = (worker = slow('nothing', async () => {})) => applyGroup(ref('g'), world.portsFor(worker));
+  const apply = (worker = slowWorker('nothing', async () => {})) =>
+    applyGroup(ref('g'), world.portsFor(worker));
   /** Every message, also what is delayed. */
   const lose = () => {
     for (const message of world.applyQueue.messages) message.receipt = 'lost';
@@ -106,18 +107,6 @@ async function settled(coalesceMs = W_MS) {
   };
   return { ...told, onlooker, messages, item, change, set, apply, lose };
 }
-
-const slow = (heldUpBefore: string, meanwhile: () => Promise<unknown>): Worker => {
-  let isHeldUp = false;
-  return {
-    ...{ name: 'slow', skewMs: 0, isDead: () => false },
-    effect: async (kind) => {
-      if (isHeldUp || kind !== heldUpBefore) return;
-      isHeldUp = true;
-      await meanwhile();
-    },
-  };
-};
 
 describe('a change', () => {
   it('is promised once: whatever follows it sends no message, and is in its write', async () => {
@@ -197,7 +186,7 @@ describe('a change', () => {
     await set({ wakeAt: world.nowMs() + 60_000 });
     expect(await end()).toBe(true);
     const ended: unknown[] = [];
-    const meanwhile = slow('platform.patch', async () => ended.push(await end()));
+    const meanwhile = slowWorker('platform.patch', async () => ended.push(await end()));
     expect(await apply(meanwhile)).toMatchObject({ outcome: 'written' });
     expect([ended, shown('g'), await end()]).toEqual([[false], [['u-a', 'u-b', 'u-c']], true]);
   });
@@ -207,7 +196,7 @@ describe('a change', () => {
     await change({ take: ['c'], from: 'g' });
     lose();
     // The promise stands, so that this change sends nothing: whoever is at work with the group has to see it.
-    const late = slow('update GROUP', () => change({ add: ['b'], to: 'g' }));
+    const late = slowWorker('update GROUP', () => change({ add: ['b'], to: 'g' }));
     expect(await apply(late)).toMatchObject({ outcome: 'written' });
     expect(messages()).toEqual([]);
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
@@ -259,7 +248,7 @@ describe('a group in step', () => {
     async (effect) => {
       const { list, change, apply, onlooker, ref, world, tell, shown } = await inIndex();
       await change({ upsert: 'g', name: 'Other' }, { add: ['b'], to: 'g' });
-      await apply(slow(effect, () => onlooker.groups.pause(ref('g'), 1)));
+      await apply(slowWorker(effect, () => onlooker.groups.pause(ref('g'), 1)));
       expect(await list()).toMatchObject([{ paused: true }]);
       const at = { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true };
       await onlooker.groups.resume(ref('g'), { ...at, pausedAtMs: 1 });
@@ -322,12 +311,12 @@ describe('a worker', () => {
     await change({ add: ['b'], to: 'g' });
     lose();
     world.advance(W_MS);
-    troubles.faults = { ...NO_FAULTS, platform: (call) => (call === 'patch' ? 'lost_before' : 'none') };
+    troubles.platform = (call) => (call === 'patch' ? 'lost_before' : 'none');
     await apply();
     expect(messages()[0]).toBeGreaterThan(0);
     lose();
     world.advance(10 * MINUTE_MS);
-    await apply(slow('platform.patch', () => change({ add: ['c'], to: 'g' })));
+    await apply(slowWorker('platform.patch', () => change({ add: ['c'], to: 'g' })));
     expect(messages()).toContain(W_MS);
   });
 
@@ -336,7 +325,7 @@ describe('a worker', () => {
     await change({ add: ['b'], to: 'g' });
     world.advance(W_MS);
     const outcomes: string[] = [];
-    await apply(slow('platform.patch', async () => outcomes.push((await apply()).outcome)));
+    await apply(slowWorker('platform.patch', async () => outcomes.push((await apply()).outcome)));
     expect(outcomes).toEqual(['nothing_to_do']);
     const { gates } = onlooker;
     await gates.write(CONNECTION, await gates.read(CONNECTION), {
@@ -355,9 +344,9 @@ describe('a worker', () => {
     const { troubles, world, change, apply, shown, state, tell, audit } = await settled();
     await change({ add: ['b'], to: 'g' });
     world.advance(W_MS);
-    troubles.faults = { ...NO_FAULTS, platform: (call) => (call === 'patch' ? 'lost_late' : 'none') };
+    troubles.platform = (call) => (call === 'patch' ? 'lost_late' : 'none');
     await apply();
-    troubles.faults = NO_FAULTS;
+    troubles.platform = NO_FAULTS.platform;
     // The directory takes it back meanwhile: nothing differs from what the platform shows.
     await change({ take: ['b'], from: 'g' });
     world.advance(W_MS);

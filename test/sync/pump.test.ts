@@ -7,9 +7,7 @@ import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { pump } from '../../shared/sync/pump.ts';
 import { PUMP_BATCH, PUMP_WALKS } from '../../shared/sync/tuning.ts';
 import { story } from '../support/engine/story.ts';
-import { CONNECTION, takeEvents, takeWoken } from '../support/engine/world.ts';
-
-const MINUTE_MS = 60_000;
+import { CONNECTION, MINUTE_MS, takeEvents, takeWoken } from '../support/engine/world.ts';
 
 describe('more groups than one pump wakes', () => {
   it('are each tried once when the gate opens, and wait again where they fail again', async () => {

@@ -2,11 +2,9 @@ import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import { groupKey } from '../../shared/store/keys.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
-import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { wakeAll } from '../../shared/sync/wake.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
 import { type Saying, story } from '../support/engine/story.ts';
-import { CONNECTION } from '../support/engine/world.ts';
 
 /*
  * A group that was in step is read by those alone whom one change is about. Whatever had happened before, a look at all
@@ -78,7 +76,7 @@ async function company() {
   const { world, tell } = told;
   const employ = async (people: typeof PEOPLE) => {
     world.platform.employees = people;
-    await refreshPeople((await world.onlooker.connections.find(CONNECTION)) as Connection, world.onlooker);
+    await refreshPeople(await world.connection(), world.onlooker);
   };
   await employ(PEOPLE);
   await tell({ snapshot: 'g', of: ['cid', 'dee'] });
@@ -111,7 +109,7 @@ it(
           met.hint = hint;
           const before = await state('g');
           const waiting = [...faults];
-          troubles.faults = { ...troubles.faults, table: () => (waiting.shift() ?? 'none') as 'none' };
+          troubles.table = () => (waiting.shift() ?? 'none') as 'none';
           if (person !== null) {
             people = people.map((one, n) => (n === person[0] ? { ...one, state: person[1] } : one));
             await employ(people);

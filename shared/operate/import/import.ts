@@ -153,8 +153,7 @@ async function findDuplicates(sorter: Sorter) {
 }
 
 function planOf({ rows, groups, ignoredColumns }: Read): ImportPlan {
-  let messages = 0;
-  for (const { weight } of groups.values()) messages += snapshotsOf.count(weight);
+  const messages = [...groups.values()].reduce((sum, { weight }) => sum + snapshotsOf.count(weight), 0);
   return { rows, groups: groups.size, messages, ...(ignoredColumns.length === 0 ? {} : { ignoredColumns }) };
 }
 

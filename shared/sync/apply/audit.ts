@@ -5,8 +5,6 @@ import type { PlanChange } from '../../plan/plan.ts';
 import { newnessOf } from '../../plan/waive.ts';
 import { type AuditEntry, OURSELVES } from '../ports/logs.ts';
 
-const MAX_AUDITED_CHANGES = 1_000;
-
 /** Why something is written, and who would have it so. */
 export type Origin = Pick<AuditEntry, 'cause' | 'actor' | 'reason' | 'dirtySinceMs'>;
 
@@ -22,7 +20,7 @@ export const auditOf = (
   ...ending,
   intent: id,
   action,
-  changes: changes.slice(0, MAX_AUDITED_CHANGES),
+  changes,
   changeCount: changes.length,
   versionBefore: versionBefore ?? null,
   ...origin,

@@ -152,13 +152,14 @@ async function wholeOf({ id, spokeId }: ListedGroup, { intent }: GroupState, { p
 async function readDeparted({ wanted, views, state }: Facts, reading: Reading) {
   const { connection, ports } = reading;
   const seen = views?.base?.waiver?.seen ?? STAMP_ZERO;
+  const floor = groupFloor(state.registers);
   const registers = wanted?.registers ?? (await ports.groups.members(state.ref));
   const gone = new Map(
     registers
-      .map(({ member, value, stamp }): [MemberId, Stamp] => [
-        member,
-        laterStamp(value === 'absent' ? stamp : STAMP_ZERO, wanted?.userFloors.get(member) ?? STAMP_ZERO),
-      ])
+      .map(({ member, value, stamp }): [MemberId, Stamp] => {
+        const left = value === 'absent' ? stamp : stamp < floor ? floor : STAMP_ZERO;
+        return [member, laterStamp(left, wanted?.userFloors.get(member) ?? STAMP_ZERO)];
+      })
       .filter(([, stamp]) => stamp > seen),
   );
   const { settings, name } = connection;

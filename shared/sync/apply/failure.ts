@@ -26,7 +26,7 @@ export async function handleFailure(
   const isSearching = searchedBefore(state) > 0;
   const isKept = isSearching || lastError?.code === REFUSED.why.code;
   const error = (isKept && lastError) || { code: failure.kind, message: failure.message };
-  if (await tellGate(connection, failure, ports, ref.group)) {
+  if (!isUnsent(failure) && (await tellGate(connection, failure, ports, ref.group))) {
     const nowMs = ports.clock();
     const { calledMs, mine } = how;
     const retryAtMs = affordableAtMs(nowMs, calledMs);
@@ -36,8 +36,11 @@ export async function handleFailure(
     return 'gate_closed';
   }
   await postpone({ ...state, attempts: attempts - Number(isSearching) }, error, how);
-  return (await countFailing(ref, failure, ports)) ? 'gate_closed' : 'postponed';
+  return !isUnsent(failure) && (await countFailing(ref, failure, ports)) ? 'gate_closed' : 'postponed';
 }
+
+/** A call that we held back ourselves, of which the client knows nothing: it says nothing of the platform. */
+const isUnsent = ({ kind, call }: PlatformFailure): boolean => kind === 'unreached' && call === undefined;
 
 /** What the search for unacceptable users leaves behind until it goes on. */
 export const UNACCEPTABLE = {

@@ -64,7 +64,7 @@ export async function flipFound(
 /** What was looked for in vain is in the audit once it is seen to have happened after all. */
 export const recordLanded = async (
   landed: Intent | undefined,
-  { version }: ObservedGroup,
+  { version }: { readonly version: string | null },
   state: GroupState,
   { record, ports }: Turn,
 ): Promise<Pick<FoundForeign, 'audited'>> =>
@@ -129,7 +129,7 @@ export const isUnlinkingHeld = (why: Trouble): boolean => why.code === UNLINKING
 
 /** Gives up the link to a group that is gone, unless too many are gone at once, or it is there after all. */
 export async function unlink(
-  { id, difference, waiver }: Extract<Decision, { kind: 'unlink' }>,
+  { id, difference, waiver, landed }: Extract<Decision, { kind: 'unlink' }>,
   { state }: Round,
   turn: Turn,
 ): Promise<Performed> {
@@ -143,7 +143,8 @@ export async function unlink(
   }
   if (!(await isStillOurs(state, turn))) return OVERTAKEN;
   const told = difference && (await recordDrift(state, [difference], id, turn));
-  const left = { ...told, isGone: waiver === undefined, ...(waiver && { deletionWaiver: waiver }) };
+  const audited = await recordLanded(landed, { version: null }, state, turn);
+  const left = { ...told, ...audited, isGone: true, ...(waiver && { deletionWaiver: waiver }) };
   return unlessOvertaken(ports.groups.absorb(state, undefined, left));
 }
 

@@ -160,17 +160,20 @@ export function holdOf(
 
 async function drop({ intent, owed }: Of<'drop'>, round: Round, turn: Turn): Promise<Performed> {
   const { intent: _, unsettledRemovals: __, ...state } = round.state;
-  // What the platform has refused cannot land any more, and a deletion explains no difference.
-  const mayLand = round.rejected === undefined && intent.action !== 'delete';
+  // What the platform has refused cannot land any more.
+  const mayLand = round.rejected === undefined;
   const nowMs = turn.ports.clock();
   const doubtUntilMs = mayLand ? nowMs + DOUBT_MS : undefined;
   // Before the intent goes: two writes that land late and undo each other leave nothing else that tells of them.
   const audited =
     doubtUntilMs === undefined ? undefined : await turn.record(state, unfoundOf(intent, nowMs, doubtUntilMs));
   const { doubt, doubts = [] } = state;
-  const earlier = doubt !== undefined && nowMs < doubt.untilMs ? [doubt.intent.view, ...doubts] : [];
-  const inDoubt = earlier.filter((view) => view !== undefined).slice(0, MAX_DOUBTS);
-  const left = { owed, doubtUntilMs, doubts: mayLand && inDoubt.length > 0 ? inDoubt : undefined, audited };
+  const before = doubt !== undefined && nowMs < doubt.untilMs ? doubt.intent : undefined;
+  // No view tells of a deletion: it stays the one that is named.
+  const [doubted, other] = before?.action === 'delete' ? [before, intent] : [intent, before];
+  const earlier = [other?.view, ...(before === undefined ? [] : doubts)];
+  const inDoubt = mayLand ? earlier.filter((view) => view !== undefined).slice(0, MAX_DOUBTS) : [];
+  const left = { owed, doubted, doubtUntilMs, audited, ...(inDoubt.length > 0 && { doubts: inDoubt }) };
   if (!(await turn.ports.groups.dropIntent(state.ref, intent, left))) return OVERTAKEN;
   if (round.rejected === undefined) return AGAIN;
   await unreserve(round, turn);

@@ -173,11 +173,7 @@ async function follow(
       return again(facts, {
         ...UNLINKED,
         ...(decision.waiver && { deletionWaiver: decision.waiver }),
-        former: state.view && {
-          platformId: decision.id,
-          view: state.view,
-          isGone: decision.waiver === undefined,
-        },
+        former: state.view && { platformId: decision.id, view: state.view, isGone: true },
       });
     case 'adopt': {
       for (const { id } of decision.candidates) {

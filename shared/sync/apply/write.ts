@@ -1,5 +1,5 @@
 import { eachField, FIELD_NAMES, GROUP_FIELDS } from '../../domain/group-fields.ts';
-import type { GroupState, GuardRecord, Intent, LinkedGroup, WriteAction } from '../../domain/group-state.ts';
+import type { GroupState, GuardRecord, Intent, WriteAction } from '../../domain/group-state.ts';
 import { intentId, type PlatformGroupId, type PlatformUserId, type VersionToken } from '../../domain/ids.ts';
 import { CALL_BEGINS_WITHIN_MS } from '../../domain/promise.ts';
 import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../../domain/view.ts';
@@ -299,7 +299,9 @@ async function confirmWrite(observed: ObservedGroup | undefined, writing: Writin
   await markTaken(outcome.view, state, wanted, turn);
   const found = foreign && (await recordForeign(foreign, state, turn));
   if (foreign !== undefined && found === undefined) return OVERTAKEN;
-  const platform = observed && view && (await linkAfter(observed, view, outcome, writing));
+  // The prepared view serves where the platform shows just that.
+  const how = { prepared: outcome.isAsPrepared ? intent.view : undefined, done: intent };
+  const platform = observed && view && (await linkTo(state, observed, view, turn, how));
   const nowMs = ports.clock();
   const ending = { atMs: nowMs, versionAfter: observed?.version ?? null, outcome: 'written' } as const;
   const origin = originOf(state, wanted, write.consumes);
@@ -348,17 +350,6 @@ export async function dropClaim(
   if (platformId !== undefined) await ports.claims.drop(connection.company, platformId, ref);
 }
 
-/** The prepared view serves where the platform shows just that. */
-async function linkAfter(
-  observed: ObservedGroup,
-  view: View,
-  { isAsPrepared }: Outcome,
-  { intent, round, turn }: Writing,
-): Promise<LinkedGroup> {
-  const prepared = isAsPrepared ? intent.view : undefined;
-  return linkTo(round.state, observed, view, turn, { prepared, done: intent });
-}
-
 async function judged(
   observed: ObservedGroup | undefined,
   { write, round, turn }: Writing,
@@ -404,7 +395,7 @@ async function markRefused(
 
 /** What the write used up, and why the group is not clean after it. */
 function leftovers(
-  { write: { consumes, held }, round: { rejected, state }, turn: { trial } }: Writing,
+  { write: { consumes, held }, intent, round: { rejected, state }, turn: { trial } }: Writing,
   { kept, foreign, isUndone }: Outcome,
 ): Partial<Flip> {
   const isMoreHeld = consumes !== undefined && held.size > 0;
@@ -412,8 +403,10 @@ function leftovers(
   const isUsedUp = consumes !== undefined && (kept.length === 0 || isMoreHeld);
   // An earlier write that may land yet is looked for once more, or its view would explain what others do for good.
   const isLookedFor = rejected !== undefined || state.doubt !== undefined;
+  // What was held of another platform group, which this one replaces.
+  const isHeldBefore = intent.action === 'create' && state.hold !== undefined;
   const isUnfinished =
-    isMoreHeld || foreign !== undefined || isUndone || isLookedFor || trial.lots.length > 0;
+    isMoreHeld || foreign !== undefined || isUndone || isLookedFor || isHeldBefore || trial.lots.length > 0;
   return { ...(isUsedUp ? { consumedHold: consumes } : {}), ...(isUnfinished ? { unfinished: true } : {}) };
 }
 

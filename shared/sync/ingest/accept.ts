@@ -49,7 +49,12 @@ export async function acceptEvents(
   const result: Acceptance = { accepted: [], rejected: [], ignored: 0 };
   for (const message of messages) {
     try {
-      collect(message, await decodeForKnownConnections(message, ports), result);
+      const { messageId, bound, failedBefore } = message;
+      const { events, rejected, ignored } = await decodeForKnownConnections(message, ports);
+      result.ignored += ignored;
+      for (const event of events) result.accepted.push({ event, messageId });
+      for (const one of rejected)
+        result.rejected.push({ messageId, queue: bound?.queue, failedBefore, ...one });
     } catch (cause) {
       failures.add(cause, [message.messageId]);
     }
@@ -77,12 +82,4 @@ async function decodeForKnownConnections(
     knowsConnection: (name) => named.get(name) !== undefined,
     eventsSinceMs: (name) => named.get(name)?.eventsSinceMs ?? 0,
   });
-}
-
-function collect(message: IncomingMessage, decoded: DecodedMessage, into: Acceptance): void {
-  const { messageId, bound, failedBefore } = message;
-  into.ignored += decoded.ignored;
-  for (const event of decoded.events) into.accepted.push({ event, messageId });
-  for (const rejection of decoded.rejected)
-    into.rejected.push({ messageId, queue: bound?.queue, failedBefore, ...rejection });
 }

@@ -129,6 +129,8 @@ export interface GroupStore {
     intent: Intent,
     left: {
       readonly owed?: GuardRecord | undefined;
+      /** The write that is in doubt, where that is not this one. */
+      readonly doubted?: Intent;
       readonly doubtUntilMs?: number | undefined;
       /** What earlier writes would have made that may land yet. */
       readonly doubts?: readonly ViewPointer[] | undefined;

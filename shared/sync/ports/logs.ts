@@ -49,7 +49,7 @@ export const AuditEntry = z.lazy(() =>
     atMs: number,
     intent: intentText,
     action: text,
-    /** The first thousand; `changeCount` says how many there were. */
+    /** The first thousand, or as many as an item holds; `changeCount` says how many there were. */
     changes: z.array(AuditedChange),
     changeCount: number,
     versionBefore: text.nullable(),

@@ -94,15 +94,10 @@ async function run(before: FeedPosition | undefined, startedAtMs: number, readin
   const ending = { duplicates, ...(failure === undefined ? {} : { failure }) };
   const isClosed = failure !== undefined && (await tellGate(connection, failure, ports));
   if (isClosed || !position.needsSweep || ports.clock() >= reading.deadlineMs) return { report, ...ending };
-  const swept = await sweepInstead(position, reading);
-  return { report: together(report, swept.report), sweep: swept, ...ending };
-}
-
-/** The gap is closed only when the sweep has come to its end. */
-async function sweepInstead(position: FeedPosition, { connection, ports, lease }: Reading) {
   const swept = await compareAll(connection, ports);
-  await ports.feed.write(connection.name, { ...position, needsSweep: false }, lease);
-  return swept;
+  // The gap is closed only when the sweep has come to its end.
+  await ports.feed.write(connection.name, { ...position, needsSweep: false }, reading.lease);
+  return { report: together(report, swept.report), sweep: swept, ...ending };
 }
 
 interface Progress {

@@ -49,8 +49,10 @@ export async function suspectTouched(
   const mine = new Map([...now].filter(isMine));
   const strangers = [...touched].filter(([id, traces]) => !now.has(id) && traces.some(mayClaimSpokeId));
   const shown = await lookAt([...mine.keys(), ...strangers.map(([id]) => id)], looking);
+  // A group that was deleted and made again within a step is named by both.
+  const owners = new Map([...mine, ...[...before].filter(isMine)].map(([, ref]) => [ref.group, ref]));
   // What cannot be understood is passed over here, and told by the sweep.
-  const states = await ports.groups.readMany(onceEach([...mine, ...[...before].filter(isMine)]), () => {});
+  const states = await ports.groups.readMany([...owners.values()], () => {});
   const suspects: Suspicion[] = [];
   let echoes = 0;
   for (const state of states) {
@@ -92,11 +94,6 @@ const isWatched = (state: GroupState, { settings }: Connection): state is Linked
   state.platformId !== undefined &&
   !state.released &&
   !policyFor(settings, state.ref.group, state.registers.name?.value).excluded;
-
-/** A group that was deleted and made again within a step is named by both. */
-const onceEach = (owners: readonly (readonly [PlatformGroupId, GroupRef])[]): readonly GroupRef[] => [
-  ...new Map(owners.map(([, ref]) => [ref.group, ref])).values(),
-];
 
 const versionOf = (shown: ListedGroup | undefined): VersionToken | undefined =>
   shown !== undefined && isWhole(shown) ? shown.version : undefined;

@@ -89,7 +89,9 @@ export async function compareAll(connection: Connection, ports: ReconcilePorts):
   const halted = missing.length >= MIN_MISSING && missing.length > linked.size * MAX_MISSING_SHARE;
   if (!halted) await suspectMissing(missing, sweeping);
   const duplicates = await recordStrangers(linked, sweeping);
-  await wake(await solvable(connection, ports), sweeping);
+  const solvable = [...new Set(await groupsOfSolvable(connection, ports))];
+  const refs = solvable.map((group) => ({ connection: connection.name, group }));
+  await wake(refs, sweeping);
   const nowMs = ports.clock();
   const report = await reportOf(connection, tally, {
     drift: ports.drift,
@@ -165,11 +167,6 @@ const turnOf = ({ group }: GroupRef): number =>
 async function wake(refs: readonly GroupRef[], { ports, tally }: Sweeping): Promise<void> {
   const unwoken = await wakeGroups(refs, ports, 'again');
   tally.reenqueued += refs.length - unwoken.length;
-}
-
-async function solvable(connection: Connection, ports: ReconcilePorts): Promise<readonly GroupRef[]> {
-  const groups = new Set(await groupsOfSolvable(connection, ports));
-  return [...groups].map((group) => ({ connection: connection.name, group }));
 }
 
 /**

@@ -242,7 +242,9 @@ export class ToldPlatform {
   #judge(): void {
     for (; this.#judged < this.writes.length; this.#judged += 1) {
       const { action, id, spokeId, madeBy, by } = this.writes[this.#judged] as PlatformWrite;
-      const others = [...this.groups.values()].filter((group) => group.madeBy === 'us' && group.id !== id);
+      const others = [...this.groups.values()].filter(
+        (group) => group.madeBy === 'us' && group.id !== id && !this.hidden(group.id),
+      );
       if (action === 'create' && others.some((other) => other.spokeId === spokeId))
         this.violations.push(`a second group for ${spokeId} (by ${by})`);
       if (madeBy !== 'us' && !this.adopted.has(id))

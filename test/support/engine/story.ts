@@ -1,3 +1,4 @@
+import { expect, onTestFinished } from 'vitest';
 import { type GroupRef, groupId, memberId, roleId } from '../../../shared/domain/ids.ts';
 import type { AuditEntry } from '../../../shared/sync/ports/logs.ts';
 import { seededRandom } from '../../../simulate/random.ts';
@@ -16,19 +17,23 @@ export type Saying =
   | { readonly forget: string }
   | { readonly user: string; readonly email: string };
 
-/** A world that is told things one after the other and comes to rest in between: for tests that tell a story. */
+/**
+ * A world that is told things one after the other and comes to rest in between: for tests that tell a story. What must
+ * never happen has not happened in the end.
+ */
 export async function story(options: Partial<WorldOptions> = {}) {
   const random = seededRandom(7);
-  const troubles: { faults: Faults } = { faults: NO_FAULTS };
+  const troubles: { -readonly [Name in keyof Faults]: Faults[Name] } = { ...NO_FAULTS };
   const world = await createWorld({
     random,
     faults: {
-      table: () => troubles.faults.table(),
-      platform: (call) => troubles.faults.platform(call),
-      queue: () => troubles.faults.queue(),
+      table: () => troubles.table(),
+      platform: (call) => troubles.platform(call),
+      queue: () => troubles.queue(),
     },
     ...options,
   });
+  onTestFinished(() => expect(world.platform.violations).toEqual([]));
   const scheduler = new Scheduler({ random, onEffect: () => world.advance(1) });
   let told = 0;
   const { onlooker } = world;
@@ -48,6 +53,12 @@ export async function story(options: Partial<WorldOptions> = {}) {
       world.eventsQueue.send({ body: JSON.stringify(event), attributes: sentBy === '' ? {} : { sentBy } });
     }
   };
+  /** Runs for some rounds only, where the engine is not to come to rest. */
+  const work = async (maxRounds: number) => {
+    await drive({ world, scheduler, maxRounds }).catch((error: unknown) => {
+      if (!String(error).includes('still busy')) throw error;
+    });
+  };
   return {
     world,
     troubles,
@@ -63,11 +74,15 @@ export async function story(options: Partial<WorldOptions> = {}) {
       sayAs(sentBy, sayings);
       await drive({ world, scheduler });
     },
-    /** Runs for some rounds only, where the engine is not to come to rest. */
-    async work(maxRounds: number) {
-      await drive({ world, scheduler, maxRounds }).catch((error: unknown) => {
-        if (!String(error).includes('still busy')) throw error;
-      });
+    work,
+    /** Lets the engine work for so long, at rest or not. */
+    async pass(ms: number, rounds = 20) {
+      const untilMs = world.nowMs() + ms;
+      while (world.nowMs() < untilMs) {
+        const atMs = world.nowMs();
+        await work(rounds);
+        if (world.nowMs() === atMs) world.advance(60_000);
+      }
     },
     state: (group: string) => onlooker.groups.read({ connection: CONNECTION, group: groupId(group) }),
     /** Users of the platform's groups with this spokeId, sorted; one list for each such group. */

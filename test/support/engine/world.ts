@@ -7,7 +7,7 @@ import { createConnectionStore } from '../../../shared/store/connection-store.ts
 import type { Table } from '../../../shared/store/table.ts';
 import type { Connection } from '../../../shared/sync/ports/connections.ts';
 import type { DeadLetter } from '../../../shared/sync/ports/queues.ts';
-import { portsOver as enginePorts, type AwsFault, tableOf } from '../../../simulate/engine.ts';
+import { type AwsFault, portsOver as enginePorts, tableOf } from '../../../simulate/engine.ts';
 import type { PersonSpec as Employee } from '../../../simulate/life.ts';
 import { createQueues, type Queue, type Queues, queueUrl } from '../../../simulate/queues.ts';
 import type { Random } from '../../../simulate/random.ts';
@@ -20,6 +20,7 @@ export const COMPANY = 'company';
 /** 2026-11-20T10:00:00Z: when every simulated world begins. */
 export const START_MS = Date.UTC(2026, 10, 20, 10);
 export const CREATE_SETTLE_MS = 600_000;
+export const [MINUTE_MS, HOUR_MS, DAY_MS] = [60_000, 3_600_000, 86_400_000] as const;
 
 export interface Faults {
   table(): AwsFault;
@@ -64,9 +65,11 @@ export interface World {
   readonly deadLetters: readonly Buried[];
   readonly random: Random;
   readonly nowMs: () => number;
+  /** As it is stored. */
+  readonly connection: () => Promise<Connection>;
   advance(ms: number): void;
   /** The ports of one worker, each effect of which waits its turn. */
-  portsFor(worker: Worker): Ports;
+  portsFor(worker?: Partial<Worker>): Ports;
   /** The ports of somebody who looks on: no turns, no faults. */
   readonly onlooker: Ports;
 }
@@ -97,6 +100,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     random,
     nowMs,
     onlooker,
+    connection: async () => (await onlooker.connections.current(CONNECTION)) as Connection,
     platform: shared.platform,
     applyQueue: queues.of.apply,
     eventsQueue: queues.of.events,
@@ -118,11 +122,11 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         if (now === until) return;
       }
     },
-    portsFor: (worker) =>
-      portsOver(
-        tableOf(table, worker, (isRead) => (isRead ? 'none' : faults.table())),
-        { shared, worker, faults },
-      ),
+    portsFor: (given) => {
+      const worker = { ...FREE, ...given };
+      const failing = tableOf(table, worker, (isRead) => (isRead ? 'none' : faults.table()));
+      return portsOver(failing, { shared, worker, faults });
+    },
   };
 }
 

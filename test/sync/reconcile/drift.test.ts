@@ -6,12 +6,11 @@ import { approveHold } from '../../../shared/operate/holds.ts';
 import { listDrift } from '../../../shared/operate/lists.ts';
 import { adoptGroup } from '../../../shared/operate/ownership.ts';
 import { applyGroup } from '../../../shared/sync/apply/apply.ts';
-import type { Connection } from '../../../shared/sync/ports/connections.ts';
 import { PlatformFailure } from '../../../shared/sync/ports/platform.ts';
 import { followFeed } from '../../../shared/sync/reconcile/feed.ts';
 import { sweep } from '../../../shared/sync/reconcile/sweep.ts';
 import { Crash, type Worker } from '../../../simulate/worker.ts';
-import { CONNECTION, type Ports, START_MS, type World } from '../../support/engine/world.ts';
+import { CONNECTION, START_MS, type World } from '../../support/engine/world.ts';
 import {
   apply,
   applyGone,
@@ -34,7 +33,7 @@ import {
   trace,
   USERS,
 } from './support/drift.ts';
-import { mortalWorker } from './support/mortal.ts';
+import { orDies, whereverItDies } from './support/mortal.ts';
 
 describe('a difference that apply meets in a conflict', () => {
   it('is recorded, and named once the feed tells who made it', async () => {
@@ -81,9 +80,8 @@ describe('a difference that apply meets in a conflict', () => {
 
 it('keeps who made a difference, as the feed names them', async () => {
   const { world, id } = await settled();
-  const ports = world.onlooker;
-  const connection = await ports.connections.find(CONNECTION);
-  const readFeed = () => followFeed(connection as Connection, ports as never, Number.POSITIVE_INFINITY);
+  const [ports, connection] = [world.onlooker, await world.connection()];
+  const readFeed = () => followFeed(connection, ports as never, Number.POSITIVE_INFINITY);
   await readFeed();
   world.platform.changeAsOther(id, { name: 'Theirs' });
   await tellThenApply(world, leaves('m0'));
@@ -129,13 +127,12 @@ describe('a spokeId that somebody took away', () => {
     const { world, id } = await beside();
     await tell(world, leaves('m0'));
     let calls = 0;
-    const worker = { name: 'apply', skewMs: 0, isDead: () => false };
     const effect = async (kind: string) => {
       if (kind !== 'put A#') return;
       calls += 1;
       if (calls === 1) throw new Crash(kind);
     };
-    await expect(applyGroup(REF, world.portsFor({ ...worker, effect }))).rejects.toThrow(Crash);
+    await expect(applyGroup(REF, world.portsFor({ effect }))).rejects.toThrow(Crash);
     world.platform.changeAsOther(id, { spokeId: null });
     world.advance(AT_WORK_MS);
     await apply(world);
@@ -178,53 +175,38 @@ describe('a difference that is to be restored', () => {
   });
 
   it('is recorded once, whatever the effect before which apply died, and ends once', async () => {
-    let survived = false;
-    for (let crashAt = 1; !survived; crashAt += 1) {
+    await whereverItDies(async (worker, where) => {
       const { world, id } = await settled();
       world.platform.changeAsOther(id, { name: 'Theirs', users: USERS.slice(2) });
       await follow(world, id, trace());
-      survived = await runs(world, crashAt);
+      await orDies(applyGroup(REF, world.portsFor(worker)));
       world.advance(AT_WORK_MS);
       await apply(world);
       const found = await records(world);
-      expect(found.map(({ kind }) => kind).sort(), `crash at ${crashAt}`).toEqual([
-        'members_removed',
-        'name',
-      ]);
+      expect(found.map(({ kind }) => kind).sort(), where).toEqual(['members_removed', 'name']);
       for (const record of found) expect(record).toMatchObject({ initiator: 'ROLE', settledBy: 'restore' });
       expect(shown(world, id)).toEqual({ name: 'Ours', users: USERS });
       const settledAt = found.map(({ settledAtMs }) => settledAtMs);
       await followThenApply(world, id, trace());
       expect((await records(world)).map(({ settledAtMs }) => settledAtMs)).toEqual(settledAt);
       expect((await world.onlooker.groups.read(REF))?.openDrift).toEqual([]);
-    }
+    });
   });
 
   it('ends too where somebody else changes more between a crash and the next apply', async () => {
-    let survived = false;
-    for (let crashAt = 1; !survived; crashAt += 1) {
+    await whereverItDies(async (worker, where) => {
       const { world, id } = await settled();
       world.platform.changeAsOther(id, { name: 'Theirs' });
       await follow(world, id, trace());
-      survived = await runs(world, crashAt);
+      await orDies(applyGroup(REF, world.portsFor(worker)));
       // They take it back, under a new version: nothing differs any more.
       world.platform.changeAsOther(id, { name: 'Ours' });
       await follow(world, id, trace({ id: 'event-2' }));
       world.advance(AT_WORK_MS);
       await apply(world);
-      for (const record of await records(world))
-        expect(record.settledBy, `crash at ${crashAt}`).toBe('restore');
-    }
+      for (const record of await records(world)) expect(record.settledBy, where).toBe('restore');
+    });
   });
-
-  /** @returns whether the worker lived to its end */
-  async function runs(world: World, crashAt: number): Promise<boolean> {
-    const worker = mortalWorker(crashAt);
-    await applyGroup(REF, world.portsFor(worker) as Ports).catch((error) =>
-      expect(error).toBeInstanceOf(Crash),
-    );
-    return !worker.isDead();
-  }
 });
 
 it('a change that comes again under the version that it had is recorded again', async () => {
@@ -564,10 +546,9 @@ describe('a deletion that another worker takes for a group still there', () => {
     await tellThenApply(world, joins('late'));
     world.advance(60_000);
     const { claims } = world.onlooker;
-    const second = { name: 'second', skewMs: 0, effect: async () => {}, isDead: () => false };
     const retire: typeof claims.retire = async (...told) => {
       world.platform.hidden = () => false;
-      await applyGroup(REF, world.portsFor(second));
+      await applyGroup(REF, world.portsFor());
       await claims.retire(...told);
     };
     await applyGroup(REF, { ...world.onlooker, claims: { ...claims, retire } });
@@ -596,9 +577,10 @@ describe('a difference', () => {
   ])('that a sweep met, a second group of one spokeId, is %s', async (_, hours, initiator) => {
     const { world, id } = await settled();
     const twin = world.platform.copyAsOther(id);
-    const connection = await world.onlooker.connections.find(CONNECTION);
-    if (connection === undefined) throw new Error('no connection');
-    await sweep(connection, { ...world.onlooker, feed: { read: async () => undefined } } as never);
+    await sweep(await world.connection(), {
+      ...world.onlooker,
+      feed: { read: async () => undefined },
+    } as never);
     expect(await records(world)).toMatchObject([{ kind: 'duplicate_spoke_id', initiator: 'UNKNOWN' }]);
     world.advance(hours * HOUR_MS);
     await follow(world, twin, trace({ id: 'rename', at: new Date(world.nowMs()).toISOString() }));

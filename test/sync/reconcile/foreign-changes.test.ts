@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { DriftKind } from '../../../shared/domain/drift.ts';
-import type { Connection } from '../../../shared/sync/ports/connections.ts';
 import { followFeed } from '../../../shared/sync/reconcile/feed.ts';
 import type { HeldGroup } from '../../../simulate/platform/facts.ts';
 import type { InitiatorType } from '../../../simulate/platform/rules.ts';
-import { CONNECTION, type World } from '../../support/engine/world.ts';
+import type { World } from '../../support/engine/world.ts';
 import { applyGone, HOUR_MS, REF, records, settled, USERS } from './support/drift.ts';
 
 type Change = readonly [kind: DriftKind, make: (world: World, id: string, by: InitiatorType) => void];
@@ -44,7 +43,7 @@ const plain = (group: HeldGroup | undefined) =>
 async function followed(drift: string) {
   const { world, id } = await settled({ drift });
   world.platform.addForeign({ name: 'Beside', spokeId: 'beside', users: [] });
-  const connection = (await world.onlooker.connections.find(CONNECTION)) as Connection;
+  const connection = await world.connection();
   const read = async () => {
     world.advance(HOUR_MS);
     return followFeed(connection, world.onlooker as never, Number.POSITIVE_INFINITY);

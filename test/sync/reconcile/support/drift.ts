@@ -63,16 +63,13 @@ export const trace = (over: Partial<Trace> = {}): Trace => ({
 /** As a run of the feed that read these events. */
 export const follow = (world: World, id: string, ...traces: Trace[]) => followAll(world, { [id]: traces });
 export async function followAll(world: World, told: Readonly<Record<string, readonly Trace[]>>) {
-  const ports = world.onlooker;
-  const connection = await ports.connections.find(CONNECTION);
-  if (connection === undefined) throw new Error('no connection');
+  const [ports, connection] = [world.onlooker, await world.connection()];
   const platform = await ports.platforms.open(connection);
   const touched = new Map(Object.entries(told).map(([id, traces]) => [id as never, traces]));
   await suspectTouched(connection, touched, { platform, ports: ports as never });
 }
 export async function change(world: World, settings: Readonly<Record<string, unknown>>) {
-  const known = await world.onlooker.connections.find(CONNECTION);
-  if (known === undefined) throw new Error('no connection');
+  const known = await world.connection();
   const changed = ConnectionSettings.parse({ ...known.settings, ...settings });
   await world.onlooker.connections.save({ ...known, settings: changed });
   await world.onlooker.desired.markDirty(REF, dirtyNow(world.onlooker));

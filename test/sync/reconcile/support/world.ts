@@ -23,8 +23,6 @@ export type WorldOptions = Pick<engine.WorldOptions, 'settings' | 'platform'> & 
   readonly activity?: Platform['activity'];
 };
 
-const FREE: Worker = { name: 'reader', skewMs: 0, effect: async () => {}, isDead: () => false };
-
 /** What reconcile and people live in: the engine's world, in which groups are linked as tests say. */
 export async function createWorld({ activity, ...options }: WorldOptions = {}) {
   const world = await engine.createWorld({ random: seededRandom(1), ...options });
@@ -33,7 +31,7 @@ export async function createWorld({ activity, ...options }: WorldOptions = {}) {
   const woken: string[] = [];
   const ids = new Map<string, PlatformGroupId>();
   const idOf = (group: string) => ids.get(group) ?? platformGroupId('of nobody');
-  const portsOf = (worker: Worker) => {
+  const portsOf = (worker?: Worker) => {
     const ports = world.portsFor(worker);
     const open: typeof ports.platforms.open = async (connection) => ({
       ...(await ports.platforms.open(connection)),
@@ -52,7 +50,7 @@ export async function createWorld({ activity, ...options }: WorldOptions = {}) {
     platform,
     woken,
     portsOf,
-    ports: portsOf(FREE),
+    ports: portsOf(),
     advance: world.advance,
     ref,
     /** Which platform group a directory group is linked to. */
