@@ -83,7 +83,7 @@ export async function startWork(options: WorkOptions): Promise<{ stop: () => Pro
 async function run(options: WorkOptions, key: 'people' | 'reconcile', event: object): Promise<void> {
   const fn = functionOf(options, key);
   const result = await invoke(fn, event);
-  if (!result.ok) options.onError(`${fn.name}: ${result.errorType}: ${result.errorMessage}`);
+  if (!result.ok) options.onError(`${fn.name} has failed: ${result.errorMessage}`);
 }
 
 function functionOf({ prefix, functions }: WorkOptions, key: 'ingest' | 'apply' | 'people' | 'reconcile') {

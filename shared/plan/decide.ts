@@ -207,7 +207,7 @@ const LISTED = { code: 'missing', message: 'the platform answers 404 for the gro
  *     has an open intent                                 | its outcome: see `decideIntent`
  *     had one that the platform refused                  | fail, a change the second time; gone, name taken: below
  *     was released by a person                           | release, then settle excluded
- *     is left out by the settings                        | settle excluded
+ *     is left out by the settings                        | drop a hold that waits, settle excluded
  *     is put right and undone again and again            | wait for the rest of the hour; see `decideRest`
  *     is under suspicion, or its view cannot be read     | a look: clear, absorb; see `decideLook`
  *     has no name, and no deletion before that           | settle unnamed
@@ -225,12 +225,13 @@ export function decide(facts: Facts): Decision {
   if (state.intent !== undefined) return decideIntent(facts, state.intent);
   // Where there is no group to be seen, its version tells nothing: it is not listed yet, or somebody has deleted it.
   if (rejected !== undefined) return look === 'gone' ? decideMissing(facts) : decideRejected(facts, rejected);
-  if (state.released) {
-    if (state.platformId !== undefined) return { kind: 'release', reason: 'a person released this group' };
-    return settleUnheld(facts, 'excluded');
-  }
+  if (state.released && state.platformId !== undefined)
+    return { kind: 'release', reason: 'a person released this group' };
+  if (state.released) return settleUnheld(facts, 'excluded');
   const treatment = treatmentOf(facts);
-  if (treatment.excluded) return settle('excluded');
+  // Of what is left alone nobody is asked; what a person has said stays, should the group be followed again.
+  if (treatment.excluded)
+    return state.hold?.decision.kind === 'waiting' ? { kind: 'drop_hold' } : settle('excluded');
   const rest = decideRest(facts);
   if (rest !== undefined) return rest;
   if (state.suspect !== undefined) return decideLook(facts) ?? clear(facts);

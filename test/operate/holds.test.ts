@@ -10,6 +10,7 @@ import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { dirtyNow } from '../../shared/sync/wake.ts';
 import { calledBy, story, twice } from '../support/engine/story.ts';
 import { CONNECTION, DAY_MS, type World } from '../support/engine/world.ts';
+import { change } from '../sync/reconcile/support/drift.ts';
 import { mortalWorker } from '../sync/reconcile/support/mortal.ts';
 
 const EVERYBODY = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -299,16 +300,11 @@ describe('a hold', () => {
 
   it('lets its removals go when the guard is switched off, those that a person rejected excepted', async () => {
     const { tell, shown, ref, world } = await company({ perHourCount: 3 });
-    const withoutGuard = async () => {
-      const connection = await world.connection();
-      const settings = { ...connection.settings, guard: null };
-      await world.onlooker.connections.save({ ...connection, settings });
-    };
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     await tell({ snapshot: 'h', of: EVERYBODY });
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'h' });
     await rejectHold(ref('h'), WORD, world.onlooker);
-    await withoutGuard();
+    await change(world, { guard: null });
     await tell({ upsert: 'g' }, { upsert: 'h' });
     expect(shown('g')).toEqual([users('e', 'f')]);
     expect(shown('h')).toEqual([users(...EVERYBODY)]);
@@ -335,13 +331,19 @@ describe('a hold', () => {
     expect(await state('g')).toMatchObject({ platformId, hold: { removes: 2, decision: { kind } } });
   });
 
-  it('ends when nobody wants its removals, or a person lets go of the group, and holds no others instead', async () => {
+  it('ends when nobody wants its removals, the settings leave the group out or a person lets go of it, and holds no others', async () => {
     const { tell, shown, state, ref, world } = await company();
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c', 'd', 'f'] });
     expect(shown('g')).toEqual([users('a', 'b', 'c', 'd', 'f')]);
     expect((await state('g'))?.hold).toBeUndefined();
     await tell({ take: ['b', 'c', 'd'], from: 'g' });
+    expect((await state('g'))?.hold).toBeDefined();
+    await change(world, { groups: { exclude: ['*'] } });
+    await tell();
+    expect((await state('g'))?.hold).toBeUndefined();
+    await change(world, { groups: {} });
+    await tell();
     expect((await state('g'))?.hold).toBeDefined();
     await releaseGroup(ref('g'), world.onlooker);
     await tell();
@@ -360,11 +362,9 @@ describe('a hold', () => {
   });
 
   it('limits an emptied group like a deleted one', async () => {
-    const told = await story({ settings: { guard: {}, onGroupDeleted: 'empty' } });
-    await told.hire(...EVERYBODY);
-    await told.tell({ snapshot: 'g', of: EVERYBODY });
-    await told.tell({ remove: 'g' });
-    expect(told.shown('g')).toEqual([[]]);
+    const { tell, shown } = await company({}, { onGroupDeleted: 'empty' });
+    await tell({ remove: 'g' });
+    expect(shown('g')).toEqual([[]]);
   });
 
   it('counts many small plans of one hour like one large one', async () => {
