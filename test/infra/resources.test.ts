@@ -103,12 +103,6 @@ describe('functions', () => {
       );
     }
   });
-
-  it('leave a sixth of the visibility timeout or less to one run', () => {
-    for (const { queue, functionTimeoutSeconds } of Object.values(EVENT_SOURCES)) {
-      expect(QUEUES[queue].visibilityTimeoutSeconds).toBeGreaterThanOrEqual(6 * functionTimeoutSeconds);
-    }
-  });
 });
 
 describe('schedules', () => {
