@@ -33,7 +33,6 @@ function soundDeployment(): Deployment {
     }),
     function: async (key) => ({
       state: 'Active',
-      environment: { GROUPSYNC_COALESCE_SECONDS: '5' },
       eventSource: key === 'ingest' || key === 'apply' ? 'Enabled' : undefined,
     }),
     schedule: async () => ({ enabled: true, expression: 'rate(1 minute)' }),
@@ -50,14 +49,8 @@ async function soundWorld() {
   await world.apply('g');
   const feed = createFeedStore(world.table);
   const readAtMs = world.clock.ms;
-  const position = {
-    cursor: 'c',
-    recentIds: [],
-    lastEventAt: null,
-    readAtMs,
-    writtenAtMs: readAtMs,
-    needsSweep: false,
-  };
+  const read = { readAtMs, writtenAtMs: readAtMs, needsSweep: false };
+  const position = { cursor: 'c', recentIds: [], lastEventAt: null, ...read };
   await feed.write(world.connection.name, position, { name: 'feed', token: 1 });
   const parts = { deployment: soundDeployment(), applicant: applicantOf('company') };
   const ask = () =>
@@ -169,11 +162,7 @@ describe('examine', () => {
     [
       /^event source apply: .*Disabled.* mend: .*enable/,
       deployed(() => ({
-        function: async (key) => ({
-          state: 'Active',
-          environment: {},
-          eventSource: key === 'apply' ? 'Disabled' : undefined,
-        }),
+        function: async (key) => ({ state: 'Active', eventSource: key === 'apply' ? 'Disabled' : undefined }),
       })),
     ],
     [
