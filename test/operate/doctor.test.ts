@@ -166,7 +166,7 @@ describe('examine', () => {
       })),
     ],
     [
-      /^schedule pump: .*switched off.* mend: .*enable/,
+      /^schedule pump: .*switched off.* mend: .*enable.*--revert-drift/,
       deployed(() => ({
         schedule: async (key) => ({ enabled: key !== 'pump', expression: 'rate(1 minute)' }),
       })),
