@@ -38,7 +38,9 @@ const COMMANDS = (
 const POLICIES = Object.values(resourcesOf(synthesise().template, 'AWS::IAM::ManagedPolicy'));
 /** `service:Action on name`, as the recorder writes it, of everything that a policy of the template allows. */
 function grantedTo(who: string): string[] {
-  const policy = POLICIES.find(({ Properties }) => Properties.ManagedPolicyName === `groupsync-${who}`);
+  const policy = POLICIES.find(
+    ({ Properties }) => Properties.ManagedPolicyName === `groupsync-${who}-eu-west-1`,
+  );
   const statements = policy?.Properties.PolicyDocument.Statement as Statement[];
   const grants = statements.flatMap(({ Action, Resource }) =>
     listed(Action).flatMap((action) =>

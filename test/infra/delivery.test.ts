@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CfnResource, listed, type Statement, synthesise } from './synthesised.ts';
+import { type CfnResource, everyResourceOf, listed, type Statement, synthesise } from './synthesised.ts';
 
 const { template } = synthesise({
   producers: 'arn:aws:iam::111122223333:role/directory',
@@ -9,7 +9,7 @@ const { template } = synthesise({
   auditExportDays: 400,
 });
 type Resources = Record<string, CfnResource>;
-const RESOURCES = template.toJSON()['Resources'] as Resources;
+const RESOURCES = everyResourceOf(template);
 
 /** What AWS does by itself, with nobody at hand who would see it refused. Emulators let all of it pass. */
 interface Step {

@@ -37,6 +37,9 @@ export interface CfnResource {
 export const resourcesOf = (template: Template, type: string): Record<string, CfnResource> =>
   template.findResources(type) as Record<string, CfnResource>;
 
+export const everyResourceOf = (template: Template) =>
+  template.toJSON()['Resources'] as Record<string, CfnResource>;
+
 export interface Statement {
   readonly Sid?: string;
   readonly Effect: string;
