@@ -25,12 +25,10 @@ function soundDeployment(): Deployment {
       delayed: 0,
       redrivesTo: QUEUES[key].redrive && queueName(PREFIX, QUEUES[key].redrive.to),
     }),
-    table: async () => ({
-      active: true,
-      indexes: [TABLE.index.name],
-      timeToLive: TABLE.timeToLive,
-      recoverable: true,
-    }),
+    table: async () => {
+      const { index, timeToLive } = TABLE;
+      return { active: true, indexes: [index.name], timeToLive, recoverable: true };
+    },
     function: async (key) => ({
       state: 'Active',
       eventSource: key === 'ingest' || key === 'apply' ? 'Enabled' : undefined,
@@ -74,6 +72,9 @@ const lacking =
 describe('examine', () => {
   it('finds nothing where all is well, and has looked at every part', async () => {
     const world = await soundWorld();
+    const schedule = async () => ({ enabled: true, expression: 'rate(60 minutes)' });
+    await deployed(() => ({ schedule }))(world);
+    world.clock.ms += 3_600_000;
     const { checks } = await world.ask();
     expect(checks.filter(({ ok }) => !ok)).toEqual([]);
     const names = checks.map(({ name }) => name).join('\n');
