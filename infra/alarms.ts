@@ -158,7 +158,6 @@ function healthAlarms(every: Schedules): readonly HealthAlarm[] {
       heading: 'Pump not run',
       meaning: 'The pump has not come to its end in three of its turns, so that other alarms may be blind.',
       metric: 'PumpCompleted',
-      periodMinutes: Math.max(5, every.pumpMinutes),
       ...NOT_IN_THREE_TURNS,
     },
   ];
@@ -172,7 +171,9 @@ type Schedules = Pick<Settings, `${'sweep' | 'pump' | 'people' | 'feed'}Minutes`
 export class HealthAlarms extends Construct {
   constructor(scope: Construct, id: string, schedules: Schedules, desk: AlarmDesk) {
     super(scope, id);
-    for (const { metric, statistic, periodMinutes = 5, ...spec } of healthAlarms(schedules)) {
+    // Levels are told by each pump, and silence ends an alarm.
+    const usual = Math.max(5, schedules.pumpMinutes);
+    for (const { metric, statistic, periodMinutes = usual, ...spec } of healthAlarms(schedules)) {
       const told = stageMetric(desk.prefix, metric, Duration.minutes(periodMinutes));
       addAlarm(this, desk, { ...spec, metric: statistic === undefined ? told : told.with({ statistic }) });
     }

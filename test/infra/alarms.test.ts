@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { headingSlug } from '../../infra/alarms.ts';
-import { METRICS } from '../../shared/contract/metrics.ts';
+import { METRICS, type MetricName } from '../../shared/contract/metrics.ts';
 import { FUNCTION_KEYS, METRIC_NAMESPACE, SCHEDULE_KEYS } from '../../shared/contract/names.ts';
 import { resourcesOf, synthesise } from './synthesised.ts';
 
@@ -149,6 +149,12 @@ describe('alarms', () => {
     // Each period that is asked for must have room for a run.
     expect(near?.EvaluationPeriods === 1 || near?.Period >= 60 * everyMinutes).toBe(true);
     expect(near?.Period * 1_000).toBeGreaterThan(near?.Threshold);
+  });
+
+  it('of levels go on ringing until the next pump, however rarely it runs', () => {
+    const isLevel = ({ MetricName: of }: { MetricName: MetricName }) => METRICS[of]?.form === 'gauge';
+    const levels = alarmsOf(synthesise({ pumpMinutes: 60 }).template).filter(isLevel);
+    expect(levels.map(({ Period }) => Period)).toEqual(Array(6).fill(3_600));
   });
 
   it('judge silence of the heartbeats as bad news, and of everything else as no news', () => {
