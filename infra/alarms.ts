@@ -90,7 +90,7 @@ const NOT_IN_THREE_TURNS = {
  * What can be wrong with a stage as a whole, judged by the metrics that the code emits. The pump reports levels each
  * minute; that it has stopped is told by an alarm of its own, not by all of them.
  */
-function healthAlarms({ sweepMinutes, pumpMinutes, peopleMinutes }: Schedules): readonly HealthAlarm[] {
+function healthAlarms(every: Schedules): readonly HealthAlarm[] {
   return [
     {
       heading: 'Apply failures',
@@ -129,9 +129,9 @@ function healthAlarms({ sweepMinutes, pumpMinutes, peopleMinutes }: Schedules): 
     },
     {
       heading: 'Feed cursor stale',
-      meaning: 'The activity feed of a connection has not been read to its end for over 24 hours.',
+      meaning: 'The activity feed of a connection has not been read to its end for a day, and three turns.',
       metric: 'FeedCursorAgeSeconds',
-      threshold: 24 * 3600,
+      threshold: Math.max(24 * 3600, 3 * 60 * every.feedMinutes),
     },
     {
       heading: 'Sweep halted',
@@ -143,7 +143,7 @@ function healthAlarms({ sweepMinutes, pumpMinutes, peopleMinutes }: Schedules): 
       heading: 'Sweep not run',
       meaning: 'No sweep has come to its end in three of its turns.',
       metric: 'SweepCompleted',
-      periodMinutes: wholeHours(sweepMinutes),
+      periodMinutes: wholeHours(every.sweepMinutes),
       ...NOT_IN_THREE_TURNS,
     },
     {
@@ -151,14 +151,13 @@ function healthAlarms({ sweepMinutes, pumpMinutes, peopleMinutes }: Schedules): 
       meaning: 'No refresh of the people index has come to its end in three of its turns.',
       metric: 'PeopleRefreshed',
       statistic: 'SampleCount',
-      periodMinutes: wholeHours(peopleMinutes),
+      periodMinutes: wholeHours(every.peopleMinutes),
       ...NOT_IN_THREE_TURNS,
     },
     {
       heading: 'Pump not run',
       meaning: 'The pump has not come to its end in three of its turns, so that other alarms may be blind.',
       metric: 'PumpCompleted',
-      periodMinutes: Math.max(5, pumpMinutes),
       ...NOT_IN_THREE_TURNS,
     },
   ];
@@ -167,12 +166,14 @@ function healthAlarms({ sweepMinutes, pumpMinutes, peopleMinutes }: Schedules): 
 /** Above an hour an alarm takes whole hours only. */
 const wholeHours = (minutes: number): number => Math.ceil(minutes / HOUR_MINUTES) * HOUR_MINUTES;
 
-type Schedules = Pick<Settings, 'sweepMinutes' | 'pumpMinutes' | 'peopleMinutes'>;
+type Schedules = Pick<Settings, `${'sweep' | 'pump' | 'people' | 'feed'}Minutes`>;
 
 export class HealthAlarms extends Construct {
   constructor(scope: Construct, id: string, schedules: Schedules, desk: AlarmDesk) {
     super(scope, id);
-    for (const { metric, statistic, periodMinutes = 5, ...spec } of healthAlarms(schedules)) {
+    // Levels are told by each pump, and silence ends an alarm.
+    const usual = Math.max(5, schedules.pumpMinutes);
+    for (const { metric, statistic, periodMinutes = usual, ...spec } of healthAlarms(schedules)) {
       const told = stageMetric(desk.prefix, metric, Duration.minutes(periodMinutes));
       addAlarm(this, desk, { ...spec, metric: statistic === undefined ? told : told.with({ statistic }) });
     }

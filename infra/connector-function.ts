@@ -86,12 +86,10 @@ export class ConnectorFunction extends Construct {
       addAlarm(this, desk, { heading, of: name, meaning, metric, threshold, evaluationPeriods });
     alarm('Function errors', `The function ${name} crashed or ran out of time.`, target.metricErrors(), 1);
     alarm('Function throttles', `Calls of the function ${name} were refused.`, target.metricThrottles());
-    alarm(
-      'Function near its time limit',
-      `A run of the function ${name} took over ${NEAR_TIMEOUT * 100} % of its ${timeoutSeconds} seconds.`,
-      target.metricDuration({ statistic: 'Maximum' }),
-      3,
-      NEAR_TIMEOUT * timeoutSeconds * 1000,
-    );
+    // Runs that may take longer than three periods apart, or that come once an hour, are never in three in a row.
+    const [minutes, times] = timeoutSeconds < 300 ? [5, 3] : [60, 1];
+    const longest = target.metricDuration({ statistic: 'Maximum', period: Duration.minutes(minutes) });
+    const near = `A run of the function ${name} took over ${NEAR_TIMEOUT * 100} % of its ${timeoutSeconds} seconds.`;
+    alarm('Function near its time limit', near, longest, times, NEAR_TIMEOUT * timeoutSeconds * 1000);
   }
 }

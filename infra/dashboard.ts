@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import {
   Dashboard as CloudWatchDashboard,
   GraphWidget,
@@ -33,7 +33,8 @@ export class Dashboard extends Construct {
     const { prefix } = props;
     const metrics = metricsOf(prefix);
     new CloudWatchDashboard(this, 'Dashboard', {
-      dashboardName: prefix,
+      // As for policies: dashboards of one account are in all its regions.
+      dashboardName: `${prefix}-${Stack.of(this).region}`,
       defaultInterval: Duration.hours(12),
       widgets: [
         ...flow(metrics),

@@ -73,7 +73,8 @@ export class Operators extends Construct {
     };
     for (const [who, rights] of Object.entries(PEOPLE)) {
       const policy = new ManagedPolicy(this, who, {
-        managedPolicyName: `${settings.prefix}-${who}`,
+        // An account has a policy of one name in all its regions.
+        managedPolicyName: `${settings.prefix}-${who}-${region}`,
         description: `groupsync ${settings.prefix}: the command line and the console, as ${who}`,
         statements: [
           ...rights.map(

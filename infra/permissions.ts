@@ -41,9 +41,10 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
     queues: { events: CONSUME, eventsDlq: SEND, apply: SEND },
     secrets: [],
   },
+  // A refusal may be everybody's: another group is asked, which the index finds.
   apply: {
     table: READ_WRITE_AND_DELETE,
-    index: [],
+    index: ['Query'],
     queues: { apply: [...CONSUME, ...SEND], applyDlq: SEND },
     secrets: USE_CREDENTIAL,
   },

@@ -141,7 +141,7 @@ export const configurationOf = (FunctionName: string, { lambda }: Sdk) =>
   lambda.send(new GetFunctionConfigurationCommand({ FunctionName }));
 
 async function readFunction(sdk: Sdk, key: FunctionKey, FunctionName: string): Promise<FunctionFacts> {
-  const { State = 'Unknown', Environment } = await configurationOf(FunctionName, sdk);
+  const { State = 'Unknown' } = await configurationOf(FunctionName, sdk);
   const hasSource = key === 'ingest' || key === 'apply';
   const sources = hasSource
     ? await unlessUnsupported(async () => {
@@ -149,12 +149,9 @@ async function readFunction(sdk: Sdk, key: FunctionKey, FunctionName: string): P
         return answer.EventSourceMappings ?? [];
       })
     : null;
-  const [source] = sources ?? [];
-  return {
-    state: State,
-    environment: Environment?.Variables ?? {},
-    eventSource: sources === null ? undefined : (source?.State ?? 'missing'),
-  };
+  // Of several, where sources have queues of their own, the one that is in trouble.
+  const source = sources?.find((one) => one.State !== 'Enabled') ?? sources?.[0];
+  return { state: State, eventSource: sources === null ? undefined : (source?.State ?? 'missing') };
 }
 
 const Failure = z.object({ errorType: z.string().optional(), errorMessage: z.string().optional() });

@@ -4,11 +4,12 @@ import {
   GetFunctionConfigurationCommand,
   GetPolicyCommand,
   LambdaClient,
+  ListEventSourceMappingsCommand,
   ResourceNotFoundException,
 } from '@aws-sdk/client-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { createScimServer } from '../../shared/aws/deployment.ts';
+import { createDeployment, createScimServer } from '../../shared/aws/deployment.ts';
 import type { Sdk } from '../../shared/aws/sdk.ts';
 
 const client = new LambdaClient({ region: 'eu-west-1' });
@@ -57,4 +58,12 @@ describe('the SCIM server of a deployment', () => {
     expect(await serverOf(url).statusOf(url)).toBe(401);
     await expect(serverOf().statusOf('http://127.0.0.1:9')).rejects.toThrow();
   });
+});
+
+it('a function with several queues is as well as the one that is not', async () => {
+  lambda.on(GetFunctionConfigurationCommand).resolves({ State: 'Active' });
+  const EventSourceMappings = ['Enabled', 'Disabled', 'Enabled'].map((State) => ({ State }));
+  lambda.on(ListEventSourceMappingsCommand).resolves({ EventSourceMappings });
+  const deployment = createDeployment({ lambda: client } as unknown as Sdk, {} as never, async () => '');
+  expect(await deployment.function('ingest')).toMatchObject({ eventSource: 'Disabled' });
 });

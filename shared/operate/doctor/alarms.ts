@@ -3,6 +3,7 @@ import { testedAlarm } from '../../contract/names.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { AlarmDesk } from '../../sync/ports/deployment.ts';
 import { check, fault, guarded } from './check.ts';
+import { redeploy } from './deployment.ts';
 
 const TRIES = 15;
 const BETWEEN_MS = 2_000;
@@ -27,11 +28,11 @@ export const checkAlarms = (
     }
     const topic = /arn:[\w-]+:sns:[\w:-]+/.exec(actions.join(' '))?.[0];
     if (topic === undefined)
-      return fault('alarm', `${name} rang, and no action of it is on record`, 'deploy the stack again');
+      return fault('alarm', `${name} rang, and no action of it is on record`, redeploy);
     const isTold = actions.some((action) => /^successfully executed/i.test(action));
     const rang = check('alarm', isTold, {
       detail: `${name} rang: ${isTold ? `${topic} was told` : actions.join('; ')}`,
-      fix: 'the policies of topic and key must let cloudwatch.amazonaws.com in: deploy the stack again; of a key given by keyArn see docs/deploy.md, "Remove"',
+      fix: `the policies of topic and key must let cloudwatch.amazonaws.com in: ${redeploy}; of a key given by keyArn see docs/deploy.md, "Remove"`,
     });
     return [rang, ...(await guarded('alarm subscription', () => checkSubscriptions(topic, alarms)))];
   });

@@ -9,7 +9,7 @@ import { type Checked, check, connectAgain, fault, fixOfCall, guarded, wait, wel
 /** Of members that count, past this share it is rarely the people who are at fault. */
 const MAX_UNMATCHED_SHARE = 0.1;
 /** Three runs of the schedule that were missed. */
-const STALE_FEED_MS = 15 * 60_000;
+const staleMs = (schedule: string) => 180_000 * Math.max(5, Number(/\d+(?= minutes)/.exec(schedule)));
 const OLD_BACKLOG_MS = 15 * 60_000;
 /** Stamps tolerate 5 minutes (`time_in_future`), coalescing 2 seconds; a person's machine is in between. */
 const MAX_SKEW_MS = 60_000;
@@ -167,11 +167,12 @@ async function checkUnmatched(name: Connection['name'], wanted: number, index: T
   });
 }
 
-async function checkFeed({ name }: Connection, { feed, clock }: ToolPorts): Promise<Check> {
+async function checkFeed({ name }: Connection, { feed, clock, deployment }: ToolPorts): Promise<Check> {
   const position = await feed.read(name);
+  const { expression = '' } = (await deployment.schedule('feed').catch(() => undefined)) ?? {};
   const ageMs = position === undefined ? undefined : clock() - position.readAtMs;
   const isNew = ageMs === undefined;
-  return check('activity feed', !isNew && ageMs <= STALE_FEED_MS, {
+  return check('activity feed', !isNew && ageMs <= staleMs(expression), {
     detail: isNew ? 'not read yet' : `read ${minutes(ageMs)} ago`,
     fix: `${isNew ? 'just started? wait five minutes, or read it now:\n' : ''}groupsync reconcile`,
   });

@@ -49,7 +49,8 @@ export async function checkAccess({ account }: Deployment): Promise<Check | unde
   );
 }
 
-const redeploy = 'deploy the stack again; docs/deploy.md says how';
+/** A deployment that finds its template unchanged does nothing: what was changed by hand stays. */
+export const redeploy = 'deploy the stack again, with --revert-drift; docs/runbook.md says why';
 const elsewhere = ({ region }: Deployment, prefix: string) =>
   `is this the right region and prefix? asked in ${region} for "${prefix}"; see --region, --prefix and --profile`;
 
@@ -134,7 +135,7 @@ async function checkFunction(key: (typeof FUNCTION_KEYS)[number], { prefix, depl
     facts.eventSource !== undefined &&
       check(`event source ${key}`, facts.eventSource === 'Enabled', {
         detail: `the queue's trigger is ${facts.eventSource}`,
-        fix: `enable the trigger of ${name} in the Lambda console, or deploy again`,
+        fix: `enable the trigger of ${name} in the Lambda console, or ${redeploy}`,
       }),
   ].filter((one) => one !== false);
 }
@@ -145,6 +146,6 @@ async function checkSchedule(key: (typeof SCHEDULE_KEYS)[number], { prefix, depl
   if (facts === undefined) return fault(`schedule ${key}`, `there is no schedule ${name}`, redeploy);
   return check(`schedule ${key}`, facts.enabled, {
     detail: facts.enabled ? facts.expression : `${name} is switched off`,
-    fix: `enable ${name} in EventBridge Scheduler, or deploy again`,
+    fix: `enable ${name} in EventBridge Scheduler, or ${redeploy}`,
   });
 }

@@ -35,8 +35,7 @@ export interface TableFacts {
 
 export interface FunctionFacts {
   readonly state: string;
-  readonly environment: Readonly<Record<string, string>>;
-  /** State of its event source, where it has one that can be asked for. */
+  /** State of its event sources, where it has any that can be asked for: of one that is not enabled, if there is one. */
   readonly eventSource: string | undefined;
 }
 
