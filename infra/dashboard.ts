@@ -33,8 +33,7 @@ export class Dashboard extends Construct {
     const { prefix } = props;
     const metrics = metricsOf(prefix);
     new CloudWatchDashboard(this, 'Dashboard', {
-      // As for policies: dashboards of one account are in all its regions.
-      dashboardName: `${prefix}-${Stack.of(this).region}`,
+      dashboardName: `${prefix}-${Stack.of(this).region}`, // An account has one of each name.
       defaultInterval: Duration.hours(12),
       widgets: [
         ...flow(metrics),
