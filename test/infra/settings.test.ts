@@ -12,23 +12,10 @@ const read = (context: Record<string, unknown>) => readSettings((name) => contex
 describe('readSettings', () => {
   it('has a default for everything', () => {
     expect(read({})).toEqual({
-      stage: 'production',
-      notify: [],
-      prefix: 'groupsync',
-      coalesceSeconds: 5,
-      pumpMinutes: 1,
-      feedMinutes: 5,
-      sweepMinutes: 60,
-      peopleMinutes: 60,
-      producers: [],
-      sources: {},
-      scim: false,
-      scimRequestsPerSecond: 100,
-      scimBurst: 200,
-      logRetentionDays: 30,
-      logLevel: 'info',
-      retainData: true,
-      runbookUrl: 'docs/runbook.md',
+      ...{ stage: 'production', notify: [], prefix: 'groupsync', coalesceSeconds: 5, pumpMinutes: 1 },
+      ...{ feedMinutes: 5, sweepMinutes: 60, peopleMinutes: 60, producers: [], sources: {} },
+      ...{ scim: false, scimRequestsPerSecond: 100, scimBurst: 200, logRetentionDays: 30 },
+      ...{ logLevel: 'info', retainData: true, runbookUrl: 'docs/runbook.md' },
     });
   });
 

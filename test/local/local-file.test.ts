@@ -5,24 +5,15 @@ import { type LocalFile, removeLocalFile, writeLocalFile } from '../../local/loc
 import { temporaryFolder } from '../support/folder.ts';
 
 const ADDRESS: LocalFile = {
-  pid: 4711,
-  region: 'us-east-1',
-  prefix: 'groupsync',
-  connection: 'default',
-  dynamodb: 'http://127.0.0.1:1',
-  sqs: 'http://127.0.0.1:2',
-  secretsManager: 'http://127.0.0.1:1',
-  lambda: 'http://127.0.0.1:1',
-  scheduler: 'http://127.0.0.1:1',
-  platform: 'http://127.0.0.1:3',
-  table: 'groupsync-state',
+  ...{ pid: 4711, region: 'us-east-1', prefix: 'groupsync', connection: 'default' },
+  ...{ dynamodb: 'http://127.0.0.1:1', sqs: 'http://127.0.0.1:2' },
+  ...{ secretsManager: 'http://127.0.0.1:1', lambda: 'http://127.0.0.1:1' },
+  ...{ scheduler: 'http://127.0.0.1:1', platform: 'http://127.0.0.1:3', table: 'groupsync-state' },
   eventsQueueUrl: 'http://127.0.0.1:2/000000000000/groupsync-events',
   eventsDlqUrl: 'http://127.0.0.1:2/000000000000/groupsync-events-dlq',
   applyQueueUrl: 'http://127.0.0.1:2/000000000000/groupsync-apply',
-  applyDlqUrl: 'http://127.0.0.1:2/000000000000/groupsync-apply-dlq',
-  platformToken: 'token',
-  scim: 'http://127.0.0.1:6/scim/v2',
-  scimToken: 'gsync_scim_token',
+  ...{ applyDlqUrl: 'http://127.0.0.1:2/000000000000/groupsync-apply-dlq', platformToken: 'token' },
+  ...{ scim: 'http://127.0.0.1:6/scim/v2', scimToken: 'gsync_scim_token' },
 };
 
 it('writes the file for its owner alone, folders included, and leaves no draft', () => {
