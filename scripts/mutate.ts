@@ -88,8 +88,8 @@ function workOf(survey: Readonly<Record<string, Surveyed>>): Work {
     .sort((a, b) => a.ms * a.places.size - b.ms * b.places.size);
   for (const mutant of mutants) {
     let spentMs = 0;
-    for (const { ms, places, todo } of tests) {
-      const isMet = mutant.place === undefined ? meets(places, mutant.file) : places.has(mutant.place);
+    for (const { name, ms, places, todo } of tests) {
+      const isMet = mutant.place === undefined ? meets(name, places, mutant) : places.has(mutant.place);
       if (!isMet || (spentMs > 0 && spentMs + ms > LONGEST_MS)) continue;
       spentMs += ms;
       todo.push(mutant);
@@ -98,8 +98,9 @@ function workOf(survey: Readonly<Record<string, Surveyed>>): Work {
   return Object.fromEntries(tests.map(({ name, todo }) => [name, todo]));
 }
 
-function meets(places: ReadonlySet<string>, file: string): boolean {
-  return [...places].some((place) => place.startsWith(`${file}:`));
+/** Of what is evaluated once, where it is loaded, no test comes by: the tests of the core may read it. */
+function meets(name: string, places: ReadonlySet<string>, { file }: Mutated): boolean {
+  return /^test.(domain|plan)/.test(name) || [...places].some((place) => place.startsWith(`${file}:`));
 }
 
 /** What the others import: the file as it is, until the runner puts a mutant there. */

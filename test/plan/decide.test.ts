@@ -118,7 +118,7 @@ const REPORT = settingsWith({ drift: 'report' });
 const PATCH = { kind: 'write', plan: { action: 'patch' } };
 const CREATE = { kind: 'write', plan: { action: 'create' } };
 const ADOPT_P = { kind: 'adopt', candidates: [{ id: 'p' }] };
-const EXCLUDED = { kind: 'settle', as: 'excluded' };
+const EXCLUDED = { kind: 'settle', as: 'excluded', counts: { wanted: 0, applied: 0, pending: 0 } };
 const ADOPT_Q = { kind: 'adopt', candidates: [{ id: 'q' }] };
 const NEVER_ADOPTS = settingsWith({ adoptExisting: 'never' });
 const WATCHED = settingsWith({ groups: { policies: [{ match: '*', mode: 'report' }] } });
@@ -281,7 +281,11 @@ describe('decide', () => {
     ['… beside what cannot be read', { ...opened(), look: changed('ax') }, added('x')],
     ['was a deletion, and it is gone: done', { ...deleting, look: 'gone' }, { kind: 'confirm_gone' }],
     ['was a deletion, and it is there: dropped', { ...deleting, look: shown('a') }, { kind: 'drop' }],
-    ['was a creation, not to be seen', { ...creating(0), look: 'gone' }, { noting: { misses: 1 } }],
+    [
+      'was a creation, not to be seen',
+      { ...opened({ action: 'create' }), look: 'gone' },
+      { noting: { misses: 1 } },
+    ],
     ['… nor the third time, soon', { ...creating(2, 9), look: 'gone' }, { noting: { misses: 3 } }],
     ['… nor the second time, late', { ...creating(1, 10), look: 'gone' }, { noting: { misses: 2 } }],
     ['… nor the third time: dropped', { ...creating(2, 10), look: 'gone' }, { kind: 'drop' }],
