@@ -49,11 +49,18 @@ export const functionArn = (name: string) => `arn:aws:lambda:us-east-1:000000000
 
 function contextOf({ name }: LocalFunction, deadlineMs: number): Context {
   return {
-    ...{ callbackWaitsForEmptyEventLoop: true, functionName: name, functionVersion: '$LATEST' },
-    ...{ invokedFunctionArn: functionArn(name), memoryLimitInMB: '1024', awsRequestId: randomUUID() },
-    ...{ logGroupName: `/aws/lambda/${name}`, logStreamName: 'local' },
+    callbackWaitsForEmptyEventLoop: true,
+    functionName: name,
+    functionVersion: '$LATEST',
+    invokedFunctionArn: functionArn(name),
+    memoryLimitInMB: '1024',
+    awsRequestId: randomUUID(),
+    logGroupName: `/aws/lambda/${name}`,
+    logStreamName: 'local',
     getRemainingTimeInMillis: () => Math.max(0, deadlineMs - Date.now()),
     // Callback style is not offered: Node 24's Lambda runtime no longer has it.
-    ...{ done: () => undefined, fail: () => undefined, succeed: () => undefined },
+    done: () => undefined,
+    fail: () => undefined,
+    succeed: () => undefined,
   };
 }

@@ -12,8 +12,6 @@ import type { StackParts } from './parts.ts';
 import { startScim } from './scim-endpoint.ts';
 import { endWindow } from './windows.ts';
 
-const LEASE_PREFIX = 'LEASE#';
-
 /** The handlers as they are deployed, and the shared code behind the stack's own few questions. */
 export async function loadParts(): Promise<StackParts> {
   const { ports } = wireLocalStack();
@@ -33,8 +31,9 @@ export async function loadParts(): Promise<StackParts> {
     startScim: (connection) => startScim({ port: 0, connection }, wireScim()),
     endFormerWork: async (connection) => {
       const { pk } = connectionKey(connection);
-      for await (const leases of ports.table.query({ partition: pk, prefix: LEASE_PREFIX })) {
-        for (const lease of leases) await ports.table.delete(lease);
+      for await (const leases of ports.table.query({ partition: pk, prefix: 'LEASE#' })) {
+        // Not deleted: what a lease guards refuses tokens that have begun anew.
+        for (const { pk, sk } of leases) await ports.table.update({ pk, sk }, { remove: ['untilMs'] });
       }
       for await (const groups of ports.index.all(connection)) {
         for (const { ref } of groups.filter(({ dirtySinceMs }) => dirtySinceMs !== undefined)) {

@@ -8,10 +8,22 @@ import * as z from 'zod';
  * only its owner may read it.
  */
 export const LocalFile = z.object({
-  ...{ pid: z.int().positive(), region: z.string(), prefix: z.string(), connection: z.string() },
-  ...{ dynamodb: z.url(), sqs: z.url(), secretsManager: z.url(), lambda: z.url(), scheduler: z.url() },
-  ...{ platform: z.url(), table: z.string(), eventsQueueUrl: z.url(), eventsDlqUrl: z.url() },
-  ...{ applyQueueUrl: z.url(), applyDlqUrl: z.url(), platformToken: z.string() },
+  pid: z.int().positive(),
+  region: z.string(),
+  prefix: z.string(),
+  connection: z.string(),
+  dynamodb: z.url(),
+  sqs: z.url(),
+  secretsManager: z.url(),
+  lambda: z.url(),
+  scheduler: z.url(),
+  platform: z.url(),
+  table: z.string(),
+  eventsQueueUrl: z.url(),
+  eventsDlqUrl: z.url(),
+  applyQueueUrl: z.url(),
+  applyDlqUrl: z.url(),
+  platformToken: z.string(),
   /** Base URL of the SCIM server, and a token for it. */
   scim: z.url(),
   scimToken: z.string(),

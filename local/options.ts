@@ -69,8 +69,14 @@ export function parseOptions(args: readonly string[]): StartOptions | { readonly
 
 /** What commander leaves out where the flag is not given. */
 const NOT_GIVEN = {
-  ...{ once: false, events: undefined, world: undefined, empty: false, setting: [], data: undefined },
-  ...{ json: false, console: true },
+  once: false,
+  events: undefined,
+  world: undefined,
+  empty: false,
+  setting: [],
+  data: undefined,
+  json: false,
+  console: true,
 } as const satisfies Partial<StartOptions>;
 type Given = Pick<StartOptions, keyof typeof NOT_GIVEN>;
 

@@ -157,8 +157,13 @@ async function transcribe(): Promise<string> {
   const localFile = join(folder, '.groupsync/local.json');
   const platform = await openPlatform({ world: WORLD, dataFile: undefined, port: 0 });
   const stack = await startStack({
-    ...{ prefix: 'groupsync', coalesceSeconds: 0, ports: { aws: 0, sqs: 0 } },
-    ...{ tables: undefined, secrets: undefined, platform, settings: [] },
+    prefix: 'groupsync',
+    coalesceSeconds: 0,
+    ports: { aws: 0, sqs: 0 },
+    tables: undefined,
+    secrets: undefined,
+    platform,
+    settings: [],
     everySeconds: { pump: 1, feed: 60, sweep: 600, health: 6_000, people: 600 },
     loadParts,
     onError: () => undefined,

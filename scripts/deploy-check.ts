@@ -82,10 +82,17 @@ function environmentFor(endpoint: string): Environment {
     // CloudFormation reads its template from here: emulators tell bucket from host by the name "localhost".
     AWS_ENDPOINT_URL_S3_FOR_CLOUDFORMATION:
       process.env['AWS_ENDPOINT_URL_S3_FOR_CLOUDFORMATION'] ?? s3.origin,
-    ...{ AWS_ACCESS_KEY_ID: 'testing', AWS_SECRET_ACCESS_KEY: 'testing', AWS_SESSION_TOKEN: 'testing' },
-    ...{ AWS_REGION: REGION, AWS_DEFAULT_REGION: REGION, AWS_EC2_METADATA_DISABLED: 'true' },
-    ...{ AWS_CONFIG_FILE: '/dev/null', AWS_SHARED_CREDENTIALS_FILE: '/dev/null' },
-    ...{ CDK_DEFAULT_ACCOUNT: ACCOUNT, CDK_DEFAULT_REGION: REGION, CDK_DISABLE_CLI_TELEMETRY: 'true' },
+    AWS_ACCESS_KEY_ID: 'testing',
+    AWS_SECRET_ACCESS_KEY: 'testing',
+    AWS_SESSION_TOKEN: 'testing',
+    AWS_REGION: REGION,
+    AWS_DEFAULT_REGION: REGION,
+    AWS_EC2_METADATA_DISABLED: 'true',
+    AWS_CONFIG_FILE: '/dev/null',
+    AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+    CDK_DEFAULT_ACCOUNT: ACCOUNT,
+    CDK_DEFAULT_REGION: REGION,
+    CDK_DISABLE_CLI_TELEMETRY: 'true',
     NO_PROXY: '127.0.0.1,localhost',
   };
 }

@@ -52,15 +52,23 @@ function employeeOf(person: Person, { leavers }: Story): object {
   const { roleId: id, userId, memberId, firstName, lastName, department, office, isManager } = person;
   const leftAtMs = leavers.get(person);
   return {
-    ...{ id, userId, name: `${firstName} ${lastName}`, firstName, lastName },
+    id,
+    userId,
+    name: `${firstName} ${lastName}`,
+    firstName,
+    lastName,
     workEmail: emailOf(firstName, lastName),
     personalEmail: emailOf(firstName, lastName).replace('@acme.example', `.${person.number}@home.example`),
     employeeNumber: String(person.number),
     roleState:
       leftAtMs !== undefined ? 'TERMINATED' : person.arrival === 'not_started' ? 'ACCEPTED' : 'ACTIVE',
     endDate: leftAtMs === undefined ? null : new Date(leftAtMs).toISOString().slice(0, 10),
-    ...{ employmentType: 'SALARIED_FT', department, worklocationNickname: office },
-    ...{ isRemote: office === 'Remote', isManager, customFields: { 'Okta ID': memberId } },
+    employmentType: 'SALARIED_FT',
+    department,
+    worklocationNickname: office,
+    isRemote: office === 'Remote',
+    isManager,
+    customFields: { 'Okta ID': memberId },
   };
 }
 

@@ -37,9 +37,15 @@ export async function startServices({ people }: { readonly people: number }) {
   const dispatcher = new Agent({ connections: 16 });
   const ports = benchPorts({
     table: createDynamoTable(dynamodb, { tableName: TABLE_NAME, sleep: async () => {} }),
-    ...{ sqs, queueUrl: (key) => queueUrls[key], dispatcher },
+    sqs,
+    queueUrl: (key) => queueUrls[key],
+    dispatcher,
     // Nothing is delayed: while a group waits for the bench to fetch its message, further changes send no other.
-    ...{ coalesceMs: 0, clock: Date.now, newId: counted(), onSecretRead: () => {}, token: TOKEN },
+    coalesceMs: 0,
+    clock: Date.now,
+    newId: counted(),
+    onSecretRead: () => {},
+    token: TOKEN,
   });
   const connection: Connection = {
     name: connectionName('default'),
@@ -50,7 +56,13 @@ export async function startServices({ people }: { readonly people: number }) {
   await ports.connections.save(connection);
   await refreshPeople(connection, ports);
   return {
-    ...{ ports, connection, dynamodb, sqs, queueUrls, dispatcher, platform },
+    ports,
+    connection,
+    dynamodb,
+    sqs,
+    queueUrls,
+    dispatcher,
+    platform,
     async close() {
       dynamodb.destroy();
       sqs.destroy();

@@ -37,7 +37,11 @@ export function generatePeople(options: {
     const isManager = index < managers;
     const address = mailbox(firstName, lastName, usedAddresses);
     return {
-      ...{ id, userId: `usr_${random.hex(12)}`, name: `${firstName} ${lastName}`, firstName, lastName },
+      id,
+      userId: `usr_${random.hex(12)}`,
+      name: `${firstName} ${lastName}`,
+      firstName,
+      lastName,
       employmentType: random.chance(0.08)
         ? 'CONTRACTOR'
         : random.pick(['SALARIED_FT', 'SALARIED_FT', 'HOURLY_FT', 'SALARIED_PT'] as const),
@@ -45,7 +49,8 @@ export function generatePeople(options: {
         index === 0
           ? 'Chief Executive Officer'
           : `${isManager ? 'Lead ' : ''}${random.pick(department.titles)}`,
-      ...{ department: department.name, level: levelOf(index, isManager, random) },
+      department: department.name,
+      level: levelOf(index, isManager, random),
       teams: [random.pick(TEAM_NAMES)],
       workLocation: isRemote
         ? null
@@ -59,11 +64,15 @@ export function generatePeople(options: {
             phone: '',
             isRemote,
           },
-      ...{ worklocationNickname: isRemote ? 'Remote' : place.nickname, timezone: place.timezone },
-      ...{ isInternational: place.country !== 'US', isRemote, isManager },
+      worklocationNickname: isRemote ? 'Remote' : place.nickname,
+      timezone: place.timezone,
+      isInternational: place.country !== 'US',
+      isRemote,
+      isManager,
       manager: index === 0 ? null : (ids[Math.floor((index - 1) / SPAN)] ?? null),
       workEmail: `${address}@juniper-vale.example`,
-      ...{ personalEmail: `${address}.${index + 1}@mail.example`, employeeNumber: String(index + 1) },
+      personalEmail: `${address}.${index + 1}@mail.example`,
+      employeeNumber: String(index + 1),
       customFields: { 'Okta ID': `00u${random.hex(14)}`, 'T-shirt size': random.pick(['S', 'M', 'L', 'XL']) },
       provisioned: isManager || !random.chance(0.03),
       ein: place.country === 'CA' ? '98-7654321' : '12-3456789',

@@ -35,15 +35,20 @@ export function generateWorld({ people, groups, seed, nowMs }: WorldSize): World
   return {
     companies: [
       {
-        ...{ id, name: 'Juniper & Vale', address: addressOf(WORK_LOCATIONS[0]) },
-        ...{ primaryEmail: 'office@juniper-vale.example', phone: '+1 415 555 0100' },
+        id,
+        name: 'Juniper & Vale',
+        address: addressOf(WORK_LOCATIONS[0]),
+        primaryEmail: 'office@juniper-vale.example',
+        phone: '+1 415 555 0100',
         legalEntities: [{ name: 'Juniper & Vale Canada Inc.', country: 'CA' }],
         workLocations: WORK_LOCATIONS.map((place, index) => ({
           id: `loc_${index + 1}`,
           nickname: place.nickname,
           address: addressOf(place),
         })),
-        ...{ departments, teams: units('team', TEAM_NAMES), levels: units('lvl', LEVELS) },
+        departments,
+        teams: units('team', TEAM_NAMES),
+        levels: units('lvl', LEVELS),
         customFields: [
           { id: 'cf_1', type: 'TEXT', title: 'Okta ID', caption: 'Id in the directory', required: false },
           { id: 'cf_2', type: 'SELECT', title: 'T-shirt size', caption: null, required: false },
@@ -54,7 +59,8 @@ export function generateWorld({ people, groups, seed, nowMs }: WorldSize): World
           { id: 'lp_vacation', name: 'Standard vacation' },
           { id: 'lp_sick', name: 'Sick days' },
         ],
-        ...{ employees, groups: generateGroups({ count: groups, employees, random }) },
+        employees,
+        groups: generateGroups({ count: groups, employees, random }),
       },
     ],
     credentials: [

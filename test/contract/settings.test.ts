@@ -23,13 +23,21 @@ const problemsOf = (act: () => unknown): readonly string[] => {
 describe('the defaults', () => {
   it('are those of the documentation', () => {
     expect(defaults).toEqual({
-      ...{ baseUrl, memberIdField: 'userId', match: ['email=workEmail'], includeStates: ['ACTIVE'] },
-      ...{ membership: 'authoritative', onGroupDeleted: 'delete', drift: 'restore' },
+      baseUrl,
+      memberIdField: 'userId',
+      match: ['email=workEmail'],
+      includeStates: ['ACTIVE'],
+      membership: 'authoritative',
+      onGroupDeleted: 'delete',
+      drift: 'restore',
       adoptExisting: 'bySpokeId',
       guard: { minSize: 5, maxRemovedShare: 0.5, maxRemovedCount: 100, perHourCount: 500 },
-      ...{ groups: { include: ['*'], exclude: [], policies: [] }, nameTemplate: '{name}' },
+      groups: { include: ['*'], exclude: [], policies: [] },
+      nameTemplate: '{name}',
       activity: { startParam: 'startDate', endParam: 'endDate', sizeParam: 'limit', pageSize: 1000 },
-      ...{ scim: { storeProfile: false }, concurrency: 8, timeoutMs: 10_000 },
+      scim: { storeProfile: false },
+      concurrency: 8,
+      timeoutMs: 10_000,
     });
   });
 

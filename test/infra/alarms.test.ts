@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { headingSlug } from '../../infra/alarms.ts';
-import { METRICS } from '../../shared/contract/metrics.ts';
+import { METRICS, type MetricName } from '../../shared/contract/metrics.ts';
 import { FUNCTION_KEYS, METRIC_NAMESPACE, SCHEDULE_KEYS } from '../../shared/contract/names.ts';
 import { resourcesOf, synthesise } from './synthesised.ts';
 
@@ -24,6 +24,7 @@ const withAudit = alarmsOf(synthesise({ auditExportDays: 400 }).template);
 const nameOf = ({ AlarmName }: { AlarmName: string }) => AlarmName;
 const scimAlarms = alarmsOf(withScim).filter((alarm) => !alarms.map(nameOf).includes(nameOf(alarm)));
 const auditAlarms = withAudit.filter((alarm) => !alarms.map(nameOf).includes(nameOf(alarm)));
+const everyAlarm = [...alarms, ...scimAlarms, ...auditAlarms];
 const ofFunction = (name: string) =>
   ['errors', 'near-its-time-limit', 'throttles'].map((what) => `function-${what}-${name}`);
 const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
@@ -65,9 +66,7 @@ describe('alarms', () => {
     expect(auditAlarms.map(nameOf).sort()).toEqual(names.map((name) => `groupsync-${name}`));
   });
 
-  it.each(
-    [...alarms, ...scimAlarms, ...auditAlarms].map((alarm) => [alarm.AlarmName as string, alarm] as const),
-  )(
+  it.each(everyAlarm.map((alarm) => [alarm.AlarmName as string, alarm] as const))(
     '%s tells the topic when it rings and when it ends, has decided what silence means, and links its runbook heading',
     (_name, alarm) => {
       const [topic] = Object.keys(resourcesOf(template, 'AWS::SNS::Topic'));
@@ -80,11 +79,7 @@ describe('alarms', () => {
   );
 
   it('have a runbook section each that says what it means, what is felt, how to look and how to mend', () => {
-    const linked = new Set(
-      [...alarms, ...scimAlarms, ...auditAlarms].map(
-        ({ AlarmDescription }) => AlarmDescription.split('#')[1] as string,
-      ),
-    );
+    const linked = new Set(everyAlarm.map((alarm): string => alarm.AlarmDescription.split('#')[1]));
     for (const anchor of linked) {
       const section = sections.get(anchor) ?? '';
       for (const part of ['**Means.**', '**Felt.**', '**Look.**', '**Mend.**']) {
@@ -144,11 +139,27 @@ describe('alarms', () => {
     expect(silence || alarm?.Threshold).toBe(seconds);
   });
 
+  it.each([
+    ['reconcile', 60],
+    ['people', 60],
+    ['ingest', 1],
+    ['apply', 1],
+  ])('tell that %s is near its time limit, which runs every %d minutes', (name, everyMinutes) => {
+    const near = alarms.find((each) => nameOf(each) === `groupsync-function-near-its-time-limit-${name}`);
+    // Each period that is asked for must have room for a run.
+    expect(near?.EvaluationPeriods === 1 || near?.Period >= 60 * everyMinutes).toBe(true);
+    expect(near?.Period * 1_000).toBeGreaterThan(near?.Threshold);
+  });
+
+  it('of levels go on ringing until the next pump, however rarely it runs', () => {
+    const isLevel = ({ MetricName: of }: { MetricName: MetricName }) => METRICS[of]?.form === 'gauge';
+    const levels = alarmsOf(synthesise({ pumpMinutes: 60 }).template).filter(isLevel);
+    expect(levels.map(({ Period }) => Period)).toEqual(Array(6).fill(3_600));
+  });
+
   it('judge silence of the heartbeats as bad news, and of everything else as no news', () => {
-    const breaching = [...alarms, ...scimAlarms].filter(
-      ({ TreatMissingData }) => TreatMissingData === 'breaching',
-    );
-    expect(breaching.map(({ AlarmName }) => AlarmName).sort()).toEqual([
+    const breaching = everyAlarm.filter(({ TreatMissingData }) => TreatMissingData === 'breaching');
+    expect(breaching.map(nameOf).sort()).toEqual([
       'groupsync-people-not-refreshed',
       'groupsync-pump-not-run',
       'groupsync-sweep-not-run',
@@ -163,20 +174,16 @@ describe('the list of metrics', () => {
 });
 
 describe('the dashboard', () => {
-  const [dashboard] = Object.values(resourcesOf(template, 'AWS::CloudWatch::Dashboard'));
-  const body = JSON.stringify(dashboard?.Properties.DashboardBody);
+  const shownBy = (of: typeof template) =>
+    JSON.stringify(Object.values(resourcesOf(of, 'AWS::CloudWatch::Dashboard'))[0]?.Properties.DashboardBody);
+  const [body, withGateway] = [shownBy(template), shownBy(withScim)];
 
   it.each(Object.keys(METRICS))('shows %s', (name) => {
     // As a boolean: the body is too long to be printed with a failure.
     expect(body.includes(name)).toBe(true);
   });
 
-  it.each(['4xx', '5xx', 'ScimThrottled', 'Latency'])(
-    'shows %s of the gateway, where the stage has SCIM',
-    (name) => {
-      const [other] = Object.values(resourcesOf(withScim, 'AWS::CloudWatch::Dashboard'));
-      expect(JSON.stringify(other?.Properties.DashboardBody).includes(`\\"${name}\\"`)).toBe(true);
-      expect(body.includes(`\\"${name}\\"`)).toBe(false);
-    },
-  );
+  it.each(['4xx', '5xx', 'ScimThrottled', 'Latency'])('shows %s of the gateway, if there is SCIM', (name) => {
+    expect([body, withGateway].map((one) => one.includes(`\\"${name}\\"`))).toEqual([false, true]);
+  });
 });

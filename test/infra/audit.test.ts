@@ -22,12 +22,8 @@ it.each([true, false])(
     const [bucket] = Object.values(
       resourcesOf(synthesise({ auditExportDays: 400, retainData }).template, 'AWS::S3::Bucket'),
     );
-    expect(Object.values(bucket?.Properties.PublicAccessBlockConfiguration)).toEqual([
-      true,
-      true,
-      true,
-      true,
-    ]);
+    const isBlocked = Object.values(bucket?.Properties.PublicAccessBlockConfiguration);
+    expect(isBlocked).toEqual(Array(4).fill(true));
     const rule = { DefaultRetention: { Mode: 'COMPLIANCE', Days: 400 } };
     expect(bucket).toMatchObject({
       DeletionPolicy: 'RetainExceptOnCreate',

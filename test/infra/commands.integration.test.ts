@@ -8,7 +8,7 @@ import { commandNames, runCli } from '../support/cli/io.ts';
 import { acmeOf, nativeEvent } from '../support/events.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { startLocalStack } from '../support/local-stack.ts';
-import { resourcesOf, synthesise } from './synthesised.ts';
+import { listed, resourcesOf, type Statement, synthesise } from './synthesised.ts';
 
 const PEOPLE = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay'];
 const TOKEN = 'token';
@@ -38,15 +38,14 @@ const COMMANDS = (
 const POLICIES = Object.values(resourcesOf(synthesise().template, 'AWS::IAM::ManagedPolicy'));
 /** `service:Action on name`, as the recorder writes it, of everything that a policy of the template allows. */
 function grantedTo(who: string): string[] {
-  const policy = POLICIES.find(({ Properties }) => Properties.ManagedPolicyName === `groupsync-${who}`);
-  const statements = policy?.Properties.PolicyDocument.Statement as {
-    Action: string[];
-    Resource: unknown[];
-  }[];
+  const policy = POLICIES.find(
+    ({ Properties }) => Properties.ManagedPolicyName === `groupsync-${who}-eu-west-1`,
+  );
+  const statements = policy?.Properties.PolicyDocument.Statement as Statement[];
   const grants = statements.flatMap(({ Action, Resource }) =>
-    [Action]
-      .flat()
-      .flatMap((action) => [Resource].flat().map((resource) => `${action} on ${nameOf(resource)}`)),
+    listed(Action).flatMap((action) =>
+      listed(Resource).map((resource) => `${action} on ${nameOf(resource)}`),
+    ),
   );
   return [...new Set(grants.filter((grant) => !grant.startsWith('kms:')))].sort();
 }

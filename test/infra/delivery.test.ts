@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CfnResource, synthesise } from './synthesised.ts';
+import { type CfnResource, everyResourceOf, listed, type Statement, synthesise } from './synthesised.ts';
 
 const { template } = synthesise({
   producers: 'arn:aws:iam::111122223333:role/directory',
@@ -9,15 +9,7 @@ const { template } = synthesise({
   auditExportDays: 400,
 });
 type Resources = Record<string, CfnResource>;
-const RESOURCES = template.toJSON()['Resources'] as Resources;
-
-interface Statement {
-  Effect: string;
-  Principal?: '*' | { Service?: unknown; AWS?: unknown };
-  Action: string | string[];
-  Resource?: unknown;
-  Condition?: Record<string, Record<string, unknown>> | undefined;
-}
+const RESOURCES = everyResourceOf(template);
 
 /** What AWS does by itself, with nobody at hand who would see it refused. Emulators let all of it pass. */
 interface Step {
@@ -44,8 +36,6 @@ function plain(value: unknown): string {
   );
 }
 const ACCOUNT = '111122223333';
-const listed = <T>(value: T | T[] | undefined): T[] =>
-  Array.isArray(value) ? value : value === undefined ? [] : [value];
 const all = (resources: Resources, type: string) =>
   Object.entries(resources).filter(([, { Type }]) => Type === type);
 
@@ -258,7 +248,7 @@ describe('what AWS does by itself', () => {
     expect(faultsOf(RESTATED)).toEqual([]);
   });
 
-  const isOnAPath = ({ kind, of }: Place, { Effect, Principal, Sid }: Statement & { Sid?: string }) =>
+  const isOnAPath = ({ kind, of }: Place, { Effect, Principal, Sid }: Statement) =>
     Effect === 'Allow' &&
     ((Principal !== undefined && JSON.stringify(Principal).includes('"Service"')) ||
       (kind === 'role' && of.some((role) => role.includes('Scheduler'))) ||

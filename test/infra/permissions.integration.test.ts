@@ -122,14 +122,16 @@ describe('the calls that the bundles make', () => {
     const busy = functions.apply.invoke(apply('eng'));
     await ingest(event('group.member.added', { group: { id: 'eng' }, members: [member('ben')] }));
     await busy;
-    // A rejection that waiting cannot mend gives its reservation back; of a creation it is dead-lettered at once.
+    // A rejection that waiting cannot mend gives its reservation back; of a creation it is dead-lettered at once. One that
+    // may be everybody's has another group asked.
     await control('POST', 'faults', [
       { match: { method: 'PATCH' }, status: 422, times: 9 },
+      { match: { method: 'POST' }, status: 403, times: 1 },
       { match: { method: 'POST' }, status: 422, times: 9 },
     ]);
     await ingest(event('group.member.removed', { group: { id: 'eng' }, members: [member('ann')] }));
-    await ingest(event('group.upserted', { group: { id: 'art', name: 'Art' } }));
-    await functions.apply.invoke(apply('eng', 'art'));
+    for (const id of ['art', 'law']) await ingest(event('group.upserted', { group: { id, name: id } }));
+    await functions.apply.invoke(apply('eng', 'art', 'law'));
     await control('POST', 'faults', []);
     await ingest(event('group.deleted', { group: { id: 'ops' } }));
     await functions.apply.invoke(apply('ops'));

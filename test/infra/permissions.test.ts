@@ -1,19 +1,16 @@
 import { expect, it } from 'vitest';
 import { DEPLOYABLE_KEYS } from '../../infra/bundle.ts';
 import { PERMISSIONS } from '../../infra/permissions.ts';
-import { resourcesOf, synthesise } from './synthesised.ts';
+import { listed, resourcesOf, type Statement, synthesise } from './synthesised.ts';
 
 const { template } = synthesise({ scim: true, auditExportDays: 400 });
 
 /** `action` on the part of the stack that the ARN names. */
 function grantsOf(role: string, of = template): string[] {
   const [policy] = Object.entries(resourcesOf(of, 'AWS::IAM::Policy')).filter(([id]) => id.startsWith(role));
-  const statements = policy?.[1].Properties.PolicyDocument.Statement as {
-    Action: string | string[];
-    Resource: unknown;
-  }[];
+  const statements = policy?.[1].Properties.PolicyDocument.Statement as Statement[];
   return statements
-    .flatMap(({ Action, Resource }) => [Action].flat().map((action) => `${action} on ${nameOf(Resource)}`))
+    .flatMap(({ Action, Resource }) => listed(Action).map((action) => `${action} on ${nameOf(Resource)}`))
     .filter((grant) => !/^(kms|logs|xray):/.test(grant))
     .sort();
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ENVIRONMENT, FUNCTION_KEYS, STACK_OUTPUTS } from '../../shared/contract/names.ts';
 import { EVENT_SOURCES, QUEUES } from '../../shared/contract/topology.ts';
-import { type CfnResource, resourcesOf, synthesise } from './synthesised.ts';
+import { everyResourceOf, resourcesOf, synthesise } from './synthesised.ts';
 
 const { template } = synthesise();
 /** How long a new group of the platform may stay unseen is shortened by the local stack only; one function tells people. */
@@ -9,9 +9,8 @@ const DEPLOYED_ENVIRONMENT = Object.values(ENVIRONMENT)
   .filter((name) => name !== ENVIRONMENT.createSettleSeconds && name !== ENVIRONMENT.notify)
   .sort();
 /** Properties that name a resource once per account and region. */
-const NAME_FIELDS = ['Table', 'Queue', 'Function', 'LogGroup', 'Topic', 'Alarm', 'Dashboard', ''].map(
-  (of) => `${of}Name`,
-);
+const NAMED = ' Table Queue Function LogGroup Topic Alarm Dashboard ManagedPolicy Role Bucket';
+const NAME_FIELDS = NAMED.split(' ').map((of) => `${of}Name`);
 const all = (type: string) => Object.values(resourcesOf(template, type));
 const named = (type: string, field: string, name: string) => {
   const found = all(type).find(({ Properties }) => Properties[field] === name);
@@ -103,12 +102,6 @@ describe('functions', () => {
       );
     }
   });
-
-  it('leave a sixth of the visibility timeout or less to one run', () => {
-    for (const { queue, functionTimeoutSeconds } of Object.values(EVENT_SOURCES)) {
-      expect(QUEUES[queue].visibilityTimeoutSeconds).toBeGreaterThanOrEqual(6 * functionTimeoutSeconds);
-    }
-  });
 });
 
 describe('schedules', () => {
@@ -157,15 +150,20 @@ describe('the stack', () => {
   });
 
   it('shares no physical name with another stage', () => {
-    const names = (prefix: string) => {
-      const { Resources } = synthesise({ prefix }).template.toJSON();
-      return Object.values(Resources as Record<string, CfnResource>).flatMap(({ Properties = {} }) =>
+    const names = (prefix: string) =>
+      Object.values(everyResourceOf(synthesise({ prefix }).template)).flatMap(({ Properties = {} }) =>
         NAME_FIELDS.flatMap((field) => (typeof Properties[field] === 'string' ? [Properties[field]] : [])),
       );
-    };
     const [one, two] = [names('one'), names('two')];
     expect(one.length).toBeGreaterThan(40);
     expect(one.filter((name) => two.includes(name))).toEqual([]);
+  });
+
+  it('may be in two regions of one account: what an account has once is named by its region', () => {
+    const names = ['IAM::ManagedPolicy', 'CloudWatch::Dashboard', 'IAM::Role', 'S3::Bucket'].flatMap((type) =>
+      all(`AWS::${type}`).flatMap(({ Properties: of }) => NAME_FIELDS.flatMap((field) => of[field] ?? [])),
+    );
+    expect(names.map((name) => name.endsWith('-eu-west-1'))).toEqual(Array(4).fill(true));
   });
 
   it('keeps table, key and queues in place whatever else is set differently', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SCIM_URL_OUTPUT } from '../../shared/contract/names.ts';
-import { type CfnResource, resourcesOf, synthesise } from './synthesised.ts';
+import { type CfnResource, everyResourceOf, resourcesOf, synthesise } from './synthesised.ts';
 
 const off = synthesise().template;
 const on = synthesise({ scim: true }).template;
@@ -17,20 +17,16 @@ const scimFunction = Object.entries(resourcesOf(on, 'AWS::Lambda::Function')).fi
 describe('a stage without SCIM', () => {
   it('has nothing of it: no resource, output or name', () => {
     const text = JSON.stringify({ ...off.toJSON(), Resources: undefined });
-    const { Resources } = off.toJSON() as { Resources: Record<string, CfnResource> };
-    const others = Object.entries(Resources).filter(
-      // Who looks for the function where it is not deployed is to be told so.
-      ([, { Type }]) => !/Dashboard|ManagedPolicy/.test(Type),
-    );
+    // Who looks for the function where it is not deployed is to be told so.
+    const isTold = ({ Type }: CfnResource) => /Dashboard|ManagedPolicy/.test(Type);
+    const others = Object.entries(everyResourceOf(off)).filter(([, one]) => !isTold(one));
     expect(text + JSON.stringify(others)).not.toMatch(/scim|apigateway/i);
   });
 
   it('becomes one with SCIM by additions alone, the dashboard aside', () => {
-    const { Resources: before } = off.toJSON() as { Resources: Record<string, CfnResource> };
-    const { Resources: after } = on.toJSON() as { Resources: Record<string, CfnResource> };
-    const changed = Object.keys(before).filter(
-      (id) => JSON.stringify(before[id]) !== JSON.stringify(after[id]),
-    );
+    const [before, after] = [everyResourceOf(off), everyResourceOf(on)];
+    const textOf = (of: typeof before, id: string) => JSON.stringify(of[id]);
+    const changed = Object.keys(before).filter((id) => textOf(before, id) !== textOf(after, id));
     expect(changed.map((id) => before[id]?.Type)).toEqual(['AWS::CloudWatch::Dashboard']);
   });
 });

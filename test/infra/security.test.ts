@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DEPLOYABLE_KEYS } from '../../infra/bundle.ts';
-import { type CfnResource, resourcesOf, synthesise } from './synthesised.ts';
+import { type CfnResource, listed, resourcesOf, type Statement, synthesise } from './synthesised.ts';
 
 const ROLE = 'arn:aws:iam::111122223333:role/directory';
 const plain = synthesise().template;
@@ -13,15 +13,6 @@ const full = synthesise({
   auditExportDays: 400,
 }).template;
 
-interface Statement {
-  readonly Sid?: string;
-  readonly Effect: string;
-  readonly Principal?: unknown;
-  readonly Action: string | string[];
-  readonly Resource: unknown;
-  readonly Condition?: Record<string, Record<string, unknown>>;
-}
-const listed = <T>(value: T | T[]): T[] => (Array.isArray(value) ? value : [value]);
 const statementsOf = (document: { Statement: Statement[] }) => document.Statement;
 
 /** Every statement of every role's policies, with the logical id of the policy. */

@@ -12,10 +12,23 @@ const read = (context: Record<string, unknown>) => readSettings((name) => contex
 describe('readSettings', () => {
   it('has a default for everything', () => {
     expect(read({})).toEqual({
-      ...{ stage: 'production', notify: [], prefix: 'groupsync', coalesceSeconds: 5, pumpMinutes: 1 },
-      ...{ feedMinutes: 5, sweepMinutes: 60, peopleMinutes: 60, producers: [], sources: {} },
-      ...{ scim: false, scimRequestsPerSecond: 100, scimBurst: 200, logRetentionDays: 30 },
-      ...{ logLevel: 'info', retainData: true, runbookUrl: 'docs/runbook.md' },
+      stage: 'production',
+      notify: [],
+      prefix: 'groupsync',
+      coalesceSeconds: 5,
+      pumpMinutes: 1,
+      feedMinutes: 5,
+      sweepMinutes: 60,
+      peopleMinutes: 60,
+      producers: [],
+      sources: {},
+      scim: false,
+      scimRequestsPerSecond: 100,
+      scimBurst: 200,
+      logRetentionDays: 30,
+      logLevel: 'info',
+      retainData: true,
+      runbookUrl: 'docs/runbook.md',
     });
   });
 
@@ -55,22 +68,14 @@ describe('readSettings', () => {
     ['a window that is no number', { coalesceSeconds: '5s' }, 'coalesceSeconds'],
     ['a window of more than five minutes', { coalesceSeconds: 301 }, 'coalesceSeconds'],
     ['a schedule of zero minutes', { pumpMinutes: 0 }, 'pumpMinutes'],
-    [
-      'an account as a producer',
-      { producers: 'arn:aws:iam::111122223333:root' },
-      'producers.0: expected the ARN of one',
-    ],
+    ['an account as a producer', { producers: 'arn:aws:iam::111122223333:root' }, 'expected the ARN of one'],
     ['a wildcard as a producer', { producers: '*' }, 'producers.0: expected the ARN of one'],
     ['a source called as the dead letters', { sources: { dlq: { connection: 'acme' } } }, 'sources.dlq: '],
     ['a source of no connection', { sources: { okta: {} } }, 'sources.okta.connection'],
     ['more sources than may share dead letters', { sources: TEN }, 'sources: expected at most 9'],
     ['an e-mail address that is none', { alarmEmail: 'ops' }, 'alarmEmail'],
     ['a retention that CloudWatch lacks', { logRetentionDays: 31 }, 'logRetentionDays: expected one of 1, 3'],
-    [
-      'an event source of another partner',
-      { oktaEventSource: 'acme' },
-      'oktaEventSource: expected aws.partner/okta',
-    ],
+    ['an event source of another partner', { oktaEventSource: 'acme' }, 'expected aws.partner/okta'],
     ['a SCIM switch that is neither', { scim: 'yes' }, 'scim'],
     ['a throttle below what one provider sends', { scimRequestsPerSecond: 24 }, 'scimRequestsPerSecond'],
     ['a burst beyond the quota of an account', { scimBurst: '5001' }, 'scimBurst'],

@@ -36,3 +36,18 @@ export interface CfnResource {
 
 export const resourcesOf = (template: Template, type: string): Record<string, CfnResource> =>
   template.findResources(type) as Record<string, CfnResource>;
+
+export const everyResourceOf = (template: Template) =>
+  template.toJSON()['Resources'] as Record<string, CfnResource>;
+
+export interface Statement {
+  readonly Sid?: string;
+  readonly Effect: string;
+  readonly Principal?: '*' | { readonly Service?: unknown; readonly AWS?: unknown };
+  readonly Action: string | string[];
+  readonly Resource?: unknown;
+  readonly Condition?: Record<string, Record<string, unknown>> | undefined;
+}
+
+export const listed = <T>(value: T | T[] | undefined): T[] =>
+  Array.isArray(value) ? value : value === undefined ? [] : [value];

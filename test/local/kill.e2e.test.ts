@@ -30,7 +30,8 @@ it(`loses nothing where kill -9 ends npm start -- --data at ${KILLS} moments (se
       .join('\n'),
   );
   const files = ['--events', at('events.jsonl'), '--world', at('world.json'), '--data', at('data')];
-  const args = [...files, '--setting', 'guard=null', '--json', '--local-file', at('local.json')];
+  const how = '--reconcile-every 1 --setting guard=null --json --local-file'.split(' ');
+  const args = [...files, ...how, at('local.json')];
   const start = () => {
     const env = { ...process.env, GROUPSYNC_COALESCE_SECONDS: '1' };
     const started = startProcess(process.execPath, [join(ROOT, 'scripts/start.mjs'), ...args], { env });

@@ -1,20 +1,13 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { type LocalFile, removeLocalFile, writeLocalFile } from '../../local/local-file.ts';
+import { LocalFile, removeLocalFile, writeLocalFile } from '../../local/local-file.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
-const ADDRESS: LocalFile = {
-  ...{ pid: 4711, region: 'us-east-1', prefix: 'groupsync', connection: 'default' },
-  ...{ dynamodb: 'http://127.0.0.1:1', sqs: 'http://127.0.0.1:2' },
-  ...{ secretsManager: 'http://127.0.0.1:1', lambda: 'http://127.0.0.1:1' },
-  ...{ scheduler: 'http://127.0.0.1:1', platform: 'http://127.0.0.1:3', table: 'groupsync-state' },
-  eventsQueueUrl: 'http://127.0.0.1:2/000000000000/groupsync-events',
-  eventsDlqUrl: 'http://127.0.0.1:2/000000000000/groupsync-events-dlq',
-  applyQueueUrl: 'http://127.0.0.1:2/000000000000/groupsync-apply',
-  ...{ applyDlqUrl: 'http://127.0.0.1:2/000000000000/groupsync-apply-dlq', platformToken: 'token' },
-  ...{ scim: 'http://127.0.0.1:6/scim/v2', scimToken: 'gsync_scim_token' },
-};
+const ADDRESS = LocalFile.parse({
+  ...Object.fromEntries(Object.keys(LocalFile.shape).map((name) => [name, `http://127.0.0.1/${name}`])),
+  pid: 4711,
+});
 
 it('writes the file for its owner alone, folders included, and leaves no draft', () => {
   const path = join(temporaryFolder(), 'a', 'b');

@@ -5,10 +5,23 @@ import { UsageError } from '../../local/usage.ts';
 describe('parseOptions', () => {
   it('has the documented defaults', () => {
     expect(parseOptions([])).toEqual({
-      ...{ once: false, timeout: 120, events: undefined, world: undefined, empty: false },
-      ...{ setting: [], awsPort: 0, sqsPort: 0, platformPort: 0, peopleEvery: 60 },
-      ...{ reconcileEvery: 60, sweepEvery: 300, pumpEvery: 2, data: undefined, json: false },
-      ...{ console: true, localFile: '.groupsync/local.json' },
+      once: false,
+      timeout: 120,
+      events: undefined,
+      world: undefined,
+      empty: false,
+      setting: [],
+      awsPort: 0,
+      sqsPort: 0,
+      platformPort: 0,
+      peopleEvery: 60,
+      reconcileEvery: 60,
+      sweepEvery: 300,
+      pumpEvery: 2,
+      data: undefined,
+      json: false,
+      console: true,
+      localFile: '.groupsync/local.json',
     });
   });
 
@@ -16,9 +29,21 @@ describe('parseOptions', () => {
     const args =
       '--once --timeout 9 --events a --events b --world w --aws-port 1 --sqs-port 2 --platform-port 3 --people-every 4 --reconcile-every 5 --sweep-every 6 --pump-every 0.5 --data d --json --no-console --local-file l';
     expect(parseOptions(args.split(' '))).toMatchObject({
-      ...{ once: true, timeout: 9, events: ['a', 'b'], world: 'w', awsPort: 1, sqsPort: 2 },
-      ...{ platformPort: 3, peopleEvery: 4, reconcileEvery: 5, sweepEvery: 6, pumpEvery: 0.5 },
-      ...{ data: 'd', json: true, console: false, localFile: 'l' },
+      once: true,
+      timeout: 9,
+      events: ['a', 'b'],
+      world: 'w',
+      awsPort: 1,
+      sqsPort: 2,
+      platformPort: 3,
+      peopleEvery: 4,
+      reconcileEvery: 5,
+      sweepEvery: 6,
+      pumpEvery: 0.5,
+      data: 'd',
+      json: true,
+      console: false,
+      localFile: 'l',
     });
   });
 
@@ -57,18 +82,8 @@ describe('parseOptions', () => {
 
   it('gives a help text with every flag and examples', () => {
     const { help } = parseOptions(['--help']) as { help: string };
-    for (const flag of [
-      '--once',
-      '--timeout',
-      '--events',
-      '--world',
-      '--empty',
-      '--setting',
-      '--data',
-      '--json',
-    ]) {
-      expect(help).toContain(flag);
-    }
+    const flags = '--once --timeout --events --world --empty --setting --data --json';
+    for (const flag of flags.split(' ')) expect(help).toContain(flag);
     expect(help).toContain('Examples:');
   });
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
 import { type RawEvent, readDirectory } from '../support/reading.ts';
 import { BAD_BODIES } from './support/bad-bodies.ts';
 import { expectedGroups, platformGroups, reportedGroups } from './support/expected.ts';
@@ -154,6 +155,15 @@ it(
   },
   TIMEOUT_MS,
 );
+
+it('reads the feed on after a stop, whoever had read it before', async () => {
+  const readFeed = () => stack.invoke('reconcile', { task: 'feed' });
+  await readFeed();
+  await readFeed();
+  await stack.parts.endFormerWork(DEFAULT_CONNECTION);
+  await readFeed();
+  expect(stack.logged('ran').at(-1)?.['report']).toMatchObject({ eventsRead: expect.any(Number) });
+});
 
 it('has logged no address, name or token of anybody in all that', () => {
   expect(stack.logged('applied').length).toBeGreaterThan(50);

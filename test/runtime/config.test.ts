@@ -12,8 +12,14 @@ const caught = (run: () => unknown): unknown => {
 describe('the configuration of a function', () => {
   it('has a default for everything that a stage need not say', () => {
     expect(readConfig({})).toEqual({
-      ...{ prefix: 'groupsync', tableName: 'groupsync-state', boundQueues: new Map(), notify: [] },
-      ...{ coalesceMs: 5_000, createSettleMs: 600_000, logLevel: 'info', isDeployed: false },
+      prefix: 'groupsync',
+      tableName: 'groupsync-state',
+      boundQueues: new Map(),
+      coalesceMs: 5_000,
+      createSettleMs: 600_000,
+      logLevel: 'info',
+      notify: [],
+      isDeployed: false,
       queueUrls: { apply: undefined, eventsDlq: undefined, applyDlq: undefined },
     });
   });

@@ -90,8 +90,19 @@ describe('a run of the feed', () => {
     expect(world.stranger('g')).toBe(event.groups[0]);
     const { run, emitted } = tasks(world);
     expect(await run('feed')).toEqual({
-      ...{ connection: 'default', eventsRead: 1, groupsTouched: 1, echoes: 0, drift: {}, restored: 0 },
-      ...{ reported: 0, adopted: 0, orphans: 0, missing: 0, reenqueued: 0, cursor: 'c1', durationMs: 0 },
+      connection: 'default',
+      eventsRead: 1,
+      groupsTouched: 1,
+      echoes: 0,
+      drift: {},
+      restored: 0,
+      reported: 0,
+      adopted: 0,
+      orphans: 0,
+      missing: 0,
+      reenqueued: 0,
+      cursor: 'c1',
+      durationMs: 0,
     });
     expect(emitted).toEqual([
       ['FeedEventsRead', 1],

@@ -60,13 +60,25 @@ function makeWorld() {
     refreshTokens: new Set<string>(),
   });
   const acme = {
-    ...{ companyId: 'acme', traits, groups, writes, foreign, calls, tokens: tokensOf('token-a') },
-    ...{ employees: peopleOf(['r1', 'r2', 'r3']), unacceptable: new Set<string>() },
+    companyId: 'acme',
+    traits,
+    groups,
+    employees: peopleOf(['r1', 'r2', 'r3']),
+    writes,
+    foreign,
+    calls,
+    unacceptable: new Set<string>(),
+    tokens: tokensOf('token-a'),
   };
   const birch = {
     ...acme,
-    ...{ companyId: 'birch', groups: new Map(), writes: [], foreign: [], calls: [] },
-    ...{ employees: peopleOf(['x1']), tokens: tokensOf('token-b') },
+    companyId: 'birch',
+    groups: new Map(),
+    employees: peopleOf(['x1']),
+    writes: [],
+    foreign: [],
+    calls: [],
+    tokens: tokensOf('token-b'),
   };
   const connection = {
     name: 'a',
@@ -85,7 +97,10 @@ function makeWorld() {
     items,
     under: (partition: string, prefix: string) =>
       [...items].flatMap(([key, item]) => (key.startsWith(`${partition} ${prefix}`) ? [item] : [])),
-    platforms: new Map(Object.entries({ acme, birch })),
+    platforms: new Map([
+      ['acme', acme],
+      ['birch', birch],
+    ]),
     connections,
     directory: {
       read: () => ({
@@ -117,8 +132,24 @@ function makeWorld() {
   };
   for (const name of ['a', 'b']) items.set(`C#${name} FEED`, readNow);
   const world = {
-    ...{ seen, items, groups, writes, foreign, calls, queues, deeds, happenings, said, changedAtMs },
-    ...{ table, traits, time, settings, connections, birch, acme },
+    seen,
+    items,
+    groups,
+    writes,
+    foreign,
+    calls,
+    queues,
+    deeds,
+    happenings,
+    said,
+    changedAtMs,
+    table,
+    traits,
+    time,
+    settings,
+    connections,
+    birch,
+    acme,
     item: (change: object) => Object.assign(items.get('G#a#g1 GROUP') ?? {}, change),
     /** Changes the platform's group. */
     held: (change: Partial<HeldGroup>) => groups.set('p1', { ...(groups.get('p1') as HeldGroup), ...change }),
@@ -126,15 +157,28 @@ function makeWorld() {
       const write: PlatformWrite = {
         atMs: time.nowMs,
         action: 'patch',
+        id: 'p1',
+        spokeId: 'g1',
+        name: 'Sales',
+        removed: [],
+        added: [],
+        sent: {},
+        by: 'apply-1',
+        token: 'token-a',
         madeBy: 'us',
-        ...{ id: 'p1', spokeId: 'g1', name: 'Sales', removed: [], added: [], sent: {} },
-        ...{ by: 'apply-1', token: 'token-a', version: `v${writes.length}`, late: false, ...change },
+        version: `v${writes.length}`,
+        late: false,
+        ...change,
       };
       writes.push(write);
       const atMs = write.atMs + 100;
       items.set(`G#a#g1 A#${atMs}#${writes.length}`, {
-        ...{ atMs, action: write.action, cause: 'event', outcome: 'written', versionAfter: write.version },
+        atMs,
+        action: write.action,
+        cause: 'event',
         actor: { kind: 'directory', id: 'okta' },
+        outcome: 'written',
+        versionAfter: write.version,
       });
     },
     unaudited: (change: Partial<PlatformWrite>) => [world.write(change), items.delete(world.lastEntry())],
@@ -143,8 +187,14 @@ function makeWorld() {
         calls.push({
           atMs: time.nowMs,
           method: 'GET',
-          ...{ route: '/groups/{id}', id: 'p1', spokeId: 'g1', status: 200, tempers: [] },
-          ...{ by: 'apply-1', token: 'token-a', ...change },
+          route: '/groups/{id}',
+          id: 'p1',
+          spokeId: 'g1',
+          status: 200,
+          tempers: [],
+          by: 'apply-1',
+          token: 'token-a',
+          ...change,
         });
       }
     },
@@ -164,8 +214,13 @@ function makeWorld() {
       }),
     drift: (change: object = {}) =>
       items.set('C#a DRIFT#1', {
-        ...{ group: 'g1', platformId: 'p1', kind: 'members_added', before: [], after: ['u-z'] },
-        ...{ initiator: 'ROLE', settledBy: 'restore' },
+        group: 'g1',
+        platformId: 'p1',
+        kind: 'members_added',
+        before: [],
+        after: ['u-z'],
+        initiator: 'ROLE',
+        settledBy: 'restore',
         detectedAtMs: START_MS + 2 * HOUR_MS,
         ...change,
       }),
@@ -200,12 +255,21 @@ function makeWorld() {
   const users = ['u-r1', 'u-r2'];
   world.write({ action: 'create', added: users, sent: { name: 'Sales', spokeId: 'g1', users } });
   groups.set('p1', {
-    ...{ id: 'p1', name: 'Sales', spokeId: 'g1', users, version: 'v0', createdAtMs: START_MS },
+    id: 'p1',
+    name: 'Sales',
+    spokeId: 'g1',
+    users,
+    version: 'v0',
+    createdAtMs: START_MS,
     madeBy: 'us',
   });
   items.set('G#a#g1 GROUP', {
-    ...{ group: 'g1', platformId: 'p1', settled: 'in_sync' },
-    ...{ upserted: stampOf(0), name: 'Sales', nameStamp: stampOf(0) },
+    group: 'g1',
+    upserted: stampOf(0),
+    name: 'Sales',
+    nameStamp: stampOf(0),
+    settled: 'in_sync',
+    platformId: 'p1',
   });
   for (const member of MEMBERS)
     items.set(`G#a#g1 M#${member}`, { member, presence: 'present', stamp: stampOf(0) });

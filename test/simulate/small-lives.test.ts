@@ -1,4 +1,5 @@
 import { expect, it, vi } from 'vitest';
+import { PERMISSIONS } from '../../infra/permissions.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
 import { drawLife } from '../../simulate/draw.ts';
 import { CRASH_POINTS, crashPoints } from '../../simulate/draw-trouble.ts';
@@ -13,6 +14,25 @@ vi.mock('../../shared/sync/tuning.ts', async (original) => ({
   ...(await original<typeof import('../../shared/sync/tuning.ts')>()),
   LARGE_GROUP: 1,
 }));
+
+/** What each function has asked of the table, by the name that IAM has for it. */
+const asked = vi.hoisted(() => new Set<string>());
+vi.mock('../../simulate/engine.ts', async (original) => {
+  const engine = await original<typeof import('../../simulate/engine.ts')>();
+  const tableOf: typeof engine.tableOf = (table, { effect, ...worker }, faultOf) => {
+    const [actor] = worker.name.split('-');
+    const heard = (kind: string) => {
+      asked.add(`${actor} ${kind.replace(/ (?!index).*/, ' table')}`);
+      return effect(kind);
+    };
+    return engine.tableOf(table, { ...worker, effect: heard }, faultOf);
+  };
+  return { ...engine, tableOf };
+});
+const ACTIONS: Readonly<Record<string, string>> = {
+  ...{ get: 'BatchGetItem', getMany: 'BatchGetItem', query: 'Query', scan: 'Scan' },
+  ...{ put: 'PutItem', update: 'UpdateItem', delete: 'DeleteItem' },
+};
 
 const { numRuns: LIVES } = runs(16);
 /** What a small life of a day has too seldom; the deep run meets it. */
@@ -66,3 +86,15 @@ it(
   },
   PATIENCE_MS,
 );
+
+it('in all those lives no function has asked the table for what its role does not grant', () => {
+  const refused = [...asked].filter((one) => {
+    const [actor = '', verb = '', on] = one.split(' ');
+    const name = /pump|feed|sweep|health/.test(actor) ? 'reconcile' : actor;
+    if (!(name in PERMISSIONS)) return false;
+    const { index, table } = PERMISSIONS[name as keyof typeof PERMISSIONS];
+    return !(on === 'index' ? index : table).includes(ACTIONS[verb] as never);
+  });
+  expect(asked.size).toBeGreaterThan(30);
+  expect(refused).toEqual([]);
+});

@@ -52,23 +52,34 @@ const DaySchedule = z.object({ hours: z.number().min(0).max(24) });
 
 const fields = {
   userId: z.string().min(1).describe('User id. One user can span several companies.'),
-  ...{ name: z.string().describe('Full name.'), preferredFirstName: z.string() },
-  ...{ preferredLastName: z.string(), firstName: z.string(), lastName: z.string() },
-  ...{ employmentType: EmploymentType, title: z.string().describe('Work title.') },
+  name: z.string().describe('Full name.'),
+  preferredFirstName: z.string(),
+  preferredLastName: z.string(),
+  firstName: z.string(),
+  lastName: z.string(),
+  employmentType: EmploymentType,
+  title: z.string().describe('Work title.'),
   gender: z.enum(['MALE', 'FEMALE']).nullable(),
   identifiedGender: z.enum(['MALE', 'FEMALE', 'NONBINARY']).nullable(),
-  ...{ department: z.string().describe('Department name.'), workLocation: Address.nullable() },
+  department: z.string().describe('Department name.'),
+  workLocation: Address.nullable(),
   worklocationNickname: z
     .string()
     .describe('Work location nickname; the active-employees list spells it workLocationNickname.'),
-  ...{ spokeId: z.string().nullable(), endDate: z.string().nullable(), workEmail: z.string().nullable() },
+  spokeId: z.string().nullable(),
+  endDate: z.string().nullable(),
+  workEmail: z.string().nullable(),
   manager: z.string().nullable().describe("Role id of the employee's manager."),
   customFields: z.record(z.string(), z.unknown()).describe('Values keyed by custom field title.'),
-  ...{ isInternational: z.boolean(), isManager: z.boolean() },
-  ...{ workSchedule: z.partialRecord(z.enum(WEEKDAYS), DaySchedule), isRemote: z.boolean() },
-  ...{ employeeNumber: z.string().describe('Sequential within the company.'), level: z.string() },
+  isInternational: z.boolean(),
+  isManager: z.boolean(),
+  workSchedule: z.partialRecord(z.enum(WEEKDAYS), DaySchedule),
+  isRemote: z.boolean(),
+  employeeNumber: z.string().describe('Sequential within the company.'),
+  level: z.string(),
   teams: z.array(z.unknown()).describe('Item shape is not specified; the generator uses team names.'),
-  ...{ photo: z.string(), smallPhoto: z.string() },
+  photo: z.string(),
+  smallPhoto: z.string(),
 };
 
 const guaranteed = {

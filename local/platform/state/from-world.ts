@@ -14,12 +14,29 @@ import { type World, type WorldCompany, type WorldEmployee, WorldError } from '.
 export type NewId = () => string;
 
 const EMPLOYEE_DEFAULTS = {
-  ...{ roleState: 'ACTIVE', employmentType: 'SALARIED_FT', title: '', gender: null },
-  ...{ identifiedGender: null, department: '', workLocation: null, worklocationNickname: '' },
-  ...{ spokeId: null, endDate: null, workEmail: null, manager: null, customFields: {} },
-  ...{ isInternational: false, isManager: false },
+  roleState: 'ACTIVE',
+  employmentType: 'SALARIED_FT',
+  title: '',
+  gender: null,
+  identifiedGender: null,
+  department: '',
+  workLocation: null,
+  worklocationNickname: '',
+  spokeId: null,
+  endDate: null,
+  workEmail: null,
+  manager: null,
+  customFields: {},
+  isInternational: false,
+  isManager: false,
   workSchedule: Object.fromEntries(WEEKDAYS.map((day, index) => [day, { hours: index < 5 ? 8 : 0 }])),
-  ...{ isRemote: false, level: '', teams: [], photo: '', smallPhoto: '', provisioned: true, ein: null },
+  isRemote: false,
+  level: '',
+  teams: [],
+  photo: '',
+  smallPhoto: '',
+  provisioned: true,
+  ein: null,
   timezone: 'UTC',
 } satisfies Partial<EmployeeRecord>;
 
@@ -59,11 +76,16 @@ function companyFromWorld(world: WorldCompany, newId: NewId, path: string): Comp
   const withIds = <T extends { id?: string | undefined }>(items: readonly T[]) =>
     items.map((item) => ({ ...item, id: item.id ?? newId() }));
   const company: CompanyState = {
-    ...{ id: world.id ?? newId(), name: world.name, address: world.address },
-    ...{ primaryEmail: world.primaryEmail, phone: world.phone },
+    id: world.id ?? newId(),
+    name: world.name,
+    address: world.address,
+    primaryEmail: world.primaryEmail,
+    phone: world.phone,
     legalEntities: world['legal entities'] ?? world.legalEntities ?? [],
-    ...{ workLocations: withIds(world.workLocations), departments: withIds(world.departments) },
-    ...{ teams: withIds(world.teams), levels: withIds(world.levels) },
+    workLocations: withIds(world.workLocations),
+    departments: withIds(world.departments),
+    teams: withIds(world.teams),
+    levels: withIds(world.levels),
     customFields: withIds(world.customFields).map((field) => ({
       id: field.id,
       type: field.type ?? 'TEXT',
@@ -75,8 +97,12 @@ function companyFromWorld(world: WorldCompany, newId: NewId, path: string): Comp
     leavePolicies: new Map(
       withIds(world.leavePolicies).map((p) => [p.id, { id: p.id, name: p.name ?? p.id }]),
     ),
-    ...{ employees: new Map(), roleByUser: new Map(), groups: new Map(), leaveRequests: new Map() },
-    ...{ leaveByRole: new Map(), candidates: [...world.candidates] },
+    employees: new Map(),
+    roleByUser: new Map(),
+    groups: new Map(),
+    leaveRequests: new Map(),
+    leaveByRole: new Map(),
+    candidates: [...world.candidates],
     activity: { feed: world.activity?.feed ?? newId(), batches: [], entries: [] },
   };
   world.employees.forEach((employee, index) => {

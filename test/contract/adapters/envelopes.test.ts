@@ -27,8 +27,14 @@ const sns = (message: unknown, more: object = {}) => ({
 const eventBridge = (detail: unknown, more: object = {}) => ({
   version: '0',
   id: '0e5a3c2b-7d1f-4a70-9c55-1f1c2a8f9d01',
-  ...{ 'detail-type': 'DirectoryChange', source: 'acme.directory', account: '111122223333' },
-  ...{ time: '2026-11-20T11:30:00Z', region: 'eu-central-1', resources: [], detail, ...more },
+  'detail-type': 'DirectoryChange',
+  source: 'acme.directory',
+  account: '111122223333',
+  time: '2026-11-20T11:30:00Z',
+  region: 'eu-central-1',
+  resources: [],
+  detail,
+  ...more,
 });
 
 describe('an SNS notification', () => {

@@ -84,9 +84,15 @@ describe('an Okta System Log event', () => {
     const stamp = decode(event).events[0]?.stamp;
     expect(stamp).toMatch(/^2026-11-20T10:00:00\.321000000Z\.00\./);
     const streamed = {
-      ...{ version: '0', id: '5d3f', 'detail-type': 'SystemLog', account: '111122223333' },
-      ...{ source: 'aws.partner/okta.com/acme/groupsync', time: '2026-11-20T10:00:04Z' },
-      ...{ region: 'eu-central-1', resources: [], detail: event },
+      version: '0',
+      id: '5d3f',
+      'detail-type': 'SystemLog',
+      source: 'aws.partner/okta.com/acme/groupsync',
+      account: '111122223333',
+      time: '2026-11-20T10:00:04Z',
+      region: 'eu-central-1',
+      resources: [],
+      detail: event,
     };
     const hooked = {
       eventType: 'com.okta.event_hook',

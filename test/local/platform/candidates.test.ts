@@ -2,10 +2,20 @@ import { expect, test } from 'vitest';
 import { startSimulator } from './fixture.ts';
 
 const BODY = {
-  ...{ name: 'Kim Kaya', email: 'kim@mail.test', jobTitle: 'Engineer', phoneNumber: '+1 555 0101' },
-  ...{ candidateId: 'ats-1', startDate: '2027-01-04', salaryUnit: 'PAY_PERIOD' },
-  ...{ salaryPerUnit: 4321.5, signingBonus: 1000.25, currency: 'USD', equityShares: 10 },
-  ...{ department: 'd1', employmentType: 'SALARIED_FT', workLocation: 'w1' },
+  name: 'Kim Kaya',
+  email: 'kim@mail.test',
+  jobTitle: 'Engineer',
+  phoneNumber: '+1 555 0101',
+  candidateId: 'ats-1',
+  startDate: '2027-01-04',
+  salaryUnit: 'PAY_PERIOD',
+  salaryPerUnit: 4321.5,
+  signingBonus: 1000.25,
+  currency: 'USD',
+  equityShares: 10,
+  department: 'd1',
+  employmentType: 'SALARIED_FT',
+  workLocation: 'w1',
   attachments: [{ file_name: 'cv.pdf', file_url: 'https://files.test/cv.pdf' }],
 };
 const push = 'POST /ats_candidates/push_candidate';
