@@ -1,111 +1,118 @@
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, relative } from 'node:path';
+import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { createVitest } from 'vitest/node';
-import { type Mutant, mutantsOf, withLoopsEnding } from './mutate/mutants.ts';
+import { parseSync } from 'oxc-parser';
+import { createVitest, type TestSpecification } from 'vitest/node';
+import { type Mutant, mutantsOf, placeOf, placesOf, withPlaces } from './mutate/mutants.ts';
+import type { Surveyed, Work } from './mutate/runner.ts';
 import { SURVIVORS } from './mutate/survivors.ts';
 
 /*
- * Changes the pure core one small thing at a time and runs its tests: each change should be noticed. Works on a copy,
- * so that a run that is stopped leaves nothing behind. `--only TEXT` takes the files whose path contains TEXT.
+ * Changes the pure core one small thing at a time and runs its tests and stories: each change should be noticed. Works on
+ * a copy, where every file of the core stands for any of its mutants, so that nothing is loaded again: a test is run once,
+ * to see where it comes by, and then for each mutant there. `--only TEXT` takes the files whose path contains TEXT.
  */
 
-/** Which tests are to notice a change in which folder. */
-const TESTS: Readonly<Record<string, readonly string[]>> = {
-  'shared/domain': ['test/domain'],
-  'shared/plan': ['test/plan'],
-};
-const LEAST_KILLED = 0.9;
-/** A mutant that loops for ever is noticed too. */
-const TEST_TIMEOUT_MS = 20_000;
+const CORE = ['shared/domain', 'shared/plan'];
+const TESTS = ['domain', 'plan', 'operate', 'sync', 'sync/reconcile'].map((name) => `test/${name}/*.test.ts`);
+/** They try many worlds, or wait for a socket. */
+const NO_TESTS = ['test/{operate,sync}/**/*.{property,integration}.test.ts'];
+const LEAST_NOTICED = 0.9;
+/** Of the processor's time: so long tests look for one mutant, the quickest and most particular first. */
+const LONGEST_MS = 1_000;
 
 const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
 const root = process.cwd();
 const copy = mkdtempSync(join(tmpdir(), 'groupsync-mutate-'));
-for (const folder of ['shared', 'test', 'examples', 'package.json', 'tsconfig.json', 'vitest.config.ts']) {
+for (const folder of ['shared', 'test', 'simulate', 'local', 'cli', 'examples', 'scripts', 'package.json']) {
   cpSync(join(root, folder), join(copy, folder), { recursive: true });
 }
 symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+process.chdir(copy);
 
-const files = Object.keys(TESTS)
-  .flatMap((folder) => readdirSync(join(copy, folder)).map((name) => join(folder, name)))
-  .filter((file) => file.includes(values.only));
+type Mutated = Work[string][number] & { readonly place: string | undefined; readonly line: string };
+const mutants: Mutated[] = [];
+for (const file of CORE.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))) {
+  if (!file.includes(values.only)) continue;
+  const source = readFileSync(file, 'utf8');
+  const places = placesOf(file, source);
+  const pathOf = (part: string) => join(copy, file.replace(/ts$/, `${part}.ts`));
+  for (const mutant of mutantsOf(file, source)) {
+    const number = mutants.length + 1;
+    const place = placeOf(file, places, mutant);
+    mutants.push({ number, file, path: pathOf(`m${number}`), place, line: describe(file, source, mutant) });
+    const { start, end, text } = mutant;
+    writeFileSync(pathOf(`m${number}`), withPlaces(file, source.slice(0, start) + text + source.slice(end)));
+  }
+  writeFileSync(pathOf('m0'), withPlaces(file, source));
+  writeFileSync(file, standIn(file, source));
+}
+writeFileSync('noticed.json', '{}');
 
 /** Fewer tries than in `npm test`: a property that needs a thousand to notice a changed operator is no help anyway. */
-process.env['GROUPSYNC_RUNS'] ??= '100';
+Object.assign(process.env, { GROUPSYNC_RUNS: '100', AWS_REGION: 'us-east-1', NO_COLOR: '1' });
 const vitest = await createVitest('test', {
-  root: copy,
-  watch: false,
-  testTimeout: TEST_TIMEOUT_MS,
-  reporters: [{}],
+  ...{ root: copy, config: false, watch: false, isolate: false, maxWorkers: 1, fileParallelism: false },
+  ...{ include: TESTS, exclude: NO_TESTS, runner: join(copy, 'scripts/mutate/runner.ts'), reporters: [{}] },
+  ...{ testTimeout: 600_000, dangerouslyIgnoreUnhandledErrors: true },
 });
+const { testModules } = await vitest.start();
+const failing = testModules.filter((module) => !module.ok()).map(({ moduleId }) => moduleId);
+if (testModules.length === 0 || failing.length > 0)
+  throw new Error(`the tests fail without any mutation: ${failing.join(', ')}`);
 
-const first = await vitest.start([...new Set(files.flatMap(testsOf))]);
+const work = workOf(JSON.parse(readFileSync('survey.json', 'utf8')));
+writeFileSync('work.json', JSON.stringify(work));
+const specifications = await vitest.globTestSpecifications();
+const isStory = ({ moduleId }: TestSpecification) => /test.(operate|sync)/.test(moduleId);
+await vitest.runTestSpecifications(specifications.filter((one) => !isStory(one)));
+await vitest.runTestSpecifications(specifications.filter(isStory));
+await vitest.close();
+const noticed: Record<number, string> = JSON.parse(readFileSync('noticed.json', 'utf8'));
+process.chdir(root);
+rmSync(copy, { recursive: true });
 
-const survivors: string[] = [];
-let count = 0;
-try {
-  if (first.testModules.length === 0) throw new Error('expected tests to run, got none');
-  const failing = first.testModules.filter((module) => !module.ok()).map(({ moduleId }) => moduleId);
-  if (failing.length > 0) throw new Error(`the tests fail without any mutation: ${failing.join(', ')}`);
-  for (const file of files) {
-    const source = readFileSync(join(copy, file), 'utf8');
-    for (const mutant of mutantsOf(file, source)) {
-      count += 1;
-      if (!(await survives(file, source, mutant))) continue;
-      const line = describe(file, source, mutant);
-      survivors.push(line);
-      console.log(`alive: ${line}${SURVIVORS.has(line) ? ' (explained)' : ''}`);
-    }
-    // Or else every mutant after the first would seem to be noticed.
-    if (!(await passes(file))) throw new Error(`the tests of ${file} fail without any mutation by now`);
-    process.stderr.write(`${file}: ${count} mutants so far, ${survivors.length} alive\n`);
-  }
-} finally {
-  await vitest.close();
-  rmSync(copy, { recursive: true });
-}
-
-const unexplained = survivors.filter((line) => !SURVIVORS.has(line));
-const killed = (count - survivors.length) / count;
-console.log(`${count} mutants, ${(killed * 100).toFixed(1)} % noticed, ${unexplained.length} unexplained`);
-process.exitCode = killed >= LEAST_KILLED && unexplained.length === 0 ? 0 : 1;
+const survivors = mutants.filter(({ number }) => !(number in noticed)).map(({ line }) => line);
+for (const line of survivors) console.log(`alive: ${line}${SURVIVORS.has(line) ? ' (explained)' : ''}`);
+const unexplained = survivors.filter((line) => !SURVIVORS.has(line)).length;
+const share = 1 - survivors.length / mutants.length;
+console.log(`${mutants.length} mutants, ${(share * 100).toFixed(1)} % noticed, ${unexplained} unexplained`);
+process.exitCode = share >= LEAST_NOTICED && unexplained === 0 ? 0 : 1;
 process.exit();
 
-function testsOf(file: string): readonly string[] {
-  return Object.entries(TESTS).flatMap(([folder, tests]) => (file.startsWith(folder) ? tests : []));
-}
-
-/** The tests named after the file notice most changes, so they come first; the others only where those saw nothing. */
-async function passes(file: string): Promise<boolean> {
-  const folders = testsOf(file);
-  const modules = first.testModules
-    .map(({ moduleId }) => moduleId)
-    .filter((id) => folders.some((folder) => id.includes(folder)));
-  const isNamesake = (id: string) => basename(id).startsWith(`${basename(file, '.ts')}.`);
-  return (await pass(modules.filter(isNamesake))) && pass(modules.filter((id) => !isNamesake(id)));
-}
-
-async function pass(modules: readonly string[]): Promise<boolean> {
-  if (modules.length === 0) return true;
-  const specifications = modules.flatMap((id) => vitest.getModuleSpecifications(id));
-  const { testModules } = await vitest.runTestSpecifications(specifications);
-  // Those of earlier runs come along.
-  return testModules.every((module) => module.ok() || !modules.includes(module.moduleId));
-}
-
-async function survives(file: string, source: string, { start, end, text }: Mutant): Promise<boolean> {
-  const path = join(copy, file);
-  const mutated = source.slice(0, start) + text + source.slice(end);
-  writeFileSync(path, withLoopsEnding(file, mutated));
-  vitest.invalidateFile(path);
-  try {
-    return await passes(file);
-  } finally {
-    writeFileSync(path, source);
-    vitest.invalidateFile(path);
+/** Which mutants each test is to notice: those that it comes by, as long as others have left time for it. */
+function workOf(survey: Readonly<Record<string, Surveyed>>): Work {
+  const tests = Object.entries(survey)
+    .map(([name, { ms, places }]) => ({ name, ms, places: new Set(places), todo: [] as Mutated[] }))
+    .sort((a, b) => a.ms * a.places.size - b.ms * b.places.size);
+  for (const mutant of mutants) {
+    let spentMs = 0;
+    for (const { name, ms, places, todo } of tests) {
+      const isMet = mutant.place === undefined ? meets(name, places, mutant) : places.has(mutant.place);
+      if (!isMet || (spentMs > 0 && spentMs + ms > LONGEST_MS)) continue;
+      spentMs += ms;
+      todo.push(mutant);
+    }
   }
+  return Object.fromEntries(tests.map(({ name, todo }) => [name, todo]));
+}
+
+/** Of what is evaluated once, where it is loaded, no test comes by: the tests of the core may read it. */
+function meets(name: string, places: ReadonlySet<string>, { file }: Mutated): boolean {
+  return /^test.(domain|plan)/.test(name) || [...places].some((place) => place.startsWith(`${file}:`));
+}
+
+/** What the others import: the file as it is, until the runner puts a mutant there. */
+function standIn(file: string, source: string): string {
+  const { staticExports } = parseSync(file, source).module;
+  const names = staticExports
+    .flatMap(({ entries }) => entries)
+    .flatMap(({ isType, exportName }) => (isType ? [] : exportName.name))
+    .join(', ');
+  return `import * as original from './${basename(file, 'ts')}m0.ts';
+    export let { ${names} } = original;
+    (globalThis.switches ??= {})['${file}'] = (now = original) => { ({ ${names} } = now); };`;
 }
 
 /** The same line of text for the same mutant, wherever in the file it moves. */
@@ -114,5 +121,5 @@ function describe(file: string, source: string, { start, end, text }: Mutant): s
   const lineEnd = source.indexOf('\n', end);
   const line = source.slice(lineStart, lineEnd).trim().replace(/\s+/g, ' ');
   const was = source.slice(start, end).replace(/\s+/g, ' ');
-  return `${relative('.', file)}: ${line.slice(0, 120)} | ${was.slice(0, 60)} → ${text.slice(0, 60)}`;
+  return `${file}: ${line.slice(0, 120)} | ${was.slice(0, 60)} → ${text.slice(0, 60)}`;
 }

@@ -15,18 +15,9 @@ interface Node {
 }
 
 const OPERATORS: Readonly<Record<string, readonly string[]>> = {
-  '<': ['<=', '>='],
-  '<=': ['<', '>'],
-  '>': ['>=', '<='],
-  '>=': ['>', '<'],
-  '===': ['!=='],
-  '!==': ['==='],
-  '+': ['-'],
-  '-': ['+'],
-  '*': ['/'],
-  '/': ['*'],
-  '&&': ['||'],
-  '||': ['&&'],
+  ...{ '<': ['<=', '>='], '<=': ['<', '>'], '>': ['>=', '<='], '>=': ['>', '<'] },
+  ...{ '===': ['!=='], '!==': ['==='], '&&': ['||'], '||': ['&&'] },
+  ...{ '+': ['-'], '-': ['+'], '*': ['/'], '/': ['*'] },
 };
 const SAYING_NOTHING: ReadonlySet<string> = new Set(['return;', 'return undefined;']);
 const METHODS = new Map(Object.entries({ some: 'every', every: 'some', max: 'min', min: 'max' }));
@@ -39,23 +30,52 @@ export function mutantsOf(file: string, source: string): readonly Mutant[] {
   return mutants;
 }
 
-/** The same code, with loops that end: a mutant that would turn for ever fails instead, and so is noticed. */
-export function withLoopsEnding(file: string, source: string): string {
-  const bodies: number[] = [];
-  const { program } = parseSync(file, source);
-  visit(program as unknown as Node, (node) => {
-    const body = node['body'] as Node | undefined;
-    if (LOOPS.has(node.type) && body?.type === 'BlockStatement') bodies.push(body.start + 1);
+/** Statements in functions, bodies, and what is evaluated only on a condition: by the node that they are in. */
+const PLACES: Readonly<Record<string, readonly [Kind, ...string[]]>> = {
+  BlockStatement: ['statement', 'body'],
+  SwitchCase: ['statement', 'consequent'],
+  IfStatement: ['sole', 'consequent', 'alternate'],
+  ForStatement: ['sole', 'body'],
+  ForOfStatement: ['sole', 'body'],
+  WhileStatement: ['sole', 'body'],
+  ConditionalExpression: ['expression', 'consequent', 'alternate'],
+  LogicalExpression: ['expression', 'right'],
+  ArrowFunctionExpression: ['expression', 'body'],
+};
+type Kind = 'statement' | 'sole' | 'expression';
+type Place = Pick<Node, 'start' | 'end'> & { readonly kind: Kind };
+
+export function placesOf(file: string, source: string): readonly Place[] {
+  const places: Place[] = [];
+  visit(parseSync(file, source).program as unknown as Node, (node) => {
+    const [kind = 'sole', ...keys] = PLACES[node.type] ?? [];
+    const nodes = keys.flatMap((key) => (node[key] ?? []) as Node | Node[]);
+    const bare = nodes.filter(({ type }) => type !== 'BlockStatement');
+    places.push(...bare.map(({ start, end }) => ({ start, end, kind })));
   });
-  const check = ` if ((globalThis.turns = (globalThis.turns ?? 0) + 1) > ${MAX_TURNS}) throw new Error('endless');`;
-  return bodies
-    .sort((a, b) => b - a)
-    .reduce((text, at) => text.slice(0, at) + check + text.slice(at), source);
+  return places;
 }
 
-const LOOPS: ReadonlySet<string> = new Set(['WhileStatement', 'DoWhileStatement', 'ForStatement']);
-/** Far more than all the tests of one run take together. */
-const MAX_TURNS = 20_000_000;
+/** The same code, which tells `globalThis.comesBy` of every place that a test comes by. */
+export function withPlaces(file: string, source: string): string {
+  const inserts: { readonly at: number; readonly text: string }[] = [];
+  for (const { start, end, kind } of placesOf(file, source)) {
+    const call = `globalThis.comesBy('${file}:${start}')`;
+    const [before, after] = { statement: [';', ''], sole: [';', '}'], expression: [',', ')'] }[kind];
+    inserts.push({ at: start, text: { statement: '', sole: '{', expression: '(' }[kind] + call + before });
+    inserts.push({ at: end, text: String(after) });
+  }
+  inserts.sort((a, b) => a.at - b.at);
+  const pieces = inserts.map(({ at, text }, index) => source.slice(inserts[index - 1]?.at ?? 0, at) + text);
+  return pieces.join('') + source.slice(inserts.at(-1)?.at ?? 0);
+}
+
+/** The innermost place where a test must come by to notice a mutant; undefined: any of the file. */
+export function placeOf(file: string, places: readonly Place[], { start, end }: Mutant): string | undefined {
+  const around = places.filter((place) => place.start <= start && end <= place.end);
+  const [innermost] = around.sort((a, b) => a.end - a.start - (b.end - b.start));
+  return innermost && `${file}:${innermost.start}`;
+}
 
 function visit(node: Node, see: (node: Node) => void): void {
   if (node.type.startsWith('TS') || node.type === 'ImportDeclaration') return;
@@ -106,7 +126,8 @@ function operatorMutants(node: Node, source: string): readonly Mutant[] {
 }
 
 function literalMutants(value: unknown, all: (text: string) => Mutant): readonly Mutant[] {
-  if (typeof value === 'number') return [all(String(value + 1))];
+  // A millisecond more or less is nothing that a test should notice.
+  if (typeof value === 'number') return [all(String(value < 1_000 ? value + 1 : value * 2))];
   if (typeof value === 'boolean') return [all(String(!value))];
   return [];
 }

@@ -30,7 +30,7 @@ import {
   viewOf,
 } from './foreign.ts';
 import { type GuardInput, judgeRemovals } from './guard.ts';
-import { type HeldRemovals, holdWithSay, isOver, judgeByHold } from './hold.ts';
+import { holdWithSay, isOver, judgeByHold } from './hold.ts';
 import { alreadyThere, foldName, renamedTo, says } from './names.ts';
 import type { Plan } from './plan.ts';
 import { newnessOf, standingWaiver, waive } from './waive.ts';
@@ -462,7 +462,7 @@ export function decideForeign(
   if (contest !== undefined && 'kind' in contest) return contest;
   const { intent, doubt } = facts.state;
   const explained = weightOf(foreignDifferences(before, observed, { isSpokeIdGone })) - weightOf(differences);
-  const landed = doubted && before.length > 0 && explained > 0 ? doubt?.intent : undefined;
+  const landed = doubted && explained > 0 ? doubt?.intent : undefined;
   const absorb = (view: View): Absorb => ({
     kind: 'absorb',
     ...{ observed, view, differences, intent, landed, contest },
@@ -738,10 +738,13 @@ function guard(plan: Plan, facts: Facts): Guarded | Decision {
   if (state.hold !== undefined && current === undefined) return { kind: 'drop_hold' };
   const verdict = judgeByHold(removals, current, nowMs);
   const size = views?.base?.users.size ?? 0;
-  const holdAll = (users: readonly PlatformUserId[], rule: Hold['rule']): Guarded | Decision =>
-    isHeldAlready(current, users, nowMs)
-      ? { ...none, held: new Set(users) }
-      : { kind: 'hold', users, size, rule, deletes: plan.departs };
+  const holdAll = (users: readonly PlatformUserId[], rule: Hold['rule']): Decision => ({
+    kind: 'hold',
+    users,
+    size,
+    rule,
+    deletes: plan.departs,
+  });
   if (verdict.superseded) return holdAll(removals, current?.hold.rule ?? 'count');
   const consumes = verdict.approved.length > 0 ? (state.hold?.digest ?? '') : undefined;
   const held = new Set(verdict.held);
@@ -771,7 +774,7 @@ const isHoldOver = ({ state: { hold, platformId, former }, nowMs }: Facts): bool
 function isOnlyTwo({ recent, ...input }: GuardInput & Pick<Reservation, 'recent'>): boolean {
   const { group, connection, underWay } = recent;
   const alone = { group: group - underWay, connection: connection - underWay };
-  return underWay > 0 && judgeRemovals({ ...input, recent: alone }).allowed;
+  return judgeRemovals({ ...input, recent: alone }).allowed;
 }
 
 const yielding = (own: IntentId): Wait => ({
@@ -780,9 +783,3 @@ const yielding = (own: IntentId): Wait => ({
   waitMs: 1_000 * (1 + (own.charCodeAt(own.length - 1) % 8)),
   why: { code: 'waiting', message: 'another look at the group is under way' },
 });
-
-function isHeldAlready(current: HeldRemovals | undefined, users: readonly PlatformUserId[], nowMs: number) {
-  if (current === undefined || isOver(current.hold, nowMs) || current.users.size !== users.length)
-    return false;
-  return users.every((user) => current.users.has(user));
-}

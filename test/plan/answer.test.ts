@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { parseSettings } from '../../shared/contract/change-setting.ts';
 import { platformUserId, versionToken } from '../../shared/domain/ids.ts';
-import { isUndone, readAnswer, toldOf } from '../../shared/plan/answer.ts';
+import { isUndone, judgeAnswer, readAnswer, toldOf } from '../../shared/plan/answer.ts';
 import type { Plan, PlanAction, PlanChange } from '../../shared/plan/plan.ts';
 
 const [a, b, c] = ['a', 'b', 'c'].map(platformUserId) as [never, never, never];
@@ -37,24 +38,14 @@ describe('an answer to a write', () => {
     expect(isUndone(answer)).toBe(kept.length > 0 || hasAdded);
   });
 
+  const renaming = plan('patch', { changes: [rename] });
+  const MADE = { name: 'new', alias: 'New' };
   it.each([
-    ['the old name', plan('patch', { changes: [rename] }), 'Old', true, { name: 'Old' }],
-    [
-      'what it made of ours',
-      plan('patch', { changes: [rename] }),
-      'new',
-      false,
-      { name: 'new', alias: 'New' },
-    ],
+    ['the old name', renaming, 'Old', true, { name: 'Old' }],
+    ['what it made of ours', renaming, 'new', false, MADE],
     ['a name that was not sent', plan('patch'), 'Theirs', false, { name: 'New' }],
-    ['what it made of a new group’s', plan('create'), 'new', false, { name: 'new', alias: 'New' }],
-    [
-      'an old name that is the new one folded',
-      plan('patch', { changes: [{ ...rename, before: 'new' }] }),
-      'new',
-      false,
-      { name: 'new', alias: 'New' },
-    ],
+    ['what it made of a new group’s', plan('create'), 'new', false, MADE],
+    ['an old name folded', plan('patch', { changes: [{ ...rename, before: 'new' }] }), 'new', false, MADE],
   ])('that shows %s', (_, sent, name, keepsName, made) => {
     const answer = readAnswer(sent, shown([a], name));
     expect(answer).toMatchObject({ keepsName, made });
@@ -69,15 +60,58 @@ describe('an answer to a write', () => {
   });
 
   it.each([
-    [{ kept: [b] }, 'the platform keeps 1 user whom we took out'],
-    [{ kept: [b, c] }, 'the platform keeps 2 users whom we took out'],
-    [{ keepsName: true }, 'the platform keeps the name that the group had'],
-    [
-      { kept: [b], keepsName: true },
-      'the platform keeps 1 user whom we took out, and the name that the group had',
-    ],
+    [{ kept: [b] }, '1 user whom we took out'],
+    [{ kept: [b, c] }, '2 users whom we took out'],
+    [{ keepsName: true }, 'the name that the group had'],
+    [{ kept: [b], keepsName: true }, '1 user whom we took out, and the name that the group had'],
     [{ hasAdded: true }, undefined],
   ])('is told of as it is: %o', (over, told) => {
-    expect(toldOf({ made: after, kept: [], hasAdded: false, keepsName: false, ...over })).toBe(told);
+    const answer = { made: after, kept: [], hasAdded: false, keepsName: false, ...over };
+    expect(toldOf(answer)).toBe(told && `the platform keeps ${told}`);
+  });
+
+  const add = { kind: 'add_member', member: null, before: null, after: b, reason: '' } as const;
+  const remove = { kind: 'remove_member', member: null, before: b, after: null, reason: '' } as const;
+  const both = { ...after, users: new Map([...after.users, [b, true]]) };
+  const adding = (action: PlanAction) => plan(action, { changes: [add], after: both });
+  const removing = plan('patch', { changes: [remove, { ...remove, before: c }], removals: [b, c] });
+  const theirs = (differences: object[]) => ({ kind: 'absorb', differences });
+  it.each<[string, Plan, readonly never[] | undefined, object]>([
+    ['shows what was sent', adding('patch'), [a, b], { isAsPrepared: true, refused: [] }],
+    ['lacks whom we sent', adding('patch'), [a], { isAsPrepared: false, refused: [b], foreign: undefined }],
+    ['shows who was not sent, after all', adding('put'), [a, b, c], { foreign: undefined, isUndone: true }],
+    [
+      'to a change shows who was not sent',
+      adding('patch'),
+      [a, b, c],
+      { foreign: theirs([{ kind: 'members_added', before: [], after: [c] }]), isAsPrepared: false },
+    ],
+    [
+      'to a new name lacks somebody',
+      renaming,
+      [],
+      { foreign: theirs([{ kind: 'members_removed', before: [a], after: [] }]), refused: [] },
+    ],
+    [
+      'shows whom we took out',
+      removing,
+      [a, b],
+      {
+        ...{ kept: [b], changes: [{ before: c }], trouble: { code: 'kept' }, isAsPrepared: false },
+        ...{ foreign: undefined, view: { users: both.users } },
+      },
+    ],
+    ['is none', plan('delete', { after: undefined }), undefined, { view: undefined, isAsPrepared: false }],
+  ])('that %s is judged', (_, sent, users, expected) => {
+    const registers = { upserted: '', deleted: '', snapshot: '' };
+    const facts = {
+      ...{
+        nowMs: 0,
+        state: { ref: { group: 'g' }, registers },
+        settings: parseSettings({ baseUrl: 'https://p.test' }),
+      },
+      views: { base: both },
+    } as never;
+    expect(judgeAnswer(sent, users && shown(users), facts)).toMatchObject(expected);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
-import type { GroupState, Intent } from '../../shared/domain/group-state.ts';
+import type { Contest, GroupState, Intent, Suspect } from '../../shared/domain/group-state.ts';
+import type { Hold } from '../../shared/domain/hold.ts';
 import {
   connectionName,
   groupId,
@@ -15,9 +16,9 @@ import type { ObservedGroup, View } from '../../shared/domain/view.ts';
 import { decide } from '../../shared/plan/decide.ts';
 import type { Facts, Wanted } from '../../shared/plan/facts.ts';
 
-const NOTHING_ELSE = { group: 0, connection: 0, underWay: 0 };
 const NOW_MS = Date.parse('2026-11-22T10:00:00Z');
 const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 const stampAt = (minute: number) =>
   makeStamp({
     time: `2026-11-20T10:${String(minute).padStart(2, '0')}:00.000000000Z`,
@@ -36,16 +37,8 @@ const state = (over: Partial<GroupState> = {}): GroupState => ({
     snapshot: STAMP_ZERO,
     name: { value: 'Eng', stamp: stampAt(1) },
   },
-  rev: 1,
-  attempts: 0,
-  calledMs: [],
-  takeOver: false,
-  openDrift: [],
-  unattributed: [],
-  released: false,
-  paused: false,
-  platformId: platformGroupId('p'),
-  version: versionToken('v1'),
+  ...{ rev: 1, attempts: 0, calledMs: [], takeOver: false, openDrift: [], unattributed: [] },
+  ...{ released: false, paused: false, platformId: platformGroupId('p'), version: versionToken('v1') },
   view: { id: intentId('i0'), chunks: 1, hash: '', size: 1 },
   ...over,
 });
@@ -113,244 +106,323 @@ const FORMER = {
   platformId: platformGroupId('p'),
   view: { id: intentId('i0'), chunks: 1, hash: '', size: 1 },
 };
-const LOST: GroupState = { ...unlinked(state()), former: { ...FORMER, isGone: true } };
+const LET_GO: GroupState = { ...unlinked(state()), former: FORMER };
+const LOST: GroupState = { ...LET_GO, former: { ...FORMER, isGone: true } };
 
 const ABSENT = wanted('', { state: 'absent', group: undefined });
 const DEPARTS = { state: state({ registers: DEPARTED }), wanted: ABSENT };
-const UNLINKED = { state: unlinked(state()), views: views(undefined) };
+const NO_BASE = { views: views(undefined) };
+const UNLINKED = { state: unlinked(state()), ...NO_BASE };
+const NEVER_FOUND = { ...NO_BASE, wanted: ABSENT, isNothingAdoptable: true };
 const REPORT = settingsWith({ drift: 'report' });
+const PATCH = { kind: 'write', plan: { action: 'patch' } };
+const CREATE = { kind: 'write', plan: { action: 'create' } };
+const ADOPT_P = { kind: 'adopt', candidates: [{ id: 'p' }] };
+const EXCLUDED = { kind: 'settle', as: 'excluded', counts: { wanted: 0, applied: 0, pending: 0 } };
+const ADOPT_Q = { kind: 'adopt', candidates: [{ id: 'q' }] };
 const NEVER_ADOPTS = settingsWith({ adoptExisting: 'never' });
+const WATCHED = settingsWith({ groups: { policies: [{ match: '*', mode: 'report' }] } });
+const SUSPECTED = { state: state({ suspect }) };
+const NONE = { listed: listing() };
+const Q = { listed: listing(shown('a', { id: 'q' })) };
+const inDoubt = (over: Partial<Intent>, untilMs = NOW_MS + 1) => ({
+  doubt: { intent: { ...intent, ...over }, untilMs },
+});
+/** With so many of eight to go, of whom others may be on their way. */
+const leaving = (removals: number, underWay = 0) => ({
+  views: views(view(EVERYBODY)),
+  reservation: {
+    intent: intent.id,
+    atMs: 0,
+    removals,
+    recent: { group: underWay, connection: underWay, underWay },
+  },
+});
 /** What is there since somebody else's change. */
 const changed = (users: string, name = 'Eng') => shown(users, { version: versionToken('v2'), name });
+
+const unechoed = { ...changed('ab'), spokeId: null };
+const waived = (policy: 'report' | 'adopt') => ({
+  settings: settingsWith({ drift: policy }),
+  views: views({
+    ...view('ax'),
+    waiver: {
+      policy,
+      seen: stampAt(1),
+      present: new Set([user('x')]),
+      absent: new Set(),
+      name: false,
+      spokeId: false,
+    },
+  }),
+});
 
 describe('decide', () => {
   it.each<[string, Partial<Facts>, Record<string, unknown>]>([
     ['is in step: it is settled', {}, { kind: 'settle', as: 'in_sync', counts: { wanted: 1, applied: 1 } }],
     ['is not read yet: it is read', { wanted: undefined }, { kind: 'read', what: ['wanted', 'views'] }],
+    ['lacks somebody: added', { wanted: wanted('ab') }, { ...PATCH, isReserved: false }],
     [
-      'lacks somebody: they are added',
-      { wanted: wanted('ab') },
-      { kind: 'write', plan: { action: 'patch' } },
+      'may lack somebody',
+      { wanted: { ...wanted('ab'), group: wanted('a').group } },
+      { counts: { wanted: 2, applied: 1 } },
     ],
+    ['seemed gone and is wanted: asked for first', { ...NO_BASE, ...NONE, state: LOST }, ADOPT_P],
+    ['is gone indeed: made', { ...NO_BASE, ...NONE, state: LOST, isNothingAdoptable: true }, CREATE],
     [
-      'seemed gone and is wanted: it is asked for before another is made',
-      { state: LOST, views: views(undefined), listed: listing() },
-      { kind: 'adopt', candidates: [{ id: 'p' }] },
+      'seemed gone, and departs',
+      { ...DEPARTS, ...NO_BASE, state: { ...LOST, registers: DEPARTED } },
+      ADOPT_P,
     ],
-    [
-      'is gone indeed: another is made',
-      { state: LOST, views: views(undefined), listed: listing(), isNothingAdoptable: true },
-      { kind: 'write', plan: { action: 'create' } },
-    ],
-    [
-      'seemed gone and was deleted in the directory: it is asked for, to be deleted',
-      { state: { ...LOST, registers: DEPARTED }, wanted: ABSENT, views: views(undefined) },
-      { kind: 'adopt', candidates: [{ id: 'p' }] },
-    ],
-    [
-      'was let go of: it is not taken back by itself',
-      { state: { ...LOST, former: FORMER }, views: views(undefined), listed: listing() },
-      { kind: 'write', plan: { action: 'create' } },
-    ],
+    ['was let go of', { ...NO_BASE, ...NONE, state: LET_GO }, { ...CREATE, known: ['p'] }],
     ['was released: it is let go', { state: state({ released: true }) }, { kind: 'release' }],
+    ['was released and let go', { state: unlinked(state({ released: true })) }, EXCLUDED],
+    ['is left out by the settings', { settings: settingsWith({ groups: { exclude: ['Eng'] } }) }, EXCLUDED],
+    ['has no name', { wanted: { ...ABSENT, state: 'unnamed' } }, { as: 'unnamed', ending: 'open' }],
+    ['is under suspicion: it is looked at', SUSPECTED, { kind: 'look' }],
+    ['is suspected in vain', { ...SUSPECTED, look: shown('a') }, { kind: 'clear', contest: undefined }],
+    ['has a view that cannot be read', { views: views(undefined, { isUnreadable: true }) }, { kind: 'look' }],
+    ['may be overwritten', { wanted: wanted('ab'), patchHonoursVersion: false }, { kind: 'look' }],
+    ['would be deleted: it is looked at first', DEPARTS, { kind: 'look' }],
     [
-      'was released and let go: nothing',
-      { state: unlinked(state({ released: true })) },
-      { kind: 'settle', as: 'excluded' },
-    ],
-    [
-      'is left out by the settings: nothing',
-      { settings: settingsWith({ groups: { exclude: ['Eng'] } }) },
-      { kind: 'settle', as: 'excluded' },
-    ],
-    [
-      'has no name: nothing, and its drift stays open',
-      { wanted: wanted('', { state: 'unnamed', group: undefined }) },
-      { kind: 'settle', as: 'unnamed', ending: 'open' },
-    ],
-    ['is under suspicion: it is looked at', { state: state({ suspect }) }, { kind: 'look' }],
-    [
-      'is under suspicion, and as we left it: cleared',
-      { state: state({ suspect }), look: shown('a') },
-      { kind: 'clear' },
-    ],
-    [
-      'was changed by somebody else: that is told, and taken as its view',
-      { state: state({ suspect }), look: changed('ax') },
-      { kind: 'absorb', differences: [{ kind: 'members_added' }] },
-    ],
-    [
-      'cannot be read from our own view: it is looked at',
-      { views: views(undefined, { isUnreadable: true }) },
-      { kind: 'look' },
-    ],
-    ['would be deleted: it is looked at first', { ...DEPARTS }, { kind: 'look' }],
-    [
-      'is to be released when the directory deletes it: it is let go',
+      'is to be released',
       { ...DEPARTS, settings: settingsWith({ onGroupDeleted: 'release' }) },
       { kind: 'release' },
     ],
     [
-      'would lose somebody where strangers may stay: it is looked at first',
+      'was changed by somebody else',
+      { ...SUSPECTED, look: changed('ax') },
+      { kind: 'absorb', view: { spokeId: 'g' } },
+    ],
+    [
+      'was changed, but is only watched',
+      { ...SUSPECTED, look: changed('ax'), settings: WATCHED },
+      { contest: undefined },
+    ],
+    ['shows no spokeId', { ...SUSPECTED, look: unechoed }, { kind: 'list', ageMs: 5_000 }],
+    ['may differ', waived('report'), { kind: 'settle', as: 'in_sync' }],
+    ['may differ until …', waived('adopt'), { kind: 'read', what: ['departed'] }],
+    [
+      'would lose somebody where strangers may stay',
       { views: views(view('ab')), settings: settingsWith({ membership: 'additive' }) },
       { kind: 'look' },
     ],
     [
       'would lose somebody: the guard is asked',
       { views: views(view('ab')) },
-      { kind: 'reserve', removals: 1, replaces: undefined },
+      { kind: 'reserve', removals: 1 },
     ],
+    ['would lose too many: a hold', leaving(7), { kind: 'hold', rule: 'share', size: 8 }],
     [
-      'would lose more than the guard allows: a hold',
+      'would lose too many with another worker who may be about to do the same: one after the other',
       {
-        views: views(view(EVERYBODY)),
-        reservation: { intent: intent.id, atMs: NOW_MS, removals: 7, recent: NOTHING_ELSE },
-      },
-      { kind: 'hold', rule: 'share', size: 8 },
-    ],
-    [
-      'would lose more than that with another worker who may be about to do the same: one after the other',
-      {
-        views: views(view(EVERYBODY)),
-        reservation: {
-          ...{ intent: intent.id, atMs: NOW_MS, removals: 7 },
-          recent: { group: 7, connection: 7, underWay: 7 },
-        },
+        ...leaving(7, 7),
         settings: settingsWith({
           guard: { minSize: 1, maxRemovedShare: 0.9, maxRemovedCount: 9, perHourCount: 9 },
         }),
       },
-      { kind: 'wait', yields: true },
+      { kind: 'wait', yields: true, waitMs: 2_000 },
     ],
-    ['is to be made: the platform is asked whether it is there', { ...UNLINKED }, { kind: 'list' }],
+    ['is to be made: is it there?', UNLINKED, { kind: 'list' }],
+    ['is there already: it is adopted', { ...UNLINKED, ...Q }, ADOPT_Q],
     [
-      'is there already: it is adopted',
-      { ...UNLINKED, listed: listing(shown('x', { id: 'q' })) },
-      { kind: 'adopt', candidates: [{ id: 'q' }] },
-    ],
-    [
-      'is there already, and not to be adopted: made beside it',
-      { ...UNLINKED, listed: listing(shown('x', { id: 'q' })), settings: NEVER_ADOPTS },
-      { kind: 'write', plan: { action: 'create' }, known: ['q'] },
+      'is there, and not to be adopted',
+      { ...UNLINKED, ...Q, settings: NEVER_ADOPTS },
+      { ...CREATE, known: ['q'] },
     ],
     [
-      'was let go of and is to be made again, while a wrong route shows no group: what it had is not what is made',
-      { state: { ...unlinked(state()), former: FORMER }, views: views(undefined), listed: listing() },
-      { kind: 'write', plan: { action: 'create' }, known: ['p'] },
-    ],
-    [
-      'is what an earlier creation made after all: it is ours, whatever the settings say of strangers',
+      'is what an earlier creation made after all: ours',
       {
-        state: unlinked(state({ doubt: { intent: { ...intent, action: 'create' }, untilMs: NOW_MS + 1 } })),
+        ...{ state: unlinked(state(inDoubt({ action: 'create' }))), settings: NEVER_ADOPTS },
+        listed: listing(shown('a', { id: 'r', spokeId: 'x' }), ...Q.listed.groups),
         views: views(undefined, { doubted: view('a') }),
-        listed: listing(shown('a', { id: 'q' })),
-        settings: NEVER_ADOPTS,
       },
-      { kind: 'adopt', candidates: [{ id: 'q' }] },
+      ADOPT_Q,
     ],
     ['was refused: a person is told', { rejected: { owed: undefined }, look: shown('a') }, { kind: 'fail' }],
-    [
-      'was refused, and is gone: that is looked into',
-      { rejected: { owed: undefined }, look: 'gone' },
-      { kind: 'miss' },
-    ],
+    ['was refused, and is gone', { rejected: { owed: undefined }, look: 'gone' }, { kind: 'miss' }],
   ])('a group that %s', (_, over, expected) => {
     expect(decide(facts(over))).toMatchObject(expected);
   });
 
   const opened = (over: Partial<Intent> = {}) => ({ state: state({ intent: { ...intent, ...over } }) });
-  const made = { views: views(view('a'), { prepared: view('ab') }) };
+  const made = { ...opened(), views: views(view('a'), { prepared: view('ab') }) };
+  const deleting = opened({ action: 'delete' });
+  const creating = (misses: number, minutes = 1) =>
+    opened({ action: 'create', misses, atMs: NOW_MS - minutes * MINUTE_MS });
+  const refused = { rejected: { owed: undefined }, look: shown('a') };
+  const added = (...after: string[]) => ({ kind: 'absorb', differences: [{ kind: 'members_added', after }] });
+  const waits = (code: string) => ({ kind: 'wait', why: { code } });
+  const RECORD = { intent: intentId('i9'), atMs: 1, removals: 1 };
+  const UNSEEN = { versions: [], atMs: NOW_MS - 1, hasUnseen: true };
   it.each<[string, Partial<Facts>, Record<string, unknown>]>([
     ['is not known: a look', opened(), { kind: 'look' }],
-    ['shows: it happened', { ...opened(), ...made, look: changed('ab') }, { kind: 'confirm' }],
-    [
-      'does not show: it is dropped, and its removals stay owed',
-      { ...opened(), ...made, look: shown('a') },
-      { kind: 'drop' },
-    ],
+    ['shows: it happened', { ...made, look: changed('ab') }, { kind: 'confirm' }],
+    ['shows, but for the spokeId', { ...made, look: unechoed }, { kind: 'list', ageMs: MINUTE_MS }],
+    ['shows under another name', { ...made, look: changed('ab', 'Theirs') }, { kind: 'absorb' }],
+    ['does not show: dropped', { ...made, look: shown('a') }, { kind: 'drop' }],
+    ['is refused: its removals are not owed', { ...made, ...refused }, { kind: 'drop', owed: undefined }],
+    ['is refused at last', { ...made, ...refused, rejected: { owed: RECORD } }, { owed: RECORD }],
     [
       'shows beside what somebody else did: only that is theirs',
-      { ...opened(), ...made, look: changed('abx') },
-      { kind: 'absorb', differences: [{ kind: 'members_added', after: ['x'] }] },
+      { ...made, look: changed('abx') },
+      added('x'),
     ],
     [
-      'was refused, but for what somebody else did: also what it would have added is theirs',
-      { ...opened(), ...made, look: changed('abx'), rejected: { owed: undefined } },
-      { kind: 'absorb', differences: [{ kind: 'members_added', after: ['b', 'x'] }] },
+      'was refused: what it would have added too',
+      { ...made, ...refused, look: changed('abx') },
+      added('b', 'x'),
     ],
     [
-      'was a deletion, and it is gone: done',
-      { ...opened({ action: 'delete' }), look: 'gone' },
-      { kind: 'confirm_gone' },
+      'may be hidden by the past',
+      { ...made, state: state({ intent, overtaken: UNSEEN }), look: changed('abx') },
+      waits('waiting'),
     ],
+    ['… beside what cannot be read', { ...opened(), look: changed('ax') }, added('x')],
+    ['was a deletion, and it is gone: done', { ...deleting, look: 'gone' }, { kind: 'confirm_gone' }],
+    ['was a deletion, and it is there: dropped', { ...deleting, look: shown('a') }, { kind: 'drop' }],
     [
-      'was a deletion, and it is there: dropped',
-      { ...opened({ action: 'delete' }), look: shown('a') },
-      { kind: 'drop' },
-    ],
-    [
-      'was a creation, not to be seen yet: waits',
+      'was a creation, not to be seen',
       { ...opened({ action: 'create' }), look: 'gone' },
-      { kind: 'wait', noting: { misses: 1 } },
+      { noting: { misses: 1 } },
+    ],
+    ['… nor the third time, soon', { ...creating(2, 9), look: 'gone' }, { noting: { misses: 3 } }],
+    ['… nor the second time, late', { ...creating(1, 10), look: 'gone' }, { noting: { misses: 2 } }],
+    ['… nor the third time: dropped', { ...creating(2, 10), look: 'gone' }, { kind: 'drop' }],
+  ])('a write whose outcome %s', (_, over, expected) => {
+    expect(decide(facts(over))).toMatchObject(expected);
+  });
+
+  const named = (...groups: readonly ObservedGroup[]) => ({
+    ...{ listed: listing(...groups), rejected: { owed: undefined, name: 'Eng' }, look: shown('a') },
+    views: views(view('a', { name: 'Old' })),
+  });
+  const other = shown('', { id: 'q', name: 'ENG ', spokeId: null });
+  const lastError = { code: 'other', message: '', atMs: NOW_MS - MINUTE_MS };
+  const AGAIN = { kind: 'fail', firstly: { waitMs: MINUTE_MS, why: { code: 'refused' } } };
+  const V2 = { versions: [versionToken('v2')], atMs: NOW_MS - 1 };
+  const B = { users: new Set([user('b')]), about: 'remove' } as const;
+  const holding = (users: string, over: Partial<Hold> = {}, held: NonNullable<Facts['held']> = B) => ({
+    state: state({
+      hold: {
+        ...{
+          ...{ digest: 'd', rule: 'count', removes: 1, keeps: 0, share: 1, createdAtMs: 0 },
+          ...{ chunks: 1, hash: '' },
+        },
+        ...{ expiresAtMs: NOW_MS + 1, decision: { kind: 'waiting' }, ...over },
+      } as Hold,
+    }),
+    ...{ views: views(view(users)), held },
+  });
+  const APPROVED = { decision: { kind: 'approved', by: '', reason: '', atMs: 0 } } as const;
+  const gone = (seen: number, policy: 'report' | 'adopt', spoken = 1) => ({
+    ...{ state: unlinked(state({ deletionWaiver: { policy, seen: stampAt(seen) } })), ...NO_BASE },
+    settings: settingsWith({ drift: policy }),
+    wanted: wanted('a', {
+      registers: [{ member: memberId('a'), value: 'present', stamp: stampAt(spoken) }],
+    }),
+  });
+  const late = (over: Partial<GroupState>, ...listed: readonly ObservedGroup[]) => ({
+    ...{ look: 'gone' as const, state: state({ suspect, missedAtMs: 1, ...over }) },
+    listed: listing(...listed),
+  });
+  const departed = (ms: number) => ({ registers: DEPARTED, dirtySinceMs: NOW_MS - ms });
+  const LEFT = { ...LOST, ...departed(0) };
+  const fight = { suspect: { ...suspect, version: null }, contest: { sinceMs: NOW_MS, count: 2 } };
+  it.each<[string, Partial<Facts>, Record<string, unknown>]>([
+    ['a refused name that nobody else has', named(shown('a'), shown('', { id: 'q', name: 'X' })), AGAIN],
+    ['… that another has', named(other), waits('name_in_use')],
+    [
+      '… that another has: the rest is written, and no more',
+      { ...named(other), wanted: wanted('ab'), state: state({ takeOver: true }) },
+      { kind: 'write', plan: { action: 'patch', after: { name: 'Old' } } },
+    ],
+    ['refused after another trouble', { ...refused, state: state({ lastError }) }, AGAIN],
+    ['the past', { state: state({ suspect, overtaken: V2 }), look: changed('a') }, waits('waiting')],
+    ['a suspicion of no group', { ...UNLINKED, state: unlinked(state({ suspect })) }, { kind: 'forget' }],
+    [
+      'a 404 that was none',
+      { wanted: ABSENT, state: state({ ...departed(0), missedAtMs: 1 }), look: shown('a') },
+      { kind: 'clear' },
     ],
     [
-      'was a creation, looked for three times in vain: dropped',
-      { ...opened({ action: 'create', misses: 2, atMs: NOW_MS - 11 * MINUTE_MS }), look: 'gone' },
-      { kind: 'drop' },
+      'a fight that is not read',
+      { state: state({ ...fight, suspect }), look: changed('ax'), wanted: undefined },
+      { kind: 'read' },
     ],
-  ])('a write whose outcome %s', (_, over, expected) => {
+    ['a person who asks in a fight', { state: state(fight), look: shown('a') }, { contest: { count: 0 } }],
+    ['a deletion that lands late', late(inDoubt({ action: 'delete' })), { difference: undefined }],
+    ['a wrong route', late(departed(HOUR_MS - 1)), waits('missing')],
+    ['… for an hour', late(departed(HOUR_MS)), { kind: 'unlink' }],
+    ['… for one', late(departed(0), other), { kind: 'unlink' }],
+    ['… for what was asked for', { ...late(LEFT), ...NEVER_FOUND, state: LEFT }, waits('missing')],
+    ['… for what is not asked for', { ...NEVER_FOUND, state: LEFT }, { kind: 'list' }],
+    ['a deletion that stands', gone(1, 'report'), { kind: 'settle', as: 'in_sync' }],
+    ['… until the directory says more', gone(1, 'report', 2), { kind: 'list' }],
+    ['… of the group itself', gone(1, 'adopt', 2), { kind: 'settle', as: 'in_sync' }],
+    ['… which it does', gone(0, 'adopt'), { kind: 'list' }],
+    ['in step, until a write lands late', { state: state(inDoubt({})) }, { againAtMs: NOW_MS + 1 }],
+    ['… as it might have', { state: state(inDoubt({}, NOW_MS)) }, { kind: 'look' }],
+    [
+      '… a deletion of another',
+      { state: state(inDoubt({ action: 'delete', platformId: 'x' as never }, 0)) },
+      { kind: 'settle' },
+    ],
+    [
+      '… of what is gone',
+      { ...NO_BASE, wanted: ABSENT, state: unlinked(state(inDoubt({}, 0))) },
+      { as: 'deleted' },
+    ],
+    ['tried, and in', { wanted: wanted('ab'), views: views(view('ab')), barred: B.users }, { as: 'in_sync' }],
+    ['tried without others', { ...leaving(7), leftOut: [user('b')] }, waits('platform_rejected')],
+    ['still to be tried', { wanted: wanted('ab'), barred: B.users }, waits('platform_rejected')],
+    ['only watched', { views: views(view('ab')), settings: WATCHED }, { ending: 'report' }],
+    ['a hold', holding('ab'), { kind: 'settle', as: 'held', ending: 'open' }],
+    ['a hold over nobody', holding('a', APPROVED), { kind: 'drop_hold' }],
+    ['a hold over others', holding('ab', {}, { ...B, about: 'delete' }), { kind: 'drop_hold' }],
+    ['a hold, and another leaver', holding('abc'), { kind: 'hold', users: ['b', 'c'], size: 3 }],
+    ['an approved hold', holding('ab', APPROVED), { kind: 'write', consumes: 'd', isReserved: false }],
+    ['an approved hold, and another leaver', holding('abc', APPROVED), { kind: 'reserve', removals: 1 }],
+  ])('%s', (_, over, expected) => {
     expect(decide(facts(over))).toMatchObject(expected);
   });
 
   const told = { ...suspect, traces: [REMOVED] };
   const missed = (minutes: number) => state({ suspect, missedAtMs: NOW_MS - minutes * MINUTE_MS });
+  const UNLINK = { kind: 'unlink' };
+  const LATER = { kind: 'wait', waitMs: undefined };
   it.each<[string, Partial<Facts>, Record<string, unknown>]>([
-    [
-      'just made: waits',
-      { state: state({ suspect, createdAtMs: NOW_MS - 1 }) },
-      { kind: 'wait', why: { code: 'waiting' } },
-    ],
-    ['for the first time: noted', { state: state({ suspect }) }, { kind: 'miss', waitMs: MINUTE_MS }],
+    ['just made: waits', { state: state({ suspect, createdAtMs: NOW_MS - 1 }) }, waits('waiting')],
+    ['for the first time: noted', SUSPECTED, { kind: 'miss', waitMs: MINUTE_MS }],
     ['again within the minute: waits', { state: missed(0.5) }, { kind: 'wait', waitMs: MINUTE_MS / 2 }],
     ['later: the list is asked', { state: missed(2) }, { kind: 'list' }],
-    [
-      'and is listed: waits, ever longer',
-      { state: missed(2), listed: listing(shown('a')) },
-      { kind: 'wait', waitMs: undefined },
-    ],
+    ['soon, where groups show soon', { state: missed(0.5), createSettleMs: 9_000 }, { ageMs: MINUTE_MS / 2 }],
+    ['and is listed: waits, ever longer', { state: missed(2), listed: listing(shown('a')) }, LATER],
     [
       'and is not listed: unlinked',
-      { state: missed(2), listed: listing() },
-      { kind: 'unlink', difference: { kind: 'deleted' } },
+      { state: missed(2), ...NONE },
+      { ...UNLINK, difference: { kind: 'deleted' } },
+    ],
+    ['and may stay deleted: a wrong route?', { state: missed(2), ...NONE, settings: REPORT }, LATER],
+    [
+      'and may stay deleted, as the feed tells',
+      { state: { ...missed(2), suspect: told }, ...NONE, settings: REPORT },
+      { ...UNLINK, waiver: { policy: 'report' } },
     ],
     [
-      'where deletions are let stand, and nothing at all is listed: waits, as that may be a wrong route',
-      { state: missed(2), listed: listing(), settings: REPORT },
-      { kind: 'wait', waitMs: undefined, why: { code: 'missing' } },
+      'and departs, as the feed tells',
+      { state: { ...missed(2), registers: DEPARTED, suspect: told }, ...NONE },
+      UNLINK,
     ],
     [
-      'where deletions are let stand, and the feed tells of one: unlinked',
-      { state: { ...missed(2), suspect: told }, listed: listing(), settings: REPORT },
-      { kind: 'unlink', waiver: { policy: 'report' } },
+      'and may stay deleted, where others are listed',
+      { state: missed(2), listed: listing(other), settings: settingsWith({ drift: 'adopt' }) },
+      { ...UNLINK, waiver: { policy: 'adopt' } },
     ],
     [
-      'the directory deleted it, and the feed tells of a deletion: unlinked',
-      { state: { ...missed(2), registers: DEPARTED, suspect: told }, listed: listing() },
-      { kind: 'unlink' },
-    ],
-    [
-      'where deletions are let stand, and others are listed: unlinked',
-      {
-        state: missed(2),
-        listed: listing(shown('a', { id: 'q', spokeId: 'x' })),
-        settings: settingsWith({ drift: 'adopt' }),
-      },
-      { kind: 'unlink', waiver: { policy: 'adopt' } },
-    ],
-    [
-      'and another carries our spokeId: made again',
-      { state: missed(2), listed: listing(shown('a', { id: 'q' })) },
-      { kind: 'unlink', difference: { kind: 'recreated', after: 'q' } },
+      'and another has our spokeId',
+      { state: missed(2), ...Q },
+      { difference: { kind: 'recreated', after: 'q' } },
     ],
   ])('a group that answers 404 %s', (_, over, expected) => {
     expect(decide(facts({ ...over, look: 'gone' }))).toMatchObject(expected);
@@ -361,12 +433,11 @@ describe('decide', () => {
     const late = { state: state({ suspect, doubt }), settings: settingsWith({ drift: 'adopt' }) };
     for (const which of [{ doubted: view('ab') }, { doubted: view('a'), earlier: [view('ab')] }]) {
       const added = { views: views(view('a'), which), look: changed('ab') };
-      expect(decide(facts({ ...late, ...added }))).toMatchObject({
-        kind: 'absorb',
-        differences: [],
-        view: { users: view('ab').users },
-      });
+      const expected = { differences: [], view: { users: view('ab').users }, landed: intent };
+      expect(decide(facts({ ...late, ...added }))).toMatchObject(expected);
     }
+    const unlanded = facts({ ...late, views: views(view('a'), { doubted: view('a') }), look: changed('ax') });
+    expect(decide(unlanded)).toMatchObject({ landed: undefined, contest: undefined });
     const removed = facts({ ...late, views: views(view('ab'), { doubted: view('a') }), look: changed('a') });
     expect(decide(removed)).toMatchObject({ kind: 'absorb', differences: [] });
     // A platform that tidies names has shown nobody yet what it makes of this one.
@@ -382,53 +453,29 @@ describe('decide', () => {
       look: shown('alx'),
       departed: new Map([[user('l'), stampAt(2)]]),
     });
-    expect(decide(lost)).toMatchObject({
-      kind: 'absorb',
-      view: {
-        users: new Map([
-          [user('a'), true],
-          [user('l'), true],
-          [user('x'), false],
-        ]),
-      },
-    });
+    const users = new Map([...view('al').users, [user('x'), false]]);
+    expect(decide(lost)).toMatchObject({ kind: 'absorb', view: { users } });
   });
 
   describe('a group that somebody else changes again and again', () => {
     const contest = { sinceMs: NOW_MS - 10 * MINUTE_MS, count: 3, seen: stampAt(1) };
+    const fought = (over: Partial<Contest>, by: Suspect = suspect) => ({
+      state: state({ contest: { ...contest, ...over }, suspect: by }),
+    });
     it.each<[string, Partial<Facts>, string]>([
-      ['waits for the rest of the hour', { state: state({ contest, suspect }) }, 'wait'],
-      [
-        'looks after the hour',
-        { state: state({ contest, suspect }), nowMs: NOW_MS + 51 * MINUTE_MS },
-        'look',
-      ],
-      [
-        'looks when a person asks',
-        { state: state({ contest, suspect: { ...suspect, version: null } }) },
-        'look',
-      ],
-      [
-        'looks at once on news',
-        { state: state({ contest: { ...contest, seen: STAMP_ZERO }, suspect }) },
-        'look',
-      ],
-      ['looks while it is seldom', { state: state({ contest: { ...contest, count: 2 }, suspect }) }, 'look'],
-      [
-        'is looked at when somebody of ours is to leave it',
-        { state: state({ contest, suspect }), views: views(view('ab')) },
-        'look',
-      ],
+      ['waits for the rest of the hour', {}, 'wait'],
+      ['looks after the hour', { nowMs: NOW_MS + 50 * MINUTE_MS }, 'look'],
+      ['looks when a person asks', fought({}, { ...suspect, version: null }), 'look'],
+      ['looks at once on news', fought({ seen: STAMP_ZERO }), 'look'],
+      ['looks while it is seldom', fought({ count: 2 }), 'look'],
+      ['is looked at when somebody of ours is to leave it', { views: views(view('ab')) }, 'look'],
       [
         'waits with whom somebody else put in',
-        {
-          state: state({ contest, suspect }),
-          views: views({ ...view('a'), users: new Map([...view('a').users, [user('x'), false]]) }),
-        },
+        { views: views({ ...view('a'), users: new Map([...view('a').users, [user('x'), false]]) }) },
         'wait',
       ],
     ])('%s', (_, over, kind) => {
-      expect(decide(facts(over)).kind).toBe(kind);
+      expect(decide(facts({ ...fought({}), ...over })).kind).toBe(kind);
     });
 
     it('is counted: twice at once, then once an hour, and forgiven after two or where a person asks', () => {
@@ -440,13 +487,21 @@ describe('decide', () => {
       expect(contestAfter({})).toMatchObject({ count: 1 });
       const second = { contest: { ...contest, count: 2 } };
       expect(contestAfter(second)).toEqual({ ...contest, count: 3 });
+      expect(contestAfter({ contest: { ...contest, count: 1 } })).toEqual({
+        sinceMs: contest.sinceMs,
+        count: 2,
+      });
       // A newcomer whom nothing that we wrote had waits for no hour.
       const unwritten = { views: views(view('')), look: changed('x') };
       expect(contestAfter(second, NOW_MS, unwritten)).not.toHaveProperty('seen');
-      const overMs = NOW_MS + 60 * MINUTE_MS;
+      const overMs = contest.sinceMs + HOUR_MS;
+      expect(contestAfter(second, overMs)).toEqual({ sinceMs: overMs, count: 1 });
       expect(contestAfter({ contest }, overMs)).toBe(contest);
-      expect(contestAfter({ contest, lastWriteAtMs: overMs }, overMs)).toMatchObject({ sinceMs: overMs });
-      expect(contestAfter({ contest }, NOW_MS + 120 * MINUTE_MS)).toMatchObject({ count: 1 });
+      expect(contestAfter({ contest, lastWriteAtMs: overMs }, overMs)).toMatchObject({
+        sinceMs: overMs,
+        count: 3,
+      });
+      expect(contestAfter({ contest }, overMs + HOUR_MS)).toMatchObject({ count: 1 });
       expect(contestAfter({ contest, suspect: { ...suspect, version: null } })).toMatchObject({ count: 1 });
     });
   });

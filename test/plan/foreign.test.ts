@@ -1,8 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Difference } from '../../shared/domain/drift.ts';
-import { platformUserId, versionToken } from '../../shared/domain/ids.ts';
+import { platformGroupId, platformUserId, versionToken } from '../../shared/domain/ids.ts';
 import type { ObservedGroup, View } from '../../shared/domain/view.ts';
-import { foreignDifferences } from '../../shared/plan/foreign.ts';
+import {
+  foreignDifferences,
+  isOurCreation,
+  overtakenBy,
+  pastForMs,
+  shows,
+  viewOf,
+} from '../../shared/plan/foreign.ts';
 
 const view = (users: string, over: Partial<View> = {}): View => ({
   name: 'Ours',
@@ -68,4 +75,59 @@ describe('foreignDifferences', () => {
     const gone = foreignDifferences([view('')], observed('', { spokeId: null }), { isSpokeIdGone: true });
     expect(gone).toEqual([change('spoke_id', 'g', null)]);
   });
+});
+
+it.each<[string, View | undefined, Partial<ObservedGroup>, boolean]>([
+  ['bears our spokeId', undefined, {}, true],
+  ['bears another', view('a'), { spokeId: 'x' }, false],
+  ['was there before', view('a'), { id: 'known' }, false],
+  ['has our name and users, and one more', view('a'), { spokeId: null, name: 'OURS ' }, true],
+  ['has another name', view('a'), { spokeId: null, name: 'Theirs' }, false],
+  ['lacks a user', view('abc'), { spokeId: null }, false],
+  ['has users where we sent none', view(''), { spokeId: null }, false],
+  ['is as empty as ours', view(''), { spokeId: null, users: [] }, true],
+  ['may be any, as nobody knows what we sent', undefined, { spokeId: null }, false],
+])('a group that %s: our creation is %4$s', (_, prepared, over, expected) => {
+  const intent = { spokeId: 'g', known: [platformGroupId('known')] } as never;
+  expect(isOurCreation(observed('ab', over), intent, prepared)).toBe(expected);
+});
+
+it('a version from before may be shown for a minute, and any where somebody else’s may be hidden', () => {
+  const [v0, v1, v2, v3] = ['v0', 'v1', 'v2', 'v3'].map(versionToken) as [never, never, never, never];
+  const of = (over: object) => ({ version: v1, ...over }) as never;
+  expect(overtakenBy(v1, of({ overtaken: 'as it was' }), 0, true)).toBe('as it was');
+  const first = overtakenBy(v2, of({}), 1_000, false);
+  expect(first).toEqual({ versions: [v1], atMs: 1_000 });
+  expect(overtakenBy(v2, of({ overtaken: { versions: [v0], atMs: 1 } }), 60_000, true)).toEqual({
+    ...{ versions: [v0, v1], atMs: 60_000 },
+    hasUnseen: true,
+  });
+  const after = (overtaken: object | undefined, version: never, nowMs: number) =>
+    pastForMs(observed('', { version }), of({ version: v2, overtaken }), nowMs);
+  expect([v1, v2, v3].map((version) => after(first, version, 2_000))).toEqual([59_000, 0, 0]);
+  const hiding = { versions: [v1], atMs: 1_000, hasUnseen: true };
+  expect([v1, v2, v3].map((version) => after(hiding, version, 2_000))).toEqual([59_000, 0, 59_000]);
+  expect(overtakenBy(v3, of({ version: v2, overtaken: hiding }), 2_000, false)).toMatchObject({
+    hasUnseen: true,
+  });
+  expect(overtakenBy(v3, of({ version: v2, overtaken: hiding }), 61_000, false)).toEqual({
+    versions: [v2],
+    atMs: 61_000,
+  });
+});
+
+it.each<[string, Partial<ObservedGroup>, boolean]>([
+  ['ab', { spokeId: null }, true],
+  ['aab', {}, true],
+  ['ac', {}, false],
+  ['ab', { name: 'Theirs' }, false],
+])('a group of %s, %o, shows what was sent: %s', (users, over, expected) => {
+  expect(shows(observed(users, over), view('ab'))).toBe(expected);
+});
+
+it('a view keeps what the platform does not echo, and what was waived', () => {
+  const before = view('a', { waiver: 'as it was' as never });
+  const expected = { ...before, users: new Map([...view('a').users, [platformUserId('x'), false]]) };
+  expect(viewOf(observed('ax', { spokeId: null }), undefined, before)).toEqual(expected);
+  expect(viewOf(observed('a'), undefined)).not.toHaveProperty('waiver');
 });

@@ -9,16 +9,8 @@ const SET = new Set(users('a', 'b'));
 const EXPIRES_MS = 1_000;
 
 const holdWith = (decision: HoldDecision): Hold => ({
-  digest: 'digest',
-  rule: 'count',
-  removes: 2,
-  keeps: 0,
-  share: 1,
-  createdAtMs: 0,
-  expiresAtMs: EXPIRES_MS,
-  decision,
-  chunks: 1,
-  hash: 'hash',
+  ...{ digest: 'digest', rule: 'count', removes: 2, keeps: 0, share: 1, createdAtMs: 0 },
+  ...{ expiresAtMs: EXPIRES_MS, decision, chunks: 1, hash: 'hash' },
 });
 const waiting = holdWith({ kind: 'waiting' });
 const AFTER_REJECTION: Hold = { ...waiting, afterRejection: true };
@@ -86,20 +78,19 @@ describe('holdWithSay', () => {
     expect(say(hold, circumstances)).toBe(expected);
   });
 
-  it('is about another platform group, or another kind of write, and says nothing', () => {
-    const plan = removing('a');
-    expect(
-      holdWithSay(waiting, { users: SET, about: undefined }, { plan, limits, nowMs: 0 }),
-    ).toBeUndefined();
-    expect(holdWithSay(waiting, { users: SET, about: 'delete' }, { plan, limits, nowMs: 0 })).toBeUndefined();
-  });
+  it.each([undefined, 'delete'] as const)(
+    'is about another group, or kind of write, and says nothing: %s',
+    (about) => {
+      const asked = { plan: removing('a'), limits, nowMs: 0 };
+      expect(holdWithSay(waiting, { users: SET, about }, asked)).toBeUndefined();
+      const deleting = { ...asked, plan: { ...asked.plan, departs: true } };
+      expect(holdWithSay(waiting, { users: SET, about }, deleting) === undefined).toBe(about === undefined);
+    },
+  );
 
   it('cannot be read, and so may be over any of these removals, which are held anew', () => {
-    const current = holdWithSay(
-      approved,
-      { users: undefined, about: undefined },
-      { plan: removing('a'), limits, nowMs: 0 },
-    );
+    const unreadable = { users: undefined, about: undefined };
+    const current = holdWithSay(approved, unreadable, { plan: removing('a'), limits, nowMs: 0 });
     expect(judgeByHold(users('a'), current, 0)).toMatchObject({ held: users('a'), superseded: true });
   });
 });

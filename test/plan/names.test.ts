@@ -25,10 +25,7 @@ describe('names that platforms write in their own way', () => {
     expect(shown).toEqual({ ...view, name: 'Sales', alias: ' Sales' });
     expect(renamedTo(shown, { name: 'sales' })).toMatchObject({ name: 'sales', alias: ' Sales' });
     expect(renamedTo(view, { name: ' Sales' })).toBe(view);
-    expect([' Sales', 'Sales', 'sales'].map((name) => says(shown, 'name', name))).toEqual([
-      true,
-      true,
-      false,
-    ]);
+    const said = [' Sales', 'Sales', 'sales'].filter((name) => says(shown, 'name', name));
+    expect(said).toEqual([' Sales', 'Sales']);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { connectionName } from '../../shared/domain/ids.ts';
-import type { Episode, Finding, Subject } from '../../shared/domain/notice.ts';
+import type { Episode, Finding } from '../../shared/domain/notice.ts';
 import { afterTelling, isToBeTold, noticeOf, observe } from '../../shared/plan/notice.ts';
 
 const MINUTE = 60_000;
@@ -27,51 +27,26 @@ function told(counts: Readonly<Record<number, number>>, minutes: number, failing
 }
 
 describe('what people are told', () => {
-  it.each<[string, Readonly<Record<number, number>>, number, readonly string[], readonly number[]]>([
-    ['nothing, where nothing is', {}, 60, [], []],
-    ['once, however long it lasts', { 2: 3 }, 600, ['2 began 3'], []],
-    [
-      'its end, a quarter of an hour after its beginning at the earliest',
-      { 0: 1, 4: 0 },
-      60,
-      ['0 began 1', '15 ended 1'],
-      [],
-    ],
-    [
-      'its end, at once where the beginning is long past',
-      { 0: 1, 40: 0 },
-      90,
-      ['0 began 1', '40 ended 1'],
-      [],
-    ],
-    ['that it grew, not that it shrank', { 0: 1, 5: 4, 30: 2, 50: 3 }, 90, ['0 began 1', '15 grew 4'], []],
-    ['nothing of a gap', { 0: 1, 5: 0, 9: 1 }, 60, ['0 began 1'], []],
-    [
-      'a new beginning after an end, later than that',
-      { 0: 1, 20: 0, 21: 2 },
-      60,
-      ['0 began 1', '20 ended 1', '35 began 2'],
-      [],
-    ],
-    ['nothing of one that ended between', { 0: 1, 20: 0, 21: 2, 30: 0 }, 60, ['0 began 1', '20 ended 1'], []],
-    [
-      'again what nobody took, in a quarter of an hour',
-      { 0: 1 },
-      60,
-      ['0 began 1 in vain', '15 began 1'],
-      [0],
-    ],
-    ['nothing of the end of what nobody knew', { 0: 1, 5: 0 }, 60, ['0 began 1 in vain'], [0]],
-    ['an end that nobody took', { 0: 1, 20: 0 }, 60, ['0 began 1', '20 ended 1 in vain', '35 ended 1'], [20]],
+  it.each<[string, Readonly<Record<number, number>>, number, string, (readonly number[])?]>([
+    ['nothing, where nothing is', {}, 60, ''],
+    ['once, however long it lasts', { 2: 3 }, 600, '2 began 3'],
+    ['its end, a quarter of an hour after its beginning', { 0: 1, 4: 0 }, 60, '0 began 1, 15 ended 1'],
+    ['its end, at once where the beginning is long past', { 0: 1, 40: 0 }, 90, '0 began 1, 40 ended 1'],
+    ['that it grew, not that it shrank', { 0: 1, 5: 4, 30: 2, 50: 3 }, 90, '0 began 1, 15 grew 4'],
+    ['nothing of a gap', { 0: 1, 5: 0, 9: 1 }, 60, '0 began 1'],
+    ['a new beginning, later', { 0: 1, 20: 0, 21: 2 }, 60, '0 began 1, 20 ended 1, 35 began 2'],
+    ['nothing of one that ended between', { 0: 1, 20: 0, 21: 2, 30: 0 }, 60, '0 began 1, 20 ended 1'],
+    ['again what nobody took, in a quarter of an hour', { 0: 1 }, 60, '0 began 1 in vain, 15 began 1', [0]],
+    ['nothing of the end of what nobody knew', { 0: 1, 5: 0 }, 60, '0 began 1 in vain', [0]],
+    ['an end in vain', { 0: 1, 20: 0 }, 60, '0 began 1, 20 ended 1 in vain, 35 ended 1', [20]],
     [
       'every flapping at most four times an hour',
       Object.fromEntries(Array.from({ length: 60 }, (_, at) => [at, at % 2])),
       59,
-      ['1 began 1', '16 ended 1', '31 began 1', '46 ended 1'],
-      [],
+      '1 began 1, 16 ended 1, 31 began 1, 46 ended 1',
     ],
-  ])('%s', (_, counts, minutes, expected, failing) => {
-    expect(told(counts, minutes, failing).said).toEqual(expected);
+  ])('%s', (_, counts, minutes, expected, failing = []) => {
+    expect(told(counts, minutes, failing).said.join(', ')).toBe(expected);
   });
 
   it('leaves nothing behind once all is over and told', () => {
@@ -97,9 +72,24 @@ describe('what people are told', () => {
       'prod acme: over: groups held until somebody decides',
       'From 2026-11-20 10:00 UTC to 2026-11-20 10:05 UTC.',
     ]);
-    const stage: Subject = 'dead_letters';
-    expect(noticeOf({ subject: stage, count: 2, sinceMs: START_MS }, 'prod').at(-1)).toBe(
+    const letters = {
+      subject: 'dead_letters',
+      count: 6,
+      sinceMs: START_MS,
+      names: Array(6).fill('x'.repeat(81)),
+    } as const;
+    const names5 = Array(5)
+      .fill(`"${'x'.repeat(80)}"`)
+      .join(', ');
+    expect(noticeOf(letters, 'prod').slice(1)).toEqual([
+      `${names5}, and 1 more`,
+      'Since 2026-11-20 10:00 UTC.',
       'npx groupsync --prefix prod dlq list',
-    );
+    ]);
+    expect(noticeOf({ ...letters, count: 5 }, 'prod').slice(0, 2)).toEqual([
+      'prod: dead letters that wait for a person: 5',
+      names5,
+    ]);
+    expect(noticeOf({ ...letters, names: [] }, 'prod')).toHaveLength(3);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Difference } from '../../shared/domain/drift.ts';
 import { memberId, type PlatformUserId, platformUserId } from '../../shared/domain/ids.ts';
 import type { Stamp } from '../../shared/domain/stamp.ts';
 import type { Waiver } from '../../shared/domain/view.ts';
@@ -22,6 +23,7 @@ const waiver = (over: Partial<Waiver> = {}): Waiver => ({
   spokeId: true,
   ...over,
 });
+const NOTHING = { present: set(''), absent: set(''), name: false, spokeId: false };
 const newness = (over: Partial<Newness> = {}): Newness => ({
   newest: at('5'),
   name: at('5'),
@@ -53,24 +55,13 @@ describe('waive', () => {
     });
   });
 
-  it('waives nothing but what differs', () => {
-    const given = { policy: 'adopt', seen: at('4'), earlier: undefined } as const;
-    const members = { kind: 'members_added', before: [], after: ['a'] } as const;
-    const renamed = { kind: 'name', before: 'a', after: 'b' } as const;
-    expect(waive({ ...given, differences: [members] })).toMatchObject({ name: false, spokeId: false });
-    expect(waive({ ...given, differences: [renamed] })).toMatchObject({ name: true, spokeId: false });
-  });
-
-  it('waives a name and a spokeId', () => {
-    const differences = [
-      { kind: 'name', before: 'a', after: 'b' },
-      { kind: 'spoke_id', before: 'a', after: null },
-    ] as const;
-    const next = waive({ policy: 'adopt', seen: at('4'), differences, earlier: undefined });
-    expect(next).toMatchObject({ name: true, spokeId: true, seen: '4' });
-    const [, spokeId] = differences;
-    const only = waive({ policy: 'adopt', seen: at('4'), differences: [spokeId], earlier: undefined });
-    expect(only).toMatchObject({ name: false, spokeId: true });
+  it.each<[Difference, Partial<Waiver>]>([
+    [{ kind: 'members_added', before: [], after: ['a'] }, { present: set('a') }],
+    [{ kind: 'name', before: 'a', after: 'b' }, { name: true }],
+    [{ kind: 'spoke_id', before: 'a', after: null }, { spokeId: true }],
+  ])('waives nothing but what differs: %o', (difference, expected) => {
+    const next = waive({ policy: 'adopt', seen: at('4'), differences: [difference], earlier: undefined });
+    expect(next).toEqual({ ...waiver({ ...NOTHING, seen: at('4') }), ...expected });
   });
 });
 
@@ -101,12 +92,8 @@ describe('what stands of a waiver', () => {
     ['the name', { name: true }],
     ['the spokeId', { spokeId: true }],
   ])('is kept for %s alone', (_, one) => {
-    const alone = waiver({ present: set(''), absent: set(''), name: false, spokeId: false, ...one });
+    const alone = waiver({ ...NOTHING, ...one });
     expect(standing({}, alone)).toEqual(alone);
-  });
-
-  it('is nothing under report once the directory has said anything newer', () => {
-    expect(standing({ newest: at('6') }, waiver({ policy: 'report' }))).toBeUndefined();
   });
 
   it('leaves out what is no difference any more', () => {
@@ -116,5 +103,7 @@ describe('what stands of a waiver', () => {
   it('is nothing where nothing is left of it', () => {
     expect(standing({}, waiver({ name: false, spokeId: false }), wanted('xb'))).toBeUndefined();
     expect(standingWaiver(undefined, newness(), wanted(''))).toBeUndefined();
+    // Under `report`, once the directory has said anything newer.
+    expect(standing({ newest: at('6') }, waiver({ policy: 'report' }))).toBeUndefined();
   });
 });

@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest';
+import { parseSettings } from '../../shared/contract/change-setting.ts';
+import { STAMP_ZERO } from '../../shared/domain/stamp.ts';
+import { verdictOf } from '../../shared/plan/verdict.ts';
+
+const zero = { upserted: STAMP_ZERO, deleted: STAMP_ZERO, snapshot: STAMP_ZERO };
+const named = { ...zero, upserted: 'x', name: { value: 'G', stamp: 'x' } };
+const [with_, without] = [{ views: { base: { users: new Map([['u', true]]) } } }, { views: {} }];
+const stranger = { ...with_, wanted: { pending: new Map(), standing: new Map(), registers: [] } };
+const wanted = {
+  ...stranger.wanted,
+  standing: new Map([
+    ['o', [{}]],
+    ['u', [{ member: 'm' }]],
+  ]),
+};
+const policy = (over: object) => ({
+  ...stranger,
+  settings: parseSettings({ baseUrl: 'https://p.test', ...over }),
+});
+const writes = (...users: string[]) => ({
+  decision: {
+    kind: 'write',
+    held: new Set(),
+    plan: { removals: users, after: { users: new Map(users.map((one) => [one, 1])) } },
+  },
+});
+const FAILED = { failedAtMs: 1, lastError: { message: 'because' } };
+
+it.each<[string, object, object, object?]>([
+  ['a person let go of this group', with_, { released: true }],
+  ['groups.exclude', policy({ groups: { exclude: ['*'] } }), {}],
+  ['no event has told of the group', with_, { registers: zero }],
+  ['no such group', with_, { registers: { ...named, deleted: 'y' } }],
+  ['so has the platform', with_, {}],
+  ['refused the group: because', without, FAILED],
+  ['added by the next write; last try: because', without, { ...FAILED, dirtySinceMs: 1 }, writes('u')],
+  ['the next look adds them', without, {}, writes('u')],
+  ['somebody took them out', without, {}, writes('x')],
+  ['somebody took them out', without, {}],
+  ['(mode upsertOnly)', policy({ groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }), {}],
+  ['(membership additive)', policy({ membership: 'additive' }), {}, writes('x')],
+  ['(drift)', stranger, {}],
+  ['the removal is not done yet', stranger, {}, writes('u')],
+  ['put them in; the platform refused', stranger, FAILED],
+  ['put them in; closed', stranger, {}, { ...writes('u'), obstacle: { outcome: '', detail: 'closed' } }],
+])('says %s', (expected, facts, state, over = {}) => {
+  const group = { ref: { group: 'g' }, registers: named, ...state };
+  const all = { ...policy({}), wanted, ...facts, state: group };
+  const asked = {
+    member: 'm',
+    user: 'u',
+    facts: all,
+    decision: { kind: 'settle' },
+    isSwitchedOn: true,
+    ...over,
+  };
+  expect(verdictOf(asked as never).detail).toContain(expected);
+});
