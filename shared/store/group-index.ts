@@ -10,10 +10,13 @@ export async function* queryIndex(
   table: Table,
   kind: Parameters<typeof indexPartition>[0],
   connection: ConnectionName,
+  between?: readonly [string, string],
 ) {
   const shards = Array.from({ length: SHARDS }, (_, shard) => {
     const partition = indexPartition(kind, connection, shard);
-    const pages = table.query({ partition, index: true })[Symbol.asyncIterator]();
+    const pages = table
+      .query({ partition, index: true, ...(between && { between }) })
+      [Symbol.asyncIterator]();
     const first = pages.next();
     // Whoever comes to it hears of a failure; whoever ends before need not.
     first.catch(() => undefined);
@@ -49,9 +52,9 @@ export function createGroupIndex(table: Table): GroupIndex {
       return (await table.update(groupKey(ref), { set: promise(ref, wakeAtMs, dueMs) }, isAsSeen)).written;
     },
 
-    async *all(connection) {
+    async *all(connection, which) {
       const seen = new Set<string>();
-      for await (const page of queryIndex(table, 'groups', connection)) {
+      for await (const page of queryIndex(table, 'groups', connection, which && OWN_ENTRIES)) {
         // A group's own entry says more than the one that stands for it, and comes before it; one that moves may come twice.
         const shown = page.filter(({ pk }) => !seen.has(pk) && seen.add(pk));
         yield shown.map((item) => summaryOf(connection, item));
@@ -65,6 +68,9 @@ export function createGroupIndex(table: Table): GroupIndex {
 
 /** The service takes a 32-bit limit, and answers at most 1 MB anyway. */
 const MAX_PAGE = 1_000;
+
+/** Entries of groups themselves, whatever their ids: the sign follows '#', and those that stand for them come after it. */
+const OWN_ENTRIES = ['0', `${NOT_DUE}$`] as const;
 
 const refOf = (connection: ConnectionName, item: Item): GroupRef => ({
   connection,

@@ -38,6 +38,7 @@ export interface GroupIndex {
     seen: GroupSummary,
     at: { readonly wakeAtMs: number; readonly dueMs?: number },
   ): Promise<boolean>;
-  all(connection: ConnectionName): AsyncIterable<readonly GroupSummary[]>;
+  /** `unsettled`: those that have an entry of their own, as one in step seldom has. */
+  all(connection: ConnectionName, which?: 'unsettled'): AsyncIterable<readonly GroupSummary[]>;
   pending(connection: ConnectionName): AsyncIterable<readonly PendingEntry[]>;
 }
