@@ -2,7 +2,7 @@ import type { PendingCause, SettledState } from '../domain/group-state.ts';
 import { type ConnectionName, type GroupRef, groupId, memberId } from '../domain/ids.ts';
 import type { GroupIndex, GroupSummary, PendingEntry } from '../sync/ports/group-index.ts';
 import { promise } from './group-writes.ts';
-import { dueText, groupIndexSort, groupKey, indexPartition, NOT_DUE, SHARDS } from './keys.ts';
+import { dueText, groupIndexSort, groupKey, IN_STEP, indexPartition, NOT_DUE, SHARDS } from './keys.ts';
 import { all, eachOf, equal, exists, type Item, type Table } from './table.ts';
 
 /** Every shard of one list of the index, in their order; all are asked at once. */
@@ -54,7 +54,7 @@ export function createGroupIndex(table: Table): GroupIndex {
 
     async *all(connection, which) {
       const seen = new Set<string>();
-      for await (const page of queryIndex(table, 'groups', connection, which && OWN_ENTRIES)) {
+      for await (const page of queryIndex(table, 'groups', connection, which && ['0', IN_STEP])) {
         // A group's own entry says more than the one that stands for it, and comes before it; one that moves may come twice.
         const shown = page.filter(({ pk }) => !seen.has(pk) && seen.add(pk));
         yield shown.map((item) => summaryOf(connection, item));
@@ -68,9 +68,6 @@ export function createGroupIndex(table: Table): GroupIndex {
 
 /** The service takes a 32-bit limit, and answers at most 1 MB anyway. */
 const MAX_PAGE = 1_000;
-
-/** Entries of groups themselves, whatever their ids: the sign follows '#', and those that stand for them come after it. */
-const OWN_ENTRIES = ['0', `${NOT_DUE}$`] as const;
 
 const refOf = (connection: ConnectionName, item: Item): GroupRef => ({
   connection,

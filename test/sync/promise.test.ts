@@ -227,6 +227,7 @@ describe('a group in step', () => {
   it('is listed by an entry that stays: its own comes with a change, and goes', async () => {
     const { entries, list, change, tell, onlooker, ref } = await inIndex();
     expect(entries()).toEqual(['GROUP', 'LISTED']);
+    expect(await list('unsettled')).toEqual([]);
     await tell({ add: ['b'], to: 'g' });
     expect(entries()).toEqual(['LISTED']);
     await change({ upsert: 'g', name: 'Other' });
