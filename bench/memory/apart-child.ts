@@ -48,6 +48,12 @@ const table: Table = {
   delete: (...how) => ask('delete', ...how),
 };
 
+/** What the system says of the most counts what the parent had when it forked. */
+let peakBytes = 0;
+const look = () => {
+  peakBytes = Math.max(peakBytes, process.memoryUsage.rss());
+};
+
 async function run({ task, nowMs, events = [], refs = [] }: Errand): Promise<Done> {
   const request = async ({ method, path, body, headers }: Record<string, unknown>) => {
     const answer = await ask<{ readonly body: Buffer }>('request', { method, path, body, headers });
@@ -83,7 +89,8 @@ async function run({ task, nowMs, events = [], refs = [] }: Errand): Promise<Don
       if (outcome !== 'written') throw new Error(`apply ended as ${outcome}`);
   } else if (task === 'people') await refreshPeople(connection, ports);
   else await runReconcile(connection, { task }, { ports, metrics, deadlineMs: Number.MAX_SAFE_INTEGER });
-  return { ms: performance.now() - startedMs, peakMb: process.resourceUsage().maxRSS / 1_024 };
+  look();
+  return { ms: performance.now() - startedMs, peakMb: peakBytes / 2 ** 20 };
 }
 
 process.on('message', (message: Errand | readonly [id: number, answer: never]) => {
@@ -92,6 +99,7 @@ process.on('message', (message: Errand | readonly [id: number, answer: never]) =
     return;
   }
   const [id, answer] = message;
+  look();
   waiting.get(id)?.(answer);
   waiting.delete(id);
 });
