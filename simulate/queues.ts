@@ -131,8 +131,8 @@ function createQueue(
       return taken;
     },
     // By its latest receipt alone: of an older one SQS says that it is done, and keeps the message.
-    delete(receipt: string) {
-      messages = messages.filter((one) => one.receipt !== receipt);
+    delete(...receipts: readonly string[]) {
+      messages = messages.filter(({ receipt = '' }) => !receipts.includes(receipt));
     },
     /** The next instant at which something can be received. */
     nextDueMs: () =>

@@ -56,12 +56,14 @@ type Company = (typeof COMPANIES)[number];
 
 const range = (length: number) => Array.from({ length }, (_, n) => n);
 
-export function lambdaDollars(prices: Prices, invocations: number, secondsEach: number): number {
+export function lambdaDollars(
+  prices: Prices,
+  invocations: number,
+  secondsEach: number,
+  memoryGb = prices.assumed.memoryGb,
+): number {
   const { perMillionRequests, perGbSecondArm } = prices.lambda;
-  return (
-    (invocations / MILLION) * perMillionRequests +
-    invocations * secondsEach * prices.assumed.memoryGb * perGbSecondArm
-  );
+  return (invocations / MILLION) * perMillionRequests + invocations * secondsEach * memoryGb * perGbSecondArm;
 }
 
 export function callDollars(prices: Prices, counts: Counts): number {
@@ -112,7 +114,7 @@ async function changeAlone(prices: Prices): Promise<Priced> {
 }
 
 /** What the schedules run. */
-export const TASKS: readonly (readonly [everyMinutes: number, run: (rig: Rig) => Promise<unknown>])[] = [
+const TASKS: readonly (readonly [everyMinutes: number, run: (rig: Rig) => Promise<unknown>])[] = [
   [
     SCHEDULES.pumpMinutes,
     async ({ ports }) => {

@@ -1,93 +1,80 @@
+import { groupId } from '../../shared/domain/ids.ts';
 import { followFeed } from '../../shared/sync/reconcile/feed.ts';
-import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { type Figure, growthTable, type Measure } from '../figure.ts';
-import { createRig, type Rig } from '../memory/rig.ts';
+import { type Errand, functionOf, runApart } from '../memory/apart.ts';
+import { CONNECTION, createRig, type Rig } from '../memory/rig.ts';
 import { rewrite, seedGroups } from '../memory/seed.ts';
-import { type Counts, sumOf } from '../memory/tally.ts';
+import { sumOf } from '../memory/tally.ts';
 
-const MEMBERS = 100;
 /** Each person is in twenty groups. */
-const PEOPLE_PER_GROUP = MEMBERS / 20;
-const SWEPT = [100, 1_000, 10_000] as const;
-/** Of so many groups, those of ten alone fit into this process. */
+const GROUPS_OF_A_PERSON = 20;
+const SIZES = [100, 1_000, 10_000] as const;
 const MANY = [1_000, 10_000, 100_000] as const;
-const IMPORTED = [10, 100, 1_000] as const;
-const SAMPLE_MS = 5;
-const MEMORY_BAR_MB = 512;
+/** As many groups as one batch of the apply queue names. */
+const NEW_GROUPS = 10;
+const BATCH = 100;
+const AT_REST_MS = 3_600_000;
 
-interface Run {
-  readonly groups: number;
-  readonly ms: number;
-  /** Heap above what the table and the platform hold, before or in the end, garbage included, at its highest. */
-  readonly peakMb: number;
-  readonly counts: Counts;
-}
+const range = (length: number, from = 0) => Array.from({ length }, (_, n) => from + n);
 
-async function measured(groups: number, rig: Rig, work: () => Promise<unknown>): Promise<Run> {
-  rig.tally.take();
-  globalThis.gc?.();
-  const before = process.memoryUsage().heapUsed;
-  let peak = before;
-  const sample = () => {
-    peak = Math.max(peak, process.memoryUsage().heapUsed);
-  };
-  const timer = setInterval(sample, SAMPLE_MS);
-  const startedMs = performance.now();
-  await work();
-  const ms = performance.now() - startedMs;
-  sample();
-  clearInterval(timer);
-  globalThis.gc?.();
-  const held = Math.max(before, process.memoryUsage().heapUsed);
-  return { groups, ms, peakMb: (peak - held) / 2 ** 20, counts: rig.tally.take() };
-}
-
-async function seeded(groups: number, members = MEMBERS): Promise<Rig> {
-  const rig = await createRig({ coalesceSeconds: 5, people: PEOPLE_PER_GROUP * groups });
+async function seeded(groups: number, members: number): Promise<Rig> {
+  const people = Math.max(2 * members, (groups * members) / GROUPS_OF_A_PERSON);
+  const rig = await createRig({ coalesceSeconds: 5, people });
   await rig.ingest([rig.directory.snapshot('d0', range(members))]);
   await rig.drain();
   await followFeed(rig.connection, rig.ports, Number.MAX_SAFE_INTEGER);
   await seedGroups(rig, groups, members);
-  rig.pass(3_600_000);
+  rig.pass(AT_REST_MS);
   return rig;
 }
 
-async function sweepRun(groups: number, members?: number): Promise<Run> {
-  const rig = await seeded(groups, members);
-  return measured(groups, rig, () => sweep(rig.connection, rig.ports));
-}
+type What = Omit<Errand, 'nowMs' | 'task'>;
+const NOTHING = async (): Promise<What> => ({});
+const snapshots = (rig: Rig, groups: number, members: number, many: number) =>
+  range(many, groups).map((n) => rig.directory.snapshot(`d${n}`, range(members, n % members)));
 
-/** One group in ten was written by us since the last run. */
-async function feedRun(groups: number, members?: number): Promise<Run> {
-  const rig = await seeded(groups, members);
-  const written = [...rig.platform.groups.values()].filter((_, n) => n % 10 === 0);
-  for (const group of written) await rewrite(rig, group);
-  return measured(groups, rig, () => followFeed(rig.connection, rig.ports, Number.MAX_SAFE_INTEGER));
-}
+/** What each function does, and what is there for it to do. */
+const TASKS: readonly (readonly [
+  title: string,
+  task: Errand['task'],
+  prepare: (rig: Rig, groups: number, members: number) => Promise<What>,
+])[] = [
+  ['Sweep, everything in step', 'sweep', NOTHING],
+  [
+    'Feed run, one group in ten written by us',
+    'feed',
+    async (rig) => {
+      const written = [...rig.platform.groups.values()].filter((_, n) => n % 10 === 0);
+      for (const group of written) await rewrite(rig, group);
+      return {};
+    },
+  ],
+  ['Pump, nothing to do', 'pump', NOTHING],
+  ['Refresh of people, nobody changed', 'people', NOTHING],
+  [
+    `Ingest, a batch of ${BATCH} snapshots`,
+    'ingest',
+    async (rig, groups, members) => ({ events: snapshots(rig, groups, members, BATCH) }),
+  ],
+  [
+    `Apply, a batch of ${NEW_GROUPS} new groups`,
+    'apply',
+    async (rig, groups, members) => {
+      await rig.ingest(snapshots(rig, groups, members, NEW_GROUPS));
+      return {
+        refs: range(NEW_GROUPS, groups).map((n) => ({ connection: CONNECTION, group: groupId(`d${n}`) })),
+      };
+    },
+  ],
+];
 
-/** A snapshot of every group, each a message of its own, to the last write on the platform. */
-async function importRun(groups: number): Promise<Run> {
-  const people = Math.max(MEMBERS, PEOPLE_PER_GROUP * groups);
-  const rig = await createRig({ coalesceSeconds: 5, people });
-  const memberOf = (group: number) => range(MEMBERS).map((n) => (group * PEOPLE_PER_GROUP + n) % people);
-  return measured(groups, rig, async () => {
-    for (let at = 0; at < groups; at += 100) {
-      const some = range(Math.min(100, groups - at));
-      await rig.ingest(some.map((n) => rig.directory.snapshot(`d${at + n}`, memberOf(at + n))));
-    }
-    await rig.drain();
-    if (rig.platform.groups.size !== groups) throw new Error(`only ${rig.platform.groups.size} groups came`);
-  });
-}
-
-const range = (length: number) => Array.from({ length }, (_, n) => n);
+type Run = Awaited<ReturnType<typeof runApart>> & { readonly groups: number };
 
 const MEASURES: readonly Measure<Run>[] = [
   ['seconds', ({ ms }) => ms / 1_000, true],
-  ['peak MB', ({ peakMb }) => peakMb, true],
+  ['memory MB', ({ peakMb }) => peakMb, true],
   ['read units', ({ counts }) => counts['dynamodb read units'] ?? 0, true],
   ['write units', ({ counts }) => counts['dynamodb write units'] ?? 0, true],
-  ['SQS requests', ({ counts }) => counts['sqs SendMessageBatch'] ?? 0, true],
   ['platform calls', ({ counts }) => sumOf(counts, 'platform '), true],
 ];
 
@@ -95,27 +82,35 @@ export const scaleFigure: Figure = {
   name: 'scale',
   title: 'Scale',
   async run({ full }) {
-    const tasks = [
-      ['Sweep, everything in step', sweepRun, SWEPT],
-      ['Feed run, one group in ten written by us', feedRun, SWEPT],
-      ['Sweep, groups of ten', (groups: number) => sweepRun(groups, 10), full ? MANY : []],
-      ['Feed run, groups of ten', (groups: number) => feedRun(groups, 10), full ? MANY : []],
-      ['Initial import, snapshots to the last write', importRun, full ? [...IMPORTED, 10_000] : IMPORTED],
-    ] as const;
     const parts: string[] = [];
-    let peakMb = 0;
-    for (const [title, run, sizes] of tasks) {
-      const runs: Run[] = [];
-      if (sizes.length === 0) continue;
-      for (const size of sizes) runs.push(await run(size));
-      peakMb = Math.max(peakMb, ...runs.map((one) => one.peakMb));
-      parts.push(`**${title}**`, '', growthTable(MEASURES, runs), '');
-    }
+    for (const [title, task, prepare] of TASKS)
+      for (const [members, sizes] of full
+        ? ([
+            [100, SIZES],
+            [10, MANY],
+          ] as const)
+        : ([[100, SIZES]] as const)) {
+        const { name, memoryMb } = functionOf(task);
+        const runs: Run[] = [];
+        for (const groups of sizes) {
+          const rig = await seeded(groups, members);
+          const what = await prepare(rig, groups, members);
+          runs.push({ groups, ...(await runApart(rig, { task, nowMs: rig.clock(), ...what })) });
+          if ((runs.at(-1)?.peakMb ?? 0) > memoryMb) throw new Error(`${title}: more than ${memoryMb} MB`);
+        }
+        parts.push(
+          `**${title}, groups of ${members}: ${name}, ${memoryMb} MB**`,
+          '',
+          growthTable(MEASURES, runs),
+          '',
+        );
+        console.error(parts.slice(-4).join('\n'));
+      }
     return [
-      `Groups of ${MEMBERS} members, each person in twenty groups: 10,000 groups are 1,000,000 memberships. In-memory ports, one`,
-      'process; the exponent says how a measure grows with the groups (1 is linear). Peak: heap above what the in-memory',
-      `table and platform hold in the end, garbage included; the highest of all was ${Math.round(peakMb)} MB (bar: ${MEMORY_BAR_MB}). The`,
-      'import of all is `npm run bench -- scale --full`.',
+      'Each run in a process that has the memory of its function in the template for a limit (V8 as Lambda starts it: nine tenths of it, and',
+      'a twentieth for what is young), over a table, queue and platform in another process. Memory is that of the whole process at its highest,',
+      'with the loader of these sources. The exponent says how a measure grows with the groups (1 is linear). Each person in twenty groups:',
+      '10,000 groups of 100 are 1,000,000 memberships. 100,000 groups of ten: `npm run bench -- scale --full`.',
       '',
       ...parts,
     ].join('\n');

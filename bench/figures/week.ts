@@ -1,184 +1,245 @@
-import { DEFAULT_COALESCE_SECONDS, EVENT_SOURCES } from '../../shared/contract/topology.ts';
 import { seededRandom } from '../../simulate/random.ts';
-import { type Figure, growthTable, type Measure, percentile } from '../figure.ts';
-import { createRig, type Rig } from '../memory/rig.ts';
-import { sumOf } from '../memory/tally.ts';
-import { callDollars, lambdaDollars, queueDollars, readPrices, TASKS } from './cost.ts';
+import { type Figure, growthTable, type Measure, percentile, table } from '../figure.ts';
+import { createChain, FUNCTIONS, type Limits, type Lived, REQUEST_SECONDS } from '../memory/chain.ts';
+import { type Counts, sumOf } from '../memory/tally.ts';
+import { callDollars, lambdaDollars, queueDollars, readPrices } from './cost.ts';
 
-const MEMBERS = 100;
-/** Each person is in twenty groups. */
-const PEOPLE_PER_GROUP = MEMBERS / 20;
+interface Size {
+  readonly groups: number;
+  readonly members: number;
+  readonly days: number;
+}
+
+/** Each person is in so many groups. */
+const GROUPS_OF_A_PERSON = 20;
 /** Of the memberships, so many begin or end a day. */
 const DAILY_SHARE = 0.01;
-const DAYS = 7;
-const DAY_MS = 86_400_000;
-const SIZES = [10, 100] as const;
-const FULL_SIZES = [100, 1_000, 10_000] as const;
-const SAMPLE_EVERY = 200;
-/** Of one request to the table, generously. */
-const REQUEST_SECONDS = 0.01;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const of = (members: number, days: number, ...sizes: readonly number[]): readonly Size[] =>
+  sizes.map((groups) => ({ groups, members, days }));
+const WEEKS = of(100, 7, 10, 100);
+const FULL_WEEKS = of(100, 7, 100, 1_000, 10_000);
+const FULL_DAYS = of(10, 0.25, 1_000, 10_000, 100_000);
 
 interface Change {
   readonly atMs: number;
-  readonly group: string;
+  readonly group: number;
   readonly member: number;
   readonly joins: boolean;
 }
 
+const membersOf = (group: number, { members }: Size, people: number): readonly number[] =>
+  Array.from({ length: members }, (_, n) => (((group * members) / GROUPS_OF_A_PERSON + n) % people) | 0);
+
 /** Joins of people who are not in the group, and leaves of some who are, at any time of day or night. */
-function drawChanges(groups: number, people: number, startMs: number): readonly Change[] {
-  const random = seededRandom(groups);
-  const inside = Array.from({ length: groups }, (_, n) => new Set(membersOf(n, people)));
-  const changes = Math.round(groups * MEMBERS * DAILY_SHARE * DAYS);
-  const times = Array.from({ length: changes }, () => startMs + random.below(DAYS * DAY_MS));
+function drawChanges(size: Size, people: number, startMs: number): readonly Change[] {
+  const random = seededRandom(size.groups);
+  const inside = Array.from({ length: size.groups }, (_, n) => new Set(membersOf(n, size, people)));
+  const changes = Math.round(size.groups * size.members * DAILY_SHARE * size.days);
+  const times = Array.from({ length: changes }, () => startMs + random.below(size.days * DAY_MS));
   return times
     .sort((a, b) => a - b)
     .map((atMs) => {
-      const group = random.below(groups);
+      const group = random.below(size.groups);
       const members = inside[group] ?? new Set();
-      const joins = random.chance(0.5);
+      const joins = members.size === 0 || random.chance(0.5);
       let member = joins ? random.below(people) : random.pick([...members]);
       while (joins && members.has(member)) member = (member + 1) % people;
       members[joins ? 'add' : 'delete'](member);
-      return { atMs, group: `d${group}`, member, joins };
+      return { atMs, group, member, joins };
     });
 }
 
-const membersOf = (group: number, people: number): readonly number[] =>
-  Array.from({ length: MEMBERS }, (_, n) => (group * PEOPLE_PER_GROUP + n) % people);
-
-async function imported(groups: number, people: number): Promise<Rig> {
-  const rig = await createRig({ coalesceSeconds: DEFAULT_COALESCE_SECONDS, people });
-  for (let n = 0; n < groups; n += 1)
-    await rig.ingest([rig.directory.snapshot(`d${n}`, membersOf(n, people))]);
-  await rig.drain();
-  rig.pass(DAY_MS);
-  return rig;
-}
-
-/** Seven days of lone changes and of all schedules; ingest and apply take as long as `prices.json` assumes. */
-async function liveWeek(groups: number) {
+/** An import of all groups, one message each, and then so many days of lone changes; beside both runs all that is scheduled. */
+async function live(size: Size) {
   const prices = readPrices();
-  const { ingestSeconds, applySeconds, scheduledSeconds, apiCallSeconds } = prices.assumed;
-  const people = Math.max(2 * MEMBERS, groups * PEOPLE_PER_GROUP);
-  const rig = await imported(groups, people);
-  rig.tally.take();
-  const counts: Record<string, number> = {};
-  /** Seconds that what was just run takes, were it all asked one after the other; that all is counted with the rest. */
-  const reckon = (): number => {
-    let seconds = 0;
-    for (const [name, count] of Object.entries(rig.tally.take())) {
-      counts[name] = (counts[name] ?? 0) + count;
-      if (name.startsWith('platform ')) seconds += count * apiCallSeconds;
-      else if (/^\w+ [A-Z]/.test(name)) seconds += count * REQUEST_SECONDS;
-    }
-    return seconds;
+  const people = Math.max(2 * size.members, (size.groups * size.members) / GROUPS_OF_A_PERSON);
+  const chain = await createChain(people);
+  const { clock, directory, limits, platform, time } = chain;
+  const startedMs = performance.now();
+  const minutesSince = () => (performance.now() - startedMs) / MINUTE_MS;
+  const priced = () => {
+    const [counts, lived] = [chain.tally.take(), chain.takeLived()];
+    const lambda = FUNCTIONS.map((name) => {
+      const { runs, seconds } = lived[name];
+      return runs === 0 ? 0 : lambdaDollars(prices, runs, seconds / runs, limits[name].memoryGb);
+    });
+    const scheduled = ((counts['scheduler invocations'] ?? 0) / 1e6) * prices.scheduler.perMillionInvocations;
+    const queues = queueDollars(prices, counts['sqs requests'] ?? 0);
+    const dollars = callDollars(prices, counts) + queues + scheduled + lambda.reduce((sum, one) => sum + one);
+    return { counts, lived, dollars };
   };
-  let longest = 0;
-  const startMs = rig.clock();
-  const changes = drawChanges(groups, people, startMs);
+
+  let peakBytes = 0;
+  const runUntil = async (untilMs: number, isOver = () => false) => {
+    while (clock() < untilMs && !isOver()) {
+      await time.run(Math.min(untilMs, clock() + MINUTE_MS));
+      peakBytes = Math.max(peakBytes, process.memoryUsage().heapUsed);
+    }
+  };
+  chain.begin('people');
+  await runUntil(clock() + HOUR_MS);
+  chain.beginSchedules();
+  const sentMs = clock();
+  chain.send(
+    Array.from({ length: size.groups }, (_, n) => directory.snapshot(`d${n}`, membersOf(n, size, people))),
+  );
+  await runUntil(sentMs + DAY_MS, () => platform.groups.size === size.groups && chain.isIdle());
+  if (!chain.isIdle())
+    throw new Error(`of ${size.groups} groups only ${platform.groups.size} came within a day`);
+  const importSeconds = ((platform.writes.at(-1)?.atMs ?? Number.NaN) - sentMs) / 1_000;
+  // What follows from it on the schedules is part of it.
+  await runUntil(clock() + HOUR_MS);
+  const imported = { ...priced(), seconds: importSeconds };
+  const writesBefore = platform.writes.length;
+  const callsBefore = platform.calls.length;
+
+  const changes = drawChanges(size, people, clock());
+  const shownIn = new Map([...platform.groups.values()].map(({ id, spokeId }) => [spokeId, id]));
   const waiting = new Map<string, Change[]>();
   const lags: number[] = [];
-  const tasks = TASKS.map(([minutes, run], n) => ({
-    everyMs: minutes * 60_000,
-    run,
-    atMs: startMs + 7_000 * n,
-  }));
-  const invocations = { ingest: 0, apply: 0, scheduled: 0 };
-  const shownIn = new Map([...rig.platform.groups.values()].map(({ id, spokeId }) => [spokeId, id]));
-  const lookAt = (group: string) => {
-    const users = new Set(rig.platform.groups.get(shownIn.get(group) ?? '')?.users);
-    const isThere = ({ member, joins }: Change) => users.has(`u${member}`) === joins;
-    const all = waiting.get(group) ?? [];
-    for (const { atMs } of all.filter(isThere)) lags.push((rig.clock() - atMs) / 1_000);
-    waiting.set(
-      group,
-      all.filter((one) => !isThere(one)),
-    );
-  };
-  const ingestNext = async (at: number): Promise<number> => {
-    const batch = changes
-      .slice(at, at + EVENT_SOURCES.ingest.batchSize)
-      .filter(({ atMs }) => atMs <= rig.clock());
-    for (const change of batch) waiting.set(change.group, [...(waiting.get(change.group) ?? []), change]);
-    const { added, removed } = rig.directory;
-    await rig.ingest(batch.map(({ group, member, joins }) => (joins ? added : removed)(group, member)));
-    invocations.ingest += 1;
-    rig.pass(ingestSeconds * 1_000);
-    return at + batch.length;
-  };
-  let taken = 0;
-  let peakBytes = 0;
-  const startedMs = performance.now();
-  for (let step = 0; ; step += 1) {
-    const gatheredMs = (changes[taken]?.atMs ?? Number.POSITIVE_INFINITY) + 1_000;
-    const task = tasks.reduce((first, one) => (one.atMs < first.atMs ? one : first));
-    const dueMs = rig.nextDueMs() ?? Number.POSITIVE_INFINITY;
-    const next = Math.min(gatheredMs, dueMs, task.atMs);
-    if (next > startMs + DAYS * DAY_MS + 60_000) break;
-    rig.pass(Math.max(0, next - rig.clock()));
-    if (next === gatheredMs) taken = await ingestNext(taken);
-    else if (next === dueMs) {
-      rig.pass(applySeconds * 1_000);
-      for (const group of await rig.applyNext()) lookAt(group);
-      invocations.apply += 1;
-    } else {
-      reckon();
-      await task.run(rig);
-      longest = Math.max(longest, reckon());
-      task.atMs += task.everyMs;
-      invocations.scheduled += 1;
+  chain.onWritten((groups) => {
+    for (const group of groups) {
+      const users = new Set(platform.groups.get(shownIn.get(group) ?? '')?.users);
+      const isThere = ({ member, joins }: Change) => users.has(`u${member}`) === joins;
+      const all = waiting.get(group) ?? [];
+      for (const { atMs } of all.filter(isThere)) lags.push((clock() - atMs) / 1_000);
+      waiting.set(
+        group,
+        all.filter((one) => !isThere(one)),
+      );
     }
-    if (step % SAMPLE_EVERY === 0) peakBytes = Math.max(peakBytes, process.memoryUsage().heapUsed);
-  }
+  });
+  const change = (n: number): void => {
+    const next = changes[n];
+    if (next === undefined) return;
+    time.at(next.atMs, () => {
+      const { member, joins } = next;
+      const group = `d${next.group}`;
+      waiting.set(group, [...(waiting.get(group) ?? []), next]);
+      chain.send([(joins ? directory.added : directory.removed)(group, member)]);
+      change(n + 1);
+    });
+  };
+  change(0);
+  await runUntil(clock() + size.days * DAY_MS + 5 * MINUTE_MS);
   const left = [...waiting.values()].flat().length;
   if (left > 0) throw new Error(`${left} of ${changes.length} changes are not on the platform`);
-  reckon();
-  const dollars =
-    callDollars(prices, counts) +
-    queueDollars(prices, 2 * invocations.ingest + 2 * invocations.apply + changes.length) +
-    lambdaDollars(prices, invocations.ingest, ingestSeconds) +
-    lambdaDollars(prices, invocations.apply, applySeconds) +
-    lambdaDollars(prices, invocations.scheduled, scheduledSeconds);
-  const minutes = (performance.now() - startedMs) / 60_000;
-  return { groups, changes: changes.length, dollars, counts, lags, longest, minutes, peakBytes };
+  const writes = platform.writes.length - writesBefore;
+  const inSecond = new Map<number, number>();
+  for (const { atMs } of platform.calls) {
+    const second = Math.floor(atMs / 1_000);
+    inSecond.set(second, (inSecond.get(second) ?? 0) + 1);
+  }
+  const busiest = [...inSecond.values()].reduce((most, one) => Math.max(most, one), 0);
+  const calls = platform.calls.length - callsBefore;
+  const minutes = minutesSince();
+  const facts = { limits, changes: changes.length, lags, writes, calls, busiest, peakBytes, minutes };
+  return { ...size, ...facts, ...priced(), imported };
 }
 
-type Week = Awaited<ReturnType<typeof liveWeek>>;
+type Life = Awaited<ReturnType<typeof live>>;
 
-const MEASURES: readonly Measure<Week>[] = [
+const units = (counts: Counts, kind: string) => counts[`dynamodb ${kind} units`] ?? 0;
+const MEASURES: readonly Measure<Life>[] = [
+  ['import s', ({ imported }) => imported.seconds, true],
+  ['its dollars', ({ imported }) => imported.dollars, true],
   ['changes', ({ changes }) => changes, false],
   ['dollars', ({ dollars }) => dollars, true],
-  ['read units', ({ counts }) => counts['dynamodb read units'] ?? 0, true],
-  ['write units', ({ counts }) => counts['dynamodb write units'] ?? 0, true],
-  ['platform writes', ({ counts }) => sumOf(counts, 'platform P'), true],
-  ['platform calls', ({ counts }) => sumOf(counts, 'platform '), true],
+  ['read units', ({ counts }) => units(counts, 'read'), true],
+  ['write units', ({ counts }) => units(counts, 'write'), true],
+  ['queue requests', ({ counts }) => sumOf(counts, 'sqs '), true],
+  ['platform writes', ({ writes }) => writes, true],
+  ['platform calls', ({ calls }) => calls, true],
+  ['most in a second', ({ busiest }) => busiest, false],
   ['lag p50 s', ({ lags }) => percentile(lags, 0.5), false],
   ['p95 s', ({ lags }) => percentile(lags, 0.95), false],
   ['p99 s', ({ lags }) => percentile(lags, 0.99), false],
-  ['longest run s', ({ longest }) => longest, false],
   ['heap GB', ({ peakBytes }) => peakBytes / 2 ** 30, false],
   ['minutes', ({ minutes }) => minutes, true],
 ];
+
+/** What each function needed of what it may, in the import and after it. */
+function limitsTable(lives: readonly Life[]): string {
+  const rows = lives.flatMap((life) =>
+    FUNCTIONS.map((name) => {
+      const { atOnce, seconds }: Limits = life.limits[name];
+      const [during, after]: readonly Lived[] = [life.imported.lived[name], life.lived[name]] as const;
+      return [
+        `${name}, ${life.groups.toLocaleString('en-GB')} groups`,
+        during?.runs ?? 0,
+        after?.runs ?? 0,
+        during?.most ?? 0,
+        after?.most ?? 0,
+        atOnce ?? 'account',
+        during?.longest ?? 0,
+        after?.longest ?? 0,
+        seconds,
+      ];
+    }),
+  );
+  const head = [
+    '',
+    'runs in the import',
+    'after',
+    'at once',
+    'after',
+    'limit',
+    'longest run s',
+    'after',
+    'time-out',
+  ];
+  return table(head, rows);
+}
 
 export const weekFigure: Figure = {
   name: 'week',
   title: 'A week of a company',
   async run({ full }) {
-    const weeks: Week[] = [];
-    for (const groups of full ? FULL_SIZES : SIZES) {
-      weeks.push(await liveWeek(groups));
-      console.error(`lived ${groups} groups in ${weeks.at(-1)?.minutes.toFixed(1)} minutes`);
-    }
+    const liveAll = async (sizes: readonly Size[]) => {
+      const lives: Life[] = [];
+      for (const size of sizes) {
+        lives.push(await live(size));
+        const part = growthTable(MEASURES, lives);
+        console.error(
+          `groups of ${size.members}, ${size.days} days\n${part}\n${limitsTable(lives.slice(-1))}`,
+        );
+      }
+      return lives;
+    };
+    const days = await liveAll(full ? FULL_DAYS : []);
+    const weeks = await liveAll(full ? FULL_WEEKS : WEEKS);
+    for (const { groups, limits, lived, imported } of [...days, ...weeks])
+      for (const name of FUNCTIONS)
+        if (Math.max(lived[name].longest, imported.lived[name].longest) > limits[name].seconds)
+          throw new Error(`a run of ${name} takes longer than it may with ${groups} groups`);
     return [
-      `Groups of ${MEMBERS}, each person in twenty; ${DAILY_SHARE * 100} % of the memberships change each day, for ${DAYS} days, one message each, beside every`,
-      'run of every schedule. The real use cases over in-memory services, in simulated time: a second of gathering, and ingest and apply',
-      'as slow as `prices.json` assumes, one invocation at a time, which is less than they may. The longest run is of a schedule, were all its',
-      `requests and calls made one after the other (${REQUEST_SECONDS} s each, and what \`prices.json\` assumes); it may take 900 s. The heap holds the`,
-      'whole table and platform. Dollars are of the week, without what a month costs whatever happens. 10,000 groups (1,000,000',
-      'memberships): `npm run bench -- week --full`.',
+      `Each person in twenty groups. All groups are imported, a message each and all at once; an hour after the last write ${DAILY_SHARE * 100} % of the`,
+      'memberships begin to change each day, one message each, and every schedule runs throughout. The deployed settings; real use cases over',
+      `in-memory services, in simulated time: ${REQUEST_SECONDS} s for a request to AWS and what \`prices.json\` assumes for a call of the platform, those that`,
+      'an invocation makes side by side together, and never less than it assumes for the whole. No more of a function run at once than the template',
+      'allows, each in a container of its own, and what finds none free waits; a run past its time-out ends the bench. Lag: from sending a message',
+      'to the end of the invocation that wrote it. Dollars: of the calls, and of the memory that the template gives for as long as runs take, without',
+      'what a month costs whatever happens; of an import with the hour after it. The platform says of no limit: the most calls in a second are shown.',
+      'The heap holds table and platform. 10,000 groups (1,000,000 memberships), and six hours of 100,000 groups of ten: `npm run bench -- week --full`.',
+      '',
+      `**Groups of 100, ${weeks[0]?.days} days**`,
       '',
       growthTable(MEASURES, weeks),
+      '',
+      limitsTable(weeks.slice(-1)),
+      ...(full
+        ? [
+            '',
+            '**Groups of ten, six hours**',
+            '',
+            growthTable(MEASURES, days),
+            '',
+            limitsTable(days.slice(-1)),
+          ]
+        : []),
     ].join('\n');
   },
 };

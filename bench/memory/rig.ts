@@ -28,10 +28,15 @@ export interface RigOptions {
 }
 
 export const CONNECTION: ConnectionName = connectionName('default');
-const TOKEN = 'bench';
-const START_MS = Date.UTC(2026, 0, 5, 8);
+export const TOKEN = 'bench';
+export const START_MS = Date.UTC(2026, 0, 5, 8);
 /** How much later each batch of events is taken up than the one before it. */
 const BETWEEN_BATCHES_MS = 10;
+
+export function connectionOf(guarded = false): Connection {
+  const settings = parseSettings({ baseUrl: 'https://platform.test', ...(guarded ? {} : { guard: null }) });
+  return { name: CONNECTION, company: COMPANY, settings, observing: false };
+}
 
 /**
  * The connector with everything around it in memory: use cases, stores, queue and platform client are the real ones;
@@ -74,23 +79,28 @@ export async function createRig(options: RigOptions) {
     newId,
     onSecretRead: () => tally.add('secretsmanager GetSecretValue'),
   });
-  const settings = parseSettings({
-    baseUrl: 'https://platform.test',
-    ...(options.guarded ? {} : { guard: null }),
-  });
-  const connection: Connection = { name: CONNECTION, company: COMPANY, settings, observing: false };
+  const connection = connectionOf(options.guarded);
   await ports.connections.save(connection);
   await refreshPeople(connection, ports);
   tally.take();
 
-  const rig = {
+  return {
     ports,
     tally,
     clock,
     connection,
     platform,
     directory: createDirectory(clock),
-    items: () => direct.items.size,
+    sqs,
+    /** What DynamoDB does, one request each. */
+    requests: {
+      get: direct.look.bind(direct),
+      getMany: direct.getMany.bind(direct),
+      page: direct.page.bind(direct),
+      put: direct.store.bind(direct),
+      update: direct.update.bind(direct),
+      delete: direct.remove.bind(direct),
+    },
     /** From now on through the AWS SDK, which counts requests to DynamoDB too; before, and at large sizes, beside it. */
     countRequests: () => {
       active = counted;
@@ -107,26 +117,16 @@ export async function createRig(options: RigOptions) {
         time.nowMs += BETWEEN_BATCHES_MS;
       }
     },
-    nextDueMs: queue.nextDueMs,
-    /** One invocation of apply, on what is due. @returns the groups that it looked at */
-    async applyNext(): Promise<readonly string[]> {
-      const batch = queue.receive(EVENT_SOURCES.apply.batchSize);
-      const groups = await Promise.all(batch.map(({ body }) => applyOne(body, ports)));
-      for (const { receipt = '' } of batch) queue.delete(receipt);
-      return groups;
-    },
-    /** Lets time pass until the apply queue is empty, running apply on what is due. @returns its invocations */
-    async drain(): Promise<number> {
-      let invocations = 0;
+    /** Lets time pass until the apply queue is empty, running apply on what is due. */
+    async drain(): Promise<void> {
       for (let due = queue.nextDueMs(); due !== undefined; due = queue.nextDueMs()) {
         time.nowMs = Math.max(time.nowMs, due);
-        invocations += 1;
-        await rig.applyNext();
+        const batch = queue.receive(EVENT_SOURCES.apply.batchSize);
+        await Promise.all(batch.map(({ body }) => applyOne(body, ports)));
+        queue.delete(...batch.map(({ receipt = '' }) => receipt));
       }
-      return invocations;
     },
   };
-  return rig;
 }
 
 export type Rig = Awaited<ReturnType<typeof createRig>>;
@@ -140,11 +140,10 @@ async function ingestBatch(events: readonly BenchEvent[], ports: BenchPorts): Pr
   if (report.failedMessages.size > 0) throw new Error('ingest failed', { cause: report.causes[0] });
 }
 
-async function applyOne(body: string, ports: BenchPorts): Promise<string> {
+async function applyOne(body: string, ports: BenchPorts): Promise<void> {
   const ref = readApplyMessage(body);
   if (ref === undefined) throw new Error(`not an apply message: ${body}`);
   const { outcome, cause } = await applyGroup(ref, ports);
   const isFine = ['written', 'in_step', 'nothing_to_do'].includes(outcome);
   if (!isFine) throw new Error(`apply ended as ${outcome}`, { cause });
-  return ref.group;
 }

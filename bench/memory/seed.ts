@@ -9,8 +9,8 @@ import {
   claimKey,
   groupIndexSort,
   groupKey,
+  IN_STEP,
   indexPartition,
-  NOT_DUE,
   shardOf,
 } from '../../shared/store/keys.ts';
 import type { Item } from '../../shared/store/table.ts';
@@ -38,7 +38,7 @@ export async function seedGroups(rig: Rig, groups: number, members: number): Pro
       platformId: id,
       version,
       gpk: indexPartition('groups', CONNECTION, shardOf(ref.group)),
-      gsk: groupIndexSort(NOT_DUE, ref.group),
+      gsk: groupIndexSort(IN_STEP, ref.group),
     };
     await table.put(item);
     await table.put({ ...claimKey(COMPANY, id), platformId: id, connection: CONNECTION, group: ref.group });

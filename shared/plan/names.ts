@@ -39,22 +39,39 @@ export function alreadyThere(
   groups: readonly ListedGroup[],
   setting: ConnectionSettings['adoptExisting'],
 ): { readonly candidates: readonly ListedGroup[]; readonly known: readonly PlatformGroupId[] } {
-  const wantedFold = foldName(after.name);
-  const same = groups
-    .filter((group) => group.spokeId === after.spokeId || isNamedLike(group, wantedFold))
-    .sort((a, b) => compareText(a.id, b.id));
-  const known = [...same, ...groups.filter(mayBeAny)].map(({ id }) => id as PlatformGroupId);
+  const { bySpokeId, byFold, odd } = lookedThrough(groups);
+  const found = [...(bySpokeId.get(after.spokeId) ?? []), ...(byFold.get(foldName(after.name)) ?? [])];
+  const same = [...new Set(found)].sort((a, b) => compareText(a.id, b.id));
+  const known = [...same, ...odd].map(({ id }) => id as PlatformGroupId);
   return { candidates: adoptable(same, after, setting), known };
 }
 
-/** A listing serves many groups that are created: each of its names is folded once. */
-const folds = new WeakMap<ListedGroup, string>();
+export const isListed = (groups: readonly ListedGroup[], id: string) => lookedThrough(groups).ids.has(id);
 
-function isNamedLike(group: ListedGroup, wantedFold: string): boolean {
-  if (!isWhole(group)) return false;
-  const fold = folds.get(group) ?? foldName(group.name);
-  folds.set(group, fold);
-  return fold === wantedFold;
+const listings = new WeakMap<readonly ListedGroup[], ReturnType<typeof lookThrough>>();
+
+/** A listing serves many groups that are created: it is gone through once. */
+function lookedThrough(groups: readonly ListedGroup[]) {
+  const known = listings.get(groups) ?? lookThrough(groups);
+  listings.set(groups, known);
+  return known;
+}
+
+const lookThrough = (groups: readonly ListedGroup[]) => ({
+  ids: new Set(groups.map(({ id }) => id)),
+  odd: groups.filter(mayBeAny),
+  bySpokeId: grouped(groups, ({ spokeId }) => spokeId),
+  byFold: grouped(groups.filter(isWhole), ({ name }) => foldName(name)),
+});
+
+function grouped<Listed, Key>(groups: readonly Listed[], keyOf: (group: Listed) => Key) {
+  const found = new Map<Key, Listed[]>();
+  for (const group of groups) {
+    const same = found.get(keyOf(group));
+    if (same === undefined) found.set(keyOf(group), [group]);
+    else same.push(group);
+  }
+  return found;
 }
 
 /** Its form is odd and it shows no spokeId: once our POST is sent, nobody could tell that it was there before. */

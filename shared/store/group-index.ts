@@ -2,7 +2,7 @@ import type { PendingCause, SettledState } from '../domain/group-state.ts';
 import { type ConnectionName, type GroupRef, groupId, memberId } from '../domain/ids.ts';
 import type { GroupIndex, GroupSummary, PendingEntry } from '../sync/ports/group-index.ts';
 import { promise } from './group-writes.ts';
-import { dueText, groupIndexSort, groupKey, indexPartition, NOT_DUE, SHARDS } from './keys.ts';
+import { dueText, groupIndexSort, groupKey, IN_STEP, indexPartition, NOT_DUE, SHARDS } from './keys.ts';
 import { all, eachOf, equal, exists, type Item, type Table } from './table.ts';
 
 /** Every shard of one list of the index, in their order; all are asked at once. */
@@ -10,10 +10,13 @@ export async function* queryIndex(
   table: Table,
   kind: Parameters<typeof indexPartition>[0],
   connection: ConnectionName,
+  between?: readonly [string, string],
 ) {
   const shards = Array.from({ length: SHARDS }, (_, shard) => {
     const partition = indexPartition(kind, connection, shard);
-    const pages = table.query({ partition, index: true })[Symbol.asyncIterator]();
+    const pages = table
+      .query({ partition, index: true, ...(between && { between }) })
+      [Symbol.asyncIterator]();
     const first = pages.next();
     // Whoever comes to it hears of a failure; whoever ends before need not.
     first.catch(() => undefined);
@@ -49,9 +52,9 @@ export function createGroupIndex(table: Table): GroupIndex {
       return (await table.update(groupKey(ref), { set: promise(ref, wakeAtMs, dueMs) }, isAsSeen)).written;
     },
 
-    async *all(connection) {
+    async *all(connection, which) {
       const seen = new Set<string>();
-      for await (const page of queryIndex(table, 'groups', connection)) {
+      for await (const page of queryIndex(table, 'groups', connection, which && ['0', IN_STEP])) {
         // A group's own entry says more than the one that stands for it, and comes before it; one that moves may come twice.
         const shown = page.filter(({ pk }) => !seen.has(pk) && seen.add(pk));
         yield shown.map((item) => summaryOf(connection, item));

@@ -5,7 +5,7 @@ import { WAKE_GRACE_MS } from '../domain/promise.ts';
 import type { Dirty } from '../sync/ports/desired.ts';
 import type { Flip, FoundForeign } from '../sync/ports/groups.ts';
 import { OF_THIS_SCHEMA, plain } from './item-form.ts';
-import { dueText, groupKey, listedItem, MEMBER_PREFIX, NOT_DUE, placed } from './keys.ts';
+import { dueText, groupKey, IN_STEP, listedItem, MEMBER_PREFIX, NOT_DUE, placed } from './keys.ts';
 import { all, any, type Change, type Condition, equal, exists, less, missing, type Table } from './table.ts';
 
 /*
@@ -80,7 +80,7 @@ export async function ending(
   if (listed === name.value) return { set, remove: [...remove, 'gpk', 'gsk'] };
   // Its own entry goes with the next end only: the index may show changes of two items in any order.
   await table.put({ ...listedItem(ref, name.value), rev }, any(missing('rev'), less('rev', rev)));
-  return { set: { ...set, ...placed(ref, NOT_DUE) }, remove };
+  return { set: { ...set, ...placed(ref, IN_STEP) }, remove };
 }
 
 export const TOLD = ['touched', 'inStep'];

@@ -132,6 +132,8 @@ export const driftPartition = (connection: ConnectionName): string => `drift#${c
 export const CONNECTIONS_PARTITION = 'connections';
 /** Sorts after every time: a group that waits for nothing. */
 export const NOT_DUE = '~';
+/** Sorts after those as well, whatever their ids: a group in step whose own entry is still there. */
+export const IN_STEP = `${NOT_DUE}$`;
 export const dueText = (atMs: number): string => String(Math.max(0, Math.floor(atMs))).padStart(14, '0');
 export const groupIndexSort = (due: string, group: GroupId): string => `${due}#${keyPart(group)}`;
 /** Where the index has a group's own item. */

@@ -82,7 +82,7 @@ async function endBackOffs(
 ): Promise<void> {
   const { index, gates } = ports;
   const nowMs = ports.clock();
-  for await (const page of index.all(connection)) {
+  for await (const page of index.all(connection, 'unsettled')) {
     const backedOff = page.filter(
       ({ dirtySinceMs, dueMs = 0 }) => dirtySinceMs !== undefined && dueMs > nowMs,
     );

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { foldName, namedLike, renamedTo, says } from '../../shared/plan/names.ts';
+import type { ListedGroup } from '../../shared/domain/view.ts';
+import { alreadyThere, foldName, isListed, namedLike, renamedTo, says } from '../../shared/plan/names.ts';
 
 describe('names that platforms write in their own way', () => {
   it.each([
@@ -27,5 +28,26 @@ describe('names that platforms write in their own way', () => {
     expect(renamedTo(view, { name: ' Sales' })).toBe(view);
     const said = [' Sales', 'Sales', 'sales'].filter((name) => says(shown, 'name', name));
     expect(said).toEqual([' Sales', 'Sales']);
+  });
+
+  it('are looked for in a listing that is gone through once, however many groups are made', () => {
+    let looks = 0;
+    const found = [
+      { name: 'Sales', spokeId: null, version: 'v' },
+      { name: 'Other', spokeId: 'g1', version: 'v' },
+      { spokeId: null },
+    ];
+    const listing = found.map((one, n) => ({ id: `p${n}`, ...one })) as unknown as ListedGroup[];
+    const get = (all: ListedGroup[], key: PropertyKey) => {
+      if (key === 'length') looks += 1;
+      return Reflect.get(all, key);
+    };
+    const watched = new Proxy(listing, { get });
+    const known = (group: string) =>
+      alreadyThere({ name: 'SALES', spokeId: group, users: new Map() }, watched, 'bySpokeId').known;
+    expect(known('g1')).toEqual(['p0', 'p1', 'p2']);
+    const once = looks;
+    expect(known('g2')).toEqual(['p0', 'p2']);
+    expect([isListed(watched, 'p1'), isListed(watched, 'p3'), looks]).toEqual([true, false, once]);
   });
 });

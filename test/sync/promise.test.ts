@@ -220,13 +220,14 @@ describe('a group in step', () => {
     const { onlooker, world } = told;
     const partition = indexPartition('groups', CONNECTION, shardOf('g'));
     const entries = () => world.table.page({ partition, index: true }).items.map(({ sk }) => sk);
-    const list = () => allOf(onlooker.index.all(CONNECTION));
+    const list = (which?: 'unsettled') => allOf(onlooker.index.all(CONNECTION, which));
     return { ...told, entries, list };
   };
 
   it('is listed by an entry that stays: its own comes with a change, and goes', async () => {
     const { entries, list, change, tell, onlooker, ref } = await inIndex();
     expect(entries()).toEqual(['GROUP', 'LISTED']);
+    expect(await list('unsettled')).toEqual([]);
     await tell({ add: ['b'], to: 'g' });
     expect(entries()).toEqual(['LISTED']);
     await change({ upsert: 'g', name: 'Other' });
@@ -236,11 +237,14 @@ describe('a group in step', () => {
     expect(entries()).toEqual(['GROUP', 'LISTED']);
     await tell({ take: ['b'], from: 'g' });
     expect(entries()).toEqual(['LISTED']);
+    expect(await list('unsettled')).toEqual([]);
     expect(await list()).toMatchObject([{ name: 'Other', settled: 'in_sync', paused: false }]);
     await onlooker.groups.pause(ref('g'), 1);
     expect(await list()).toMatchObject([{ paused: true }]);
     await tell({ remove: 'g' });
     expect(await list()).toMatchObject([{ paused: true, dirtySinceMs: expect.any(Number) }]);
+    await change({ upsert: '\u{10ffff}', name: 'Z' });
+    expect((await list('unsettled')).map(({ name }) => name).sort()).toEqual(['Other', 'Z']);
   });
 
   it.each(['platform.patch', 'put LISTED'])(

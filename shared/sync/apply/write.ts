@@ -9,6 +9,7 @@ import type { Reservation, Wanted } from '../../plan/facts.ts';
 import { isOurCreation } from '../../plan/foreign.ts';
 import { judgeRemovals, suspectsAt } from '../../plan/guard.ts';
 import { meaningOf } from '../../plan/meaning.ts';
+import { isListed } from '../../plan/names.ts';
 import { compareText, type Plan } from '../../plan/plan.ts';
 import type { Flip } from '../ports/groups.ts';
 import { type GroupFields, PlatformFailure } from '../ports/platform.ts';
@@ -64,7 +65,7 @@ export async function performWrite(write: Write, round: Round, turn: Turn): Prom
  */
 async function isCreated(observed: ObservedGroup, { write, intent, round, turn }: Writing): Promise<boolean> {
   const isIt = ({ id }: ListedGroup) => id === observed.id;
-  if (round.listed?.groups.some(isIt)) return false;
+  if (round.listed && isListed(round.listed.groups, observed.id)) return false;
   const fits = (group: ListedGroup) => isWhole(group) && isOurCreation(group, intent, write.plan.after);
   if (!fits(observed)) {
     const groups = await turn.platform.groups.list(0);

@@ -62,7 +62,7 @@ async function countGroups(connection: ConnectionName, index: GroupIndex, nowMs:
   let oldestDirtySeconds = 0;
   const held: GroupSummary[] = [];
   const failed: GroupSummary[] = [];
-  for await (const page of index.all(connection)) {
+  for await (const page of index.all(connection, 'unsettled')) {
     for (const summary of page) {
       const { dirtySinceMs, holdUndecided, failedAtMs } = summary;
       if (holdUndecided) held.push(summary);

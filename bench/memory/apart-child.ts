@@ -1,0 +1,105 @@
+import { randomBytes } from 'node:crypto';
+import { runReconcile } from '../../shared/runtime/run-reconcile.ts';
+import type { Table } from '../../shared/store/table.ts';
+import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import { ingest } from '../../shared/sync/ingest/ingest.ts';
+import { refreshPeople } from '../../shared/sync/people.ts';
+import { queueUrl } from '../../simulate/queues.ts';
+import type { Page } from '../../simulate/table.ts';
+import type { Asking, Done, Errand } from './apart.ts';
+import { benchPorts } from './ports.ts';
+import { CONNECTION, TOKEN } from './rig.ts';
+
+/** Of how many keys DynamoDB answers at once. */
+const KEYS_AT_ONCE = 100;
+
+const waiting = new Map<number, (answer: never) => void>();
+let asked = 0;
+const ask = <Answer>(what: string, ...args: readonly unknown[]): Promise<Answer> =>
+  new Promise((resolve) => {
+    asked += 1;
+    waiting.set(asked, resolve);
+    process.send?.([asked, what, args] as unknown as Asking);
+  });
+
+const table: Table = {
+  get: (key) => ask('get', key),
+  async getMany(keys) {
+    const found = [];
+    for (let at = 0; at < keys.length; at += KEYS_AT_ONCE)
+      found.push(
+        ...(await ask<Awaited<ReturnType<Table['getMany']>>>('getMany', keys.slice(at, at + KEYS_AT_ONCE))),
+      );
+    return found;
+  },
+  async *query(request) {
+    let after: string | undefined;
+    do {
+      const page: Page = await ask('page', { ...request, after });
+      yield page.items;
+      after = page.last;
+    } while (after !== undefined);
+  },
+  scan() {
+    throw new Error('no function scans');
+  },
+  put: (...how) => ask('put', ...how),
+  update: (...how) => ask('update', ...how),
+  delete: (...how) => ask('delete', ...how),
+};
+
+/** What the system says of the most counts what the parent had when it forked. */
+let peakBytes = 0;
+const look = () => {
+  peakBytes = Math.max(peakBytes, process.memoryUsage.rss());
+};
+
+async function run({ task, nowMs, events = [], refs = [] }: Errand): Promise<Done> {
+  const request = async ({ method, path, body, headers }: Record<string, unknown>) => {
+    const answer = await ask<{ readonly body: Buffer }>('request', { method, path, body, headers });
+    return { ...answer, body: [answer.body] };
+  };
+  const ports = benchPorts({
+    table,
+    sqs: {
+      send: (command: { readonly input: object }) => ask('send', command.constructor.name, command.input),
+    } as never,
+    queueUrl,
+    dispatcher: { request } as never,
+    token: TOKEN,
+    coalesceMs: 5_000,
+    clock: () => nowMs,
+    newId: () => `${nowMs.toString(16).padStart(12, '0')}${randomBytes(10).toString('hex')}`,
+    onSecretRead() {},
+  });
+  const startedMs = performance.now();
+  const connection = await ports.connections.find(CONNECTION);
+  if (connection === undefined) throw new Error('expected a connection');
+  const metrics = { emit() {} };
+  if (task === 'ingest') {
+    const messages = events.map((event) => ({
+      messageId: event.id,
+      body: JSON.stringify(event),
+      sentAtMs: nowMs,
+    }));
+    const { failedMessages, causes } = await ingest(messages, ports);
+    if (failedMessages.size > 0) throw causes[0];
+  } else if (task === 'apply') {
+    for (const { outcome } of await Promise.all(refs.map((ref) => applyGroup(ref, ports))))
+      if (outcome !== 'written') throw new Error(`apply ended as ${outcome}`);
+  } else if (task === 'people') await refreshPeople(connection, ports);
+  else await runReconcile(connection, { task }, { ports, metrics, deadlineMs: Number.MAX_SAFE_INTEGER });
+  look();
+  return { ms: performance.now() - startedMs, peakMb: peakBytes / 2 ** 20 };
+}
+
+process.on('message', (message: Errand | readonly [id: number, answer: never]) => {
+  if ('task' in message) {
+    void run(message).then((done) => process.send?.([0, 'done', [done]], () => process.exit()));
+    return;
+  }
+  const [id, answer] = message;
+  look();
+  waiting.get(id)?.(answer);
+  waiting.delete(id);
+});

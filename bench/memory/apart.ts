@@ -1,0 +1,65 @@
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
+import type { GroupRef } from '../../shared/domain/ids.ts';
+import type { Sent } from '../../simulate/platform/request.ts';
+import { type FunctionName, limitsOfFunctions } from './chain.ts';
+import type { BenchEvent } from './directory.ts';
+import type { Rig } from './rig.ts';
+import type { Counts } from './tally.ts';
+
+/** What the child is to do, once. */
+export interface Errand {
+  readonly task: 'sweep' | 'feed' | 'pump' | 'people' | 'ingest' | 'apply';
+  readonly nowMs: number;
+  readonly events?: readonly BenchEvent[];
+  readonly refs?: readonly GroupRef[];
+}
+
+export interface Done {
+  readonly ms: number;
+  /** Of the whole process, modules included, at its highest. */
+  readonly peakMb: number;
+}
+
+export type Asking = readonly [id: number, what: string, args: readonly never[]];
+
+const CHILD = fileURLToPath(new URL('apart-child.ts', import.meta.url));
+
+/** The function that does this, and the memory that the template gives it. */
+export function functionOf(task: Errand['task']) {
+  const isOwn = task === 'ingest' || task === 'apply' || task === 'people';
+  const name: FunctionName = isOwn ? task : 'reconcile';
+  return { name, memoryMb: limitsOfFunctions()[name].memoryGb * 1_024 };
+}
+
+/** One invocation in a process with no more memory than the function has; table, queue and platform stay in this one. */
+export async function runApart(rig: Rig, errand: Errand): Promise<Done & { readonly counts: Counts }> {
+  const { memoryMb } = functionOf(errand.task);
+  const flags = [
+    '--no-warnings',
+    `--max-old-space-size=${Math.floor(0.9 * memoryMb)}`,
+    `--max-semi-space-size=${Math.floor(0.05 * memoryMb)}`,
+  ];
+  const child = fork(CHILD, { serialization: 'advanced', execArgv: [...flags, '--import', 'tsx'] });
+  const answers: Readonly<Record<string, (...args: readonly never[]) => unknown>> = {
+    ...rig.requests,
+    request: async (sent: Sent) => {
+      const { statusCode, headers, body } = await rig.platform.dispatcher.request(sent as never);
+      const parts: Buffer[] = [];
+      for await (const part of body) parts.push(part);
+      return { statusCode, headers, body: Buffer.concat(parts) };
+    },
+    send: (name: string, input: object) =>
+      rig.sqs.send({ constructor: { name }, input } as unknown as SendMessageBatchCommand),
+  };
+  rig.tally.take();
+  return new Promise((resolve, reject) => {
+    child.on('exit', (code) => reject(new Error(`${errand.task} ended with ${code} in ${memoryMb} MB`)));
+    child.on('message', async ([id, what, args]: Asking) => {
+      if (what === 'done') resolve({ ...(args[0] as unknown as Done), counts: rig.tally.take() });
+      else child.send([id, await answers[what]?.(...args)]);
+    });
+    child.send(errand);
+  });
+}
