@@ -124,9 +124,8 @@ async function show(context: Context, group: string, { csv }: { csv?: string }):
     for (const line of eventsBehind(members)) out.line(line);
     if (csv === undefined) out.table(members, whoColumns(say));
   });
-  const digest = hold.digest.slice(0, 12);
   for (const verb of ['approve', 'reject'])
-    out.note(`next: groupsync holds ${verb} --digest ${digest} ${shellWords(id)}`);
+    out.note(`next: groupsync holds ${verb} --digest ${hold.digest.slice(0, 12)} ${shellWords(id)}`);
   return EXIT.done;
 }
 

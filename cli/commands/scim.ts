@@ -61,14 +61,11 @@ async function create(
 }
 
 /** null: there is no server; undefined: there is one, but we cannot see where. The token is made either way. */
-async function urlOf({ deployment }: ToolPorts): Promise<string | null | undefined> {
-  try {
-    const facts = await deployment.scim();
-    return facts === undefined ? null : facts.url;
-  } catch {
-    return undefined;
-  }
-}
+const urlOf = async ({ deployment }: ToolPorts): Promise<string | null | undefined> =>
+  deployment.scim().then(
+    (facts) => (facts === undefined ? null : facts.url),
+    () => undefined,
+  );
 
 async function list({ out, connection, connected }: Context): Promise<number> {
   const { ports: tool } = await connected();

@@ -25,12 +25,8 @@ it('tells how long changes waited in the day before anybody looked, and how long
 it('names the connection that the page is about in whatever is to be pasted', async () => {
   const { ports } = await savedWorld();
   const spell = (text: string, of: string) => `${text} for ${of}`;
-  const handle = createHandle({
-    prefix: 'p',
-    ports: ports as never,
-    describe: () => 'groupsync connect',
-    spell,
-  });
+  const describe = () => 'groupsync connect';
+  const handle = createHandle({ prefix: 'p', ports: ports as never, describe, spell });
   const ask = async (query: string) =>
     (await handle(new Request(`http://page.test/api/${query}?connection=b`))).json() as Promise<{
       checks: readonly { fix: string | null }[];
