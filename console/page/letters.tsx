@@ -253,13 +253,7 @@ function Shown(letter: ShownLetter) {
               leave();
             }}
           />
-          <Button
-            onClick={() => {
-              askReplay({ ids: [id] }, 1);
-            }}
-          >
-            {T.letters.replay}
-          </Button>
+          <Button onClick={() => askReplay({ ids: [id] }, 1)}>{T.letters.replay}</Button>
           {queue === 'events' && (
             <Ask
               kind="primary"
