@@ -74,8 +74,8 @@ export function addHolds(program: Command, act: Act): void {
   }
 }
 
-async function list({ out, connection, ports, names }: Context, _options: object, _command: Command) {
-  const holds = (await listHolds(connection, await ports())).map(holdRow);
+async function list({ out, connection, connected, names }: Context, _options: object, _command: Command) {
+  const holds = (await listHolds(connection, (await connected()).ports)).map(holdRow);
   const named = await names({ groups: holds.map(({ group }) => group) });
   out.answer({ holds }, () => {
     out.table(

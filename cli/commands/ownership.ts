@@ -122,10 +122,8 @@ async function forget(context: Context, text: string): Promise<number> {
   }
   const attributes = [...user.attributes.keys()].sort();
   out.note(`to be erased: ${attributes.join(', ') || 'no attributes'}`);
-  out.note(
-    'the directory may send them again: have it leave this person out first; of an employee the platform',
-  );
-  out.note('tells again each hour, so forget them once they have left it');
+  out.note('the directory may send them again: have it leave this person out first; of an employee');
+  out.note('the platform tells again each hour, so forget them once they have left it');
   if (!(await context.confirm(`Forget ${say(member)}?`))) return EXIT.failed;
   const erased = await forgetMember(connection, member, ports);
   out.answer({ member, forgotten: erased !== undefined, attributes, erased: erased ?? {} }, () => {

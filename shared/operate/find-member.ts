@@ -8,6 +8,7 @@ import type { Connection } from '../sync/ports/connections.ts';
 import { claimsOf } from '../sync/scim/indexing.ts';
 import { allGroups, findOne, NotFound, unlessNothing } from './find-group.ts';
 import { sayPerson, withId } from './names.ts';
+import { requireConnection } from './settings.ts';
 
 /**
  * The member of these groups whom a person means: by id, or by address, name or another attribute, also without case
@@ -61,6 +62,8 @@ export async function findMember(
   const byId = memberId(text);
   if (text !== '' && (await ports.users.read(connection, [byId])).has(byId)) return byId;
   const known = await ports.connections.find(connection);
+  // One that was removed may still be asked about; of one that never was nothing would be found of anybody.
+  if (!known && !(await ports.connections.companyOf(connection))) await requireConnection(connection, ports);
   const bound = known === undefined ? [] : await membersHolding(text, known, ports);
   if (bound.length > 1) throw new NotFound(`"${text}" fits ${bound.join(', ')}; give the id`);
   if (bound[0] !== undefined) return bound[0];

@@ -39,6 +39,9 @@ export async function reportPerson(
     atOnce(AT_ONCE, refs, (ref) => explainMember(ref, member, { connection, ports })),
   ]);
   const user = users.get(member);
+  const told = [...(user?.attributes ?? [])].map(([key, { value, stamp }]) => {
+    return [key, { value, at: new Date(stampTimeMs(stamp)).toISOString() }] as const;
+  });
   const role = user?.role;
   const person = role && (await ports.people.read(name, [role])).get(role);
   const nameOf = new Map(states.map(({ ref, registers }) => [String(ref.group), registers.name?.value]));
@@ -47,12 +50,7 @@ export async function reportPerson(
     name: (user && sayPerson(user.attributes)) ?? null,
     bound: role ?? null,
     person: person ? { id: person.role, userId: person.userId ?? null, state: person.state } : null,
-    attributes: Object.fromEntries(
-      [...(user?.attributes ?? [])].map(([key, { value, stamp }]) => [
-        key,
-        { value, at: new Date(stampTimeMs(stamp)).toISOString() },
-      ]),
-    ),
+    attributes: Object.fromEntries(told),
     values: Object.fromEntries(person ? person.values : []),
     scim: (scim?.attributes ?? null) as PersonReport['scim'],
     groups: explained.map(({ group, wanted, present, decision, because, events, write }) => {

@@ -3,10 +3,12 @@ import { groupFloor, memberCounts } from '../../domain/group.ts';
 import { type GroupRef, groupId, type MemberId, memberId } from '../../domain/ids.ts';
 import { makeStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import { judgeRemovals } from '../../plan/guard.ts';
+import { atOnce } from '../../sync/gather.ts';
 import { standingNow } from '../../sync/member-standing.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { undescribed } from '../../sync/ports/desired.ts';
+import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import type { Row } from './rows.ts';
 
 /** Members that are listed one by one of each kind. */
@@ -36,13 +38,15 @@ export async function compareWithNow(
       renamed.push({ group, before: name.value, groupName });
     const gone = [...now].filter((member) => !members.has(member) && !isStated(member, stamp));
     for (const member of gone) note('removed', member);
-    for (const [member, email] of members) {
-      if (now.has(member) || isStated(member, stamp)) continue;
-      note('added', member);
+    const fresh = [...members].filter(([member]) => !now.has(member) && !isStated(member, stamp));
+    const standings = await atOnce(READS_IN_FLIGHT, fresh, ([member, email]) => {
       const attributes = new Map([['email', { value: email, stamp: STAMP_ZERO }]]);
       const user = known.get(member) ?? { ...undescribed(member), ...(email !== '' && { attributes }) };
-      const { cause } = await standingNow(user, undefined, { connection, people: ports.people });
-      if (cause === 'unknown') note('unmatched', member);
+      return standingNow(user, undefined, { connection, people: ports.people });
+    });
+    for (const [at, [member]] of fresh.entries()) {
+      note('added', member);
+      if (standings[at]?.cause === 'unknown') note('unmatched', member);
     }
     const limits = connection.settings.guard;
     const asked = { limits, size, removals: gone.length, deletesGroup: false };
