@@ -352,7 +352,7 @@ export async function perform<Answer>(
 export const performNow = (...args: Parameters<typeof perform>): Promise<unknown> =>
   perform(...args).catch((error: Error) => say({ text: error.message, isBad: true }));
 
-export const sayDone = (text: string): void => say({ text, isBad: false });
+export const sayDone = (text: string, isBad = false): void => say({ text, isBad });
 
 export function Toast() {
   const now = said.value;

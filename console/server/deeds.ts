@@ -186,21 +186,26 @@ function replay(
       const tell = (line: ReplayProgress) => {
         if (!stopping.signal.aborted) stream.enqueue(encoder.encode(`${JSON.stringify(line)}\n`));
       };
-      for (const queue of BOTH_QUEUES) {
-        const { replayed, failed } = total;
-        const report = await replayLetters(queue, ports, {
-          connection,
-          selection: { ids, code },
-          rate,
-          signal: stopping.signal,
-          onProgress: (done) =>
-            tell({ replayed: replayed + done.replayed, failed: failed + done.failed, remaining: null }),
-        });
-        total.replayed += report.replayed;
-        total.failed += report.failed;
-        total.remaining += report.remaining;
+      try {
+        for (const queue of BOTH_QUEUES) {
+          const { replayed, failed } = total;
+          const report = await replayLetters(queue, ports, {
+            connection,
+            selection: { ids, code },
+            rate,
+            signal: stopping.signal,
+            onProgress: (done) =>
+              tell({ replayed: replayed + done.replayed, failed: failed + done.failed, remaining: null }),
+          });
+          total.replayed += report.replayed;
+          total.failed += report.failed;
+          total.remaining += report.remaining;
+        }
+        tell(total);
+      } catch (error) {
+        // An answer that breaks off would look as if somebody had stopped it.
+        tell({ ...total, remaining: null, problem: (error as Error).message });
       }
-      tell(total);
       if (!stopping.signal.aborted) stream.close();
     },
     cancel: () => stopping.abort(),

@@ -63,3 +63,10 @@ it('undoes nothing that somebody else has done since the page was read', async (
   const again = await ask('settings', { changes: [{ ...edited, value: { ...guard, minSize: 3 } }] });
   expect(again.message).toContain('somebody else changed the same setting meanwhile (guard.minSize');
 });
+
+it('says why a replay ended that nobody stopped', async () => {
+  const { ports } = await savedWorld();
+  const counts = () => Promise.reject(new Error('not allowed'));
+  const mailboxes = { ...ports.mailboxes, events: { ...ports.mailboxes.events, counts } };
+  expect(await asking({ ...ports, mailboxes }, 'b')('replay', {})).toMatchObject({ problem: 'not allowed' });
+});
