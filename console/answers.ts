@@ -210,4 +210,6 @@ export interface ReplayProgress {
   readonly replayed: number;
   readonly failed: number;
   readonly remaining: number | null;
+  /** Why it ended early, though nobody stopped it. */
+  readonly problem?: string;
 }

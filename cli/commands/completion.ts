@@ -23,10 +23,7 @@ const IDS: Readonly<Record<string, Completable>> = {
   prefix: 'token',
 };
 
-function idsOf(
-  [first, second]: readonly string[],
-  { registeredArguments: [argument] }: Command,
-): Entry['ids'] {
+function idsOf([first, second]: readonly string[], { registeredArguments: [argument] }: Command) {
   const name = argument?.name() ?? '';
   if (first === 'holds' && name === 'group') return 'hold';
   if (first === 'connect' || (first === 'connections' && second !== undefined)) return 'connection';

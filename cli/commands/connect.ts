@@ -178,9 +178,7 @@ function adoptionLines({ existing, directory, bySpokeId, byName }: AdoptionPlan)
 /** Without the people index no member can be matched; the schedule would come within the hour. */
 async function readPeople({ out }: Context, ports: ToolPorts, connection: ConnectionName): Promise<void> {
   out.note('reading employees …');
-  try {
-    await ports.functions.run('people', { connection });
-  } catch (error) {
-    out.note(`employees could not be read yet: ${(error as Error).message}; later: groupsync people refresh`);
-  }
+  await ports.functions.run('people', { connection }).catch(({ message }: Error) => {
+    out.note(`employees could not be read yet: ${message}; later: groupsync people refresh`);
+  });
 }

@@ -1,10 +1,11 @@
 import { Option } from 'commander';
 import type { LetterSummary, ReplayReport, Survey } from '../../shared/contract/answers.ts';
 import { DEAD_LETTER_CODES } from '../../shared/contract/names.ts';
+import { groupId } from '../../shared/domain/ids.ts';
 import { SHORT_ID } from '../../shared/operate/dead-letters/amend.ts';
 import { replayLetters } from '../../shared/operate/dead-letters/replay.ts';
 import { isNamed, type Selection, surveyLetters } from '../../shared/operate/dead-letters/survey.ts';
-import { NotFound } from '../../shared/operate/find-group.ts';
+import { findGroup, NotFound, unlessNothing } from '../../shared/operate/find-group.ts';
 import type { Names } from '../../shared/operate/names.ts';
 import type { Mailbox } from '../../shared/sync/ports/queues.ts';
 import type { Context } from '../context.ts';
@@ -39,9 +40,12 @@ export async function selectionOf(context: Context, ids: readonly string[], { gr
   return { ids: ids.length === 0 ? undefined : ids, group: await groupNamed(context, group), code };
 }
 
-/** Letters may be about a group that nobody knows: its id is then what they say. */
-export const groupNamed = async (context: Context, group: string | undefined): Promise<string | undefined> =>
-  group && ((await context.group(group).catch(() => undefined))?.group ?? group);
+/** Letters may be about a group that nobody knows: what is no whole id or name of one is the id that they say. */
+export async function groupNamed({ connection, ports }: Context, text: string | undefined) {
+  if (text === undefined) return undefined;
+  const found = await findGroup(connection, text, await ports(), true).catch(unlessNothing);
+  return found ?? { connection, group: groupId(text) };
+}
 
 /** Of another connection than the one asked for, of which the names are, a group is said by its id and whose it is. */
 export const groupOf =
@@ -66,14 +70,13 @@ export const surveyed = async (
 
 /** What is to be done to letters is shown first. @throws NotFound where a beginning of an id fits several */
 export async function surveyChosen(context: Context, selection: Selection, options: QueueOption) {
-  const { out } = context;
   const survey = await surveyed(context, selection, options);
   for (const id of selection.ids ?? []) {
     const fitting = survey.messages.filter((message) => isNamed(message, id) && message.id !== id);
     if (fitting.length > 1)
       throw new NotFound(`"${id}" fits ${fitting.length} dead letters; give more of it`);
   }
-  if (survey.causes.length > 0) out.noteTable(survey.causes, CAUSE_COLUMNS);
+  if (survey.causes.length > 0) context.out.noteTable(survey.causes, CAUSE_COLUMNS);
   return survey;
 }
 

@@ -221,7 +221,7 @@ const SIGNS = { added: '+', removed: '−', unmatched: '?' } as const;
 
 async function changeLines(context: Context, comparison: ImportComparison | undefined) {
   if (comparison === undefined) return [];
-  const { added, removed, unmatched, held, changes } = context.out.shown(comparison);
+  const { added, removed, unmatched, held, changes, renamed } = context.out.shown(comparison);
   const names = await context.names({
     groups: [...held, ...changes.map(({ group }) => group)],
     members: changes.map(({ member }) => member),
@@ -238,6 +238,10 @@ async function changeLines(context: Context, comparison: ImportComparison | unde
   return [
     ...listed,
     `${added} in (+), ${removed} out (−), ${unmatched} of those in match nobody on the platform (?)`,
+    ...renamed
+      .slice(0, SHOWN)
+      .map(({ group, before, groupName }) => `${withId(before, group)} will be called ${groupName}`),
+    ...(renamed.length > SHOWN ? [`… and ${renamed.length - SHOWN} more groups will be renamed`] : []),
     ...held.map((group) => `the guard would hold the removals of ${names.group(group)}`),
   ];
 }
@@ -251,9 +255,7 @@ const unused = () => Promise.reject(new Error('a dry run sends nothing'));
 const offline = () => ({
   events: { send: unused },
   audit: { record: unused, head: unused, endWith: unused },
-  caller: unused,
-  clock: Date.now,
-  newId: () => 'dry-run',
+  ...{ caller: unused, clock: Date.now, newId: () => 'dry-run' },
 });
 
 function printImport(report: ImportReport, { out }: Context): void {

@@ -74,8 +74,8 @@ export function addHolds(program: Command, act: Act): void {
   }
 }
 
-async function list({ out, connection, ports, names }: Context, _options: object, _command: Command) {
-  const holds = (await listHolds(connection, await ports())).map(holdRow);
+async function list({ out, connection, connected, names }: Context, _options: object, _command: Command) {
+  const holds = (await listHolds(connection, (await connected()).ports)).map(holdRow);
   const named = await names({ groups: holds.map(({ group }) => group) });
   out.answer({ holds }, () => {
     out.table(
@@ -124,9 +124,8 @@ async function show(context: Context, group: string, { csv }: { csv?: string }):
     for (const line of eventsBehind(members)) out.line(line);
     if (csv === undefined) out.table(members, whoColumns(say));
   });
-  const digest = hold.digest.slice(0, 12);
   for (const verb of ['approve', 'reject'])
-    out.note(`next: groupsync holds ${verb} --digest ${digest} ${shellWords(id)}`);
+    out.note(`next: groupsync holds ${verb} --digest ${hold.digest.slice(0, 12)} ${shellWords(id)}`);
   return EXIT.done;
 }
 

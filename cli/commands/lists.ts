@@ -21,8 +21,8 @@ export function addLists(program: Command, act: Act): void {
     .action(act(showDrift));
 }
 
-async function showPending({ out, connection, ports, names }: Context): Promise<number> {
-  const pending = await listPending(connection, await ports());
+async function showPending({ out, connection, connected, names }: Context): Promise<number> {
+  const pending = await listPending(connection, (await connected()).ports);
   const { group: sayGroup, member: sayMember } = await names({
     groups: pending.map(({ group }) => group),
     members: pending.map(({ member }) => member),
@@ -46,7 +46,7 @@ async function showPending({ out, connection, ports, names }: Context): Promise<
 
 async function showDrift(context: Context, { group, since }: { group?: string; since?: number }) {
   const { out, connection } = context;
-  const ports = await context.ports();
+  const { ports } = await context.connected();
   const ref = group === undefined ? undefined : await context.group(group);
   const from = since === undefined ? '' : new Date(ports.clock() - since).toISOString();
   const all = await listDrift(connection, ports);
@@ -73,9 +73,7 @@ async function showDrift(context: Context, { group, since }: { group?: string; s
 
 /** A row for each person whom somebody put in or took out: who it was can be asked for then. */
 function eachOf(row: DriftRow) {
-  const [was, is] = [row.before ?? [], row.after ?? []].map((side) =>
-    typeof side === 'string' ? [side] : side,
-  );
+  const [was, is] = [row.before ?? [], row.after ?? []].map((side) => [side].flat());
   const rows = Array.from({ length: Math.max(1, was?.length ?? 0, is?.length ?? 0) }, (_, at) => at);
   return rows.map((at) => ({ ...row, was: was?.[at] ?? null, is: is?.[at] ?? null }));
 }

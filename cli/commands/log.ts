@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { LogEntry } from '../../shared/contract/answers.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
-import { NothingFits } from '../../shared/operate/find-group.ts';
+import { unlessNothing } from '../../shared/operate/find-group.ts';
 import { journalOf } from '../../shared/operate/journal.ts';
 import { type LogFilter, readLog } from '../../shared/operate/log.ts';
 import { withId } from '../../shared/operate/names.ts';
@@ -64,10 +64,7 @@ async function filterOf(context: Context, ref: GroupRef | undefined, options: Lo
 
 /** Changes name users of the platform; whoever asks may know the directory's id only, or neither. */
 async function aboutMember({ connection, ports, member }: Context, text: string, group?: GroupRef) {
-  const found = await member(text).catch((error) => {
-    if (error instanceof NothingFits) return undefined;
-    throw error;
-  });
+  const found = await member(text).catch(unlessNothing);
   if (found === undefined) return { member: new Set([text]) };
   const { users, people } = await ports();
   const role = (await users.read(connection, [found])).get(found)?.role;

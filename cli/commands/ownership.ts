@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { type GroupRef, memberId, platformGroupId, roleId } from '../../shared/domain/ids.ts';
+import { unlessNothing } from '../../shared/operate/find-group.ts';
 import { forgetMember } from '../../shared/operate/forget.ts';
 import { type AdoptOutcome, adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
 import { rebindMember } from '../../shared/operate/rebind.ts';
@@ -110,21 +111,19 @@ async function rebind(context: Context, text: string, role: string): Promise<num
 async function forget(context: Context, text: string): Promise<number> {
   const { out, connection } = context;
   const ports = await context.ports();
-  const member = await context.member(text).catch(() => memberId(text));
+  const member = (await context.member(text).catch(unlessNothing)) ?? memberId(text);
   const { member: say } = await context.names({ members: [member] });
   const user = (await ports.users.read(connection, [member])).get(member);
   if (user === undefined) {
     out.answer({ member, forgotten: false, attributes: [], erased: {} }, () =>
-      out.line(`nothing is known of ${member}`),
+      out.line(`nothing is known of ${member}; whoever is in no group is found by id`),
     );
     return EXIT.failed;
   }
   const attributes = [...user.attributes.keys()].sort();
   out.note(`to be erased: ${attributes.join(', ') || 'no attributes'}`);
-  out.note(
-    'the directory may send them again: have it leave this person out first; of an employee the platform',
-  );
-  out.note('tells again each hour, so forget them once they have left it');
+  out.note('the directory may send them again: have it leave this person out first; of an employee');
+  out.note('the platform tells again each hour, so forget them once they have left it');
   if (!(await context.confirm(`Forget ${say(member)}?`))) return EXIT.failed;
   const erased = await forgetMember(connection, member, ports);
   out.answer({ member, forgotten: erased !== undefined, attributes, erased: erased ?? {} }, () => {

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { issueToken, withdrawToken } from '../../shared/operate/scim-tokens.ts';
+import { issueToken, tokenRow, withdrawToken } from '../../shared/operate/scim-tokens.ts';
 import { instant } from '../../shared/operate/status.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
-import { listTokens, type TokenSummary } from '../../shared/sync/scim/tokens.ts';
+import { listTokens } from '../../shared/sync/scim/tokens.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { duration } from '../output/words.ts';
@@ -61,21 +61,18 @@ async function create(
 }
 
 /** null: there is no server; undefined: there is one, but we cannot see where. The token is made either way. */
-async function urlOf({ deployment }: ToolPorts): Promise<string | null | undefined> {
-  try {
-    const facts = await deployment.scim();
-    return facts === undefined ? null : facts.url;
-  } catch {
-    return undefined;
-  }
-}
+const urlOf = async ({ deployment }: ToolPorts): Promise<string | null | undefined> =>
+  deployment.scim().then(
+    (facts) => (facts === undefined ? null : facts.url),
+    () => undefined,
+  );
 
 async function list({ out, connection, connected }: Context): Promise<number> {
   const { ports: tool } = await connected();
   const tokens = await listTokens(connection, tool);
   const nowMs = tool.clock();
   const ago = (atMs: number | undefined) => (atMs === undefined ? 'never' : `${duration(nowMs - atMs)} ago`);
-  out.answer({ tokens: tokens.map(document) }, () =>
+  out.answer({ tokens: tokens.map(tokenRow) }, () =>
     out.table(tokens, [
       { title: 'prefix', of: ({ prefix }) => prefix, whole: true },
       { title: 'state', of: ({ state }) => state },
@@ -86,15 +83,6 @@ async function list({ out, connection, connected }: Context): Promise<number> {
   );
   return EXIT.done;
 }
-
-const document = ({ prefix, state, createdMs, expiresMs, revokedMs, lastUsedMs }: TokenSummary) => ({
-  prefix,
-  state,
-  createdAt: instant(createdMs),
-  expiresAt: instant(expiresMs),
-  revokedAt: instant(revokedMs),
-  lastUsedAt: instant(lastUsedMs),
-});
 
 async function revoke(context: Context, prefix: string): Promise<number> {
   const { out, connection } = context;

@@ -13,6 +13,7 @@ import {
   Field,
   Page,
   perform,
+  performNow,
   Section,
   sayDone,
   Time,
@@ -38,7 +39,7 @@ export function Connection() {
 }
 
 function Gate({ row, backlog }: ConnectionPage) {
-  const undo = () => void perform('resume-all', {}, T.conn.resumed);
+  const undo = () => performNow('resume-all', {}, T.conn.resumed);
   if (row.gate === 'open' && !row.observing) {
     return (
       <Ask
@@ -56,7 +57,7 @@ function Gate({ row, backlog }: ConnectionPage) {
       title={T.conn.resumeTitle}
       text={T.conn.resumeText(backlog)}
       verb={T.conn.resume}
-      run={() => perform('resume-all', {}, T.conn.resumed)}
+      run={() => perform('resume-all', { seen: row }, T.conn.resumed)}
     />
   );
 }
@@ -183,20 +184,15 @@ function settingOf(text: string): unknown {
   }
 }
 
-function Edit({
-  name,
-  before,
-  done,
-}: {
-  readonly name: string;
-  readonly before: unknown;
-  readonly done: () => void;
-}) {
-  const [text, setText] = useState(typeof before === 'string' ? before : JSON.stringify(before));
+/** A change of what was there when it was opened, whatever others do meanwhile. */
+function Edit({ name, before, done }: { name: string; before: unknown; done: () => void }) {
+  const [read] = useState(before);
+  const [text, setText] = useState(typeof read === 'string' ? read : JSON.stringify(read));
   const [shown, setShown] = useState<
     { readonly text: string; readonly preview: SettingsPreview | Error } | 'busy' | null
   >(null);
-  const changes = [{ key: name, value: settingOf(text) }];
+  const value = settingOf(text);
+  const changes = [{ key: name, value, before: read }];
   const preview = async (event: Event) => {
     event.preventDefault();
     setShown('busy');
@@ -206,8 +202,8 @@ function Edit({
     setShown({ text, preview: answer });
   };
   const save = async () => {
-    const undo = () =>
-      void perform('settings', { changes: [{ key: name, value: before }] }, T.conn.saved).then(done);
+    const back = [{ key: name, value: read, before: value }];
+    const undo = () => performNow('settings', { changes: back }, T.conn.saved).then(done);
     await perform('settings', { changes }, T.conn.saved, undo).then(done, (error: Error) =>
       setShown({ text, preview: error }),
     );

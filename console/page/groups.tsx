@@ -99,20 +99,16 @@ function States({ of, chosen, total }: { of: GroupPage['states']; chosen: string
 }
 
 /** Asks why, and pauses these groups. */
-export const Pause = ({
-  groups,
-  done,
-}: {
-  readonly groups: readonly string[];
-  readonly done?: () => void;
-}) => (
+export const Pause = ({ groups, done }: { groups: readonly string[]; done?: () => void }) => (
   <Ask
     title={T.groups.pauseTitle(groups.length)}
     text={T.groups.pauseText}
     verb={T.groups.pause}
     needsReason
     run={async ({ reason }) => {
-      const undo = () => performNow('resume', { groups }, T.groups.resumed(groups.length));
+      // Those that somebody else had paused before stay paused.
+      const undo = ({ paused }: { paused: readonly string[] }) =>
+        performNow('resume', { groups: paused }, T.groups.resumed(paused.length));
       await perform('pause', { groups, reason }, T.groups.paused(groups.length), undo);
       done?.();
     }}

@@ -138,9 +138,11 @@ async function follow(response: Response, of: number, stopping: AbortController)
       progress = JSON.parse(line);
       running.value = { progress, of, stop };
     }
-    sayDone(T.letters.ended(progress.replayed, progress.failed));
+    const { replayed, failed, problem } = progress;
+    sayDone(problem ?? T.letters.ended(replayed, failed), problem !== undefined);
   } catch {
-    sayDone(T.letters.stopped);
+    const isOurs = stopping.signal.aborted;
+    sayDone(isOurs ? T.letters.stopped : T.live.gone, !isOurs);
   }
   running.value = null;
 }
@@ -253,13 +255,7 @@ function Shown(letter: ShownLetter) {
               leave();
             }}
           />
-          <Button
-            onClick={() => {
-              askReplay({ ids: [id] }, 1);
-            }}
-          >
-            {T.letters.replay}
-          </Button>
+          <Button onClick={() => askReplay({ ids: [id] }, 1)}>{T.letters.replay}</Button>
           {queue === 'events' && (
             <Ask
               kind="primary"

@@ -9,11 +9,8 @@ import { T } from './texts.ts';
 
 type Children = { readonly children?: ComponentChildren };
 
-export function Page({
-  title,
-  aside,
-  children,
-}: Children & { title: ComponentChildren; aside?: ComponentChildren }) {
+export function Page(props: Children & { title: ComponentChildren; aside?: ComponentChildren }) {
+  const { title, aside, children } = props;
   return (
     <>
       <header class="page-head">
@@ -38,15 +35,12 @@ export function Section(props: Children & { title: string; aside?: ComponentChil
 }
 
 /** Shows an answer, or that it is on its way, or why there is none. */
-export function Answered<Answer>({
-  asked,
-  children,
-}: {
+export function Answered<Answer>(props: {
   asked: Asked<Answer>;
   children: (value: Answer) => ComponentChildren;
 }) {
-  const { value, error, reload } = asked;
-  if (value !== undefined) return <>{children(value)}</>;
+  const { value, error, reload } = props.asked;
+  if (value !== undefined) return <>{props.children(value)}</>;
   if (error === undefined) return <Skeleton />;
   return (
     <div class="notice bad" role="alert">
@@ -166,13 +160,7 @@ export function Person({ of, link = true }: { readonly of: PersonName; readonly 
 }
 
 /** A user of a platform group, who may be nobody whom the directory has named there. */
-export const Member = ({
-  of,
-  unknown,
-}: {
-  of: PersonName & { readonly user: string | null };
-  unknown: string;
-}) =>
+export const Member = ({ of, unknown }: { of: PersonName & { user: string | null }; unknown: string }) =>
   of.id !== '' ? (
     <Person of={of} />
   ) : (
@@ -349,14 +337,14 @@ function say(next: Said): void {
 }
 
 /** Does it, and says that it was done; what can be taken back, can be taken back there. */
-export async function perform(
+export async function perform<Answer>(
   deed: string,
   body: object,
   done: string,
-  undo?: () => unknown,
-): Promise<unknown> {
+  undo?: (answer: Answer) => unknown,
+): Promise<Answer> {
   const answer = await (await post(deed, body)).json();
-  say({ text: done, isBad: false, undo });
+  say({ text: done, isBad: false, undo: undo && (() => undo(answer)) });
   return answer;
 }
 
@@ -364,7 +352,7 @@ export async function perform(
 export const performNow = (...args: Parameters<typeof perform>): Promise<unknown> =>
   perform(...args).catch((error: Error) => say({ text: error.message, isBad: true }));
 
-export const sayDone = (text: string): void => say({ text, isBad: false });
+export const sayDone = (text: string, isBad = false): void => say({ text, isBad });
 
 export function Toast() {
   const now = said.value;

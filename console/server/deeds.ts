@@ -1,5 +1,7 @@
 import pMap from 'p-map';
 import * as z from 'zod';
+import { applySetting } from '../../shared/contract/change-setting.ts';
+import type { Gate } from '../../shared/domain/gate.ts';
 import { groupId, memberId, platformGroupId, platformUserId, roleId } from '../../shared/domain/ids.ts';
 import {
   discardLetter,
@@ -29,7 +31,11 @@ export class Changed extends Error {
 const text = z.string().max(100_000);
 const reason = z.string().trim().min(1, 'a reason is needed').max(1_000);
 const groups = z.array(text).min(1).max(10_000);
-const settings = z.object({ changes: z.array(z.object({ key: text, value: z.unknown() })).min(1) });
+/** `before`: the value that the page showed. */
+const change = z.object({ key: text, value: z.unknown(), before: z.unknown().optional() });
+const settings = z.object({ changes: z.array(change).min(1) });
+/** What the page showed of the connection: what another person has made of it since is not undone unseen. */
+const seen = z.object({ gate: text, since: text.nullish(), reason: text.nullish(), observing: z.boolean() });
 
 interface Deed {
   readonly input: z.ZodType;
@@ -71,15 +77,24 @@ export const DEEDS: Readonly<Record<string, Deed>> = {
   approve: decide(true),
   reject: decide(false),
   pause: deed(z.object({ groups, reason }), async ({ groups, reason }, asked) => {
-    for (const ref of refs(groups, asked)) await pauseGroup(ref, asked.ports, reason);
+    const paused: string[] = [];
+    for (const ref of refs(groups, asked)) {
+      const was = await asked.ports.groups.read(ref);
+      if ((await pauseGroup(ref, asked.ports, reason)) && was?.paused === false) paused.push(ref.group);
+    }
+    return { paused };
   }),
-  resume: deed(z.object({ groups }), async ({ groups }, asked) => {
+  resume: deed(z.object({ groups: groups.min(0) }), async ({ groups }, asked) => {
     for (const ref of refs(groups, asked)) await resumeGroup(ref, asked.ports);
   }),
   'pause-all': deed(z.object({ reason }), ({ reason }, { connection, ports }) =>
     pauseConnection(connection, reason, ports),
   ),
-  'resume-all': deed(z.object({}), (_, { connection, ports }) => resumeConnection(connection, ports)),
+  'resume-all': deed(z.object({ seen: seen.optional() }), ({ seen }, { connection, ports }) => {
+    const { gate: state, since, reason, observing = false } = seen ?? {};
+    const gate = { state, reason, sinceMs: Date.parse(since ?? '') } as Gate;
+    return resumeConnection(connection, ports, seen && { gate, observing });
+  }),
   sync: deed(z.object({ groups }), ({ groups }, asked) =>
     syncGroups(refs(groups, asked), asked.ports, { timeoutMs: 0 }),
   ),
@@ -110,7 +125,10 @@ export const DEEDS: Readonly<Record<string, Deed>> = {
   }),
   settings: deed(settings, async ({ changes }, { connection, ports }) => {
     const plan = await planSettings(connection, changes, ports);
-    const replanned = await changeSettings(plan, ports);
+    let { settings: shown } = plan.connection;
+    for (const { key, before } of changes) if (before !== undefined) shown = applySetting(shown, key, before);
+    const read = { ...plan.connection, settings: shown };
+    const replanned = await changeSettings({ ...plan, connection: read }, ports);
     if (plan.needsPeople) await ports.functions.run('people', { connection });
     return { replanned };
   }),
@@ -137,7 +155,7 @@ export const DEEDS: Readonly<Record<string, Deed>> = {
     async (selection, asked) => replay(selection, asked),
   ),
   'make-token': deed(
-    z.object({ days: z.int().positive().nullable() }),
+    z.object({ days: z.int().positive().max(3_660).nullable() }),
     async ({ days }, { connection, ports }) => {
       await requireConnection(connection, ports);
       const expiresMs = days === null ? undefined : ports.clock() + days * 86_400_000;
@@ -168,21 +186,26 @@ function replay(
       const tell = (line: ReplayProgress) => {
         if (!stopping.signal.aborted) stream.enqueue(encoder.encode(`${JSON.stringify(line)}\n`));
       };
-      for (const queue of BOTH_QUEUES) {
-        const { replayed, failed } = total;
-        const report = await replayLetters(queue, ports, {
-          connection,
-          selection: { ids, code },
-          rate,
-          signal: stopping.signal,
-          onProgress: (done) =>
-            tell({ replayed: replayed + done.replayed, failed: failed + done.failed, remaining: null }),
-        });
-        total.replayed += report.replayed;
-        total.failed += report.failed;
-        total.remaining += report.remaining;
+      try {
+        for (const queue of BOTH_QUEUES) {
+          const { replayed, failed } = total;
+          const report = await replayLetters(queue, ports, {
+            connection,
+            selection: { ids, code },
+            rate,
+            signal: stopping.signal,
+            onProgress: (done) =>
+              tell({ replayed: replayed + done.replayed, failed: failed + done.failed, remaining: null }),
+          });
+          total.replayed += report.replayed;
+          total.failed += report.failed;
+          total.remaining += report.remaining;
+        }
+        tell(total);
+      } catch (error) {
+        // An answer that breaks off would look as if somebody had stopped it.
+        tell({ ...total, remaining: null, problem: (error as Error).message });
       }
-      tell(total);
       if (!stopping.signal.aborted) stream.close();
     },
     cancel: () => stopping.abort(),

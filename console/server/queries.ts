@@ -15,8 +15,9 @@ import { examine } from '../../shared/operate/doctor/doctor.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { findGroup, NotFound } from '../../shared/operate/find-group.ts';
 import { holdRow } from '../../shared/operate/lists.ts';
+import { tokenRow } from '../../shared/operate/scim-tokens.ts';
 import { listConnections, requireConnection } from '../../shared/operate/settings.ts';
-import { instant, readGroupStatus, readStatus } from '../../shared/operate/status.ts';
+import { readGroupStatus, readStatus } from '../../shared/operate/status.ts';
 import { planGroup } from '../../shared/sync/apply/preview.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { listTokens } from '../../shared/sync/scim/tokens.ts';
@@ -298,12 +299,6 @@ async function connectionPage({ connection, ports }: Asked): Promise<ConnectionP
     feedAgeMs: status.feed.cursorAgeMs,
     backlog: status.backlog,
     settings: known.settings,
-    tokens: tokens.map(({ prefix, state, createdMs, expiresMs, lastUsedMs }) => ({
-      prefix,
-      state,
-      createdAt: instant(createdMs),
-      expiresAt: instant(expiresMs),
-      lastUsedAt: instant(lastUsedMs),
-    })),
+    tokens: tokens.map(tokenRow),
   };
 }

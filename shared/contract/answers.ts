@@ -400,6 +400,7 @@ const ImportComparison = z.object({
     }),
   ),
   held: z.array(text).describe('Groups whose removals the guard would hold.'),
+  renamed: z.array(z.object({ group: text, before: text, groupName: text.describe('As the file has it.') })),
 });
 export type ImportComparison = Answer<typeof ImportComparison>;
 

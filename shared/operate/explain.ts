@@ -24,7 +24,7 @@ import { type Word, wordsOfGroup } from './taken.ts';
 export type ExplainPorts = PreviewPorts &
   LogPorts &
   NamesPorts &
-  Pick<ToolPorts, 'gates' | 'index' | 'people'>;
+  Pick<ToolPorts, 'gates' | 'index' | 'people' | 'connections' | 'scim'>;
 
 /**
  * Follows one member through one group: what the directory says, who they are, and what apply decides.
@@ -119,7 +119,6 @@ async function findMember(ref: GroupRef, text: string, { connection, ports }: Ex
     if (!(here instanceof NothingFits)) throw here;
     const user = (await usersOf(ref, ports)).boundTo.get(text);
     if (user !== undefined) return { member: user.member };
-    if (only !== undefined) return { member: only, isOutside: true };
     const found = await findAmongAll(connection.name, text, ports).catch((error: unknown) => {
       if (error instanceof NotFound) return error;
       throw error;

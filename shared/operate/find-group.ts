@@ -16,6 +16,11 @@ export class NotFound extends Error {
 /** None of all is what was asked for; the message names what is alike. */
 export class NothingFits extends NotFound {}
 
+/** To `catch` with: nothing is an answer, all else that went wrong is none. */
+export function unlessNothing(error: unknown): undefined {
+  if (!(error instanceof NothingFits)) throw error;
+}
+
 /** Something that can be asked for by any of its words: an id, a name, an address. */
 export interface Findable<Item> {
   readonly item: Item;
@@ -28,15 +33,15 @@ const SUGGESTED = 3;
 
 /**
  * The one thing that a person means: by one of its words exactly, without case, or by a beginning that only it has.
- * @param none what to say where nothing fits; what is alike is added
+ * @param none what to say where nothing fits; what is alike is added @param isWhole a beginning is not enough
  * @throws NotFound
  */
-export function findOne<Item>(text: string, all: readonly Findable<Item>[], none: string): Item {
+export function findOne<Item>(text: string, all: readonly Findable<Item>[], none: string, isWhole = false) {
   const low = text.toLowerCase();
   const ways: readonly ((word: string) => boolean)[] = [
     (word) => word === text,
     (word) => word.toLowerCase() === low,
-    (word) => text !== '' && word.toLowerCase().startsWith(low),
+    (word) => text !== '' && !isWhole && word.toLowerCase().startsWith(low),
   ];
   for (const fits of ways) {
     const found = all.filter(({ words }) => words.some(fits));
@@ -78,13 +83,14 @@ export async function findGroup(
   connection: ConnectionName,
   text: string,
   ports: Pick<ToolPorts, 'groups' | 'index'>,
-) {
+  isWhole = false,
+): Promise<GroupRef> {
   const byId = { connection, group: groupId(text) };
   if (text !== '' && (await ports.groups.read(byId)) !== undefined) return byId;
   const all = (await gather(ports.index.all(connection))).map(({ ref, name }) => {
     return { item: ref, words: [ref.group, name ?? ref.group], said: withId(name, ref.group) };
   });
-  return findOne(text, all, `no group of connection ${connection} has the id or the name "${text}"`);
+  return findOne(text, all, `no group of connection ${connection} has the id or the name "${text}"`, isWhole);
 }
 
 /** Every group of a connection, by id. */

@@ -5,8 +5,10 @@ import { type ConnectionName, type GroupRef, type MemberId, memberId } from '../
 import { gather } from '../sync/gather.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
-import { allGroups, findOne } from './find-group.ts';
+import { claimsOf } from '../sync/scim/indexing.ts';
+import { allGroups, findOne, NotFound, unlessNothing } from './find-group.ts';
 import { sayPerson, withId } from './names.ts';
+import { requireConnection } from './settings.ts';
 
 /**
  * The member of these groups whom a person means: by id, or by address, name or another attribute, also without case
@@ -47,14 +49,32 @@ export async function membersHolding(
   return [...found];
 }
 
-/** The member of a connection whom a person means; without an id that is known, every group is looked through. */
+/**
+ * The member of a connection whom a person means: by id, by a value that their employee has where a match rule compares
+ * it (an address), else every group is looked through. Of those in no group there is no list: SCIM knows its users' names.
+ * @throws NotFound
+ */
 export async function findMember(
   connection: ConnectionName,
   text: string,
-  ports: Pick<ToolPorts, 'groups' | 'users' | 'index'>,
+  ports: Pick<ToolPorts, 'groups' | 'users' | 'index' | 'people' | 'connections' | 'scim'>,
 ): Promise<MemberId> {
   const byId = memberId(text);
   if (text !== '' && (await ports.users.read(connection, [byId])).has(byId)) return byId;
-  const none = `no event has ever named "${text}" to connection ${connection}`;
-  return findMemberOf(await allGroups(connection, ports), text, none, ports);
+  const known = await ports.connections.find(connection);
+  // One that was removed may still be asked about; of one that never was nothing would be found of anybody.
+  if (!known && !(await ports.connections.companyOf(connection))) await requireConnection(connection, ports);
+  const bound = known === undefined ? [] : await membersHolding(text, known, ports);
+  if (bound.length > 1) throw new NotFound(`"${text}" fits ${bound.join(', ')}; give the id`);
+  if (bound[0] !== undefined) return bound[0];
+  const none = `no group of connection ${connection} has had a member "${text}"; whoever is in none is found by id`;
+  const groups = await allGroups(connection, ports);
+  return findMemberOf(groups, text, none, ports).catch(async (error: unknown) => {
+    unlessNothing(error);
+    for (const claim of claimsOf(text, 'User')) {
+      const holder = await ports.scim.holder(connection, claim);
+      if (holder !== undefined) return memberId(holder);
+    }
+    throw error;
+  });
 }

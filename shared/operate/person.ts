@@ -1,12 +1,10 @@
 import type { PersonReport } from '../contract/answers.ts';
-import { memberId } from '../domain/ids.ts';
 import { stampTimeMs } from '../domain/stamp.ts';
 import { atOnce, gather } from '../sync/gather.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { explainMember } from './explain.ts';
-import { NotFound } from './find-group.ts';
-import { findMember as findAmongAll, membersHolding } from './find-member.ts';
+import { findMember } from './find-member.ts';
 import { journalOf } from './journal.ts';
 import { readLog } from './log.ts';
 import { sayPerson } from './names.ts';
@@ -29,7 +27,7 @@ export async function reportPerson(
   ports: ToolPorts,
 ): Promise<PersonReport> {
   const { name } = connection;
-  const member = await findMember(text, connection, ports);
+  const member = await findMember(name, text, ports);
   const named = await gather(ports.users.groupsOf(name, member));
   const groups = named.sort().slice(0, MOST_GROUPS);
   const refs = groups.map((group) => ({ connection: name, group }));
@@ -41,6 +39,9 @@ export async function reportPerson(
     atOnce(AT_ONCE, refs, (ref) => explainMember(ref, member, { connection, ports })),
   ]);
   const user = users.get(member);
+  const told = [...(user?.attributes ?? [])].map(([key, { value, stamp }]) => {
+    return [key, { value, at: new Date(stampTimeMs(stamp)).toISOString() }] as const;
+  });
   const role = user?.role;
   const person = role && (await ports.people.read(name, [role])).get(role);
   const nameOf = new Map(states.map(({ ref, registers }) => [String(ref.group), registers.name?.value]));
@@ -49,12 +50,7 @@ export async function reportPerson(
     name: (user && sayPerson(user.attributes)) ?? null,
     bound: role ?? null,
     person: person ? { id: person.role, userId: person.userId ?? null, state: person.state } : null,
-    attributes: Object.fromEntries(
-      [...(user?.attributes ?? [])].map(([key, { value, stamp }]) => [
-        key,
-        { value, at: new Date(stampTimeMs(stamp)).toISOString() },
-      ]),
-    ),
+    attributes: Object.fromEntries(told),
     values: Object.fromEntries(person ? person.values : []),
     scim: (scim?.attributes ?? null) as PersonReport['scim'],
     groups: explained.map(({ group, wanted, present, decision, because, events, write }) => {
@@ -65,15 +61,4 @@ export async function reportPerson(
     moreGroups: named.length - groups.length,
     deeds,
   };
-}
-
-async function findMember(text: string, connection: Connection, ports: ToolPorts) {
-  const { name } = connection;
-  const byId = memberId(text);
-  if ((await ports.users.read(name, [byId])).has(byId)) return byId;
-  const found = await membersHolding(text, connection, ports);
-  const [only, ...others] = found;
-  if (only !== undefined && others.length === 0) return only;
-  if (only === undefined) return findAmongAll(name, text, ports);
-  throw new NotFound(`"${text}" fits ${[...found].join(', ')}; give the id`);
 }

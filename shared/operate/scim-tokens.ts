@@ -1,7 +1,8 @@
 import type { ConnectionName } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
-import { createToken, revokeToken } from '../sync/scim/tokens.ts';
+import { createToken, revokeToken, type TokenSummary } from '../sync/scim/tokens.ts';
 import { doRecorded, type JournalPorts, journalOf, recordDeed } from './journal.ts';
+import { instant } from './status.ts';
 
 /** Makes a token for a person. It is in the journal before anybody sees it. */
 export async function issueToken(
@@ -29,3 +30,8 @@ export async function withdrawToken(
   const deed = { action: 'scim_token_revoke', changes: [change] };
   return doRecorded(journalOf(connection), deed, ports, () => revokeToken(connection, prefix, ports));
 }
+
+export const tokenRow = ({ prefix, state, createdMs, expiresMs, revokedMs, lastUsedMs }: TokenSummary) => ({
+  ...{ prefix, state, createdAt: instant(createdMs), expiresAt: instant(expiresMs) },
+  ...{ revokedAt: instant(revokedMs), lastUsedAt: instant(lastUsedMs) },
+});

@@ -267,8 +267,13 @@ describe('the documents of --json', () => {
     expect(OUTPUT_SCHEMAS.import.safeParse(ran.json).error).toBeUndefined();
     expect(ran.json).toMatchObject({
       sent: false,
-      comparison: { added: 1, removed: 5, unmatched: 1, held: ['g'] },
+      comparison: { added: 1, removed: 5, unmatched: 1, held: ['g'], renamed: [] },
     });
+    const nameless = { ports, stdin: csv.replace(/,(?:group name|Group g)/g, '') };
+    const columns = ['--columns', 'group=group id,member=member id'];
+    expect((await runCli([...args, ...columns], nameless)).stdout).toContain(
+      '\nGroup g (g) will be called g\n',
+    );
     const { stdout } = await runCli(args, { ports, stdin: csv });
     expect(stdout).toContain('− bob@acme.test (m-bob) in Group g (g)');
     expect(stdout).toContain('the guard would hold the removals of Group g (g)');

@@ -53,6 +53,20 @@ describe('a group and a member', () => {
     expect((await cli('explain', 'g', asked, '--json')).json).toMatchObject({ member: 'm-ada' });
     expect((await cli('person', asked, '--json')).json).toMatchObject({ member: 'm-ada' });
     expect((await cli('forget', asked, '--yes', '--json')).json).toMatchObject({ member: 'm-ada' });
+    expect(await cli('forget', 'm-', '--yes')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching('fits'),
+    });
+  });
+
+  it.each(['person', 'forget'])('%s finds by the address of the employee, and by SCIM', async (verb) => {
+    const { cli, publish, ports, connection } = await worldOf();
+    const users = ['m-bob', 'solo'].map((id) => ({ data: { user: { id, email: `${id}@new.test` } } }));
+    await publish(...users.map((user) => ({ type: 'user.upserted', ...user })));
+    const name = { type: 'User', attribute: 'userName', value: 'solo@new.test' } as const;
+    await ports.scim.claim(connection.name, name, 'solo');
+    const found = ['bob@acme.test', 'Solo@new.test'].map((text) => cli(verb, text, '--yes', '--json'));
+    expect((await Promise.all(found)).map(({ json }) => json.member)).toEqual(['m-bob', 'solo']);
   });
 });
 
@@ -111,12 +125,8 @@ describe('names', () => {
     const { cli, publish, apply, ports } = await worldOf();
     await publish(removed('g', 'ada', 'bob', 'cid', 'dee'));
     await apply('g');
-    for (const args of [
-      ['plan', 'g'],
-      ['holds', 'show', 'g'],
-    ]) {
-      expect((await cli(...args)).stdout, args.join(' ')).toMatch(ADA);
-    }
+    for (const line of ['plan g', 'holds show g'])
+      expect((await cli(...line.split(' '))).stdout, line).toMatch(ADA);
     expect((await cli('pending')).stdout).toMatch(/Energy \(h\) │ stranger@acme\.test \(m-stranger\)/);
     expect((await cli('groups')).stdout).toMatch(/Energy \(h\)[\s\S]*Engineering \(g\)/);
     expect((await cli('holds')).stdout).toContain('Engineering (g)');
@@ -150,11 +160,8 @@ it('no name and no address is left anywhere with --no-names', async () => {
   mailboxes.events.add({ id: 'letter-1', body, code: 'invalid_json' });
   mailboxes.events.add({ id: 'letter-2', body });
   const cli = (...args: string[]) => runCli(args, { ports, cwd });
-  await publish(
-    group('h', 'Steam'),
-    group('paused-group', 'paused'),
-    removed('g', 'ada', 'bob', 'cid', 'dee'),
-  );
+  const left = removed('g', 'ada', 'bob', 'cid', 'dee');
+  await publish(group('h', 'Steam'), group('paused-group', 'paused'), left);
   for (const id of ['g', 'h', 'paused-group']) await apply(id);
   await cli('pause', 'paused-group', '--reason', 'Ada Archer asked', '--yes');
   await cli('dlq', 'discard', 'letter-2', '--reason', 'Winterbourne', '--yes');

@@ -143,11 +143,14 @@ describe('the command line', () => {
     expect(stderr.trim().split('\n').length).toBeLessThanOrEqual(2);
   });
 
-  it.each([
+  it.each<readonly [string, readonly string[], RegExp]>([
     ['a group that nobody knows', ['status', 'nope'], /no group of connection default/],
     ['a member that nobody knows', ['explain', 'g', 'nope'], /no event has ever named/],
     ['a letter that is not there', ['dlq', 'show', 'nope'], /dlq list/],
-    ['a connection that is not there', ['status', '--connection', 'other'], /connect other\n.* connections/],
+    ...['status', 'holds', 'pending', 'drift', 'person x', 'forget x --yes'].map((line) => {
+      const args = [...line.split(' '), '--connection', 'other'];
+      return [`a connection that is not there: ${line}`, args, /connect other\n.* connections/] as const;
+    }),
   ])('fails for %s with exit code 1 and says what to do', async (_, args, says) => {
     const world = await sixInStep();
     const { code, stderr } = await world.cli(...args);

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { createDesk } from '../../console/server/desk.ts';
 import { createHandle } from '../../console/server/handle.ts';
 import { createOverview } from '../../console/server/overview.ts';
+import { runCli } from '../support/cli/io.ts';
 import { added, group, savedWorld } from '../support/operate/world.ts';
 
 const MINUTE_MS = 60_000;
@@ -22,22 +23,50 @@ it('tells how long changes waited in the day before anybody looked, and how long
   expect(Math.max(...minutes.slice(0, -10))).toBe(0);
 });
 
-it('names the connection that the page is about in whatever is to be pasted', async () => {
-  const { ports } = await savedWorld();
+/** @returns what the server answers: to a question, or to a deed with its input */
+function asking(ports: Awaited<ReturnType<typeof savedWorld>>['ports'], connection: string) {
   const spell = (text: string, of: string) => `${text} for ${of}`;
-  const handle = createHandle({
-    prefix: 'p',
-    ports: ports as never,
-    describe: () => 'groupsync connect',
-    spell,
-  });
-  const ask = async (query: string) =>
-    (await handle(new Request(`http://page.test/api/${query}?connection=b`))).json() as Promise<{
-      checks: readonly { fix: string | null }[];
-    }>;
-  expect(await ask('connection')).toEqual({ message: 'groupsync connect for b' });
+  const describe = ({ message }: never) => `groupsync connect: ${message}`;
+  const handle = createHandle({ prefix: 'p', ports, describe, spell } as never);
+  return async (name: string, input?: object) => {
+    const init = input && { method: 'POST', body: JSON.stringify(input) };
+    const request = new Request(`http://page.test/api/${name}?connection=${connection}`, init);
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into documents of every form
+    return (await handle(request)).json() as any;
+  };
+}
+
+it('names the connection that the page is about in whatever is to be pasted', async () => {
+  const ask = asking((await savedWorld()).ports, 'b');
+  expect(await ask('connection')).toEqual({ message: expect.stringMatching(/^groupsync connect.* for b$/s) });
   const { checks } = await ask('doctor');
-  const fixes = checks.flatMap(({ fix }) => fix ?? []);
+  const fixes = checks.flatMap(({ fix }: { fix: string | null }) => fix ?? []);
   expect(fixes).not.toEqual([]);
   for (const fix of fixes) expect(fix).toMatch(/ for b$/);
+});
+
+it('undoes nothing that somebody else has done since the page was read', async () => {
+  const { ports, publish, connection } = await savedWorld();
+  const ask = asking(ports, connection.name);
+  const other = (line: string) => runCli([...line.split(' '), '--yes'], { ports });
+  await publish(group('a'), group('b'));
+  await other('pause b --no-wait');
+  expect(await ask('pause', { groups: ['a', 'b'], reason: 'r' })).toEqual({ paused: ['a'] });
+  const { row, settings } = await ask('connection');
+  await other('pause --reason stop --no-wait');
+  expect(await ask('resume-all', { seen: row })).toEqual({ message: expect.stringContaining('stop') });
+  await other(`connections set ${connection.name} guard.maxRemovedShare=0.1`);
+  const edited = { key: 'guard', before: settings.guard, value: { ...settings.guard, minSize: 9 } };
+  await ask('settings', { changes: [edited] });
+  const { guard } = (await ask('connection')).settings;
+  expect(guard).toEqual({ ...settings.guard, minSize: 9, maxRemovedShare: 0.1 });
+  const again = await ask('settings', { changes: [{ ...edited, value: { ...guard, minSize: 3 } }] });
+  expect(again.message).toContain('somebody else changed the same setting meanwhile (guard.minSize');
+});
+
+it('says why a replay ended that nobody stopped', async () => {
+  const { ports } = await savedWorld();
+  const counts = () => Promise.reject(new Error('not allowed'));
+  const mailboxes = { ...ports.mailboxes, events: { ...ports.mailboxes.events, counts } };
+  expect(await asking({ ...ports, mailboxes }, 'b')('replay', {})).toMatchObject({ problem: 'not allowed' });
 });

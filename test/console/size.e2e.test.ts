@@ -14,38 +14,19 @@ const LONGEST_TASK_MS = 100;
 const at = new Date(0).toISOString();
 
 const group = (n: number): GroupLine => ({
-  id: `g${n}`,
-  name: `Group ${n}`,
-  state: 'in_sync',
-  held: false,
-  waitingSince: null,
-  wanted: n,
-  applied: n,
-  pending: 0,
-  lastWriteAt: at,
-  lastError: null,
+  ...{ id: `g${n}`, name: `Group ${n}`, state: 'in_sync', held: false, waitingSince: null },
+  ...{ wanted: n, applied: n, pending: 0, lastWriteAt: at, lastError: null },
 });
 const leaver = (n: number): HeldPerson => ({
-  id: `m${n}`,
-  name: `Person ${n}`,
-  email: `p${n}@acme.test`,
-  user: `u${n}`,
-  department: null,
+  ...{ id: `m${n}`, name: `Person ${n}`, email: `p${n}@acme.test`, user: `u${n}`, department: null },
   said: { what: 'removed', at, event: `e${n}`, source: 'test' },
 });
 const line = (n: number): Entry => ({
   at,
   actor: { kind: 'groupsync', id: 'groupsync', name: null },
   action: 'patch',
-  group: `g${n}`,
-  groupName: `Group ${n}`,
-  cause: 'event',
-  outcome: 'written',
-  version: null,
-  changes: [],
-  changeCount: 0,
-  waitedMs: null,
-  people: {},
+  ...{ group: `g${n}`, groupName: `Group ${n}`, cause: 'event', outcome: 'written', version: null },
+  ...{ changes: [], changeCount: 0, waitedMs: null, people: {} },
 });
 const many = <Item>(count: number, one: (n: number) => Item, from = 0): Item[] =>
   Array.from({ length: count }, (_, n) => one(from + n));

@@ -87,7 +87,7 @@ describe('surveyLetters', () => {
     const options = { queues: ['events'] as const, limit: 100 };
     const byCode = await surveyLetters(world.ports, { ...options, selection: { code: 'too_old' } });
     expect(byCode).toMatchObject({ total: 30, selected: 10 });
-    const byGroup = await surveyLetters(world.ports, { ...options, selection: { group: 'g2' } });
+    const byGroup = await surveyLetters(world.ports, { ...options, selection: { group: world.refOf('g2') } });
     expect(byGroup.messages.map((message) => message.group)).toEqual(Array(6).fill('g2'));
   });
 });

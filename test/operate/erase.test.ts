@@ -13,6 +13,8 @@ const BOLT = connectionName('bolt');
 /** Names, addresses and attributes of one company's people, and of whoever did something about them. */
 const OF_ACME = ['ann', 'bob', 'Ann Archer', 'Olga Operator', 'badge-77', 'Secret Projects'];
 
+type World = Awaited<ReturnType<typeof twoCompanies>>;
+
 /** Two companies that have lived a while, and a command line. */
 async function twoCompanies() {
   const world = await savedWorld();
@@ -22,33 +24,21 @@ async function twoCompanies() {
   for (const connection of [ACME, BOLT]) {
     const people = connection === ACME ? ['ann', 'bob'] : ['ivy'];
     for (const name of people) {
+      const facts = { role: roleId(`r-${name}`), userId: `u-${name}`, state: 'ACTIVE', unheard: false };
       const values = new Map([['workEmail', `${name}@x.test`]]);
-      const facts = {
-        role: roleId(`r-${name}`),
-        userId: `u-${name}`,
-        state: 'ACTIVE',
-        values,
-        unheard: false,
-      };
-      await ports.people.save(connection, facts, undefined);
+      await ports.people.save(connection, { ...facts, values }, undefined);
     }
     const members = people.map((name) => ({ id: `m-${name}`, email: `${name}@x.test`, badge: 'badge-77' }));
     const at = { connection, group: world.refOf('g').group };
+    const joined = { type: 'group.member.added', data: { group: { id: 'g' }, members } };
     await world.publish(
       { type: 'group.upserted', data: { group: { id: 'g', name: 'Secret Projects' } }, connection },
-      {
-        type: 'group.member.added',
-        data: { group: { id: 'g' }, members },
-        connection,
-        actor: 'Olga Operator',
-      },
+      { ...joined, connection, actor: 'Olga Operator' },
     );
-    for (const name of people)
-      await ports.people.bind(connection, memberId(`m-${name}`), {
-        role: roleId(`r-${name}`),
-        revision: 1,
-        isFirst: false,
-      });
+    for (const name of people) {
+      const bound = { role: roleId(`r-${name}`), revision: 1, isFirst: false };
+      await ports.people.bind(connection, memberId(`m-${name}`), bound);
+    }
     await ports.audit.record(at, {
       ...{ atMs: world.clock.ms, intent: 'i' as never, action: 'patch', changes: [], changeCount: 0 },
       ...{ versionBefore: null, versionAfter: null, cause: 'ann@x.test', outcome: 'written', actor },
@@ -212,19 +202,15 @@ describe('a person who is forgotten', () => {
     await world.apply('g');
     const newcomer = (await ports.users.read(ACME, [memberId('m-new')])).get(memberId('m-new'));
     expect(newcomer?.role).toBe('r-new');
-    expect(
-      textOf([...table.items.values()].filter(({ pk }) => pk.startsWith('U#default#m-ann'))),
-    ).not.toContain('5550');
+    const kept = [...table.items.values()].filter(({ pk }) => pk.startsWith('U#default#m-ann'));
+    expect(textOf(kept)).not.toContain('5550');
   });
 });
 
 describe('somebody whose last membership ended', () => {
   const DAY_MS = 86_400_000;
   /** The days pass, and DynamoDB deletes what has expired. @returns whose attributes are there still */
-  async function keepersAfter(
-    days: number,
-    { table, ports, clock }: Awaited<ReturnType<typeof twoCompanies>>,
-  ) {
+  async function keepersAfter(days: number, { table, ports, clock }: World) {
     clock.ms += days * DAY_MS;
     table.expire(clock.ms);
     for (let day = 0; day < 30; day += 1) await ports.eraser.leavers(clock.ms + day * DAY_MS);
@@ -249,9 +235,8 @@ describe('somebody whose last membership ended', () => {
     expect(await keepersAfter(395, world)).toEqual(['m-ann', 'm-bob', 'm-dan', 'm-eve']);
     await publish({ type: 'user.upserted', data: { user: { id: 'm-dan', email: 'dan@x.test' } } });
     expect(await keepersAfter(40, world)).toEqual(['m-bob', 'm-dan']);
-    expect(textOf([...table.items.values()].filter(({ sk }) => !sk.startsWith('A#')))).not.toMatch(
-      /default[^\n]*ann@x/,
-    );
+    const kept = [...table.items.values()].filter(({ sk }) => !sk.startsWith('A#'));
+    expect(textOf(kept)).not.toMatch(/default[^\n]*ann@x/);
     expect(await keepersAfter(435, world)).toEqual(['m-bob']);
     expect((await ports.users.read(ACME, [memberId('m-ann')])).get(memberId('m-ann'))?.role).toBe('r-ann');
   });

@@ -154,6 +154,6 @@ describe('explain', () => {
         write: { action: 'put', outcome: 'written' },
       });
     }
-    await expect(explain('nobody@acme.test')).rejects.toThrow(/no event has ever named/);
+    await expect(explain('nobody@acme.test')).rejects.toThrow(/has had a member/);
   });
 });

@@ -42,15 +42,11 @@ export async function replayLetters(
   const [replayed, failed, returned] = [new Set<string>(), new Set<string>(), new Map<string, string>()];
   const isDone = (id: string) => replayed.has(id) || failed.has(id);
   const about = { before: null, after: JSON.stringify(selection), reason: `dead letters of ${queue}` };
-  const change = { kind: 'replay_letters', ...about };
+  const deed = { action: 'dlq_replay', changes: [{ kind: 'replay_letters', ...about }] };
   let recording: Promise<void> | undefined;
   const sendThenRemove = async (letters: readonly Letter[], held: Held): Promise<void> => {
     // Nothing is on record of a replay that found nothing to send.
-    recording ??= recordDeed(
-      journalOf(options.connection),
-      { action: 'dlq_replay', changes: [change] },
-      ports,
-    );
+    recording ??= recordDeed(journalOf(options.connection), deed, ports);
     await recording;
     const refused = await resend.send(letters);
     const sent = letters.filter((letter) => !refused.has(letter)).map(({ message }) => message);

@@ -1,4 +1,5 @@
 import type { Cause, LetterSummary, Survey } from '../../contract/answers.ts';
+import type { GroupRef } from '../../domain/ids.ts';
 import { atOnce } from '../../sync/gather.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Mailbox } from '../../sync/ports/queues.ts';
@@ -11,7 +12,8 @@ import { LOOK_MS, type WalkOptions, walkMailbox } from './walk.ts';
 export interface Selection {
   /** Their beginnings are enough. */
   readonly ids?: readonly string[] | undefined;
-  readonly group?: string | undefined;
+  /** Of this company; also what does not say whose it is. */
+  readonly group?: GroupRef | undefined;
   readonly code?: string | undefined;
 }
 
@@ -52,11 +54,12 @@ export async function surveyLetters(ports: SurveyPorts, options: SurveyOptions):
   };
 }
 
-export function isSelected({ message, group }: Letter, selection: Selection = {}): boolean {
+export function isSelected({ message, group, connection }: Letter, selection: Selection = {}): boolean {
   const { ids, group: wanted, code } = selection;
   return (
     (ids === undefined || ids.some((id) => isNamed(message, id))) &&
-    (wanted === undefined || wanted === group) &&
+    (wanted === undefined ||
+      (wanted.group === group && wanted.connection === (connection ?? wanted.connection))) &&
     (code === undefined || code === message.code)
   );
 }

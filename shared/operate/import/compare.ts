@@ -1,12 +1,14 @@
 import type { ImportComparison } from '../../contract/answers.ts';
 import { groupFloor, memberCounts } from '../../domain/group.ts';
-import { groupId, type MemberId, memberId } from '../../domain/ids.ts';
+import { type GroupRef, groupId, type MemberId, memberId } from '../../domain/ids.ts';
 import { makeStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import { judgeRemovals } from '../../plan/guard.ts';
+import { atOnce } from '../../sync/gather.ts';
 import { standingNow } from '../../sync/member-standing.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { undescribed } from '../../sync/ports/desired.ts';
+import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import type { Row } from './rows.ts';
 
 /** Members that are listed one by one of each kind. */
@@ -22,6 +24,7 @@ export async function compareWithNow(
 ): Promise<ImportComparison> {
   const found = { added: 0, removed: 0, unmatched: 0, changes: [] as ImportComparison['changes'][number][] };
   const held: string[] = [];
+  const renamed: ImportComparison['renamed'][number][] = [];
   const stamp = makeStamp({ time: asOf, id: 'import', source: '' });
   for await (const { group, groupName, members } of byGroup(rows)) {
     const note = (kind: 'added' | 'removed' | 'unmatched', member: MemberId) => {
@@ -29,35 +32,34 @@ export async function compareWithNow(
       const email = members.get(member) || null;
       if (found[kind] <= LISTED) found.changes.push({ kind, group, groupName, member, email });
     };
-    const { now, size, known, isStated } = await readNow(group, [...members.keys()], connection, ports);
+    const ref = { connection: connection.name, group: groupId(group) };
+    const { now, size, known, isStated, name } = await readNow(ref, [...members.keys()], ports);
+    if (name !== undefined && name.value !== groupName && name.stamp < stamp)
+      renamed.push({ group, before: name.value, groupName });
     const gone = [...now].filter((member) => !members.has(member) && !isStated(member, stamp));
     for (const member of gone) note('removed', member);
-    for (const [member, email] of members) {
-      if (now.has(member) || isStated(member, stamp)) continue;
-      note('added', member);
+    const fresh = [...members].filter(([member]) => !now.has(member) && !isStated(member, stamp));
+    const standings = await atOnce(READS_IN_FLIGHT, fresh, ([member, email]) => {
       const attributes = new Map([['email', { value: email, stamp: STAMP_ZERO }]]);
       const user = known.get(member) ?? { ...undescribed(member), ...(email !== '' && { attributes }) };
-      const { cause } = await standingNow(user, undefined, { connection, people: ports.people });
-      if (cause === 'unknown') note('unmatched', member);
+      return standingNow(user, undefined, { connection, people: ports.people });
+    });
+    for (const [at, [member]] of fresh.entries()) {
+      note('added', member);
+      if (standings[at]?.cause === 'unknown') note('unmatched', member);
     }
     const limits = connection.settings.guard;
     const asked = { limits, size, removals: gone.length, deletesGroup: false };
     if (!judgeRemovals({ ...asked, recent: { group: 0, connection: 0 } }).allowed) held.push(group);
   }
-  return { ...found, held };
+  return { ...found, held, renamed };
 }
 
-async function readNow(
-  group: string,
-  members: readonly MemberId[],
-  { name: connection }: Connection,
-  ports: ToolPorts,
-) {
-  const ref = { connection, group: groupId(group) };
+async function readNow(ref: GroupRef, members: readonly MemberId[], ports: ToolPorts) {
   const state = await ports.groups.read(ref);
   const registers = state === undefined ? [] : await ports.groups.members(ref);
   const ids = new Set([...members, ...registers.map(({ member }) => member)]);
-  const known = await ports.users.read(connection, [...ids]);
+  const known = await ports.users.read(ref.connection, [...ids]);
   const floor = state === undefined ? STAMP_ZERO : groupFloor(state.registers);
   const now = new Set(
     registers
@@ -70,7 +72,8 @@ async function readNow(
   /** Whether the directory has said something later. */
   const isStated = (member: MemberId, asOf: Stamp) =>
     [floor, stampOf.get(member), known.get(member)?.floor].some((said = STAMP_ZERO) => said > asOf);
-  return { now, known, isStated, size: Math.max(now.size, state?.view?.size ?? 0) };
+  const size = Math.max(now.size, state?.view?.size ?? 0);
+  return { now, known, isStated, size, name: state?.registers.name };
 }
 
 async function* byGroup(rows: AsyncIterable<Row>) {
