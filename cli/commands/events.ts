@@ -255,7 +255,9 @@ const unused = () => Promise.reject(new Error('a dry run sends nothing'));
 const offline = () => ({
   events: { send: unused },
   audit: { record: unused, head: unused, endWith: unused },
-  ...{ caller: unused, clock: Date.now, newId: () => 'dry-run' },
+  caller: unused,
+  clock: Date.now,
+  newId: () => 'dry-run',
 });
 
 function printImport(report: ImportReport, { out }: Context): void {
