@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
@@ -7,9 +9,15 @@ const STACK = [
   'test/infra/commands.integration.test.ts',
   'test/local/{kill,stack,scim}.e2e.test.ts',
   'test/local/run.integration.test.ts',
-  // A module that is loaded already cannot be another for one file.
-  'test/{simulate/small-lives,sync/crash.property,sync/touched.property}.test.ts',
+  ...filesThatMockModules('test'),
 ];
+
+/** A module that another test file has loaded cannot be mocked any more: such files get modules of their own. */
+function filesThatMockModules(folder: string): string[] {
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const files = paths.filter((path) => path.endsWith('.test.ts')).map((path) => join(folder, path));
+  return files.filter((path) => readFileSync(path, 'utf8').includes('vi.mock('));
+}
 
 /** What takes more than some seconds, longest first. */
 const LONG = [
@@ -47,9 +55,10 @@ export default defineConfig({
         test: { name: 'rest', include: ['test/**/*.test.ts'], exclude: STACK, isolate: false },
       },
     ],
-    // Whoever asks for more runs of each property waits for them.
-    testTimeout: process.env['GROUPSYNC_RUNS'] === undefined ? 30_000 : 12 * 3_600_000,
-    hookTimeout: 30_000,
+    // More than five times the idle time of the slowest test: only a failure takes so long.
+    testTimeout: process.env['GROUPSYNC_RUNS'] === undefined ? 300_000 : 12 * 3_600_000,
+    hookTimeout: 300_000,
+    setupFiles: ['test/support/seed.ts'],
     env: {
       CDK_VALIDATION: 'false',
       AWS_REGION: 'us-east-1',

@@ -1,6 +1,6 @@
 import { behindMs, type GroupState, type LinkedGroup } from '../domain/group-state.ts';
 import type { GroupRef, VersionToken } from '../domain/ids.ts';
-import type { Flip, GroupStore } from '../sync/ports/groups.ts';
+import type { Flip, FoundForeign, GroupStore } from '../sync/ports/groups.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { findChunks, readChunks, writeChunks } from './chunks.ts';
 import { parseGroup, parseMember } from './group-item.ts';
@@ -54,7 +54,7 @@ const linkAttributes = ({ id, version, view, overtaken }: LinkedGroup) => ({
 /** What a flip leaves nothing of, clean or not. */
 const removedBy = (
   { hold }: GroupState,
-  { driftClosed, platform, consumedHold, settled }: Flip,
+  { driftClosed, platform, consumedHold, settled, found }: Flip,
 ): readonly string[] => [
   'intent',
   'intentId',
@@ -64,7 +64,11 @@ const removedBy = (
   ...(driftClosed === true ? ['openDrift'] : []),
   ...(platform === undefined ? LINK : ['takeOver', 'former']),
   ...(consumedHold !== undefined && hold?.digest === consumedHold ? HOLD : []),
+  ...refusalExplainedBy(found),
 ];
+
+const refusalExplainedBy = ({ explainsRefusal = false }: FoundForeign = {}) =>
+  explainsRefusal ? ['lastError'] : [];
 
 /** Under another version an earlier write has landed, or cannot any more: its removals stay in the guard's book as they are. */
 const landedBy = ({ version }: GroupState, shown: VersionToken) =>
@@ -188,7 +192,14 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
             }
           : {
               set: { ...linkAttributes(platform), ...(isNews ? { takeOver: true } : {}), ...foundNow },
-              remove: [MISSED, 'former', 'deletionWaiver', ...answered, ...landedBy(seen, platform.version)],
+              remove: [
+                MISSED,
+                'former',
+                'deletionWaiver',
+                ...answered,
+                ...landedBy(seen, platform.version),
+                ...refusalExplainedBy(found),
+              ],
             };
       const absorbed = await change(seen.ref, how, all(unsettledSince(seen), suspectIsAs(seen)));
       if (absorbed.written && isNews && platform !== undefined)

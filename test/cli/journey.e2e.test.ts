@@ -10,6 +10,7 @@ import { writeLocalFile } from '../../local/local-file.ts';
 import { runCli } from '../support/cli/io.ts';
 import { acmeOf, nativeEvent } from '../support/events.ts';
 import { startLocalStack } from '../support/local-stack.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 
 /*
  * A new admin's way through the command line, on a whole local stack in this process: emulators, handlers, platform. At
@@ -69,7 +70,8 @@ const connecting = (name: string) => {
   return ['connect', name, '--base-url', platform, '--token-stdin', '--yes'];
 };
 
-const eventually = (look: () => Promise<boolean>) => vi.waitUntil(look, { timeout: 30_000, interval: 100 });
+const eventually = (look: () => Promise<boolean>) =>
+  vi.waitUntil(look, { timeout: PATIENCE_MS, interval: 100 });
 
 async function causes(): Promise<Record<string, number>> {
   const { json } = await document('dlq list', ['dlq', 'list']);
@@ -245,7 +247,7 @@ describe('the way of a new admin', () => {
     expect(await listed.text()).not.toContain('groupsync probe');
   });
 
-  it('loses no dead letter to a kill -9 in the middle of a replay', { timeout: 120_000 }, async () => {
+  it('loses no dead letter to a kill -9 in the middle of a replay', async () => {
     await on.send(fiveHundred());
     await eventually(async () => (await dead()) === 500);
     expect(await causes()).toEqual({ unknown_connection: 200, ...OTHERS });

@@ -30,7 +30,7 @@ beforeAll(async () => {
     }),
   ]);
   await on.converge();
-}, 90_000);
+});
 afterAll(() => on.stop());
 
 describe('Home', () => {
@@ -79,7 +79,7 @@ describe('Home', () => {
     const { page } = await on.open('');
     await page.getByRole('heading', { level: 1 }).waitFor();
     await on.stopServer();
-    await page.getByRole('alert').getByText('The console has stopped answering').waitFor({ timeout: 5_000 });
+    await page.getByRole('alert').getByText('The console has stopped answering').waitFor();
     await on.restart();
     await page.getByRole('alert').waitFor({ state: 'detached' });
   });

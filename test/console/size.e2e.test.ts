@@ -67,7 +67,7 @@ let browser: Awaited<ReturnType<typeof openBrowser>>;
 beforeAll(async () => {
   served = await serveConsole({ port: 0, token: 't', page: await loadPage(), handle });
   browser = await openBrowser();
-}, 60_000);
+});
 afterAll(async () => {
   await browser.close();
   await served.close();

@@ -8,6 +8,7 @@ import { commandNames, runCli } from '../support/cli/io.ts';
 import { acmeOf, nativeEvent } from '../support/events.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { startLocalStack } from '../support/local-stack.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { listed, resourcesOf, type Statement, synthesise } from './synthesised.ts';
 
 const PEOPLE = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay'];
@@ -57,7 +58,7 @@ function nameOf(resource: unknown): string {
   return { 'table/groupsync-state': 'table', 'table/groupsync-state/index/due': 'index' }[name] ?? name;
 }
 
-const LONG = { timeout: 30_000, interval: 100 };
+const LONG = { timeout: PATIENCE_MS, interval: 100 };
 
 it('makes the calls that the policy of its people allows, no less and no more', async () => {
   const folder = temporaryFolder();
@@ -140,4 +141,4 @@ it('makes the calls that the policy of its people allows, no less and no more', 
       who,
     ).toEqual([]);
   }
-}, 120_000);
+});

@@ -152,7 +152,7 @@ describe('the calls that the bundles make', () => {
     for (const task of ['pump', 'feed', 'sweep', 'health']) await functions.reconcile.invoke({ task });
     await lifeOverScim(running);
     // Five processes and three emulators on a machine that may be busy.
-  }, 90_000);
+  });
   afterAll(() => running.stop());
 
   it.each(DEPLOYABLE_KEYS)('of %s are what its role grants, no less and no more', (name) => {

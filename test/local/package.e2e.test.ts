@@ -15,6 +15,7 @@ import pMap from 'p-map';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { createProgram } from '../../cli/program.ts';
 import packageJson from '../../package.json' with { type: 'json' };
+import { PATIENCE_MS } from '../support/patience.ts';
 import { readDirectory } from '../support/reading.ts';
 import { expectedGroups, reportedGroups } from './support/expected.ts';
 import { ROOT, startProcess } from './support/process.ts';
@@ -54,10 +55,10 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'crew.jsonl'), JSON.stringify(snapshot));
   symlinkSync(join(home, 'examples'), join(folder, 'examples'));
   stack = groupsync('start', '--empty', '--people-every', '2', '--pump-every', '1');
-  await vi.waitUntil(() => stack.output.stdout.includes('Ctrl-C stops.'), { timeout: 60_000 });
+  await vi.waitUntil(() => stack.output.stdout.includes('Ctrl-C stops.'), { timeout: PATIENCE_MS });
   before = { address: read('.groupsync/local.json'), log: read('.groupsync/local.log') };
   example = groupsync('start', '--once', '--json', '--timeout', '280');
-}, 120_000);
+});
 afterAll(async () => {
   for (const one of [stack, example]) {
     one.signal('SIGKILL');
@@ -109,7 +110,7 @@ it('serves its page, and answers', async () => {
     expect(stderr).not.toMatch(/\n {4}at /);
   };
   await pMap(ASKED, ask, { concurrency: 3 });
-}, 120_000);
+});
 
 /** With the exit codes that fit: what needs attention in an empty company, or is not there, is no mistake of ours. */
 const ASKED: readonly (readonly [readonly string[], readonly number[]])[] = [
@@ -128,7 +129,7 @@ it('ends in the middle of the work as quietly, within 5 s, and with 1 where --on
   const localFile = join(folder, 'middle/local.json');
   const { exit, output, signal } = groupsync('start', '--once', '--json', '--local-file', localFile);
   onTestFinished(() => void signal('SIGKILL'));
-  await vi.waitUntil(() => output.stderr.includes('waiting'), { timeout: 60_000, interval: 20 });
+  await vi.waitUntil(() => output.stderr.includes('waiting'), { timeout: PATIENCE_MS, interval: 20 });
   const startedMs = Date.now();
   signal('SIGTERM');
   const { code, stdout, stderr } = await exit;
@@ -137,7 +138,7 @@ it('ends in the middle of the work as quietly, within 5 s, and with 1 where --on
   expect(JSON.parse(stdout)).toMatchObject({ converged: false });
   expect(stderr).not.toMatch(/Error|\n {4}at /);
   expect(existsSync(localFile)).toBe(false);
-}, 90_000);
+});
 
 it('brings the example company into step, as a naive reading of its events says', async () => {
   const { code, stdout } = await example.exit;
@@ -156,7 +157,7 @@ it('brings the example company into step, as a naive reading of its events says'
   const lines = read('.groupsync/once.log');
   expect(lines).toContain('"message":"applied"');
   for (const secret of secretsOf(world)) expect(lines.toLowerCase()).not.toContain(secret.toLowerCase());
-}, 300_000);
+});
 
 /** What no log may show: every person's name and addresses, and every token. */
 function secretsOf({ companies, credentials }: { companies: unknown[]; credentials: { token: string }[] }) {
@@ -230,4 +231,4 @@ it('ends within 5 s of Ctrl-C with exit code 0, its console too, and takes its l
   expect(stderr).not.toMatch(/^(?!groupsync-people .* 401: ).*(Error|has failed)|^ {4}at /m);
   expect(existsSync(join(folder, '.groupsync/local.json'))).toBe(false);
   await expect(fetch(url)).rejects.toThrow();
-}, 90_000);
+});

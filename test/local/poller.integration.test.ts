@@ -1,6 +1,7 @@
 import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type PollerOptions, startPoller } from '../../local/poller.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { startQueue } from './support/queue.ts';
 
 type Queue = Awaited<ReturnType<typeof startQueue>>;
@@ -41,7 +42,7 @@ describe('what the handler is given', () => {
       connection: { DataType: 'String', StringValue: 'acme' },
       raw: { DataType: 'Binary', BinaryValue: new TextEncoder().encode('hi') },
     });
-    await vi.waitUntil(() => seen.length > 0, { timeout: 5000, interval: 5 });
+    await vi.waitUntil(() => seen.length > 0, { timeout: PATIENCE_MS, interval: 5 });
     const [first] = seen;
     expect(first?.event.Records).toEqual([
       {
@@ -79,7 +80,10 @@ describe('what the handler is given', () => {
       batchSize: 25,
       maximumBatchingWindowSeconds: 1,
     });
-    await vi.waitUntil(async () => (await queue.count(queue.queueUrl)) === 0, { timeout: 5000, interval: 5 });
+    await vi.waitUntil(async () => (await queue.count(queue.queueUrl)) === 0, {
+      timeout: PATIENCE_MS,
+      interval: 5,
+    });
     expect(sizes).toEqual([25]);
   });
 });
@@ -89,7 +93,10 @@ describe('what becomes of the messages', () => {
     const queue = await startQueue();
     await queue.send('a');
     poll(queue, () => undefined);
-    await vi.waitUntil(async () => (await queue.count(queue.queueUrl)) === 0, { timeout: 5000, interval: 5 });
+    await vi.waitUntil(async () => (await queue.count(queue.queueUrl)) === 0, {
+      timeout: PATIENCE_MS,
+      interval: 5,
+    });
     expect(await queue.count(queue.deadUrl)).toBe(0);
   });
 
@@ -104,7 +111,10 @@ describe('what becomes of the messages', () => {
       );
       return failing(bad);
     });
-    await vi.waitUntil(async () => (await queue.count(queue.queueUrl)) === 0, { timeout: 5000, interval: 5 });
+    await vi.waitUntil(async () => (await queue.count(queue.queueUrl)) === 0, {
+      timeout: PATIENCE_MS,
+      interval: 5,
+    });
     expect(calls.sort()).toEqual(['bad', 'bad', 'fine', 'good']);
     expect(await queue.count(queue.deadUrl)).toBe(0);
   });
@@ -117,7 +127,10 @@ describe('what becomes of the messages', () => {
       counts.push(...event.Records.map(({ attributes }) => attributes.ApproximateReceiveCount));
       return failing(event.Records);
     });
-    await vi.waitUntil(async () => (await queue.count(queue.deadUrl)) === 1, { timeout: 5000, interval: 5 });
+    await vi.waitUntil(async () => (await queue.count(queue.deadUrl)) === 1, {
+      timeout: PATIENCE_MS,
+      interval: 5,
+    });
     expect(counts).toEqual(['1', '2', '3']);
     expect((await queue.take(queue.deadUrl))?.Body).toBe('poison');
     expect(await queue.count(queue.queueUrl)).toBe(0);
@@ -137,7 +150,10 @@ describe('what becomes of the messages', () => {
     await queue.send('a');
     await queue.send('b');
     const { errors } = poll(queue, answer);
-    await vi.waitUntil(async () => (await queue.count(queue.deadUrl)) === 2, { timeout: 5000, interval: 5 });
+    await vi.waitUntil(async () => (await queue.count(queue.deadUrl)) === 2, {
+      timeout: PATIENCE_MS,
+      interval: 5,
+    });
     expect(errors.length).toBeGreaterThan(0);
   });
 });
@@ -160,10 +176,16 @@ describe('concurrency and end', () => {
       { batchSize: 1, maximumConcurrency: 3 },
     );
     for (let opened = 0; opened < 9; opened += 1) {
-      await vi.waitUntil(() => gates.length === Math.min(9, opened + 3), { timeout: 5000, interval: 5 });
+      await vi.waitUntil(() => gates.length === Math.min(9, opened + 3), {
+        timeout: PATIENCE_MS,
+        interval: 5,
+      });
       gates[opened]?.();
     }
-    await vi.waitUntil(async () => (await queue.count(queue.queueUrl)) === 0, { timeout: 5000, interval: 5 });
+    await vi.waitUntil(async () => (await queue.count(queue.queueUrl)) === 0, {
+      timeout: PATIENCE_MS,
+      interval: 5,
+    });
     expect(most).toBe(3);
   });
 
@@ -171,7 +193,10 @@ describe('concurrency and end', () => {
     const queue = await startQueue();
     const { poller, errors } = poll(queue, () => undefined);
     await queue.send('a');
-    await vi.waitUntil(async () => (await queue.count(queue.queueUrl)) === 0, { timeout: 5000, interval: 5 });
+    await vi.waitUntil(async () => (await queue.count(queue.queueUrl)) === 0, {
+      timeout: PATIENCE_MS,
+      interval: 5,
+    });
     const startedMs = Date.now();
     await poller.stop();
     expect(Date.now() - startedMs).toBeLessThan(1000);
@@ -183,7 +208,7 @@ describe('concurrency and end', () => {
     await queue.send('a');
     let open: (() => void) | undefined;
     const { poller } = poll(queue, () => new Promise<void>((resolve) => (open = resolve)));
-    await vi.waitUntil(() => open !== undefined, { timeout: 5000, interval: 5 });
+    await vi.waitUntil(() => open !== undefined, { timeout: PATIENCE_MS, interval: 5 });
     const stopped = poller.stop();
     open?.();
     await stopped;

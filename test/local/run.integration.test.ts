@@ -9,6 +9,7 @@ import { runLocal } from '../../local/run.ts';
 import { UsageError } from '../../local/usage.ts';
 import { ENVIRONMENT } from '../../shared/contract/names.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { fakeParts, WORLD } from './support/parts.ts';
 import { CREDENTIALS } from './support/queue.ts';
 
@@ -90,7 +91,7 @@ describe('a run with --once', () => {
         new SendMessageCommand({ QueueUrl, MessageBody: 'late', DelaySeconds: 900 }),
       );
     };
-    expect(await run(ofOne('--once', '--timeout', '20'), fakeParts({ ingest })).exit).toBe(0);
+    expect(await run(ofOne('--once', '--timeout', '240'), fakeParts({ ingest })).exit).toBe(0);
   });
 
   it('ends with 1 where messages keep coming back', async () => {
@@ -103,7 +104,7 @@ describe('a run that stays', () => {
   it('is found by its local file while it runs, and leaves none behind', async () => {
     const { world, file } = folder();
     const { exit, printed, stop } = run(['--empty', '--world', world, '--local-file', file]);
-    await vi.waitUntil(() => printed.length === 1, { timeout: 20_000, interval: 5 });
+    await vi.waitUntil(() => printed.length === 1, { timeout: PATIENCE_MS, interval: 5 });
     const address = LocalFile.parse(JSON.parse(readFileSync(file, 'utf8')));
     expect(address).toMatchObject({ pid: process.pid, platformToken: 'app-token', connection: 'default' });
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -131,7 +132,7 @@ describe('a run that stays', () => {
       },
     });
     const { exit, stop } = run(ofOne(), fake);
-    await vi.waitUntil(() => begun, { timeout: 20_000, interval: 5 });
+    await vi.waitUntil(() => begun, { timeout: PATIENCE_MS, interval: 5 });
     const startedMs = Date.now();
     stop();
     expect(await exit).toBe(0);
@@ -144,7 +145,7 @@ describe('a second run beside one that stays', () => {
     const at = folder();
     const args = ['--empty', '--world', at.world, '--local-file', at.file];
     const first = run(args);
-    await vi.waitUntil(() => first.printed.length === 1, { timeout: 20_000, interval: 5 });
+    await vi.waitUntil(() => first.printed.length === 1, { timeout: PATIENCE_MS, interval: 5 });
     return { ...at, args, first, written: readFileSync(at.file, 'utf8') };
   };
 
@@ -177,7 +178,7 @@ describe('a second run beside one that stays', () => {
     const refused = await Promise.race(runs.map(({ exit }) => exit.catch((caught: unknown) => caught)));
     expect(refused).toBeInstanceOf(UsageError);
     await vi.waitUntil(() => runs.some(({ printed }) => printed.length === 1), {
-      timeout: 5000,
+      timeout: PATIENCE_MS,
       interval: 5,
     });
     const { platform } = LocalFile.parse(JSON.parse(readFileSync(file, 'utf8')));
@@ -201,7 +202,7 @@ describe('--data', () => {
     const { world, path, file } = folder();
     const args = ['--empty', '--world', world, '--local-file', file, '--data', join(path, 'data')];
     const first = run(args);
-    await vi.waitUntil(() => first.printed.length === 1, { timeout: 20_000, interval: 5 });
+    await vi.waitUntil(() => first.printed.length === 1, { timeout: PATIENCE_MS, interval: 5 });
     const second = run([...args.slice(0, 4), `${file}2`, ...args.slice(5)]);
     await expect(second.exit).rejects.toThrow(`in use by process ${process.pid}`);
     first.stop();

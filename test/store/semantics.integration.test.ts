@@ -140,7 +140,7 @@ describe('the table in memory', () => {
       }),
       runs(40),
     );
-  }, 60_000);
+  });
 });
 
 it('the emulator lets a hold be decided once, on what was seen', async () => {

@@ -1,16 +1,10 @@
 import fc from 'fast-check';
-import { describe, expect, vi } from 'vitest';
+import { describe, expect } from 'vitest';
 import { ALL_PLATFORM_FAULTS, ALL_TABLE_FAULTS } from '../support/engine/chaos.ts';
 import { directoryEvents, expectedGroups } from '../support/engine/directory.ts';
 import { live } from '../support/engine/life.ts';
 import { shownGroups } from '../support/engine/look-over.ts';
 import { always } from '../support/engine/runs.ts';
-
-/** Every group counts as large, so that registers carry copies of their users. */
-vi.mock('../../shared/sync/tuning.ts', async (original) => ({
-  ...(await original<typeof import('../../shared/sync/tuning.ts')>()),
-  LARGE_GROUP: 1,
-}));
 
 describe('the engine', () => {
   always(

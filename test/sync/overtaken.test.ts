@@ -99,6 +99,27 @@ it.each([409, 412, 400, 422] as const)(
   },
 );
 
+it.each([409, 412, 400, 422] as const)(
+  'a write that meets a conflict again and again is tried again, though reads lag behind (status %i)',
+  async (staleStatus) => {
+    const platform = { staleStatus, getLagMs: 10_000 };
+    const { world, tell, state, shown, troubles, id } = await inStep(['a', 'b'], {}, platform);
+    world.advance(CREATE_SETTLE_MS);
+    // The second change meets a write that was planned from the first, a minute after the first conflict.
+    const others = [{ name: 'First' }, undefined, { name: 'Second' }];
+    troubles.platform = (call) => {
+      const change = call === 'patch' || call === 'put' ? others.shift() : undefined;
+      if (change !== undefined) world.platform.changeAsOther(id, change);
+      return 'none';
+    };
+    await tell({ take: ['b'], from: 'g' });
+    expect(others).toEqual([]);
+    expect(world.deadLetters).toEqual([]);
+    expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+    expect(shown('g')).toEqual([['u-a']]);
+  },
+);
+
 it('whom we added stays ours where the group is shown as somebody had left it before our write', async () => {
   const platform = { enforceVersionOnPatch: false, getLagMs: 12_000 };
   const { world, tell, shown, hire, id } = await inStep(['a'], { membership: 'additive' }, platform, 5_000);

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
-import { groupKey } from '../../shared/store/keys.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import { wakeAll } from '../../shared/sync/wake.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
@@ -63,8 +62,6 @@ const step = fc.record({
   /** How the state of one of them changes, and a refresh hears of it. */
   person: fc.option(fc.tuple(fc.nat({ max: 3 }), fc.constantFrom('ACTIVE', 'TERMINATED')), { freq: 6 }),
   isSeen: fc.boolean(),
-  /** An older release marked the group and settled it: what it does not know stays as it was. */
-  byOlder: fc.nat({ max: 5 }).map((n) => n === 0),
   /** Whom the mark says to read: wrong ones change nothing. */
   hint: fc.constantFrom('', '', 'r-ann', 'r-bob', 'r-dee', 'nobody'),
   faults: fc.oneof(fc.constant([]), fc.constant([]), fc.array(fault, { maxLength: 30 })),
@@ -95,7 +92,7 @@ it.each([
   expect(shown('g')).toEqual([['u-ann', 'u-cid', 'u-dee']]);
 });
 
-const LAST = { say: [], person: null, isSeen: true, byOlder: false, hint: '', faults: [] };
+const LAST = { say: [], person: null, isSeen: true, hint: '', faults: [] };
 
 it(
   'all that a change is about is read where nothing else has happened',
@@ -103,11 +100,10 @@ it(
     met.parts = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 10 }), async (steps) => {
-        const { world, tell, troubles, ref, state, shown, audit, employ } = await company();
+        const { world, tell, troubles, ref, shown, audit, employ } = await company();
         let people = PEOPLE;
-        for (const { say, person, isSeen, byOlder, hint, faults } of [...steps, LAST]) {
+        for (const { say, person, isSeen, hint, faults } of [...steps, LAST]) {
           met.hint = hint;
-          const before = await state('g');
           const waiting = [...faults];
           troubles.table = () => (waiting.shift() ?? 'none') as 'none';
           if (person !== null) {
@@ -115,14 +111,6 @@ it(
             await employ(people);
           }
           await tell(...say);
-          if (byOlder) {
-            const { inStep, touched } = before ?? {};
-            const left = { inStep, touched: touched?.map((one) => ({ ...one })) };
-            world.table.change(groupKey(ref('g')), { remove: ['inStep', 'touched'] });
-            world.table.change(groupKey(ref('g')), {
-              set: { ...JSON.parse(JSON.stringify(left)), group: 'g' },
-            });
-          }
           if (!isSeen) continue;
           const [stood, written] = [shown('g'), (await audit('g')).length];
           await wakeAll([ref('g')], world.onlooker);

@@ -4,7 +4,7 @@ import type { GroupState, Intent, LinkedGroup, ViewPointer } from '../../domain/
 import { intentId, type PlatformGroupId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { attribute } from '../../plan/attribute.ts';
-import { type Absorb, type Decision, type DriftEnding, endingOf } from '../../plan/decide.ts';
+import { type Absorb, type Decision, type DriftEnding, endingOf, REFUSED } from '../../plan/decide.ts';
 import { overtakenBy } from '../../plan/foreign.ts';
 import { mayUnlink, UNLINKED_ALWAYS } from '../../plan/guard.ts';
 import { attributeDrift, toldOf } from '../attribute-drift.ts';
@@ -24,7 +24,9 @@ export async function absorb(decision: Absorb, { state }: Round, turn: Turn): Pr
   const recorded = await recordForeign(decision, state, turn);
   if (recorded === undefined) return OVERTAKEN;
   const link = await linkTo(state, observed, view, turn);
-  const found = { ...recorded, contest, ...(await recordLanded(landed, observed, state, turn)) };
+  const explainsRefusal = state.lastError?.code === REFUSED.why.code;
+  const audited = await recordLanded(landed, observed, state, turn);
+  const found = { ...recorded, contest, explainsRefusal, ...audited };
   const isTaken =
     intent === undefined
       ? ports.groups.absorb(state, link, found)

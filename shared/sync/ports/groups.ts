@@ -32,6 +32,8 @@ export interface FoundForeign {
   readonly audited?: AuditLink;
   /** The platform group is not there any more, as far as anybody can see. */
   readonly isGone?: boolean;
+  /** A refusal of our write that is on record was a conflict with this change. */
+  readonly explainsRefusal?: boolean;
 }
 
 /** How a group is left after a platform write was confirmed, or found to have happened. */

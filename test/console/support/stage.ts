@@ -10,6 +10,7 @@ import { createHandle } from '../../../console/server/handle.ts';
 import { DEFAULT_CONNECTION } from '../../../shared/contract/names.ts';
 import { wireTool } from '../../../shared/runtime/wire-tool.ts';
 import { type LocalStackOptions, startLocalStack } from '../../support/local-stack.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
 import { openBrowser } from './browser.ts';
 
 export const TOKEN = 'a-token-for-the-page';
@@ -66,7 +67,7 @@ async function openPage(browser: Browser, url: string, context: BrowserContextOp
   const errors: string[] = [];
   page.on('pageerror', ({ message }) => errors.push(message));
   page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(PATIENCE_MS);
   await page.goto(url);
   return { page, errors };
 }
@@ -83,4 +84,4 @@ export async function expectAccessible(page: Page): Promise<void> {
 }
 
 export const eventually = (look: () => Promise<boolean>) =>
-  vi.waitUntil(look, { timeout: 20_000, interval: 100 });
+  vi.waitUntil(look, { timeout: PATIENCE_MS, interval: 100 });

@@ -17,6 +17,7 @@ import { createTable } from '../../../local/emulators/dynamodb.ts';
 import { startAwsFront } from '../../../local/emulators/front.ts';
 import { startSqs } from '../../../local/emulators/sqs.ts';
 import { TABLE } from '../../../shared/contract/topology.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
 import { startFront } from '../support/front.ts';
 import { CREDENTIALS } from '../support/queue.ts';
 
@@ -116,7 +117,7 @@ it('ends under load without harm: what is under way is answered, what comes late
       if (n % 20 === 19) await outcomes[n];
     }
   })();
-  await vi.waitUntil(() => outcomes.length > 40, { interval: 1 });
+  await vi.waitUntil(() => outcomes.length > 40, { timeout: PATIENCE_MS, interval: 1 });
   await front.close();
   isOver = true;
   await load;

@@ -2,6 +2,7 @@ import { GetFunctionConfigurationCommand, InvokeCommand, LambdaClient } from '@a
 import { describe, expect, it, vi } from 'vitest';
 import { createLambda } from '../../../local/emulators/lambda.ts';
 import type { LocalFunction } from '../../../local/invocation.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
 import { startFront } from '../support/front.ts';
 
 const NAME = 'groupsync-reconcile';
@@ -61,7 +62,7 @@ describe('Lambda as the SDK sees it', () => {
     expect((await call('{}', { InvocationType: 'Event' })).StatusCode).toBe(202);
     expect(done).toBe(false);
     finish?.();
-    await vi.waitUntil(() => done, { timeout: 2000, interval: 5 });
+    await vi.waitUntil(() => done, { timeout: PATIENCE_MS, interval: 5 });
   });
 
   it('runs nothing for a dry run', async () => {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { temporaryFile, temporaryFolder } from '../../support/folder.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
 import { startProcess } from '../support/process.ts';
 import { WORLD } from './fixture.ts';
 
@@ -9,7 +10,7 @@ const run = (...args: string[]) =>
 
 /** What it prints as soon as it listens. */
 async function listening({ output }: ReturnType<typeof run>): Promise<string[]> {
-  await vi.waitUntil(() => output.stdout !== '', { timeout: 20_000, interval: 20 });
+  await vi.waitUntil(() => output.stdout !== '', { timeout: PATIENCE_MS, interval: 20 });
   return output.stdout.split('\n');
 }
 

@@ -1,16 +1,11 @@
 import fc from 'fast-check';
 import { it } from 'vitest';
 
-/**
- * How often a property is tried: a thousand times in `npm test` unless it says less, a hundred thousand in
- * `npm run test:deep`. A failure prints its seed; GROUPSYNC_SEED plays it again.
- */
+/** How often a property is tried: a thousand times in `npm test` unless it says less; more in `npm run test:explore`. */
 const asked = Number(process.env['GROUPSYNC_RUNS'] ?? 0);
-const seed = process.env['GROUPSYNC_SEED'];
 
 export const runs = (usually = 1_000) => ({
   numRuns: asked === 0 ? usually : Math.ceil((asked * usually) / 1_000),
-  ...(seed === undefined ? {} : { seed: Number(seed) }),
 });
 
 /** Milliseconds that a property of the engine may take: by far longer when asked for more runs. */
