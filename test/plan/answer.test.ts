@@ -77,8 +77,8 @@ describe('an answer to a write', () => {
   const removing = plan('patch', { changes: [remove, { ...remove, before: c }], removals: [b, c] });
   const theirs = (differences: object[]) => ({ kind: 'absorb', differences });
   it.each<[string, Plan, readonly never[] | undefined, object]>([
-    ['shows what was sent', adding('patch'), [a, b], { isAsPrepared: true, refused: [] }],
-    ['lacks whom we sent', adding('patch'), [a], { isAsPrepared: false, refused: [b], foreign: undefined }],
+    ['shows what was sent', adding('patch'), [a, b], { isAsPrepared: true, unshown: [] }],
+    ['lacks whom we sent', adding('patch'), [a], { isAsPrepared: false, unshown: [b], foreign: undefined }],
     ['shows who was not sent, after all', adding('put'), [a, b, c], { foreign: undefined, isUndone: true }],
     [
       'to a change shows who was not sent',
@@ -90,7 +90,7 @@ describe('an answer to a write', () => {
       'to a new name lacks somebody',
       renaming,
       [],
-      { foreign: theirs([{ kind: 'members_removed', before: [a], after: [] }]), refused: [] },
+      { foreign: theirs([{ kind: 'members_removed', before: [a], after: [] }]), unshown: [] },
     ],
     [
       'shows whom we took out',
