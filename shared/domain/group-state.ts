@@ -230,8 +230,8 @@ export interface PendingMark {
   readonly sinceMs: number;
   /** `refused`: the person's revision that the platform refused with a 4xx; tried again when it changes. */
   readonly personRevision?: number;
-  /** `refused`: the person's revision that a successful write sent and that neither its answer nor a fetch showed. */
-  readonly unshownRevision?: number;
+  /** `refused`: the person's revision that a successful write sent last, and that the platform did not show after it. */
+  readonly unshown?: { readonly revision: number; readonly atMs: number };
 }
 
 export interface StoredMember extends MemberRegister {

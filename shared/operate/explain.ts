@@ -178,7 +178,7 @@ function obstacleTo(state: GroupState, connection: Connection, gate: string): Ve
 }
 
 function whyPending({ cause, user, rules, person, register }: Who, { settings }: Connection): string {
-  if (cause === 'solved' && register?.pending?.unshownRevision !== undefined)
+  if (cause === 'solved' && register?.pending?.unshown !== undefined)
     return 'the platform left them out of what it answered to our write; they are sent again, by themselves once an hour';
   switch (cause) {
     case 'solved':

@@ -151,8 +151,8 @@ export interface Write {
   readonly isReserved: boolean;
   /** Groups that were there before a creation: none of them is what it makes. */
   readonly known: readonly PlatformGroupId[];
-  /** A field stays otherwise than wanted: the group is not done after it. */
-  readonly isPartial?: boolean;
+  /** Fields that stay otherwise than wanted: the group is not done after it. */
+  readonly left?: readonly GroupField[];
 }
 
 /** A listing of the platform's groups may be this old when a group is created, or is asked for a spokeId. */
@@ -646,7 +646,7 @@ function decidePlan(
   const left =
     input.wanted && input.current ? differing([...(input.fixed ?? [])], input.wanted, input.current) : [];
   if (plan.action !== 'none')
-    return { kind: 'write', plan, known: [], ...guarded, ...(left.length > 0 && { isPartial: true }) };
+    return { kind: 'write', plan, known: [], ...guarded, ...(left.length > 0 && { left }) };
   const mayBeLeft = treatment.mode === 'sync' && input.wanted === undefined && input.current === undefined;
   if (mayBeLeft && wasLost(facts).length > 0) return { kind: 'adopt', candidates: wasLost(facts) };
   const misrouted = mayBeLeft && facts.isNothingAdoptable ? decideMisrouted(facts) : undefined;

@@ -52,7 +52,7 @@ export function fieldFailure(
   const answers = [...new Set(refusals.map(({ message }) => message))].join('; ');
   return {
     code: GROUP_FIELDS[first.field].refusal,
-    message: `the platform refuses ${labels}, and members are written without it: ${answers}`,
+    message: `the platform refuses ${labels}; members are written without: ${answers}`,
     atMs: Math.max(...refusals.map(({ atMs }) => atMs)),
   };
 }

@@ -49,7 +49,7 @@ const MemberItem = z.lazy(() =>
     pendingCause: PendingCause.optional(),
     pendingSince: number.default(0),
     pendingRevision: number.optional(),
-    pendingUnshown: number.optional(),
+    pendingUnshown: z.object({ revision: number, atMs: number }).optional(),
   }),
 );
 
@@ -61,7 +61,7 @@ export function parseMember(item: Item): StoredMember {
   const user = copyRevision !== undefined && { user: { revision: copyRevision, floor: copyFloor, ...role } };
   const revision = {
     ...(pendingRevision !== undefined && { personRevision: pendingRevision }),
-    ...(pendingUnshown !== undefined && { unshownRevision: pendingUnshown }),
+    ...(pendingUnshown !== undefined && { unshown: pendingUnshown }),
   };
   const pending = pendingCause && { pending: { cause: pendingCause, sinceMs: pendingSince, ...revision } };
   const register = { member: memberId(member), value: presence, stamp: stamp as Stamp };

@@ -107,7 +107,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
               pendingCause: mark.cause,
               pendingSince: mark.sinceMs,
               pendingRevision: mark.personRevision,
-              pendingUnshown: mark.unshownRevision,
+              pendingUnshown: mark.unshown && { ...mark.unshown },
               group,
               gpk: indexPartition('pending', connection, shardOf(group)),
               gsk: `${keyPart(group)}#${keyPart(member)}`,

@@ -36,11 +36,8 @@ export const refusedRevisionOf = (
 ): number | undefined => (nowMs - (sinceMs ?? 0) < REFUSED_AGAIN_MS ? personRevision : undefined);
 
 /** Whether a successful write sent this revision of the person within the last hour, and did not show them. */
-export const isUnshownLately = (
-  { unshownRevision, sinceMs }: PendingMark,
-  revision: number,
-  nowMs: number,
-): boolean => unshownRevision === revision && nowMs - sinceMs < UNSHOWN_AGAIN_MS;
+export const isUnshownLately = ({ unshown }: PendingMark, revision: number, nowMs: number): boolean =>
+  unshown?.revision === revision && nowMs - unshown.atMs < UNSHOWN_AGAIN_MS;
 
 /** What apply would make of the member now, writing nothing. @param refusedRevision as of `standingOf` */
 export async function standingNow(

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { explainMember } from '../../shared/operate/explain.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';
+import { planGroup } from '../../shared/sync/apply/preview.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { story } from '../support/engine/story.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
@@ -58,9 +60,7 @@ describe('a name that the platform refuses', () => {
       counts: { wanted: 3, applied: 3, pending: 0 },
       lastError: { code: 'name_refused' },
     });
-    expect((await state('g'))?.lastError?.message).toMatch(
-      /refuses the name.*members are written without it/,
-    );
+    expect((await state('g'))?.lastError?.message).toMatch(/refuses the name; members are written without/);
   });
 
   it('keeps no leaver in when the name and the removal come together', async () => {
@@ -68,6 +68,22 @@ describe('a name that the platform refuses', () => {
     say({ upsert: 'g', name: LONG }, { take: ['b'], from: 'g' });
     await pass(3 * MINUTE_MS);
     expect(shown('g')).toEqual([['u-a', 'u-c']]);
+  });
+
+  it('is what `plan` and `status` show, while `explain` shows each member as it is', async () => {
+    const { tell, world, ref } = await company(isTooLong);
+    await tell({ upsert: 'g', name: LONG });
+    const connection = await world.connection();
+    const ports = world.onlooker;
+    expect(await planGroup(ref('g'), ports)).toMatchObject({
+      action: 'none',
+      note: expect.stringContaining('refuses the name'),
+    });
+    const decisionOf = async (member: string) =>
+      (await explainMember(ref('g'), member, { connection, ports })).decision.outcome;
+    expect(await decisionOf('a')).toBe('in_sync');
+    await tell({ take: ['b'], from: 'g' });
+    expect(await decisionOf('b')).toBe('not_wanted');
   });
 
   it('is not part of the writes that follow', async () => {
@@ -157,6 +173,17 @@ describe('a name that the platform refuses', () => {
       lastError: { code: 'name_refused' },
       counts: { applied: 5, pending: 1 },
     });
+  });
+
+  it('keeps no leaver in where another group has the name and a member is refused as well', async () => {
+    const { world, say, pass, shown, state } = await company((_, users) => users.includes('u-bad'), {
+      platform: { uniqueNames: true },
+    });
+    world.platform.addForeign({ name: 'Taken', spokeId: 'other', users: [] });
+    say({ upsert: 'g', name: 'Taken' }, { take: ['b'], from: 'g' }, { add: ['d', 'bad'], to: 'g' });
+    await pass(4 * HOUR_MS, 100);
+    expect(shown('g')).toEqual([['u-a', 'u-c', 'u-d']]);
+    expect(await state('g')).toMatchObject({ lastError: { code: 'name_in_use' } });
   });
 
   it('keeps nobody in where each write is preceded by a read', async () => {

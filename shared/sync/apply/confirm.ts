@@ -54,7 +54,7 @@ export async function confirmWrite(
   const audited = await turn.record(state, auditOf(intent, outcome.changes, origin, ending));
   if (observed === undefined) await dropClaim(state, state, turn);
   const driftClosed =
-    write.held.size === 0 && foreign === undefined && !outcome.isUndone && write.isPartial !== true;
+    write.held.size === 0 && foreign === undefined && !outcome.isUndone && write.left === undefined;
   if (driftClosed) await closeDrift(state, turn);
   const flipped = await ports.groups.flip(state.ref, {
     intent: intent.id,
@@ -134,16 +134,19 @@ async function markTaken(view: View | undefined, { ref }: GroupState, { standing
   }
 }
 
-/** They stay in what is sent; what a fetch shows later ends the mark. */
+/** They stay in what is sent; the age of a mark is kept, and what a fetch shows later ends it. */
 async function markUnshown(
   users: readonly PlatformUserId[],
   { ref }: GroupState,
-  { standing }: Wanted,
+  { standing, registers }: Wanted,
   { ports }: Turn,
 ): Promise<void> {
+  const atMs = ports.clock();
+  const marks = new Map(registers.map(({ member, pending }) => [member, pending]));
   for (const { member, revision } of users.flatMap((user) => standing.get(user) ?? [])) {
-    const mark = { cause: 'refused' as const, sinceMs: ports.clock(), unshownRevision: revision };
-    await ports.groups.markPending(ref, member, mark);
+    const before = marks.get(member);
+    const sinceMs = before?.cause === 'refused' ? before.sinceMs : atMs;
+    await ports.groups.markPending(ref, member, { cause: 'refused', sinceMs, unshown: { revision, atMs } });
   }
 }
 
@@ -166,12 +169,7 @@ async function shownAfter(
 
 /** What the write used up, and why the group is not clean after it. */
 function leftovers(
-  {
-    write: { consumes, held, isPartial = false },
-    intent,
-    round: { rejected, state },
-    turn: { trial },
-  }: Writing,
+  { write: { consumes, held, left }, intent, round: { rejected, state }, turn: { trial } }: Writing,
   { kept, foreign, isUndone, unshown }: Outcome,
 ): Partial<Flip> {
   const isMoreHeld = consumes !== undefined && held.size > 0;
@@ -187,7 +185,7 @@ function leftovers(
     isUndone,
     isLookedFor,
     isHeldBefore,
-    isPartial,
+    left !== undefined,
     unshown.length > 0,
     isUnfinished(trial),
   ].includes(true);

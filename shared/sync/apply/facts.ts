@@ -306,7 +306,7 @@ function triedAgain(
   nowMs: number,
 ): Pick<Standing, 'wasRefused' | 'unshown'> {
   if (mark === undefined) return {};
-  if (mark.unshownRevision === undefined) return { wasRefused: true };
+  if (mark.unshown === undefined) return { wasRefused: true };
   return { unshown: isUnshownLately(mark, revision, nowMs) ? 'lately' : 'earlier' };
 }
 

@@ -5,6 +5,7 @@ import type { Decision, Write } from '../../plan/decide.ts';
 import type { Wanted } from '../../plan/facts.ts';
 import { judgeRemovals, suspectsAt } from '../../plan/guard.ts';
 import { compareText, type Plan } from '../../plan/plan.ts';
+import { refusedOf } from '../../plan/refused-fields.ts';
 import type { PlatformFailure } from '../ports/platform.ts';
 import { MAX_REFUSALS, SUSPECTS } from '../tuning.ts';
 import { auditOf, originOf } from './audit.ts';
@@ -66,8 +67,9 @@ interface Next {
  *     additions                          | halves of them, to the one who is refused
  *     removals alone                     | without some who stay
  */
-function nextTrial(write: Write, round: Round, { isKnown, ...trial }: Known): Next | undefined {
+function nextTrial(write: Write, round: Round, { isKnown, ...before }: Known): Next | undefined {
   const { plan } = write;
+  const trial = { ...before, withheld: [...new Set([...before.withheld, ...leftLately(write, round)])] };
   const { lots, refusals, withheld } = trial;
   const fields = fieldsIn(plan);
   const hasMembers = plan.changes.length > fields.length;
@@ -89,6 +91,12 @@ function nextTrial(write: Write, round: Round, { isKnown, ...trial }: Known): Ne
 /** Removals that the directory wants; others are only left out to see whether the platform takes the write then. */
 const leaversIn = ({ removals }: Plan, { leftOut }: Trial): readonly PlatformUserId[] =>
   removals.filter((user) => leftOut?.includes(user) !== true);
+
+/** A name that was found taken in this attempt is not sent again before the members are written. */
+function leftLately({ left = [] }: Write, { wanted, state }: Round): readonly GroupField[] {
+  const refused = wanted?.group ? refusedOf(wanted.group, state) : [];
+  return left.filter((field) => !refused.includes(field));
+}
 
 type Known = Trial & { readonly isKnown: boolean };
 

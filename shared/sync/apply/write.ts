@@ -141,7 +141,9 @@ async function afterFailure(
     rejected: { owed, name: nameIn(write.plan) },
     refused: { write, intent, cause },
   };
-  if (next === 'compare' && needsLook(cause, write.plan, turn.trial)) return { round: refused };
+  const isCompared = round.rejected !== undefined && !CONFLICTS.has(cause.status ?? 0);
+  if (next === 'compare' && !isCompared && needsLook(cause, write.plan, turn.trial))
+    return { round: refused };
   await turn.ports.groups.dropIntent(ref, intent, { owed });
   await unreserve(refused, turn);
   const { intent: _, ...state } = round.state;
