@@ -42,7 +42,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     at('groups', (groups) => ({
       postpone: async (seen, how) => {
         const state = how.attempts < 20 ? undefined : await groups.read(seen.ref);
-        const error = { ...how.error, code: 'retries_exhausted' };
+        const error = { ...how.error, code: 'retries_exhausted', reported: '' };
         if (state !== undefined && (await groups.fail(state, error, ''))) return undefined;
         return groups.postpone(seen, how);
       },

@@ -9,11 +9,28 @@ export interface WrittenFields {
 
 export type GroupField = keyof WrittenFields;
 
-/** By field: what its change by us, and by somebody else, is called in plans and records, and why we change it. */
+/**
+ * By field: what its change by us, and by somebody else, is called in plans and records, why we change it, and the name and
+ * the error code for a value that the platform refuses.
+ */
 export const GROUP_FIELDS = {
-  name: { change: 'rename', drift: 'name', reason: 'the directory gives this name' },
-  spokeId: { change: 'set_spoke_id', drift: 'spoke_id', reason: 'spokeId is the directory id of the group' },
-} as const satisfies Readonly<Record<GroupField, Readonly<Record<'change' | 'drift' | 'reason', string>>>>;
+  name: {
+    change: 'rename',
+    drift: 'name',
+    reason: 'the directory gives this name',
+    label: 'the name',
+    refusal: 'name_refused',
+  },
+  spokeId: {
+    change: 'set_spoke_id',
+    drift: 'spoke_id',
+    reason: 'spokeId is the directory id of the group',
+    label: 'the external id',
+    refusal: 'spoke_id_refused',
+  },
+} as const satisfies Readonly<
+  Record<GroupField, Readonly<Record<'change' | 'drift' | 'reason' | 'label' | 'refusal', string>>>
+>;
 
 export const FIELD_NAMES = Object.keys(GROUP_FIELDS) as readonly GroupField[];
 

@@ -68,6 +68,10 @@ export type Suspect = Frozen<z.infer<typeof Suspect>>;
 const GroupError = z.lazy(() => z.object({ code: text, message: text, atMs: number }));
 export type GroupError = Frozen<z.infer<typeof GroupError>>;
 
+/** A value of a group field that the platform refused with a 4xx, when, and what it answered. */
+const RefusedValue = z.lazy(() => z.object({ value: text, atMs: number, message: text }));
+export type RefusedValue = Frozen<z.infer<typeof RefusedValue>>;
+
 /** Present in the directory, pending included; confirmed on the platform; pending. */
 const MemberCounts = z.lazy(() => z.object({ wanted: number, applied: number, pending: number }));
 export type MemberCounts = Frozen<z.infer<typeof MemberCounts>>;
@@ -115,6 +119,12 @@ export const GroupItem = z.lazy(() =>
     /** When apply called the platform about the group in the last hour, since the directory or a person spoke of it. */
     calledMs: z.array(number).default([]),
     lastError: GroupError.exactOptional(),
+    /** By field, the value that the platform refused last: members are written without it. */
+    refusedFields: z
+      .object({ name: RefusedValue.exactOptional(), spokeId: RefusedValue.exactOptional() })
+      .exactOptional(),
+    /** Digest of the failure that was reported last: the same failure is reported once. */
+    reportedFailure: text.exactOptional(),
     /** A person had it tried again: its failures until then, as a letter says them. */
     failedBefore: text.exactOptional(),
     platformId: platformGroupText.exactOptional(),
@@ -218,8 +228,10 @@ export type PendingCause = z.infer<typeof PendingCause>;
 export interface PendingMark {
   readonly cause: PendingCause;
   readonly sinceMs: number;
-  /** `refused`: the person's revision that the platform refused; tried again when it changes. */
+  /** `refused`: the person's revision that the platform refused with a 4xx; tried again when it changes. */
   readonly personRevision?: number;
+  /** `refused`: the person's revision that a successful write sent last, and that the platform did not show after it. */
+  readonly unshown?: { readonly revision: number; readonly atMs: number };
 }
 
 export interface StoredMember extends MemberRegister {

@@ -177,12 +177,14 @@ function obstacleTo(state: GroupState, connection: Connection, gate: string): Ve
   return { outcome: 'gate_closed', detail: `nothing is written while the gate is ${gate}: groupsync doctor` };
 }
 
-function whyPending({ cause, user, rules, person }: Who, { settings }: Connection): string {
+function whyPending({ cause, user, rules, person, register }: Who, { settings }: Connection): string {
+  if (cause === 'solved' && register?.pending?.unshown !== undefined)
+    return 'the platform left them out of what it answered to our write; they are sent again, by themselves once an hour';
   switch (cause) {
     case 'solved':
       return '';
     case 'refused':
-      return 'the platform left them out of what it answered to our write';
+      return 'the platform refuses each write that adds them; they are tried again once a day';
     case 'ambiguous': {
       const several = rules.find(({ found }) => found.length > 1);
       return user?.role !== undefined || several === undefined

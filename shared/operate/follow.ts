@@ -7,7 +7,7 @@ import { openPlatform } from '../sync/open-platform.ts';
 import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { markSuspects, type Suspicion, watched } from '../sync/reconcile/suspect.ts';
-import { READS_IN_FLIGHT } from '../sync/tuning.ts';
+import { READS_IN_FLIGHT, WRITES_IN_FLIGHT } from '../sync/tuning.ts';
 import { wakeAll } from '../sync/wake.ts';
 import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
 import { stateName } from './report.ts';
@@ -30,7 +30,7 @@ const LOOK_EVERY_MS = 400;
 /**
  * Wakes groups, and waits until each has been looked at: written, held, failed or in step. Of a linked group apply reads
  * the platform first, since a person who asks for this may know better than our view: what somebody else changed or
- * deleted is found now, and treated by the drift policy; members whom the platform refused are tried again. A group
+ * deleted is found now, and treated by the drift policy; members and fields that the platform refused are tried again. A group
  * that one look shows to be as it was left is not woken: there is nothing to wait for.
  */
 export async function syncGroups(refs: readonly GroupRef[], ports: SyncPorts, options: FollowOptions) {
@@ -66,6 +66,8 @@ async function forgetRefusals(refs: readonly GroupRef[], { index, groups }: Sync
 
 async function wakeChanged(refs: readonly GroupRef[], connection: Connection, ports: SyncPorts) {
   const linked = await watched(refs, connection, ports);
+  const refused = linked.filter(({ refusedFields }) => refusedFields !== undefined);
+  await atOnce(WRITES_IN_FLIGHT, refused, ({ ref }) => ports.groups.forgetRefusedFields(ref));
   const lookAt = async (state: Suspicion['state']): Promise<readonly Suspicion[]> =>
     (await isAsLeft(state, connection, ports)) ? [] : [{ state, version: null, traces: [] }];
   const changed = await atOnce(READS_IN_FLIGHT, linked, lookAt);

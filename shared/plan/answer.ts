@@ -69,8 +69,8 @@ export interface Outcome {
   /** What was done of the plan. */
   readonly changes: readonly PlanChange[];
   readonly kept: readonly PlatformUserId[];
-  /** Users that were sent and are not in the answer: the platform will not have them, until the person changes. */
-  readonly refused: readonly PlatformUserId[];
+  /** Users that were sent and are not shown: they stay in what is sent, and a later fetch tells whether they are in. */
+  readonly unshown: readonly PlatformUserId[];
   /** What somebody else did meanwhile. */
   readonly foreign: Absorb | undefined;
   readonly isUndone: boolean;
@@ -96,7 +96,7 @@ export function judgeAnswer(
     isAsPrepared: false,
     changes: plan.changes.filter(({ kind, before }) => kind !== 'remove_member' || !stays.has(before)),
     kept,
-    refused: [],
+    unshown: [],
     foreign: undefined,
     isUndone: isUndone(answer),
     trouble: message === undefined ? undefined : { code: 'kept', message },
@@ -106,11 +106,21 @@ export function judgeAnswer(
   const shown = viewOf(observed, made, kept.length > 0 ? facts.views?.base : undefined);
   const foreign = plan.action === 'patch' ? foreignBeside(plan, observed, { made, shown, facts }) : undefined;
   if (foreign !== undefined && foreign.kind !== 'absorb') return foreign;
-  const refused = sendsUsers(plan)
-    ? [...plan.after.users.keys()].filter((user) => !shown.users.has(user))
-    : [];
   const isAsPrepared = foreign === undefined && shows(observed, plan.after);
-  return { ...outcome, view: foreign?.view ?? shown, isAsPrepared, refused, foreign };
+  const unshown = unshownIn(plan, observed);
+  return { ...outcome, view: foreign?.view ?? shown, isAsPrepared, unshown, foreign };
+}
+
+function unshownIn(plan: Plan, observed: ObservedGroup): readonly PlatformUserId[] {
+  if (plan.after === undefined || !sendsUsers(plan)) return [];
+  const shown = new Set(observed.users);
+  return [...plan.after.users.keys()].filter((user) => !shown.has(user));
+}
+
+/** Whether the platform shows what the write sent. Users beside them are the platform's, or another client's. */
+export function showsWrite(plan: Plan, observed: ObservedGroup): boolean {
+  const { kept, keepsName } = readAnswer(plan, observed);
+  return kept.length === 0 && !keepsName && unshownIn(plan, observed).length === 0;
 }
 
 function foreignBeside(
@@ -121,7 +131,7 @@ function foreignBeside(
   const isSpokeIdGone = isSpokeIdLost(observed, [made], facts.listed, [LISTING_AGE_MS]);
   if (typeof isSpokeIdGone !== 'boolean') return isSpokeIdGone;
   if (shows(observed, made) && !isSpokeIdGone) return undefined;
-  // Of users that were sent, whoever is missing was refused; whoever was taken out and is shown is kept.
+  // Users that were sent and are missing, or were taken out and are shown, differ by our own write.
   const removed = new Set(plan.removals);
   const isOwnDoing = ([user]: [PlatformUserId, boolean]) => made.users.has(user) || removed.has(user);
   const users = sendsUsers(plan) ? new Map([...shown.users].filter(isOwnDoing)) : made.users;

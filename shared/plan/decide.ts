@@ -1,10 +1,12 @@
 import { type GroupTreatment, policyFor } from '../contract/group-policy.ts';
 import type { ConnectionSettings, DriftPolicy } from '../contract/settings.ts';
 import type { Difference } from '../domain/drift.ts';
+import type { GroupField } from '../domain/group-fields.ts';
 import { hasDeparted } from '../domain/group.ts';
 import {
   type Contest,
   type DeletionWaiver,
+  type GroupError,
   type GroupState,
   type GuardRecord,
   type Intent,
@@ -18,7 +20,7 @@ import type { IntentId, PlatformGroupId, PlatformUserId } from '../domain/ids.ts
 import { STAMP_ZERO } from '../domain/stamp.ts';
 import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../domain/view.ts';
 import { tellsOfDeletion } from './attribute.ts';
-import { type DraftInput, draftPlan } from './draft.ts';
+import { type DraftInput, draftPlan, type WantedGroup } from './draft.ts';
 import type { Facts, Rejected, Reservation, Wanted } from './facts.ts';
 import {
   foreignDifferences,
@@ -33,6 +35,8 @@ import { type GuardInput, judgeRemovals } from './guard.ts';
 import { holdWithSay, isOver, judgeByHold } from './hold.ts';
 import { alreadyThere, foldName, renamedTo, says } from './names.ts';
 import type { Plan } from './plan.ts';
+import { differing, dueField, fieldFailure, refusedOf } from './refused-fields.ts';
+import { unshownLately } from './unshown.ts';
 import { newnessOf, standingWaiver, waive } from './waive.ts';
 
 /** What must be known before anything can be decided. */
@@ -109,6 +113,8 @@ export type Decision =
       readonly ending: DriftEnding;
       /** A write that was looked for in vain may land until then: the group is not done with before. */
       readonly againAtMs?: number;
+      /** The platform refuses a name or an external id, and the group is done but for that. */
+      readonly failing?: GroupError | undefined;
     };
 
 interface Wait {
@@ -145,6 +151,8 @@ export interface Write {
   readonly isReserved: boolean;
   /** Groups that were there before a creation: none of them is what it makes. */
   readonly known: readonly PlatformGroupId[];
+  /** Fields that stay otherwise than wanted: the group is not done after it. */
+  readonly left?: readonly GroupField[];
 }
 
 /** A listing of the platform's groups may be this old when a group is created, or is asked for a spokeId. */
@@ -589,20 +597,35 @@ function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
     treatment.drift === 'restore' || current === undefined ? undefined : stillWaived(facts, wanted, current);
   if (waiver !== undefined && 'kind' in waiver) return waiver;
   const input: Omit<DraftInput, 'held'> = {
-    wanted:
-      wanted.group && current && isNameTaken(facts) ? { ...wanted.group, name: current.name } : wanted.group,
+    wanted: wanted.group,
     current,
     membership: settings.membership,
     mode: treatment.mode,
     onGroupDeleted: settings.onGroupDeleted,
-    whole: state.takeOver && !isNameTaken(facts),
+    whole: state.takeOver && facts.isNarrowed !== true,
     whyNot: wanted.whyNot,
     waiver,
     barred: facts.barred,
     leftOut: facts.leftOut,
+    fixed: leftFields(facts, wanted.group),
   };
-  return decidePlan(input, { ...facts, wanted }, treatment);
+  const known = { ...facts, wanted };
+  const decision = decidePlan(input, known, treatment);
+  const due = decision.kind === 'settle' && decision.failing ? dueRefused(known) : undefined;
+  if (due === undefined) return decision;
+  const others = new Set([...(input.fixed ?? [])].filter((field) => field !== due));
+  return decidePlan({ ...input, fixed: others }, known, treatment);
 }
+
+/** Fields of an existing group that are left as they are in this round. */
+function leftFields(facts: Facts, wanted: WantedGroup | undefined): ReadonlySet<GroupField> {
+  if (wanted === undefined || facts.views?.base === undefined) return new Set();
+  const taken: readonly GroupField[] = isNameTaken(facts) ? ['name'] : [];
+  return new Set([...taken, ...(facts.withheld ?? []), ...refusedOf(wanted, facts.state)]);
+}
+
+const dueRefused = ({ wanted, state, nowMs }: Facts): GroupField | undefined =>
+  wanted?.group && dueField(refusedOf(wanted.group, state), state, nowMs);
 
 /** What the plan needs before it can be written: a look, the guard's leave; or else why nothing is to be written. */
 function decidePlan(
@@ -610,27 +633,41 @@ function decidePlan(
   facts: Facts & { readonly wanted: Wanted },
   treatment: GroupTreatment,
 ): Decision {
-  const unguarded = draftPlan({ ...input, held: new Set() });
+  const unguarded = draftRested({ ...input, held: new Set() }, facts.wanted);
   if (unguarded.action === 'release') return { kind: 'release', reason: 'the directory deleted this group' };
   const seen = needsFreshLook(unguarded, facts) ? decideLook(facts) : undefined;
   if (seen !== undefined) return seen;
   const guarded = guard(unguarded, facts);
   // Nobody is asked about a removal that only tries whom the platform refuses.
   if ('kind' in guarded) return guarded.kind === 'hold' && facts.leftOut !== undefined ? TRIED : guarded;
-  const plan = draftPlan({ ...input, held: guarded.held });
+  const plan = draftRested({ ...input, held: guarded.held }, facts.wanted);
   if (plan.action === 'create' && plan.after !== undefined)
     return decideNew(plan, plan.after, guarded, facts);
-  if (plan.action !== 'none') return { kind: 'write', plan, known: [], ...guarded };
+  const left =
+    input.wanted && input.current ? differing([...(input.fixed ?? [])], input.wanted, input.current) : [];
+  if (plan.action !== 'none')
+    return { kind: 'write', plan, known: [], ...guarded, ...(left.length > 0 && { left }) };
   const mayBeLeft = treatment.mode === 'sync' && input.wanted === undefined && input.current === undefined;
   if (mayBeLeft && wasLost(facts).length > 0) return { kind: 'adopt', candidates: wasLost(facts) };
   const misrouted = mayBeLeft && facts.isNothingAdoptable ? decideMisrouted(facts) : undefined;
   if (misrouted !== undefined) return misrouted;
   if (isNameTaken(facts)) return NAME_IN_USE;
-  if (isAnybodyBarred(facts, facts.wanted)) return TRIED;
+  if (isAnybodyBarred(facts, facts.wanted) || left.some((field) => facts.withheld?.has(field))) return TRIED;
   const as = guarded.held.size > 0 ? 'held' : SETTLED[facts.wanted.state];
   // A group that is only watched shows no difference because nobody draws one up.
-  const ending = treatment.mode === 'report' ? 'report' : ENDING[as];
-  return settleUndoubted(settle(as, { counts: countsOf(facts.wanted, plan.after), ending }), facts);
+  const failing = treatment.mode === 'report' ? undefined : fieldFailure(left, facts.state);
+  const ending = treatment.mode === 'report' ? 'report' : failing ? 'open' : ENDING[as];
+  const settled = settle(as, { counts: countsOf(facts.wanted, plan.after), ending });
+  return settleUndoubted(failing === undefined ? settled : { ...settled, failing }, facts);
+}
+
+/** Users whom the last write did not show cause no write by themselves; they go along with any other change. */
+function draftRested(input: DraftInput, wanted: Wanted): Plan {
+  const plan = draftPlan(input);
+  const lately = unshownLately(wanted, input.current);
+  if (lately.size === 0 || input.current === undefined) return plan;
+  const others = draftPlan({ ...input, barred: new Set([...(input.barred ?? []), ...lately]) });
+  return others.action === 'none' ? others : plan;
 }
 
 /** A group whose earlier write may land yet stays dirty until it cannot any more, and is looked at once more then. */
@@ -715,13 +752,26 @@ const settle = (
     counts = NOBODY,
     ending = ENDING[as],
   }: { readonly counts?: MemberCounts; readonly ending?: DriftEnding } = {},
-): Decision => ({ kind: 'settle', as, counts, ending });
+): Extract<Decision, { kind: 'settle' }> => ({ kind: 'settle', as, counts, ending });
 
-/** Members of the directory group, and how many of them the platform shows. */
-export function countsOf(wanted: Wanted, shown: View | undefined): MemberCounts {
+/**
+ * Members of the directory group, and how many of them the platform shows.
+ * @param unshown users whom the write that was just answered sent, and whom the platform does not show
+ */
+export function countsOf(
+  wanted: Wanted,
+  shown: View | undefined,
+  unshown: readonly PlatformUserId[] = [],
+): MemberCounts {
+  const missing = new Set(unshown);
   let applied = 0;
-  for (const [user, standing] of wanted.standing) if (shown?.users.has(user)) applied += standing.length;
-  return { wanted: wanted.count, applied, pending: wanted.pending.size };
+  let pending = wanted.pending.size;
+  for (const [user, standing] of wanted.standing) {
+    if (shown?.users.has(user)) applied += standing.length;
+    else if (missing.has(user)) pending += standing.length;
+    else pending += standing.filter((one) => one.unshown !== undefined).length;
+  }
+  return { wanted: wanted.count, applied, pending };
 }
 
 type Guarded = Pick<Write, 'held' | 'consumes' | 'isReserved'>;

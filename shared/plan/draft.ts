@@ -28,6 +28,8 @@ export interface DraftInput
   readonly barred?: ReadonlySet<PlatformUserId> | undefined;
   /** Whoever is barred and is there already stays, but for these. */
   readonly leftOut?: readonly PlatformUserId[] | undefined;
+  /** Fields that are left as they are: their wanted value is refused, taken, or tried later. */
+  readonly fixed?: ReadonlySet<GroupField> | undefined;
   /** Differences that stay as they are, and what still stands of them. */
   readonly waiver?: Waiver | undefined;
   /** Why somebody whom the directory names is not wanted, for the reason of a removal. */
@@ -100,7 +102,7 @@ function planDeparture({ mode, onGroupDeleted, held, waiver }: DraftInput, curre
 
 function planUpdate(input: DraftInput, directory: WantedGroup, current: View): Plan {
   const { waiver } = input;
-  const wanted = withWaiver(directory, current, waiver);
+  const wanted = asAllowed(directory, current, input);
   const users = mergeUsers({
     ours: new Set(wanted.users.keys()),
     theirs: current.users,
@@ -123,7 +125,7 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
     }),
   ];
   // A whole group cannot be sent without a spokeId, so where a policy lets that be gone, only the changes are.
-  const isWhole = input.whole && wanted.spokeId !== null;
+  const isWhole = input.whole && wanted.spokeId !== null && !input.fixed?.size;
   const action: PlanAction = changes.length === 0 ? 'none' : isWhole ? 'put' : 'patch';
   return {
     action,
@@ -136,12 +138,15 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
 
 type Allowed = WrittenFields & Pick<WantedGroup, 'users'>;
 
-/** What is waived is wanted as it is. */
-function withWaiver(wanted: WantedGroup, current: View, waiver: Waiver | undefined): Allowed {
-  if (waiver === undefined) return wanted;
+/** What is waived or fixed is wanted as it is. */
+function asAllowed(wanted: WantedGroup, current: View, { waiver, fixed }: DraftInput): Allowed {
+  const isLeft = (field: GroupField) => waiver?.[field] === true || fixed?.has(field) === true;
   return {
-    ...(eachField((field) => (waiver[field] ? current : wanted)[field]) as WrittenFields),
-    users: new Map([...wanted.users].filter(([user]) => !waiver.absent.has(user))),
+    ...(eachField((field) => (isLeft(field) ? current : wanted)[field]) as WrittenFields),
+    users:
+      waiver === undefined
+        ? wanted.users
+        : new Map([...wanted.users].filter(([user]) => !waiver.absent.has(user))),
   };
 }
 

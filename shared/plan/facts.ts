@@ -1,4 +1,5 @@
 import type { ConnectionSettings } from '../contract/settings.ts';
+import type { GroupField } from '../domain/group-fields.ts';
 import type { GroupState, GuardRecord, PendingMark, StoredMember } from '../domain/group-state.ts';
 import type { MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
@@ -14,6 +15,8 @@ export interface Standing {
   readonly revision: number;
   /** The platform has refused them before: they are tried again. */
   readonly wasRefused?: boolean;
+  /** A successful write did not show them: they stay in what is sent. `lately`: no write is made for them alone. */
+  readonly unshown?: 'lately' | 'earlier';
 }
 
 /** What the directory wants of one group, in the platform's terms. */
@@ -101,6 +104,10 @@ export interface Facts {
   readonly barred?: ReadonlySet<PlatformUserId> | undefined;
   /** Of these, who are in the group already and are left out to see whether the platform takes the write then. */
   readonly leftOut?: readonly PlatformUserId[] | undefined;
+  /** Fields that are left out of this round's write, since the platform refused one that had them. */
+  readonly withheld?: ReadonlySet<GroupField> | undefined;
+  /** A write was refused in this attempt: from then on the changes alone are sent, never the whole group. */
+  readonly isNarrowed?: boolean | undefined;
   /** The platform's groups that could be adopted belong to others. */
   readonly isNothingAdoptable?: boolean | undefined;
   /** The platform has just refused the open intent, or the one that was dropped in this round. */

@@ -4,6 +4,7 @@ import type { MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
 import { type Decision, treatmentOf } from './decide.ts';
 import type { Facts } from './facts.ts';
+import { hasFailed } from './refused-fields.ts';
 
 /** What becomes of one member, as a word and as a sentence. */
 export interface Verdict {
@@ -40,6 +41,14 @@ export const isWanted = ({ member, facts: { wanted } }: Asked): boolean =>
 export const isPresent = ({ user, facts: { views } }: Asked): boolean =>
   user !== undefined && views?.base?.users.has(user) === true;
 
+/** A successful write sent them, and the platform does not show them. */
+const isUnshown = (asked: Asked): boolean =>
+  asked.user !== undefined &&
+  !isPresent(asked) &&
+  asked.facts.wanted?.standing
+    .get(asked.user)
+    ?.some(({ member, unshown }) => member === asked.member && unshown !== undefined) === true;
+
 /** The first thing that decides, in the order of apply's own decisions. */
 export function verdictOf(asked: Asked): Verdict {
   const { facts, member, decision, user, obstacle } = asked;
@@ -53,12 +62,12 @@ export function verdictOf(asked: Asked): Verdict {
   if (!groupExists(registers)) return verdict('group_absent', 'the directory has no such group (any more)');
   if (groupName(registers) === undefined) return verdict('unnamed', whyUnnamed(asked));
   if (!isWanted(asked)) return verdictOfStranger(asked, treatment);
-  const cause = wanted?.pending.get(member)?.cause;
+  const cause = wanted?.pending.get(member)?.cause ?? (isUnshown(asked) ? 'refused' : undefined);
   if (cause !== undefined) return verdict(`pending:${cause}`, asked.whyPending);
   if (isPresent(asked))
     return verdict('in_sync', 'the directory has them in the group, and so has the platform');
   if (obstacle !== undefined) return obstacle;
-  if (state.failedAtMs !== undefined && state.dirtySinceMs === undefined) return refused(asked, '');
+  if (hasFailed(state) && state.dirtySinceMs === undefined) return refused(asked, '');
   if (!isAdded(decision, user))
     return verdict('waived', 'somebody took them out on the platform, and the drift policy lets that stand');
   return state.dirtySinceMs === undefined
@@ -92,10 +101,9 @@ function verdictOfStranger(asked: Asked, { mode }: GroupTreatment): Verdict {
     mode !== 'sync' ? `mode ${mode}` : settings.membership === 'additive' ? 'membership additive' : 'drift';
   const staysIn =
     decision.kind === 'settle' || (decision.kind === 'write' && !decision.plan.removals.includes(user));
-  if (staysIn && state.failedAtMs === undefined)
-    return verdict('kept', `${why}; a policy (${staysBy}) lets them stay`);
+  if (staysIn && !hasFailed(state)) return verdict('kept', `${why}; a policy (${staysBy}) lets them stay`);
   if (obstacle !== undefined) return verdict(obstacle.outcome, `${why}; ${obstacle.detail}`);
-  if (state.dirtySinceMs === undefined && state.failedAtMs !== undefined) return refused(asked, `${why}; `);
+  if (state.dirtySinceMs === undefined && hasFailed(state)) return refused(asked, `${why}; `);
   return verdict('waiting', `${why}; the removal is not done yet${lastTry(asked)}`);
 }
 

@@ -49,16 +49,20 @@ const MemberItem = z.lazy(() =>
     pendingCause: PendingCause.optional(),
     pendingSince: number.default(0),
     pendingRevision: number.optional(),
+    pendingUnshown: z.object({ revision: number, atMs: number }).optional(),
   }),
 );
 
 export function parseMember(item: Item): StoredMember {
   const read = understood(MemberItem, item, `a member register in partition ${item.pk}`);
   const { member, presence, stamp, copyRevision, copyFloor, copyRole } = read;
-  const { pendingCause, pendingSince, pendingRevision, actor } = read;
+  const { pendingCause, pendingSince, pendingRevision, pendingUnshown, actor } = read;
   const role = copyRole !== undefined && { role: roleId(copyRole) };
   const user = copyRevision !== undefined && { user: { revision: copyRevision, floor: copyFloor, ...role } };
-  const revision = pendingRevision !== undefined && { personRevision: pendingRevision };
+  const revision = {
+    ...(pendingRevision !== undefined && { personRevision: pendingRevision }),
+    ...(pendingUnshown !== undefined && { unshown: pendingUnshown }),
+  };
   const pending = pendingCause && { pending: { cause: pendingCause, sinceMs: pendingSince, ...revision } };
   const register = { member: memberId(member), value: presence, stamp: stamp as Stamp };
   return { ...register, ...(actor && { actor }), ...user, ...pending };

@@ -38,10 +38,10 @@ import { createViewStore, decodeUser } from './view-store.ts';
 
 /** That the platform answered 404 is over once it has shown the group, or the link is gone. */
 const MISSED = 'missedAt';
-const LINK = ['platformId', 'version', 'view', 'viewId', 'createdAt', 'takeOver'] as const;
+const LINK = ['platformId', 'version', 'view', 'viewId', 'createdAt', 'takeOver', 'refusedFields'] as const;
 
 const HOLD = ['hold', 'holdDigest'] as const;
-const PENDING = ['pendingCause', 'pendingSince', 'pendingRevision', 'gpk', 'gsk'] as const;
+const PENDING = ['pendingCause', 'pendingSince', 'pendingRevision', 'pendingUnshown', 'gpk', 'gsk'] as const;
 
 const linkAttributes = ({ id, version, view, overtaken }: LinkedGroup) => ({
   platformId: id,
@@ -51,10 +51,15 @@ const linkAttributes = ({ id, version, view, overtaken }: LinkedGroup) => ({
   ...(overtaken && { overtaken: plain(overtaken) }),
 });
 
+const doubtAttributes = ({ doubt, doubts }: Pick<Flip, 'doubt' | 'doubts'>) => ({
+  ...(doubt && { doubt: { intent: plain(doubt.intent), untilMs: doubt.untilMs } }),
+  ...(doubts && { doubts: doubts.map((view) => ({ ...view })) }),
+});
+
 /** What a flip leaves nothing of, clean or not. */
 const removedBy = (
   { hold }: GroupState,
-  { driftClosed, platform, consumedHold, settled, found }: Flip,
+  { driftClosed, platform, consumedHold, settled, doubt, doubts, hasRemoved, found }: Flip,
 ): readonly string[] => [
   'intent',
   'intentId',
@@ -62,6 +67,8 @@ const removedBy = (
   MISSED,
   ...(settled === undefined ? ['settled'] : []),
   ...(driftClosed === true ? ['openDrift'] : []),
+  ...(doubt !== undefined && doubts === undefined ? ['doubts'] : []),
+  ...(hasRemoved === true ? ['reportedFailure'] : []),
   ...(platform === undefined ? LINK : ['takeOver', 'former']),
   ...(consumedHold !== undefined && hold?.digest === consumedHold ? HOLD : []),
   ...refusalExplainedBy(found),
@@ -104,6 +111,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
               pendingCause: mark.cause,
               pendingSince: mark.sinceMs,
               pendingRevision: mark.personRevision,
+              pendingUnshown: mark.unshown && { ...mark.unshown },
               group,
               gpk: indexPartition('pending', connection, shardOf(group)),
               gsk: `${keyPart(group)}#${keyPart(member)}`,
@@ -133,14 +141,25 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
     },
 
     noteReplay: async (ref, failedBefore) =>
-      void (await update(ref, { set: { failedBefore } }, exists('rev'))),
+      void (await update(ref, { set: { failedBefore }, remove: ['refusedFields'] }, exists('rev'))),
+
+    noteRefusedField: ({ ref, refusedFields }, field, refused) => {
+      const known = { ...refusedFields, [field]: refused };
+      return update(ref, { set: { refusedFields: plain(known) } }, exists('rev'));
+    },
+
+    forgetRefusedFields: async (ref) =>
+      void (await update(ref, { remove: ['refusedFields'] }, exists('refusedFields'))),
 
     noteMiss: (ref, intent) => update(ref, { set: { intent: plain(intent) } }, intentIs(intent.id)),
 
     async dropIntent(ref, intent, { owed, doubted = intent, doubtUntilMs, doubts, audited }) {
-      const doubt =
-        doubtUntilMs === undefined ? undefined : { intent: plain(doubted), untilMs: doubtUntilMs };
-      const set = plain({ unsettledRemovals: owed, doubt, doubts, lastAudit: audited });
+      const doubt = doubtUntilMs === undefined ? undefined : { intent: doubted, untilMs: doubtUntilMs };
+      const set = plain({
+        unsettledRemovals: owed,
+        ...doubtAttributes({ doubt, doubts }),
+        lastAudit: audited,
+      });
       // What was in doubt before is among these, or cannot land any more.
       const remove = ['intent', 'intentId', ...(doubt && !doubts ? ['doubts'] : [])];
       const dropped = await change(ref, { set, remove }, intentIs(intent.id));
@@ -160,6 +179,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
           counts: { ...flip.counts },
           lastWriteAt: flip.nowMs,
           ...(flip.calledMs && { calledMs: flip.calledMs }),
+          ...doubtAttributes(flip),
         },
         remove: removedBy(seen, flip),
       };
@@ -207,10 +227,10 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       return absorbed.written;
     },
 
-    async settle(seen, settled, { counts, driftClosed, calledMs, againAtMs }) {
+    async settle(seen, settled, { counts, driftClosed, calledMs, againAtMs, failing }) {
       const { set, remove } =
         againAtMs === undefined
-          ? await ending(table, seen, seen.view, { settled, counts })
+          ? await ending(table, seen, seen.view, { settled, counts, failing })
           : { set: promise(seen.ref, againAtMs), remove: ['attempts', 'lastError'] };
       const doubts = againAtMs === undefined ? ['doubt', 'doubts'] : [];
       return update(
@@ -256,7 +276,16 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         seen.ref,
         dirtying(seen.ref, dirty, {
           set: { ...linkAttributes(link), takeOver: true },
-          remove: ['released', 'createdAt', 'deletionWaiver', 'suspect', 'suspectAt', 'former', MISSED],
+          remove: [
+            'released',
+            'createdAt',
+            'deletionWaiver',
+            'suspect',
+            'suspectAt',
+            'former',
+            'refusedFields',
+            MISSED,
+          ],
         }),
         all(exists('rev'), untouchedSince(seen)),
       ),
@@ -307,13 +336,14 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       return (await until(soonerMs, exists('rev'))) ? soonerMs : undefined;
     },
 
-    fail: (seen, error, lastAudit) =>
+    fail: (seen, { reported, ...error }, lastAudit) =>
       update(
         seen.ref,
         {
           set: {
             failedAt: error.atMs,
             lastError: { ...error },
+            reportedFailure: reported,
             lastAudit,
             calledMs: seen.calledMs,
             ...placed(seen.ref, NOT_DUE),

@@ -3,7 +3,7 @@ import type { Hold } from '../domain/hold.ts';
 import type { GroupRef, IntentId } from '../domain/ids.ts';
 import { WAKE_GRACE_MS } from '../domain/promise.ts';
 import type { Dirty } from '../sync/ports/desired.ts';
-import type { Flip, FoundForeign } from '../sync/ports/groups.ts';
+import type { Flip, FoundForeign, ReportedError } from '../sync/ports/groups.ts';
 import { OF_THIS_SCHEMA, plain } from './item-form.ts';
 import { dueText, groupKey, IN_STEP, listedItem, MEMBER_PREFIX, NOT_DUE, placed } from './keys.ts';
 import { all, any, type Change, type Condition, equal, exists, less, missing, type Table } from './table.ts';
@@ -70,8 +70,17 @@ export async function ending(
   table: Table,
   { rev, ref, listed, hold, registers: { name } }: GroupState,
   view: ViewPointer | undefined,
-  { settled, counts: { wanted, applied, pending } }: Pick<Flip, 'settled' | 'counts'>,
+  {
+    settled,
+    counts: { wanted, applied, pending },
+    failing,
+  }: Pick<Flip, 'settled' | 'counts'> & { readonly failing?: ReportedError | undefined },
 ) {
+  if (failing !== undefined) {
+    const { reported, ...error } = failing;
+    const set = { ...placed(ref, NOT_DUE), failedAt: error.atMs, lastError: { ...error } };
+    return { set: { ...set, reportedFailure: reported }, remove: [...DONE_WITH, ...TOLD] };
+  }
   const isInStep = settled === 'in_sync' && view?.size === wanted && applied === wanted && pending === 0;
   if (!isInStep || hold !== undefined || name === undefined)
     return { set: placed(ref, NOT_DUE), remove: [...CLEAN, ...TOLD] };
@@ -84,7 +93,8 @@ export async function ending(
 }
 
 export const TOLD = ['touched', 'inStep'];
-const CLEAN = ['dirtySince', 'wakeAt', 'attempts', 'lastError', 'failedAt', 'failedBefore', 'leaving'];
+const DONE_WITH = ['dirtySince', 'wakeAt', 'attempts', 'failedBefore', 'leaving'];
+const CLEAN = [...DONE_WITH, 'lastError', 'failedAt', 'refusedFields', 'reportedFailure'];
 
 /** A promise to wake a group, and when the pump may take it for broken: what the index sorts by. */
 export const promise = (ref: GroupRef, wakeAtMs: number, dueMs = wakeAtMs + WAKE_GRACE_MS) => ({

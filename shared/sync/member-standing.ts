@@ -4,7 +4,7 @@ import { resolveUser } from './apply/resolve.ts';
 import type { Connection } from './ports/connections.ts';
 import type { UserState } from './ports/desired.ts';
 import type { PeopleStore, Person } from './ports/people.ts';
-import { REFUSED_AGAIN_MS } from './tuning.ts';
+import { REFUSED_AGAIN_MS, UNSHOWN_AGAIN_MS } from './tuning.ts';
 
 /** What keeps a member of a group from being written, if anything does. */
 export interface MemberStanding {
@@ -34,6 +34,10 @@ export const refusedRevisionOf = (
   { personRevision, sinceMs }: Partial<Pick<PendingMark, 'personRevision' | 'sinceMs'>> = {},
   nowMs: number,
 ): number | undefined => (nowMs - (sinceMs ?? 0) < REFUSED_AGAIN_MS ? personRevision : undefined);
+
+/** Whether a successful write sent this revision of the person within the last hour, and did not show them. */
+export const isUnshownLately = ({ unshown }: PendingMark, revision: number, nowMs: number): boolean =>
+  unshown?.revision === revision && nowMs - unshown.atMs < UNSHOWN_AGAIN_MS;
 
 /** What apply would make of the member now, writing nothing. @param refusedRevision as of `standingOf` */
 export async function standingNow(

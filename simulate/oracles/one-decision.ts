@@ -27,7 +27,10 @@ const DONE = new Set(['written', 'in_step']);
 
 type Foretold = 'in' | 'out' | 'as it was' | 'not added';
 
-/** What each decision of `explain` foretells of the user; what is not named here foretells nothing. */
+/**
+ * What each decision of `explain` foretells of the user; what is not named here foretells nothing. So does `pending:refused`: a
+ * user whom the last write did not show is sent again.
+ */
 const FORETOLD: Readonly<Record<string, Foretold>> = {
   in_sync: 'in',
   held: 'as it was',
@@ -41,7 +44,6 @@ const FORETOLD: Readonly<Record<string, Foretold>> = {
   'pending:unknown': 'not added',
   'pending:ambiguous': 'not added',
   'pending:inactive': 'not added',
-  'pending:refused': 'not added',
 };
 
 /** Compares what `explain` said of one member with what the next apply did. */

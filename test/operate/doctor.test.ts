@@ -224,7 +224,11 @@ describe('examine', () => {
       async (world) => {
         await world.publish(group('bad'));
         const state = await world.ports.groups.read(world.refOf('bad'));
-        await world.ports.groups.fail(state as never, { code: 'x', message: 'y', atMs: 1 }, 'a');
+        await world.ports.groups.fail(
+          state as never,
+          { code: 'x', message: 'y', atMs: 1, reported: '' },
+          'a',
+        );
       },
     ],
     [

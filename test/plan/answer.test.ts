@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import { platformUserId, versionToken } from '../../shared/domain/ids.ts';
-import { isUndone, judgeAnswer, readAnswer, toldOf } from '../../shared/plan/answer.ts';
+import { isUndone, judgeAnswer, readAnswer, showsWrite, toldOf } from '../../shared/plan/answer.ts';
 import type { Plan, PlanAction, PlanChange } from '../../shared/plan/plan.ts';
 
 const [a, b, c] = ['a', 'b', 'c'].map(platformUserId) as [never, never, never];
@@ -76,9 +76,21 @@ describe('an answer to a write', () => {
   const adding = (action: PlanAction) => plan(action, { changes: [add], after: both });
   const removing = plan('patch', { changes: [remove, { ...remove, before: c }], removals: [b, c] });
   const theirs = (differences: object[]) => ({ kind: 'absorb', differences });
+  it.each<[string, Plan, readonly never[], string, boolean]>([
+    ['all that was sent', adding('patch'), [a, b], 'New', true],
+    ['another user as well', adding('patch'), [a, b, c], 'New', true],
+    ['no user who was sent', adding('create'), [], 'New', false],
+    ['a user who was taken out', removing, [a, b], 'New', false],
+    ['the old name', renaming, [a], 'Old', false],
+    ['a name in the form of the platform', renaming, [a], 'new', true],
+    ['no users where none were sent', renaming, [], 'New', true],
+  ])('that shows %s is compared with the write', (_, sent, users, name, expected) => {
+    expect(showsWrite(sent, shown(users, name))).toBe(expected);
+  });
+
   it.each<[string, Plan, readonly never[] | undefined, object]>([
-    ['shows what was sent', adding('patch'), [a, b], { isAsPrepared: true, refused: [] }],
-    ['lacks whom we sent', adding('patch'), [a], { isAsPrepared: false, refused: [b], foreign: undefined }],
+    ['shows what was sent', adding('patch'), [a, b], { isAsPrepared: true, unshown: [] }],
+    ['lacks whom we sent', adding('patch'), [a], { isAsPrepared: false, unshown: [b], foreign: undefined }],
     ['shows who was not sent, after all', adding('put'), [a, b, c], { foreign: undefined, isUndone: true }],
     [
       'to a change shows who was not sent',
@@ -90,7 +102,7 @@ describe('an answer to a write', () => {
       'to a new name lacks somebody',
       renaming,
       [],
-      { foreign: theirs([{ kind: 'members_removed', before: [a], after: [] }]), refused: [] },
+      { foreign: theirs([{ kind: 'members_removed', before: [a], after: [] }]), unshown: [] },
     ],
     [
       'shows whom we took out',

@@ -17,7 +17,7 @@ import { handleFailure, postpone, searchedBefore, UNACCEPTABLE } from './failure
 import { isUnlinkingHeld } from './foreign.ts';
 import { perform } from './perform.ts';
 import type { Round, Step, Trial, Trouble, Turn, WriteMade } from './turn.ts';
-import { NO_TRIAL } from './turn.ts';
+import { afterWrite, isUnfinished, NO_TRIAL } from './turn.ts';
 import { unreserved } from './write.ts';
 
 export interface ApplyReport {
@@ -151,11 +151,9 @@ function goesOn(
     tally.trial = step.trial;
     return step.trial.refusals < MAX_REFUSALS;
   }
-  if (step.kind === 'written' && trial.lots.length > 0) {
+  if (step.kind === 'written' && isUnfinished(trial)) {
     tally.writes.push(step.write);
-    // What was left out to let somebody go is sought out by halves, from the start.
-    const refusals = trial.leftOut === undefined ? trial.refusals : 0;
-    tally.trial = { ...trial, lots: trial.lots.slice(1), hasWritten: true, leftOut: undefined, refusals };
+    tally.trial = afterWrite(trial);
     return true;
   }
   return step.kind === 'again' || step.kind === 'conflict';
@@ -203,7 +201,8 @@ async function takeRound(
       },
     };
     const barred = new Set(trial.lots.flat());
-    let round: Round = { ...startOf(state, turn), barred, leftOut: trial.leftOut };
+    const narrowed = { withheld: new Set(trial.withheld), isNarrowed: trial !== NO_TRIAL };
+    let round: Round = { ...startOf(state, turn), ...narrowed, barred, leftOut: trial.leftOut };
     for (;;) {
       const decision = servedBy(round.wanted, decide(round));
       if (decision === ALL_MEMBERS) round = { ...round, wanted: undefined };

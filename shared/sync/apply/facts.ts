@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { renderName } from '../../contract/name-template.ts';
 import { isActive } from '../../domain/active.ts';
 import { type DesiredGroup, desiredGroup, groupFloor, memberCounts } from '../../domain/group.ts';
-import type { GroupState, StoredMember } from '../../domain/group-state.ts';
+import type { GroupState, PendingMark, StoredMember } from '../../domain/group-state.ts';
 import type { MemberId, PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import { memberId, platformUserId, roleId } from '../../domain/ids.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
@@ -12,7 +12,7 @@ import type { WantedGroup } from '../../plan/draft.ts';
 import type { Facts, HeldUsers, PendingMember, Standing, Views, Wanted } from '../../plan/facts.ts';
 import { isOurCreation } from '../../plan/foreign.ts';
 import { atOnce } from '../gather.ts';
-import { refusedRevisionOf, standingOf } from '../member-standing.ts';
+import { isUnshownLately, refusedRevisionOf, standingOf } from '../member-standing.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import { type UserState, type UserStore, undescribed } from '../ports/desired.ts';
@@ -299,6 +299,17 @@ async function rememberRoles(
   });
 }
 
+/** How a member is marked who was refused, or not shown, and is wanted all the same. */
+function triedAgain(
+  mark: PendingMark | undefined,
+  revision: number,
+  nowMs: number,
+): Pick<Standing, 'wasRefused' | 'unshown'> {
+  if (mark === undefined) return {};
+  if (mark.unshown === undefined) return { wasRefused: true };
+  return { unshown: isUnshownLately(mark, revision, nowMs) ? 'lately' : 'earlier' };
+}
+
 /** Sorts the resolved members into users that are wanted and members that have to wait. */
 function place(
   registers: readonly StoredMember[],
@@ -329,7 +340,7 @@ function place(
       pending.set(member, { cause, ...(cause === 'refused' ? { personRevision: person.revision } : {}) });
     } else {
       const { revision } = person;
-      const one = { member, revision, ...(refused.has(member) ? { wasRefused: true } : {}) };
+      const one = { member, revision, ...triedAgain(refused.get(member), revision, ports.clock()) };
       standing.set(user, [...(standing.get(user) ?? []), one]);
     }
   }

@@ -1,13 +1,16 @@
-import type { GroupState } from '../../domain/group-state.ts';
-import type { IntentId } from '../../domain/ids.ts';
+import { createHash } from 'node:crypto';
+import type { GroupError, GroupState } from '../../domain/group-state.ts';
+import type { IntentId, PlatformUserId } from '../../domain/ids.ts';
 import { REFUSED } from '../../plan/decide.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { countFailing, tellGate } from '../gate.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
+import type { ReportedError } from '../ports/groups.ts';
 import type { AuditLink } from '../ports/logs.ts';
 import type { PlatformFailure } from '../ports/platform.ts';
 import { affordableAtMs, OWN_MESSAGE_MS, tryAgainMs } from '../tuning.ts';
-import type { Trouble } from './turn.ts';
+import type { Trouble, Turn } from './turn.ts';
 
 /**
  * What is everybody's trouble closes the gate; else this group alone waits, an hour at most however often it fails, and
@@ -86,30 +89,77 @@ export async function postpone(
   await ports.applyQueue.wake([{ ...ref, afterMs: wakeAtMs - nowMs }]);
 }
 
+/** A write that the platform refused, and the users whom the directory has it take out. */
+interface Refusal {
+  readonly plan: Plan;
+  readonly leavers: readonly PlatformUserId[];
+}
+
 /**
- * Leaves the group until its next change, or for a day, and tells a person through the dead-letter queue, once while the
- * reason is the same and nobody replayed it. The letter goes first: a crash in between repeats it, where the reverse
- * would lose it.
+ * Leaves the group until its next change, or for a day, and reports that. The report goes first: a crash in between
+ * repeats it, where the reverse would lose it.
  * @returns false where something has changed meanwhile
  */
 export async function giveUp(
   state: GroupState,
   cause: PlatformFailure,
-  { ports, audited }: { readonly ports: ApplyPorts; readonly audited: AuditLink },
+  { plan, leavers, ports, audited }: Refusal & { readonly ports: ApplyPorts; readonly audited: AuditLink },
 ): Promise<boolean> {
-  const { ref, rev, lastError, failedBefore } = state;
-  const { connection } = ref;
   const { message } = cause;
-  const code = 'platform_rejected';
-  const letter = {
-    messageId: `${connection}/${ref.group}/${rev}`,
-    body: JSON.stringify(ref),
-    code,
-    message,
-    failedBefore,
-  } as const;
-  const isTold = failedBefore === undefined && lastError?.code === code && lastError.message === message;
-  const unburied = isTold ? [] : await ports.deadLetters.bury([{ ...letter, connection, group: ref }]);
-  if (unburied.length > 0) throw new Error('the dead-letter queue did not accept a message', { cause });
-  return ports.groups.fail(state, { code, message, atMs: ports.clock() }, audited);
+  const { name, spokeId } = plan.after ?? {};
+  const about = { message, name, spokeId, removals: leavers };
+  const reported = await report(state, about, ports);
+  const error = { code: REJECTED, message, atMs: ports.clock(), reported };
+  return ports.groups.fail(state, error, audited);
+}
+
+/** Reports a name or an external id that the platform refuses, and returns the failure with the digest of the report. */
+export async function reportFieldFailure(
+  failing: GroupError,
+  state: GroupState,
+  { ports }: Pick<Turn, 'ports'>,
+): Promise<ReportedError> {
+  const { code, message } = failing;
+  const { name, spokeId } = state.refusedFields ?? {};
+  const about = { message, code, name: name?.value, spokeId: spokeId?.value, removals: [] };
+  return { ...failing, reported: await report(state, about, ports) };
+}
+
+const REJECTED = 'platform_rejected';
+
+/** What makes one failure another: its text, the fields that were sent, and the removals that wait. */
+interface Failure {
+  readonly message: string;
+  readonly code?: string;
+  readonly name: string | undefined;
+  readonly spokeId: string | null | undefined;
+  readonly removals: readonly PlatformUserId[];
+}
+
+/**
+ * Sends the group to the dead-letter queue, once for each failure. A person who replays the message has the same failure
+ * reported again.
+ * @returns the digest of the failure
+ */
+async function report(
+  { ref, rev, reportedFailure, failedBefore }: GroupState,
+  failure: Failure,
+  ports: ApplyPorts,
+): Promise<string> {
+  const digest = createHash('sha256').update(JSON.stringify(failure)).digest('hex').slice(0, 32);
+  if (failedBefore === undefined && reportedFailure === digest) return digest;
+  const { connection, group } = ref;
+  const unaccepted = await ports.deadLetters.bury([
+    {
+      messageId: `${connection}/${group}/${rev}`,
+      body: JSON.stringify(ref),
+      code: REJECTED,
+      message: failure.message,
+      failedBefore,
+      connection,
+      group: ref,
+    },
+  ]);
+  if (unaccepted.length > 0) throw new Error('the dead-letter queue did not accept a message');
+  return digest;
 }

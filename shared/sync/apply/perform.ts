@@ -7,13 +7,17 @@ import { mayCoverRejected } from '../../plan/hold.ts';
 import { atOnce } from '../gather.ts';
 import { type AuditLink, entryOf, OURSELVES } from '../ports/logs.ts';
 import { retireClaim } from '../retire-claim.ts';
-import { DOUBT_MS, MAX_DOUBTS, WRITES_IN_FLIGHT } from '../tuning.ts';
+import { DOUBT_MS, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { originOf, unfoundOf } from './audit.ts';
 import { holdDigest, learn, readFormer } from './facts.ts';
 import { absorb, clearSuspicion, closeDrift, flipFound, linkTo, recordLanded, unlink } from './foreign.ts';
+import { dropClaim } from './confirm.ts';
+import { inDoubt } from './doubt.ts';
+import { reportFieldFailure } from './failure.ts';
 import type { Performed, Round, Turn } from './turn.ts';
 import { AGAIN, CONFLICT, OVERTAKEN, unlessOvertaken } from './turn.ts';
-import { dropClaim, performWrite, refuse, unreserve, unreserved } from './write.ts';
+import { refuse } from './narrow.ts';
+import { performWrite, unreserve, unreserved } from './write.ts';
 
 type Of<Kind extends Decision['kind']> = Extract<Decision, { kind: Kind }>;
 
@@ -77,10 +81,12 @@ async function markPending(
 ): Promise<void> {
   const { registers, pending, standing } = wanted;
   const sinceMs = ports.clock();
-  // Whoever is tried again counts as refused until the platform takes them.
+  // A member who is tried again counts as refused until the platform shows them.
   const isTried = new Set(
     [...standing].flatMap(([user, some]) =>
-      views?.base?.users.has(user) ? [] : some.flatMap((one) => (one.wasRefused ? [one.member] : [])),
+      views?.base?.users.has(user)
+        ? []
+        : some.flatMap(({ member, wasRefused, unshown }) => (wasRefused || unshown ? [member] : [])),
     ),
   );
   const changed = registers.filter(
@@ -167,13 +173,8 @@ async function drop({ intent, owed }: Of<'drop'>, round: Round, turn: Turn): Pro
   // Before the intent goes: two writes that land late and undo each other leave nothing else that tells of them.
   const audited =
     doubtUntilMs === undefined ? undefined : await turn.record(state, unfoundOf(intent, nowMs, doubtUntilMs));
-  const { doubt, doubts = [] } = state;
-  const before = doubt !== undefined && nowMs < doubt.untilMs ? doubt.intent : undefined;
-  // No view tells of a deletion: it stays the one that is named.
-  const [doubted, other] = before?.action === 'delete' ? [before, intent] : [intent, before];
-  const earlier = [other?.view, ...(before === undefined ? [] : doubts)];
-  const inDoubt = mayLand ? earlier.filter((view) => view !== undefined).slice(0, MAX_DOUBTS) : [];
-  const left = { owed, doubted, doubtUntilMs, audited, ...(inDoubt.length > 0 && { doubts: inDoubt }) };
+  const { doubted, doubts } = inDoubt(intent, state, nowMs);
+  const left = { owed, doubted, doubtUntilMs, audited, ...(mayLand && { doubts }) };
   if (!(await turn.ports.groups.dropIntent(state.ref, intent, left))) return OVERTAKEN;
   if (round.rejected === undefined) return AGAIN;
   await unreserve(round, turn);
@@ -230,17 +231,21 @@ async function adopt({ candidates }: Of<'adopt'>, round: Round, turn: Turn): Pro
 }
 
 async function settle(
-  { as, counts, ending, againAtMs }: Of<'settle'>,
+  { as, counts, ending, againAtMs, failing }: Of<'settle'>,
   round: Round,
   turn: Turn,
 ): Promise<Performed> {
   const { state } = await unreserved(round, turn);
+  // A group that is looked at again is not done: what fails is reported once it is.
+  const failed =
+    againAtMs === undefined && failing ? await reportFieldFailure(failing, state, turn) : undefined;
   if (ending !== 'open') await closeDrift(state, turn, ending);
   const driftClosed = ending !== 'open';
   const settled = await turn.ports.groups.settle(state, as, {
     counts,
     driftClosed,
     againAtMs,
+    failing: failed,
     calledMs: turn.calledMs(),
   });
   // Whoever changed it meanwhile relied on the promise that has brought us here: nobody else is woken for it.

@@ -275,6 +275,8 @@ function planFrom(ref: GroupRef, { decision, facts, unseen }: Preview): GroupPla
       return planOf(ref, 'none', { note: decision.why.message });
     default: {
       if (released) return planOf(ref, 'none', { note: 'a person let go of this group' });
+      if (decision.kind === 'settle' && decision.failing !== undefined && decision.as !== 'held')
+        return planOf(ref, 'none', { note: decision.failing.message });
       if (decision.kind !== 'settle' || decision.as !== 'held' || hold === undefined)
         return planOf(ref, 'none', {});
       const users = [...(facts.held?.users ?? [])].sort();

@@ -1,4 +1,5 @@
 import type { DriftKind } from '../../domain/drift.ts';
+import type { GroupField } from '../../domain/group-fields.ts';
 import type { GroupError, GroupState, Intent, WriteAction } from '../../domain/group-state.ts';
 import type { IntentId, PlatformUserId } from '../../domain/ids.ts';
 import type { Write } from '../../plan/decide.ts';
@@ -34,8 +35,9 @@ export interface Round extends Facts {
 }
 
 /**
- * The platform refuses a write for what is in it, and does not say for whom: everything else goes alone first, then the
- * additions by halves, so that one unacceptable user keeps nobody in and nobody else out.
+ * The platform refuses a write for what is in it, and does not say for what: the members go without name and external id,
+ * the removals without the additions, then the additions by halves, then each field alone. So one unacceptable user or
+ * field keeps nobody else in or out.
  */
 export interface Trial {
   /** Lots of additions that wait for those before them. */
@@ -49,9 +51,28 @@ export interface Trial {
    */
   readonly leftOut?: readonly PlatformUserId[] | undefined;
   readonly suspects: number;
+  /** Fields that wait until the members are written; then each is tried in a write of its own. */
+  readonly withheld: readonly GroupField[];
 }
 
-export const NO_TRIAL: Trial = { lots: [], refusals: 0, hasWritten: false, suspects: 0 };
+export const NO_TRIAL: Trial = { lots: [], refusals: 0, hasWritten: false, suspects: 0, withheld: [] };
+
+/** Whether more is to be tried once a write was taken. */
+export const isUnfinished = ({ lots, withheld }: Trial): boolean => lots.length > 0 || withheld.length > 0;
+
+/** After a write that the platform took: the next lot of additions, or else the next field. */
+export function afterWrite(trial: Trial): Trial {
+  const { lots, withheld, leftOut, refusals } = trial;
+  return {
+    ...trial,
+    lots: lots.slice(1),
+    withheld: lots.length > 0 ? withheld : withheld.slice(1),
+    hasWritten: true,
+    leftOut: undefined,
+    // What was left out to let a leaver go is sought out by halves, from the start.
+    refusals: leftOut === undefined ? refusals : 0,
+  };
+}
 
 export interface WriteMade {
   readonly action: WriteAction;

@@ -1,4 +1,5 @@
 import type { ConnectionSettings } from '../../contract/settings.ts';
+import type { GroupField } from '../../domain/group-fields.ts';
 import type {
   Contest,
   DeletionWaiver,
@@ -9,6 +10,7 @@ import type {
   LinkedGroup,
   MemberCounts,
   PendingMark,
+  RefusedValue,
   SettledState,
   StoredMember,
   Suspect,
@@ -59,6 +61,16 @@ export interface Flip {
   readonly driftClosed?: boolean;
   /** Where what was found is not only what we wrote. */
   readonly found?: FoundForeign;
+  /** The answer did not show the write: until then it explains what is found. */
+  readonly doubt?: NonNullable<GroupState['doubt']> | undefined;
+  readonly doubts?: readonly ViewPointer[] | undefined;
+  /** The write took members out: a failure that goes on is reported again. */
+  readonly hasRemoved?: boolean;
+}
+
+/** A failure, and the digest under which it was reported. */
+export interface ReportedError extends GroupError {
+  readonly reported: string;
 }
 
 export interface Postponement extends Pick<GroupState, 'attempts' | 'calledMs'> {
@@ -118,8 +130,15 @@ export interface GroupStore {
   collect(state: GroupState, nowMs: number): Promise<number>;
   /** Notes the first 404 for the platform group that `seen` is linked to. */
   noteMissing(seen: GroupState, atMs: number): Promise<void>;
-  /** A person has its letter replayed: should it fail again, that is told again, with these failures. */
+  /**
+   * A person replays the dead-lettered message: refused fields are tried again, and another failure is reported again, with
+   * these failures.
+   */
   noteReplay(ref: GroupRef, failedBefore: string): Promise<void>;
+  /** The platform refuses this value of the field. */
+  noteRefusedField(seen: GroupState, field: GroupField, refused: RefusedValue): Promise<boolean>;
+  /** The next write tries the fields again. */
+  forgetRefusedFields(ref: GroupRef): Promise<void>;
   /** Counts a vain search for a created group. */
   noteMiss(ref: GroupRef, intent: Intent): Promise<boolean>;
   /**
@@ -148,12 +167,14 @@ export interface GroupStore {
    * Clears dirty where nothing had to be written. false where rev or the view moved: another message is on its way.
    * @param how.driftClosed every record in `openDrift` was closed
    * @param how.againAtMs the group stays dirty until then, and is looked at again
+   * @param how.failing the platform refuses a field, and the group is done but for that
    */
   settle(
     seen: GroupState,
     settled: SettledState,
     how: Required<Pick<Flip, 'counts' | 'driftClosed' | 'calledMs'>> & {
       readonly againAtMs?: number | undefined;
+      readonly failing?: ReportedError | undefined;
     },
   ): Promise<boolean>;
   /** The records that `seen` carries as unattributed need nobody's name any more, but for these. */
@@ -164,7 +185,7 @@ export interface GroupStore {
    */
   postpone(seen: GroupState, how: Postponement): Promise<number | undefined>;
   /** Gives up until the next change. false where one has come already. */
-  fail(seen: GroupState, error: GroupError, audited: AuditLink): Promise<boolean>;
+  fail(seen: GroupState, error: ReportedError, audited: AuditLink): Promise<boolean>;
   /**
    * Records a hold over these users in place of the one `seen`. false where rev moved: another look is on its way.
    * @param audited its entry; a person's deed names its own

@@ -60,6 +60,8 @@ const NOBODY = 'nobody at all';
 
 type Responding = 'get' | 'create' | 'patch' | 'put';
 type Shown = Pick<HeldGroup, 'id' | 'spokeId'>;
+/** The fields that a write names; one that it leaves out is missing. */
+type SentFields = { readonly name?: string | undefined; readonly spokeId?: string | null | undefined };
 
 /** The simulation's platform, with faults that a test tells call by call, and what must never happen to its groups. */
 export class ToldPlatform {
@@ -92,7 +94,10 @@ export class ToldPlatform {
   /** The group whose state an answer carries by mistake, by the call that is answered. */
   confused: (call: Responding) => string | undefined = () => undefined;
   /** Says of a write that it will never be accepted, and with which status it is refused. */
-  refusal: (spokeId: string | null, users: readonly string[]) => number | undefined = () => undefined;
+  refusal: (spokeId: string | null, users: readonly string[], sent: SentFields) => number | undefined = () =>
+    undefined;
+  /** Whether the answer to a write, by its kind, shows the group as it was before; a new group without its users. */
+  behind: (kind: Responding) => boolean = () => false;
   secretVersion = 'secret-1';
   readonly #nowMs: () => number;
   readonly #simulated: SimulatedPlatform;
@@ -171,10 +176,14 @@ export class ToldPlatform {
       if (refused !== undefined) throw broken('ECONNRESET');
     };
     try {
+      const { kind, id = '' } = requestOf(sent);
+      const before = this.groups.get(id);
       const answer = await this.#simulated.dispatcherFor({ ...worker, effect }).request(sent as never);
       const met = FAILS_AFTER[fault];
       if (typeof met === 'string') throw broken(met);
-      return met === undefined ? this.#bent(sent, answer as never) : refusedWith(met);
+      if (met !== undefined) return refusedWith(met);
+      const isBehind = answer.statusCode === 200 && this.behind(kind as Responding);
+      return this.#bent(sent, isBehind ? asBefore(before, answer as never) : (answer as never));
     } catch (error) {
       if (refused === undefined) throw error;
       return refusedWith(refused);
@@ -224,10 +233,10 @@ export class ToldPlatform {
     if (id !== undefined && this.hidden(id)) return 404;
     if (id !== undefined && this.forbidden(id)) return 403;
     if (kind === 'list') return this.listing();
-    if (kind === 'create') return this.refusal(body.spokeId ?? null, body.users ?? []);
+    if (kind === 'create') return this.refusal(body.spokeId ?? null, body.users ?? [], body);
     if (kind !== 'patch' && kind !== 'put') return undefined;
     const known = this.groups.get(id ?? '');
-    return known && this.refusal(known.spokeId, body.users ?? []);
+    return known && this.refusal(known.spokeId, body.users ?? [], body);
   }
 
   #postpone(sent: Sent, by: string): void {
@@ -340,4 +349,9 @@ const answering = (body: unknown, statusCode = 200): Answered => ({
 });
 const refusedWith = (status: number) => answering({ error: `refused with ${status}` }, status);
 const read = ({ body }: Answered): unknown => JSON.parse(Buffer.concat([...body]).toString());
+const asBefore = (before: HeldGroup | undefined, answer: Answered): Answered => {
+  if (before === undefined) return answering({ ...(read(answer) as Shown), users: [], version: 'before' });
+  const { id, name, spokeId, users, version } = before;
+  return answering({ id, name, spokeId, users, version });
+};
 const asOdd = (group: Shown) => ({ ...group, name: null });

@@ -1,0 +1,64 @@
+import { FIELD_NAMES, GROUP_FIELDS, type GroupField } from '../domain/group-fields.ts';
+import type { GroupError, GroupState, RefusedValue } from '../domain/group-state.ts';
+import type { View } from '../domain/view.ts';
+import type { WantedGroup } from './draft.ts';
+import { says } from './names.ts';
+
+/** The platform may take a refused value later: it is tried once a day. */
+const AGAIN_MS = 86_400_000;
+
+type Fields = Pick<WantedGroup, GroupField>;
+
+/*
+ * A name or an external id never keeps a member in or out. After a write with a refused field:
+ *
+ *     the wanted value is        | members                 | the field
+ *     ---------------------------|-------------------------|------------------------------------------
+ *     the refused one            | written without it      | left as it is
+ *     the same, a day later      | written without it      | then tried alone, in a write of its own
+ *     another, or a person asks  | written together with it; after a refusal again without it
+ */
+
+/** The fields whose wanted value is the one that the platform refused. */
+export const refusedOf = (wanted: Fields, { refusedFields = {} }: GroupState): readonly GroupField[] =>
+  FIELD_NAMES.filter((field) => refusedFields[field]?.value === wanted[field]);
+
+/** Of these refused fields, the first that is to be tried again by now. */
+export const dueField = (
+  fields: readonly GroupField[],
+  { refusedFields = {} }: GroupState,
+  nowMs: number,
+): GroupField | undefined => fields.find((field) => nowMs - (refusedFields[field]?.atMs ?? 0) >= AGAIN_MS);
+
+/** Of these fields, those that the platform shows otherwise than wanted. */
+export const differing = (
+  fields: readonly GroupField[],
+  wanted: Fields,
+  current: View,
+): readonly GroupField[] => fields.filter((field) => !says(current, field, wanted[field]));
+
+/** What is said of a group whose members are as wanted while these fields are refused. */
+export function fieldFailure(
+  fields: readonly GroupField[],
+  { refusedFields = {} }: GroupState,
+): GroupError | undefined {
+  const refusals = fields.flatMap((field): (RefusedValue & { readonly field: GroupField })[] => {
+    const refused = refusedFields[field];
+    return refused === undefined ? [] : [{ ...refused, field }];
+  });
+  const [first] = refusals;
+  if (first === undefined) return undefined;
+  const labels = refusals.map(({ field }) => GROUP_FIELDS[field].label).join(' and ');
+  const answers = [...new Set(refusals.map(({ message }) => message))].join('; ');
+  return {
+    code: GROUP_FIELDS[first.field].refusal,
+    message: `the platform refuses ${labels}; members are written without: ${answers}`,
+    atMs: Math.max(...refusals.map(({ atMs }) => atMs)),
+  };
+}
+
+const CODES: ReadonlySet<string> = new Set(FIELD_NAMES.map((field) => GROUP_FIELDS[field].refusal));
+
+/** Whether the platform refused the members of the group, and not a field alone. */
+export const hasFailed = ({ failedAtMs, lastError }: GroupState): boolean =>
+  failedAtMs !== undefined && !CODES.has(lastError?.code ?? '');

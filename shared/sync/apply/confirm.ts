@@ -1,0 +1,202 @@
+import type { GroupState, GuardRecord, Intent } from '../../domain/group-state.ts';
+import type { PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
+import type { ObservedGroup, View } from '../../domain/view.ts';
+import { judgeAnswer, type Outcome, showsWrite } from '../../plan/answer.ts';
+import { countsOf, SETTLED, type Write } from '../../plan/decide.ts';
+import type { Reservation, Wanted } from '../../plan/facts.ts';
+import { overtakenForMs } from '../../plan/foreign.ts';
+import type { Flip } from '../ports/groups.ts';
+import { auditOf, originOf } from './audit.ts';
+import { leftInDoubt } from './doubt.ts';
+import { ALL_MEMBERS, learn } from './facts.ts';
+import { closeDrift, linkTo, recordForeign } from './foreign.ts';
+import { isUnfinished, OVERTAKEN, type Performed, type Round, type Turn } from './turn.ts';
+
+/** A round with the write that it has come to: what was read for it is there. */
+export interface Writing {
+  readonly write: Write;
+  readonly intent: Intent;
+  /** As read, with the open intent. */
+  readonly round: Round & { readonly wanted: Wanted };
+  readonly turn: Turn;
+}
+
+export const recordOf = ({ intent, atMs, removals }: Reservation): GuardRecord => ({
+  intent,
+  atMs,
+  removals,
+});
+
+/**
+ * The platform has answered: what it shows becomes the group's view, and the intent is over. Members that were sent and
+ * are not shown stay wanted, and a later fetch tells; what is shown and was not sent is another client's.
+ */
+export async function confirmWrite(
+  answered: ObservedGroup | undefined,
+  writing: Writing,
+): Promise<Performed> {
+  const observed = await shownAfter(answered, writing);
+  const { write, intent, round, turn } = writing;
+  const { ports } = turn;
+  const { state } = round;
+  const { outcome, wanted } = await judged(observed, writing);
+  const { foreign, view, unshown } = outcome;
+  await markUnshown(unshown, state, wanted, turn);
+  await markTaken(outcome.view, state, wanted, turn);
+  const found = foreign && (await recordForeign(foreign, state, turn));
+  if (foreign !== undefined && found === undefined) return OVERTAKEN;
+  // The prepared view serves where the platform shows just that.
+  const how = { prepared: outcome.isAsPrepared ? intent.view : undefined, done: intent };
+  const platform = observed && view && (await linkTo(state, observed, view, turn, how));
+  const nowMs = ports.clock();
+  const ending = { atMs: nowMs, versionAfter: observed?.version ?? null, outcome: 'written' } as const;
+  const origin = originOf(state, wanted, write.consumes);
+  const audited = await turn.record(state, auditOf(intent, outcome.changes, origin, ending));
+  if (observed === undefined) await dropClaim(state, state, turn);
+  const driftClosed =
+    write.held.size === 0 && foreign === undefined && !outcome.isUndone && write.left === undefined;
+  if (driftClosed) await closeDrift(state, turn);
+  const flipped = await ports.groups.flip(state.ref, {
+    intent: intent.id,
+    seen: state,
+    nowMs,
+    calledMs: turn.calledMs(),
+    wakeAtMs: nowMs + ports.coalesceMs,
+    driftClosed,
+    settled: outcome.isUndone ? undefined : settledBy(write, wanted),
+    counts: countsOf(wanted, view, unshown),
+    hasRemoved: write.plan.removals.length > outcome.kept.length,
+    ...(platform === undefined ? {} : { platform }),
+    ...(intent.action === 'create' ? { createdAtMs: nowMs } : {}),
+    found: { ...found, ...(found && { contest: foreign?.contest }), audited },
+    ...leftovers(writing, outcome),
+    ...(isUnproven(observed, outcome, intent) ? leftInDoubt(intent, state, nowMs) : {}),
+  });
+  if (flipped === undefined) return OVERTAKEN;
+  await giveBackKept(outcome, writing);
+  return {
+    step: {
+      kind: 'written',
+      write: {
+        action: intent.action,
+        added: outcome.changes.filter(({ kind }) => kind === 'add_member').length,
+        removed: write.plan.removals.length - outcome.kept.length,
+      },
+      clean: flipped.clean,
+      isContested: foreign !== undefined,
+      undone: outcome.trouble,
+    },
+  };
+}
+
+/** What the platform shows after its own success may be from before the write: that may take effect yet. */
+const isUnproven = (
+  observed: ObservedGroup | undefined,
+  { unshown, isUndone }: Outcome,
+  { versionBefore }: Intent,
+): boolean => unshown.length > 0 || (isUndone && observed?.version === versionBefore);
+
+/** Before the flip, which may leave nothing to be done: a crash in between is settled by a look. */
+export async function dropClaim(
+  { platformId }: Pick<Intent, 'platformId'>,
+  { ref }: GroupState,
+  { ports, connection }: Turn,
+): Promise<void> {
+  if (platformId !== undefined) await ports.claims.drop(connection.company, platformId, ref);
+}
+
+async function judged(
+  observed: ObservedGroup | undefined,
+  { write, round, turn }: Writing,
+): Promise<{ readonly outcome: Outcome; readonly wanted: Wanted }> {
+  let known = round;
+  for (;;) {
+    const judgement = judgeAnswer(write.plan, observed, known);
+    const { wanted } = known;
+    const isAnswered = !('kind' in judgement);
+    // What an answer means that is not what was sent hangs on who all the members are.
+    if (isAnswered && (judgement.isAsPrepared || !wanted.isPart)) return { outcome: judgement, wanted };
+    const question = isAnswered || wanted.isPart ? ALL_MEMBERS : judgement;
+    if (question.kind === 'reserve') throw new Error('expected an answer to be judged without the guard');
+    known = await learn(question, known, turn);
+  }
+}
+
+const settledBy = ({ held }: Write, { state }: Wanted) => (held.size > 0 ? 'held' : SETTLED[state]);
+
+/** Members whom the platform had refused or not shown, and has in the group now. */
+async function markTaken(view: View | undefined, { ref }: GroupState, { standing }: Wanted, { ports }: Turn) {
+  for (const [user, some] of standing) {
+    if (view?.users.has(user) !== true) continue;
+    for (const { member, wasRefused, unshown } of some) {
+      if (wasRefused || unshown) await ports.groups.markPending(ref, member, undefined);
+    }
+  }
+}
+
+/** They stay in what is sent; the age of a mark is kept, and what a fetch shows later ends it. */
+async function markUnshown(
+  users: readonly PlatformUserId[],
+  { ref }: GroupState,
+  { standing, registers }: Wanted,
+  { ports }: Turn,
+): Promise<void> {
+  const atMs = ports.clock();
+  const marks = new Map(registers.map(({ member, pending }) => [member, pending]));
+  for (const { member, revision } of users.flatMap((user) => standing.get(user) ?? [])) {
+    const before = marks.get(member);
+    const sinceMs = before?.cause === 'refused' ? before.sinceMs : atMs;
+    await ports.groups.markPending(ref, member, { cause: 'refused', sinceMs, unshown: { revision, atMs } });
+  }
+}
+
+/**
+ * The group as it is after the write. An answer that does not show what was sent may be behind the write, so the group is
+ * fetched; a fetch that shows a version from before the write is behind as well, and proves nothing.
+ */
+async function shownAfter(
+  answered: ObservedGroup | undefined,
+  { write: { plan }, intent, round: { state }, turn }: Writing,
+): Promise<ObservedGroup | undefined> {
+  if (answered === undefined || showsWrite(plan, answered)) return answered;
+  const fetched = await turn.platform.groups.get(answered.id as PlatformGroupId);
+  const isBefore =
+    fetched === undefined ||
+    fetched.version === intent.versionBefore ||
+    overtakenForMs(fetched, state, turn.ports.clock()) > 0;
+  return isBefore ? answered : fetched;
+}
+
+/** What the write used up, and why the group is not clean after it. */
+function leftovers(
+  { write: { consumes, held, left }, intent, round: { rejected, state }, turn: { trial } }: Writing,
+  { kept, foreign, isUndone, unshown }: Outcome,
+): Partial<Flip> {
+  const isMoreHeld = consumes !== undefined && held.size > 0;
+  // An approval of removals that did not happen stays, unless what came after it waits for its place.
+  const isUsedUp = consumes !== undefined && (kept.length === 0 || isMoreHeld);
+  // An earlier write that may land yet is looked for once more, or its view would explain what others do for good.
+  const isLookedFor = rejected !== undefined || state.doubt !== undefined;
+  // What was held of another platform group, which this one replaces.
+  const isHeldBefore = intent.action === 'create' && state.hold !== undefined;
+  const isLeft = [
+    isMoreHeld,
+    foreign !== undefined,
+    isUndone,
+    isLookedFor,
+    isHeldBefore,
+    left !== undefined,
+    unshown.length > 0,
+    isUnfinished(trial),
+  ].includes(true);
+  return { ...(isUsedUp ? { consumedHold: consumes } : {}), ...(isLeft ? { unfinished: true } : {}) };
+}
+
+/** Removals that did not happen leave the guard's book, else they would hold up everybody's leavers. */
+async function giveBackKept({ kept }: Outcome, { write, round, turn }: Writing): Promise<void> {
+  const { reservation, state } = round;
+  if (kept.length === 0 || !write.isReserved || reservation === undefined) return;
+  const { connection, group } = state.ref;
+  const happened = Math.min(reservation.removals, write.plan.removals.length - kept.length);
+  await turn.ports.guard.reduce({ connection, group, ...recordOf(reservation) }, happened);
+}

@@ -1,0 +1,182 @@
+import { FIELD_NAMES, GROUP_FIELDS, type GroupField } from '../../domain/group-fields.ts';
+import type { GroupState } from '../../domain/group-state.ts';
+import type { PlatformUserId } from '../../domain/ids.ts';
+import type { Decision, Write } from '../../plan/decide.ts';
+import type { Wanted } from '../../plan/facts.ts';
+import { judgeRemovals, suspectsAt } from '../../plan/guard.ts';
+import { compareText, type Plan } from '../../plan/plan.ts';
+import { refusedOf } from '../../plan/refused-fields.ts';
+import type { PlatformFailure } from '../ports/platform.ts';
+import { MAX_REFUSALS, SUSPECTS } from '../tuning.ts';
+import { auditOf, originOf } from './audit.ts';
+import { giveUp, searchedBefore } from './failure.ts';
+import { OVERTAKEN, type Performed, type Round, type Trial, type Turn } from './turn.ts';
+
+/** Records the refusal in the audit, and says what is tried next: a part of the write, or nothing. */
+export async function refuse(
+  { firstly }: Extract<Decision, { kind: 'fail' }>,
+  round: Round,
+  turn: Turn,
+): Promise<Performed> {
+  const { state, refused, wanted } = round;
+  const { ports } = turn;
+  if (refused === undefined) throw new Error('expected a write that the platform has refused');
+  const { write, intent, cause } = refused;
+  const audited = await turn.record(
+    state,
+    auditOf(intent, write.plan.changes, originOf(state, wanted, write.consumes), {
+      atMs: ports.clock(),
+      versionAfter: intent.versionBefore ?? null,
+      outcome: 'rejected',
+    }),
+  );
+  const additions = additionsIn(write.plan);
+  const wasRefused = (user: PlatformUserId) => wanted?.standing.get(user)?.some((one) => one.wasRefused);
+  const isKnown = additions.length > 0 && additions.every(wasRefused);
+  // It may be a conflict that does not show yet: the search for refused users would find some, or spend the hour's calls.
+  if (firstly !== undefined && !turn.trial.hasWritten && !isKnown) return { step: firstly };
+  const next = nextTrial(write, round, { ...turn.trial, isKnown });
+  if (next === undefined || wanted === undefined) {
+    if (firstly !== undefined) return { step: firstly };
+    const leavers = leaversIn(write.plan, turn.trial);
+    const about = { plan: write.plan, leavers, ports, audited };
+    const isGivenUp = await giveUp({ ...state, calledMs: turn.calledMs() }, cause, about);
+    return isGivenUp ? { step: { kind: 'failed', cause } } : OVERTAKEN;
+  }
+  if (next.refused === 'users') await markRefused(additions, state, wanted, turn);
+  if (next.refused === 'field') await markField(write.plan, cause, state, turn);
+  return { step: { kind: 'narrowed', trial: next.trial } };
+}
+
+/** What is tried after a refusal, and what is certainly refused. */
+interface Next {
+  readonly trial: Trial;
+  readonly refused?: 'users' | 'field';
+}
+
+/**
+ * The order of the search. The first line that fits:
+ *
+ *     the refused write has              | next
+ *     -----------------------------------|---------------------------------------------------------
+ *     the whole group (PUT)              | its changes alone, without name and external id
+ *     name or external id, and members   | the members alone
+ *     name and external id               | one of them
+ *     one of them alone                  | that value is refused: what is left of the search
+ *     removals and additions             | the removals
+ *     additions                          | halves of them, to the one who is refused
+ *     removals alone                     | without some who stay
+ */
+function nextTrial(write: Write, round: Round, { isKnown, ...before }: Known): Next | undefined {
+  const { plan } = write;
+  const trial = { ...before, withheld: [...new Set([...before.withheld, ...leftLately(write, round)])] };
+  const { lots, refusals, withheld } = trial;
+  const fields = fieldsIn(plan);
+  const hasMembers = plan.changes.length > fields.length;
+  const isSplit = plan.action === 'put' || (fields.length > 0 && (hasMembers || fields.length > 1));
+  if (isSplit) {
+    const later = [...(hasMembers ? fields : fields.slice(1)), ...withheld];
+    return { trial: { ...trial, withheld: later, refusals: refusals + 1 } };
+  }
+  if (fields.length === 1)
+    return { trial: { ...trial, withheld: withheld.slice(1), refusals: refusals + 1 }, refused: 'field' };
+  const additions = additionsIn(plan);
+  const next = narrowed(additions, plan.changes.length > additions.length, { ...trial, isKnown });
+  if (next === 'refused')
+    return { trial: { ...trial, lots: lots.slice(1), refusals: refusals + 1 }, refused: 'users' };
+  const others = next ?? nextSuspects(write, round, trial);
+  return others && { trial: others };
+}
+
+/** Removals that the directory wants; others are only left out to see whether the platform takes the write then. */
+const leaversIn = ({ removals }: Plan, { leftOut }: Trial): readonly PlatformUserId[] =>
+  removals.filter((user) => leftOut?.includes(user) !== true);
+
+/** A name that was found taken in this attempt is not sent again before the members are written. */
+function leftLately({ left = [] }: Write, { wanted, state }: Round): readonly GroupField[] {
+  const refused = wanted?.group ? refusedOf(wanted.group, state) : [];
+  return left.filter((field) => !refused.includes(field));
+}
+
+type Known = Trial & { readonly isKnown: boolean };
+
+export const additionsIn = ({ changes }: Plan): readonly PlatformUserId[] =>
+  changes.flatMap((change) => (change.kind === 'add_member' ? [change.after] : []));
+
+/** The fields of an existing group that a plan changes. */
+export const fieldsIn = ({ changes }: Plan): readonly GroupField[] =>
+  FIELD_NAMES.filter((field) => changes.some(({ kind }) => kind === GROUP_FIELDS[field].change));
+
+async function markField(
+  plan: Plan,
+  { message }: PlatformFailure,
+  state: GroupState,
+  { ports }: Turn,
+): Promise<void> {
+  const [field] = fieldsIn(plan);
+  const value = field && plan.after?.[field];
+  if (field === undefined || value == null) throw new Error('expected a write of one field');
+  await ports.groups.noteRefusedField(state, field, { value, atMs: ports.clock(), message });
+}
+
+async function markRefused(
+  users: readonly PlatformUserId[],
+  { ref }: GroupState,
+  { standing }: Wanted,
+  { ports }: Turn,
+): Promise<void> {
+  for (const { member, revision } of users.flatMap((user) => standing.get(user) ?? [])) {
+    const mark = { cause: 'refused' as const, sinceMs: ports.clock(), personRevision: revision };
+    await ports.groups.markPending(ref, member, mark);
+  }
+}
+
+/**
+ * What to try after a refusal. The first lot is the one that is tried next, unless there is something else to be sent.
+ * @returns `refused` where it is certainly this one user; undefined where it is not the additions, or nobody can tell
+ */
+function narrowed(
+  additions: readonly PlatformUserId[],
+  hasOthers: boolean,
+  { isKnown, ...trial }: Known,
+): Trial | 'refused' | undefined {
+  const { lots, refusals, hasWritten } = trial;
+  const again = (waiting: Trial['lots']): Trial => ({ ...trial, lots: waiting, refusals: refusals + 1 });
+  // Nothing at all was taken: it is the group that is refused.
+  if (additions.length === 0 || (!hasWritten && refusals + 1 >= MAX_REFUSALS)) return undefined;
+  if (hasOthers) return again([additions, ...lots]);
+  if (additions.length === 1 && (hasWritten || isKnown)) return 'refused';
+  if (additions.length === 1 && lots.length === 0) return undefined;
+  const middle = Math.ceil(additions.length / 2);
+  const halves = [additions.slice(0, middle), additions.slice(middle)].filter(({ length }) => length > 0);
+  const [next = [], ...rest] = lots;
+  // Until something was taken each try is half of what waits: no two have anybody in common, so few refused spoil few tries.
+  if (!hasWritten && next.length > 1)
+    return again([next.slice(Math.ceil(next.length / 2)), ...rest, ...halves]);
+  return again([...lots, ...halves].slice(1));
+}
+
+/**
+ * A leaver does not wait for some who may be in the group no more, as far as the platform is concerned: who they are
+ * shows when the write is taken without them. They are added again at once, and only refused by themselves left out.
+ * @returns undefined where nobody leaves, or everybody was tried
+ */
+function nextSuspects(
+  { plan }: Write,
+  { state, settings: { guard: limits }, views, wanted }: Round,
+  before: Trial,
+): Trial | undefined {
+  const { lots, refusals, suspects, leftOut } = before;
+  const leavers = leaversIn(plan, before).length;
+  if (leavers === 0) return undefined;
+  const inside = [...(views?.base?.users.keys() ?? [])];
+  const staying = inside.filter((user) => wanted?.group?.users.has(user)).sort(compareText);
+  const judged = { limits, size: inside.length, deletesGroup: false, recent: { group: 0, connection: 0 } };
+  const mayLeave = (count: number) => judgeRemovals({ ...judged, removals: count + leavers }).allowed;
+  const tried = suspects + (leftOut === undefined ? 0 : 1);
+  const next = suspectsAt(staying, searchedBefore(state) + tried, mayLeave);
+  if (next === undefined) return undefined;
+  const waiting = leftOut === undefined ? lots : lots.slice(1);
+  const trial = { ...before, lots: [next, ...waiting], leftOut: next, suspects: tried };
+  return { ...trial, refusals: tried < SUSPECTS ? Math.min(refusals + 1, MAX_REFUSALS - 1) : MAX_REFUSALS };
+}

@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import { syncGroups } from '../../shared/operate/follow.ts';
+import { sweep } from '../../shared/sync/reconcile/sweep.ts';
+import { suspectChanged } from '../support/engine/look-over.ts';
+import { allOf, story } from '../support/engine/story.ts';
+import { CONNECTION, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
+
+async function company(platform: object = {}, settings = {}) {
+  const told = await story({ platform, settings });
+  const { world } = told;
+  await told.hire('a', 'b', 'c');
+  return {
+    ...told,
+    drift: async () => (await allOf(world.onlooker.drift.list(CONNECTION))).map(({ kind }) => kind),
+    pending: async () =>
+      (await world.onlooker.groups.members(told.ref('g'))).flatMap(({ member, pending }) =>
+        pending === undefined ? [] : [`${member} ${pending.cause}`],
+      ),
+    /** Ten minutes later, as the feed would find it. */
+    async later() {
+      world.advance(10 * MINUTE_MS);
+      await suspectChanged(world);
+      await told.tell();
+    },
+    async sweepAfter(ms: number) {
+      world.advance(ms);
+      await sweep(await world.connection(), world.onlooker);
+      await told.tell();
+    },
+  };
+}
+
+describe('an answer that is behind its own write', () => {
+  it.each([
+    ['a fetch shows the write at once', 0],
+    ['a fetch is behind for half a minute too', 30_000],
+  ])('takes no newcomer out, blames nobody and ends in sync where %s', async (_, getLagMs) => {
+    const { tell, later, world, shown, state, drift, pending } = await company({ getLagMs });
+    await tell({ snapshot: 'g', of: ['a', 'b'] });
+    world.advance(HOUR_MS);
+    world.platform.behind = (kind) => kind === 'patch';
+    await tell({ add: ['c'], to: 'g' });
+    world.platform.behind = () => false;
+    await later();
+    await later();
+    await later();
+    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c']]);
+    expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 3, pending: 0 } });
+    expect((await state('g'))?.dirtySinceMs).toBeUndefined();
+    expect(await drift()).toEqual([]);
+    expect(await pending()).toEqual([]);
+    expect(world.platform.writes.filter(({ action }) => action === 'patch')).toHaveLength(1);
+  });
+
+  it.each([0, 30_000])(
+    'takes nobody out of a new group whose users come a moment later (a fetch is %i ms behind)',
+    async (getLagMs) => {
+      const { tell, later, world, shown, drift } = await company({ getLagMs });
+      world.platform.behind = (kind) => kind === 'create';
+      await tell({ snapshot: 'g', of: ['a', 'b'] });
+      await later();
+      await later();
+      expect(shown('g')).toEqual([['u-a', 'u-b']]);
+      expect(await drift()).toEqual([]);
+    },
+  );
+
+  it.each(['authoritative', 'additive'])(
+    'neither hides a removal nor a new name, and calls them nobody else’s (%s)',
+    async (membership) => {
+      const { tell, later, world, shown, drift, state } = await company({}, { membership });
+      await tell({ snapshot: 'g', of: ['a', 'b'] });
+      world.platform.behind = (kind) => kind === 'patch';
+      await tell({ take: ['b'], from: 'g' }, { upsert: 'g', name: 'Other' });
+      world.platform.behind = () => false;
+      await later();
+      expect(shown('g')).toEqual([['u-a']]);
+      expect(await drift()).toEqual([]);
+      expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+    },
+  );
+});
+
+describe('a user whom the platform drops from what it takes', () => {
+  it('stays in what is sent, is shown as pending, and is sent by itself once an hour at most', async () => {
+    const { tell, sweepAfter, world, shown, state, pending } = await company();
+    world.platform.refused.add('u-b');
+    await tell({ snapshot: 'g', of: ['a', 'b'] });
+    expect(await pending()).toEqual(['b refused']);
+    expect(await state('g')).toMatchObject({
+      settled: 'in_sync',
+      counts: { wanted: 2, applied: 1, pending: 1 },
+    });
+    const writes = () => world.platform.writes.length;
+    const before = writes();
+    await tell({ upsert: 'g' });
+    expect(writes()).toBe(before);
+    await tell({ add: ['c'], to: 'g' });
+    expect(world.platform.writes.at(-1)?.sent.users).toEqual(['u-a', 'u-b', 'u-c']);
+    expect(shown('g')).toEqual([['u-a', 'u-c']]);
+    const sentAt = writes();
+    for (let minute = 0; minute < 3 * 60; minute += 20) await sweepAfter(20 * MINUTE_MS);
+    expect(writes() - sentAt).toBeGreaterThanOrEqual(2);
+    expect(writes() - sentAt).toBeLessThanOrEqual(3);
+    expect(await state('g')).toMatchObject({ counts: { wanted: 3, applied: 2, pending: 1 } });
+
+    world.platform.refused.clear();
+    await sweepAfter(HOUR_MS);
+    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c']]);
+    expect(await pending()).toEqual([]);
+    expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 3, pending: 0 } });
+  });
+
+  it('is not taken out where another client puts them in', async () => {
+    const { tell, later, world, shown } = await company();
+    world.platform.refused.add('u-b');
+    await tell({ snapshot: 'g', of: ['a', 'b'] });
+    world.platform.refused.clear();
+    const [id = ''] = world.platform.groups.keys();
+    world.platform.changeAsOther(id, { users: ['u-a', 'u-b'] });
+    await later();
+    await later();
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+  });
+
+  it('is sent again when a person asks by `sync`', async () => {
+    const { tell, work, world, ref, shown } = await company();
+    world.platform.refused.add('u-b');
+    await tell({ snapshot: 'g', of: ['a', 'b'] });
+    world.platform.refused.clear();
+    await syncGroups([ref('g')], { ...world.onlooker, sleep: () => work(20) }, { timeoutMs: MINUTE_MS });
+    await tell();
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+  });
+});

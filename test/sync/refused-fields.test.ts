@@ -1,0 +1,282 @@
+import { describe, expect, it } from 'vitest';
+import { explainMember } from '../../shared/operate/explain.ts';
+import { syncGroups } from '../../shared/operate/follow.ts';
+import { planGroup } from '../../shared/sync/apply/preview.ts';
+import { sweep } from '../../shared/sync/reconcile/sweep.ts';
+import { story } from '../support/engine/story.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
+
+const LONG = 'x'.repeat(120);
+
+interface Sent {
+  readonly name?: string | undefined;
+  readonly spokeId?: string | null | undefined;
+}
+
+/** A company with the group `g` of a, b and c; from then on the platform refuses what `isRefused` says. */
+async function company(
+  isRefused: (sent: Sent, users: readonly string[]) => boolean,
+  { status = 422, platform = {}, settings = {} } = {},
+) {
+  const told = await story({ platform, settings });
+  const { world } = told;
+  await told.hire('a', 'b', 'c', 'd', 'e', 'f', 'bad');
+  await told.tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+  let writes = 0;
+  world.platform.refusal = (_, users, sent) => {
+    writes += 1;
+    return isRefused(sent, users) ? status : undefined;
+  };
+  world.advance(HOUR_MS);
+  return {
+    ...told,
+    /** Writes that were sent since the last question. */
+    sent: () => {
+      const count = writes;
+      writes = 0;
+      return count;
+    },
+    nameOnPlatform: () => [...world.platform.groups.values()][0]?.name,
+    async sweepAfter(ms: number) {
+      world.advance(ms);
+      await sweep(await world.connection(), world.onlooker);
+      await told.tell();
+    },
+  };
+}
+
+const isTooLong = ({ name = '' }: Sent) => name.length > 100;
+
+describe('a name that the platform refuses', () => {
+  it.each([400, 409, 422])('keeps no leaver in and no joiner out (%i)', async (status) => {
+    const { tell, say, pass, shown, state, nameOnPlatform } = await company(isTooLong, { status });
+    await tell({ upsert: 'g', name: LONG });
+    say({ take: ['b'], from: 'g' }, { add: ['d'], to: 'g' });
+    await pass(2 * MINUTE_MS);
+    expect(shown('g')).toEqual([['u-a', 'u-c', 'u-d']]);
+    expect(nameOnPlatform()).toBe('Group g');
+    expect(await state('g')).toMatchObject({
+      failedAtMs: expect.any(Number),
+      counts: { wanted: 3, applied: 3, pending: 0 },
+      lastError: { code: 'name_refused' },
+    });
+    expect((await state('g'))?.lastError?.message).toMatch(/refuses the name; members are written without/);
+  });
+
+  it('keeps no leaver in when the name and the removal come together', async () => {
+    const { say, pass, shown } = await company(isTooLong);
+    say({ upsert: 'g', name: LONG }, { take: ['b'], from: 'g' });
+    await pass(3 * MINUTE_MS);
+    expect(shown('g')).toEqual([['u-a', 'u-c']]);
+  });
+
+  it('is what `plan` and `status` show, while `explain` shows each member as it is', async () => {
+    const { tell, world, ref } = await company(isTooLong);
+    await tell({ upsert: 'g', name: LONG });
+    const connection = await world.connection();
+    const ports = world.onlooker;
+    expect(await planGroup(ref('g'), ports)).toMatchObject({
+      action: 'none',
+      note: expect.stringContaining('refuses the name'),
+    });
+    const decisionOf = async (member: string) =>
+      (await explainMember(ref('g'), member, { connection, ports })).decision.outcome;
+    expect(await decisionOf('a')).toBe('in_sync');
+    await tell({ take: ['b'], from: 'g' });
+    expect(await decisionOf('b')).toBe('not_wanted');
+  });
+
+  it('is not part of the writes that follow', async () => {
+    const { tell, sent, world } = await company(isTooLong);
+    await tell({ upsert: 'g', name: LONG });
+    sent();
+    await tell({ take: ['b'], from: 'g' });
+    await tell({ add: ['d'], to: 'g' });
+    await tell({ upsert: 'g', name: LONG });
+    expect(sent()).toBe(2);
+    expect(world.platform.writes.slice(-2).map(({ sent: body }) => Object.keys(body))).toEqual([
+      ['users'],
+      ['users'],
+    ]);
+  });
+
+  it('is reported once, and again with each write that takes members out', async () => {
+    const { tell, world } = await company(isTooLong);
+    await tell({ upsert: 'g', name: LONG });
+    expect(world.deadLetters).toMatchObject([{ code: 'platform_rejected', group: { group: 'g' } }]);
+    await tell({ add: ['d'], to: 'g' });
+    await tell({ upsert: 'g', name: LONG });
+    expect(world.deadLetters).toHaveLength(1);
+    await tell({ take: ['b'], from: 'g' });
+    expect(world.deadLetters).toHaveLength(2);
+  });
+
+  it('gives way at once to the next name', async () => {
+    const { tell, world, state, nameOnPlatform } = await company(isTooLong);
+    await tell({ upsert: 'g', name: LONG });
+    await tell({ upsert: 'g', name: 'Short' });
+    expect(nameOnPlatform()).toBe('Short');
+    expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+    expect(await state('g')).not.toHaveProperty('failedAtMs');
+    expect(await state('g')).not.toHaveProperty('refusedFields');
+    await tell({ upsert: 'g', name: `${LONG}!` });
+    expect(await state('g')).toMatchObject({ lastError: { code: 'name_refused' } });
+    expect(world.deadLetters).toHaveLength(2);
+  });
+
+  it('is reported again when the next name is refused too', async () => {
+    const { tell, world } = await company(isTooLong);
+    await tell({ upsert: 'g', name: LONG });
+    await tell({ upsert: 'g', name: `${LONG}!` });
+    expect(world.deadLetters).toHaveLength(2);
+  });
+
+  it('is tried again once a day, by itself, and written once the platform takes it', async () => {
+    let isStrict = true;
+    const { tell, sent, sweepAfter, world, nameOnPlatform, state } = await company(
+      (body) => isStrict && isTooLong(body),
+    );
+    await tell({ upsert: 'g', name: LONG });
+    sent();
+    await sweepAfter(23 * HOUR_MS);
+    expect(sent()).toBe(0);
+    await sweepAfter(2 * HOUR_MS);
+    // What is refused may be a conflict that does not show yet: it is tried twice, a minute apart.
+    expect(sent()).toBe(2);
+    expect(world.deadLetters).toHaveLength(1);
+    isStrict = false;
+    await sweepAfter(25 * HOUR_MS);
+    expect(nameOnPlatform()).toBe(LONG);
+    expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+  });
+
+  it('is tried again when a person asks by `sync`', async () => {
+    let isStrict = true;
+    const { tell, work, world, ref, nameOnPlatform } = await company((body) => isStrict && isTooLong(body));
+    await tell({ upsert: 'g', name: LONG });
+    isStrict = false;
+    const sleep = () => work(20);
+    await syncGroups([ref('g')], { ...world.onlooker, sleep }, { timeoutMs: MINUTE_MS });
+    await tell();
+    expect(nameOnPlatform()).toBe(LONG);
+  });
+
+  it('is found beside a member who is refused as well, and both keep nobody else in or out', async () => {
+    const { say, tell, pass, shown, state } = await company(
+      (body, users) => isTooLong(body) || users.includes('u-bad'),
+    );
+    say({ upsert: 'g', name: LONG }, { take: ['b'], from: 'g' }, { add: ['d', 'e', 'f', 'bad'], to: 'g' });
+    await pass(2 * HOUR_MS, 100);
+    await tell();
+    expect(shown('g')).toEqual([['u-a', 'u-c', 'u-d', 'u-e', 'u-f']]);
+    expect(await state('g')).toMatchObject({
+      lastError: { code: 'name_refused' },
+      counts: { applied: 5, pending: 1 },
+    });
+  });
+
+  it('keeps no leaver in where another group has the name and a member is refused as well', async () => {
+    const { world, say, pass, shown, state } = await company((_, users) => users.includes('u-bad'), {
+      platform: { uniqueNames: true },
+    });
+    world.platform.addForeign({ name: 'Taken', spokeId: 'other', users: [] });
+    say({ upsert: 'g', name: 'Taken' }, { take: ['b'], from: 'g' }, { add: ['d', 'bad'], to: 'g' });
+    await pass(4 * HOUR_MS, 100);
+    expect(shown('g')).toEqual([['u-a', 'u-c', 'u-d']]);
+    expect(await state('g')).toMatchObject({ lastError: { code: 'name_in_use' } });
+  });
+
+  it('keeps nobody in where each write is preceded by a read', async () => {
+    const { say, pass, shown } = await company(isTooLong, { settings: { membership: 'additive' } });
+    say({ upsert: 'g', name: LONG }, { take: ['b'], from: 'g' });
+    await pass(2 * HOUR_MS);
+    expect(shown('g')).toEqual([['u-a', 'u-c']]);
+  });
+
+  it('keeps no leaver in where a whole group is to be written after another client changed it', async () => {
+    const { world, say, pass, shown, state } = await company(isTooLong);
+    const [id = ''] = world.platform.groups.keys();
+    world.platform.changeAsOther(id, { users: ['u-a', 'u-b'] });
+    say({ upsert: 'g', name: LONG }, { take: ['b'], from: 'g' });
+    await pass(2 * HOUR_MS);
+    expect(shown('g')).toEqual([['u-a', 'u-c']]);
+    expect(await state('g')).toMatchObject({ lastError: { code: 'name_refused' } });
+  });
+
+  it('of a group that does not exist yet is reported, and the next name makes the group', async () => {
+    const { tell, world, state, shown } = await company(isTooLong);
+    await tell({ snapshot: 'h', name: LONG, of: ['a'] });
+    expect(await state('h')).toMatchObject({ lastError: { code: 'platform_rejected' } });
+    await tell({ upsert: 'h', name: `${LONG}!` });
+    expect(world.deadLetters).toHaveLength(2);
+    await tell({ upsert: 'h', name: 'Short' });
+    expect(shown('h')).toEqual([['u-a']]);
+  });
+});
+
+describe('a name that the platform would refuse again though it has it', () => {
+  it('keeps no leaver in where a whole group is to be written', async () => {
+    const { world, say, pass, shown, state } = await company(({ name }) => name === 'Group g');
+    const [id = ''] = world.platform.groups.keys();
+    world.platform.changeAsOther(id, { users: ['u-a', 'u-b'] });
+    say({ take: ['b'], from: 'g' });
+    await pass(2 * HOUR_MS);
+    expect(shown('g')).toEqual([['u-a', 'u-c']]);
+    expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+  });
+});
+
+describe('an external id that the platform never changes', () => {
+  it('keeps no leaver in where another client changed it', async () => {
+    const { world, say, pass, state } = await company(({ spokeId }) => spokeId === 'g');
+    const [id = ''] = world.platform.groups.keys();
+    world.platform.changeAsOther(id, { spokeId: 'theirs' });
+    say({ take: ['b'], from: 'g' });
+    await pass(2 * HOUR_MS);
+    expect(world.platform.groups.get(id)?.users).toEqual(['u-a', 'u-c']);
+    expect(await state('g')).toMatchObject({ lastError: { code: 'spoke_id_refused' } });
+  });
+
+  it('keeps nobody in or out of a group that was adopted by its name', async () => {
+    const { world, tell, pass, state } = await company(({ spokeId }) => spokeId === 'h' && isAdopted, {
+      settings: { adoptExisting: 'byName' },
+    });
+    const id = world.platform.addForeign({ name: 'Sales', spokeId: 'theirs', users: ['u-a', 'u-b'] });
+    world.platform.adopted.add(id);
+    isAdopted = true;
+    await tell({ snapshot: 'h', name: 'Sales', of: ['a', 'c'] });
+    await pass(2 * HOUR_MS);
+    expect([...(world.platform.groups.get(id)?.users ?? [])].sort()).toEqual(['u-a', 'u-c']);
+    expect(await state('h')).toMatchObject({ platformId: id, lastError: { code: 'spoke_id_refused' } });
+  });
+  let isAdopted = false;
+
+  it('is refused beside a name that is refused too, and members are written without both', async () => {
+    const { world, say, pass, state } = await company(
+      (body) => isTooLong(body) || (body.spokeId === 'g' && body.name !== 'Group g'),
+    );
+    const [id = ''] = world.platform.groups.keys();
+    world.platform.changeAsOther(id, { spokeId: 'theirs' });
+    say({ upsert: 'g', name: LONG }, { take: ['b'], from: 'g' });
+    await pass(3 * HOUR_MS);
+    expect(world.platform.groups.get(id)?.users).toEqual(['u-a', 'u-c']);
+    expect((await state('g'))?.lastError?.message).toMatch(/the name and the external id/);
+  });
+});
+
+describe('a failure that was reported', () => {
+  it('is reported again when other removals wait', async () => {
+    const { tell, world } = await company(() => true);
+    await tell({ add: ['d'], to: 'g' });
+    expect(world.deadLetters).toHaveLength(1);
+    await tell({ upsert: 'g' });
+    expect(world.deadLetters).toHaveLength(1);
+    await tell({ take: ['b'], from: 'g' });
+    expect(world.deadLetters).toHaveLength(2);
+    await tell({ upsert: 'g' });
+    expect(world.deadLetters).toHaveLength(2);
+    world.advance(DAY_MS);
+    await tell({ take: ['c'], from: 'g' });
+    expect(world.deadLetters).toHaveLength(3);
+  });
+});
