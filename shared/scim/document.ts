@@ -14,8 +14,13 @@ export const locationOf = (type: ResourceType, id: string, baseUrl: string): str
   `${baseUrl}${type.endpoint}/${encodeURIComponent(id)}`;
 
 /** A resource as clients see it, its members aside (RFC 7643 section 3). */
-export function documentOf(resource: Described, type: ResourceType, baseUrl: string): ScimObject {
-  const { id, version, createdMs, changedMs } = resource;
+export function documentOf(
+  resource: Described,
+  type: ResourceType,
+  baseUrl: string,
+  etag = etagOf(resource.version),
+): ScimObject {
+  const { id, createdMs, changedMs } = resource;
   const attributes = keptAttributes(resource.attributes, type);
   const extension = type.kept.extension?.id;
   const hasExtension = extension !== undefined && attributes[extension] !== undefined;
@@ -28,7 +33,7 @@ export function documentOf(resource: Described, type: ResourceType, baseUrl: str
       created: new Date(createdMs).toISOString(),
       lastModified: new Date(changedMs).toISOString(),
       location: locationOf(type, id, baseUrl),
-      version: etagOf(version),
+      version: etag,
     },
   };
 }
@@ -62,14 +67,23 @@ export function memberValues(ids: readonly string[], baseUrl: string, groups: nu
 /** Weak, because equal resources may be written differently (RFC 7644 section 3.14). */
 export const etagOf = (version: number): string => `W/"${version}"`;
 
+/**
+ * The entity tag while members are being written: the version, and what tells this content from others under it. No header
+ * matches it (`namesVersion`).
+ */
+export const openEtagOf = (version: number, content: string): string => `W/"${version}-${content}"`;
+
 const TAG = /(?:W\/)?"([^"]*)"/g;
 
 /**
  * Whether a header If-Match or If-None-Match names the version: `*`, or one of a list. Compared weakly, since all of
  * ours are weak; a bare version without quotes, as some clients send it, is taken too.
+ * @param version undefined while members are being written: then only `*` matches
  */
-export function namesVersion(header: string, version: number): boolean {
+export function namesVersion(header: string, version: number | undefined): boolean {
   const text = header.trim();
-  if (text === '*' || text === String(version)) return true;
+  if (text === '*') return true;
+  if (version === undefined) return false;
+  if (text === String(version)) return true;
   return [...text.matchAll(TAG)].some(([, tag]) => tag === String(version));
 }

@@ -4,7 +4,19 @@ import { ScimResource, ScimToken } from '../sync/ports/scim.ts';
 import { parseMember } from './group-item.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { groupKey, keyPart, MEMBER_PREFIX, sha256 } from './keys.ts';
-import { all, any, eachOf, equal, type Item, itemsOf, type Key, less, missing, type Table } from './table.ts';
+import {
+  all,
+  any,
+  eachOf,
+  equal,
+  exists,
+  type Item,
+  itemsOf,
+  type Key,
+  less,
+  missing,
+  type Table,
+} from './table.ts';
 
 export function createScimStore(table: Table): ScimStore {
   const orders = createScimOrders(table);
@@ -26,25 +38,33 @@ export function createScimStore(table: Table): ScimStore {
     },
 
     async save(connection, resource, seen) {
-      const { settled, version, ...kept } = resource;
-      return table.put(
-        {
-          ...resourceKey(connection, resource.type, resource.id),
-          ...OF_THIS_SCHEMA,
-          ...kept,
-          idle: kept.revision - version,
-          ...(settled ? {} : { open: true }),
-        },
-        seen === undefined ? missing('pk') : equal('revision', seen.revision),
-      );
+      const { settled, version, writes, listedAt, ...kept } = resource;
+      const key = resourceKey(connection, resource.type, resource.id);
+      const set = {
+        ...OF_THIS_SCHEMA,
+        ...kept,
+        idle: kept.revision - version,
+        ...(settled ? {} : { open: true }),
+      };
+      if (seen === undefined) return table.put({ ...key, ...set }, missing('pk'));
+      // Writes of members end at any moment, so the others on the item are left as they are.
+      const begun = [...writes].filter(([id]) => !seen.writes.has(id));
+      const forgotten = [...seen.writes.keys()].filter((id) => !writes.has(id));
+      const change = {
+        set: { ...set, ...Object.fromEntries(begun.map(([id, atMs]) => [writeName(id), atMs])) },
+        remove: [...forgotten.map(writeName), ...(settled ? ['open'] : [])],
+      };
+      return (await table.update(key, change, equal('revision', seen.revision))).written;
     },
 
-    async advance(connection, { type, id }, { nowMs, isChange, seen }) {
+    async advance(connection, { type, id }, { nowMs, isChange, seen, begins, forgets = [] }) {
+      const begun = begins === undefined ? {} : { [writeName(begins)]: nowMs };
+      const remove = forgets.map(writeName);
       const outcome = await table.update(
         resourceKey(connection, type, id),
         isChange
-          ? { add: { revision: 1 }, set: { idle: 0, modifiedMs: nowMs, changedMs: nowMs } }
-          : { add: { revision: 1, idle: 1 }, set: { modifiedMs: nowMs } },
+          ? { add: { revision: 1 }, set: { idle: 0, modifiedMs: nowMs, changedMs: nowMs, ...begun }, remove }
+          : { add: { revision: 1, idle: 1 }, set: { modifiedMs: nowMs, ...begun }, remove },
         all(
           equal('state', 'live'),
           any(less('modifiedMs', nowMs), equal('modifiedMs', nowMs)),
@@ -57,6 +77,23 @@ export function createScimStore(table: Table): ScimStore {
     async settle(connection, { type, id, revision }) {
       const key = resourceKey(connection, type, id);
       await table.update(key, { remove: ['open'] }, equal('revision', revision));
+    },
+
+    async endWrite(connection, { type, id, revision, settled }, { id: write, supersedes, listedAt }) {
+      const key = resourceKey(connection, type, id);
+      const remove = [write, ...supersedes].map(writeName);
+      const set = listedAt === undefined ? {} : { listedAt };
+      if (!settled) {
+        const change = { set, remove: ['open', ...remove] };
+        if ((await table.update(key, change, equal('revision', revision))).written) return;
+      }
+      // The item may be gone, or a later whole list may have ended first.
+      const isLatest =
+        listedAt === undefined
+          ? exists('revision')
+          : all(exists('revision'), any(missing('listedAt'), less('listedAt', listedAt)));
+      if ((await table.update(key, { set, remove }, isLatest)).written || listedAt === undefined) return;
+      await table.update(key, { remove }, exists('revision'));
     },
 
     async remove(connection, { type, id, revision }) {
@@ -101,8 +138,16 @@ export function createScimStore(table: Table): ScimStore {
   };
 }
 
-const parseResource = (item: Item): ScimResource =>
-  understood(ScimResource, item, `a SCIM resource in partition ${item.pk}`);
+/** Each write of members has an attribute of its own, so that it begins and ends without a condition on the others. */
+const WRITE_PREFIX = 'write_';
+const writeName = (id: string): string => `${WRITE_PREFIX}${id}`;
+
+function parseResource(item: Item): ScimResource {
+  const names = Object.keys(item).filter((name) => name.startsWith(WRITE_PREFIX));
+  const writes = Object.fromEntries(names.map((name) => [name.slice(WRITE_PREFIX.length), item[name]]));
+  const held = names.length === 0 ? item : { ...item, writes };
+  return understood(ScimResource, held as Item, `a SCIM resource in partition ${item.pk}`);
+}
 
 /** A crash may have come between a resource and the generation that tells of it: nothing is missed for longer. */
 const REMEMBERED_MS = 60_000;

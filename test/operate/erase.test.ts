@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { connectionName, memberId, roleId } from '../../shared/domain/ids.ts';
+import { STAMP_ZERO } from '../../shared/domain/stamp.ts';
 import { journalOf } from '../../shared/operate/journal.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
 import { createEraser } from '../../shared/store/eraser.ts';
@@ -74,6 +75,8 @@ async function twoCompanies() {
       state: 'live',
       settled: true,
       version: 1,
+      writes: new Map(),
+      listedAt: STAMP_ZERO,
     } as const;
     await ports.scim.save(connection, { ...resource, ...times }, undefined);
     await ports.scim.claim(connection, { type: 'User', attribute: 'userName', value: 'ann@x.test' }, 'm-ann');

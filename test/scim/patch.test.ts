@@ -174,6 +174,33 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
     }
   });
 
+  it.each<[path: string, value: ScimValue, made: ScimObject]>([
+    ['emails[type eq "other"].value', 'n@x', { emails: [{ type: 'other', value: 'n@x' }] }],
+    ['emails[type eq "other"]', { value: 'n@x' }, { emails: [{ type: 'other', value: 'n@x' }] }],
+    ['phoneNumbers[type eq "fax"].value', '7', { phoneNumbers: [{ type: 'fax', value: '7' }] }],
+    ['addresses[type eq "other"].locality', 'X', { addresses: [{ type: 'other', locality: 'X' }] }],
+    ['roles[primary eq "True"].value', 'r', { roles: [{ primary: true, value: 'r' }] }],
+    [
+      'emails[type eq "other" and primary eq true].value',
+      'n@x',
+      { emails: [{ type: 'other', primary: true, value: 'n@x' }] },
+    ],
+  ])('makes the value that a replace of %s describes and does not find', (path, value, made) => {
+    const bare = { userName: 'ann' };
+    for (const op of ['Replace', 'replace', 'Add']) {
+      expect(applyPatch(bare, readPatch({ Operations: [{ op, path, value }] }), User)).toEqual({
+        ...bare,
+        ...made,
+      });
+    }
+  });
+
+  it.each([null, ''])('makes no value from a filter alone, when the value given is %j', (value) => {
+    const bare = { userName: 'ann' };
+    const operation = replace('emails[type eq "work"].value', value);
+    expect(applyPatch(bare, readPatch({ Operations: [operation] }), User)).toEqual(bare);
+  });
+
   it.each([false, true])('never keeps a password (profile kept: %s)', (storeProfile) => {
     const type = resourceTypes(storeProfile).User;
     for (const op of ['add', 'replace', 'remove']) {
@@ -192,6 +219,8 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
     ['a value without a path that is no object', { op: 'add', value: 'x' }, 'invalidValue'],
     ['remove without a path', { op: 'remove' }, 'noTarget'],
     ['remove without a path, with a value', { op: 'remove', value: { title: 'x' } }, 'noTarget'],
+    ['replace of a value that is not there', replace('emails[value eq "no@x"].type', 'x'), 'noTarget'],
+    ['replace where a filter only excludes', replace('roles[type ne "x"].value', 'x'), 'noTarget'],
     ['a filter in a path that is none', replace('emails[type].value', 'x'), 'invalidPath'],
     ['other schemas', add('schemas', ['x']), 'mutability'],
     ['a list for one value', replace('title', ['x', 'y']), 'invalidValue'],

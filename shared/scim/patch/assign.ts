@@ -23,8 +23,12 @@ type Target = Pick<Place, 'attribute' | 'sub'>;
  * | simple          | set                          | set                             | gone                       |
  * | complex         | its parts are merged in      | the same                        | gone                       |
  * | list            | new values join              | exactly these                   | gone, or those named       |
- * | list[filter]    | merged in, or made           | in its place; none: noTarget    | those gone                 |
- * | part of one     | set, made where missing      | set                             | gone                       |
+ * | list[filter]    | merged in, or made           | in its place, or made           | those gone                 |
+ * | part of one     | set, made where missing      | set, made where missing         | gone                       |
+ *
+ * A replace whose filter selects no value is answered with noTarget, unless the filter describes the value (`describes`).
+ * Microsoft Entra ID sends `Replace emails[type eq "work"].value` for a user who has no address yet, in one PATCH with
+ * other changes of the user.
  *
  * Where values have a `value`, one that is named without it replaces nothing: its parts are merged in.
  */
@@ -112,14 +116,15 @@ function changedElements(
     return tidied(edited, meant, attribute);
   }
   if (op === 'remove') return before;
-  if (op === 'replace' && where !== undefined) {
+  if (op === 'replace' && where !== undefined && !describes(where)) {
     throw badRequest(
       'noTarget',
       `${attribute.name}: expected a filter that selects a value, got one that selects none`,
     );
   }
-  // What its filter implies is made beside a value that was named, never instead of one.
-  if (sub === undefined && given === undefined) return before;
+  // A filter alone makes no value: the request must also give one.
+  const named = sub === undefined ? given : readValue(sub, value ?? null);
+  if (named === undefined || named === '') return before;
   const made = edit(where === undefined ? {} : impliedBy(where, attribute));
   return made === undefined ? before : tidied([...before, made], before.length, attribute);
 }
@@ -129,6 +134,15 @@ function inPlaceOf(parts: ScimObject, given: ScimValue, implied: ScimObject = {}
   const found = Object.entries(parts).filter(([name]) => implied[name] !== undefined);
   return isObject(given) ? { ...Object.fromEntries(found), ...given } : given;
 }
+
+/**
+ * Whether a filter describes a value well enough to make one: it only compares parts for equality, and not `value`. A
+ * filter on `value` names one existing value, so a replace of a missing one is a mistake of the client.
+ */
+const describes = (where: Filter): boolean =>
+  conjuncts(where).every(
+    (part) => part.kind === 'compare' && part.operator === 'eq' && part.path.name.toLowerCase() !== 'value',
+  );
 
 /** `emails[type eq "work"]` that is not there yet is made with that type. */
 function impliedBy(where: Filter, attribute: Attribute): ScimObject {

@@ -1,7 +1,8 @@
 import * as z from 'zod';
-import { connectionText, type Frozen, number, text } from '../../domain/forms.ts';
+import { connectionText, type Frozen, number, stampText, text } from '../../domain/forms.ts';
 import type { MemberRegister } from '../../domain/group.ts';
 import type { ConnectionName, GroupRef } from '../../domain/ids.ts';
+import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { TypeName, UNIQUE_ATTRIBUTE } from '../../scim/resource-type.ts';
 import type { ScimObject } from '../../scim/value.ts';
 
@@ -27,6 +28,13 @@ export const ScimResource = z.lazy(() =>
       state: z.enum(['live', 'ending']),
       /** Stored: registers have not followed this revision yet. */
       open: z.literal(true).optional(),
+      /** Of a group: writes of members that have not ended, by id, and when each began. */
+      writes: z
+        .record(text, number)
+        .default({})
+        .transform((writes): ReadonlyMap<string, number> => new Map(Object.entries(writes))),
+      /** Of a group: the stamp of the latest whole list of members whose write has ended. */
+      listedAt: stampText.default(STAMP_ZERO),
     })
     .transform(({ open, idle, changedMs, ...resource }) => ({
       ...resource,
@@ -55,6 +63,27 @@ export interface ScimOrder {
 /** One that came, or is gone. */
 export type OrderChange = Pick<ScimResource, 'type' | 'id'> & { readonly state: 'live' | 'ending' | 'gone' };
 
+/** How `ScimStore.advance` makes the next revision. */
+export interface Advance {
+  readonly nowMs: number;
+  readonly isChange: boolean;
+  /** Only from this revision. */
+  readonly seen?: number | undefined;
+  /** Id of the write of members that begins with this revision. */
+  readonly begins?: string | undefined;
+  /** Ids of writes that ended without notice, because their process died. */
+  readonly forgets?: readonly string[] | undefined;
+}
+
+/** A write of members that has ended. */
+export interface EndedWrite {
+  readonly id: string;
+  /** Ids of earlier writes that can have no effect any more. */
+  readonly supersedes: readonly string[];
+  /** Of a whole list: its stamp. */
+  readonly listedAt?: Stamp | undefined;
+}
+
 /** SCIM resources and what finds them. Each write is one conditional write of one item; reads are consistent. */
 export interface ScimStore {
   read(connection: ConnectionName, type: TypeName, ids: readonly string[]): Promise<readonly ScimResource[]>;
@@ -68,7 +97,10 @@ export interface ScimStore {
   order(connection: ConnectionName, type: TypeName, nowMs: number): Promise<ScimOrder>;
   /** Has all know of one that came or is gone, before its client is told; a crash may have come in between. */
   noteOrder(connection: ConnectionName, change: OrderChange): Promise<void>;
-  /** Replaces what was `seen` (nothing, for a new one); false where it has changed since. */
+  /**
+   * Replaces what was `seen` (nothing, for a new one); false where it has changed since. Writes of members that `resource`
+   * has and `seen` has not begin with it; those that only `seen` has are forgotten.
+   */
   save(connection: ConnectionName, resource: ScimResource, seen: ScimResource | undefined): Promise<boolean>;
   /**
    * The next revision of a live resource whose attributes stay as they are, in one write and without a read before it.
@@ -78,10 +110,12 @@ export interface ScimStore {
   advance(
     connection: ConnectionName,
     target: { readonly type: TypeName; readonly id: string },
-    to: { readonly nowMs: number; readonly isChange: boolean; readonly seen?: number | undefined },
+    to: Advance,
   ): Promise<ScimResource | undefined>;
   /** Notes that registers have followed, unless the resource has changed again. */
   settle(connection: ConnectionName, resource: ScimResource): Promise<void>;
+  /** Ends a write of a group's members: registers have followed. Also does what `settle` does. */
+  endWrite(connection: ConnectionName, resource: ScimResource, ended: EndedWrite): Promise<void>;
   remove(connection: ConnectionName, resource: ScimResource): Promise<void>;
 
   /** Who holds a unique value, as the claim says: the holder itself may have moved on. */

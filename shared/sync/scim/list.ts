@@ -1,4 +1,5 @@
 import { groupId, memberId } from '../../domain/ids.ts';
+import type { Stamp } from '../../domain/stamp.ts';
 import { documentOf, memberValues } from '../../scim/document.ts';
 import { badRequest, listBody } from '../../scim/errors.ts';
 import { checkFilter, type Filter, matchesFilter, sorted } from '../../scim/filter/evaluate.ts';
@@ -11,7 +12,8 @@ import { atOnce, gather } from '../gather.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
 import { claimsOf } from './indexing.ts';
-import { type Listing, listedAmong, listedMembers } from './membership.ts';
+import { etagWithoutMembers, viewGroup } from './group-view.ts';
+import { listedAmong, listedMembers } from './membership.ts';
 import { mend } from './resources.ts';
 import { hashOf } from './tokens.ts';
 
@@ -64,10 +66,10 @@ async function showAll(
 ): Promise<readonly ScimObject[]> {
   let length = 0;
   return atOnce(GROUPS_IN_FLIGHT, page, async (resource) => {
-    const shown = await show(resource, projection, context, { among: page.length });
-    length += JSON.stringify(shown).length;
+    const { document } = await show(resource, projection, context, { among: page.length });
+    length += JSON.stringify(document).length;
     if (length > MAX_PAGE_LENGTH) throw badRequest('tooMany', TOO_LONG);
-    return shown;
+    return document;
   });
 }
 
@@ -170,20 +172,33 @@ async function seenBy(filter: Filter, { resource, document }: Found, context: Sc
   return { ...document, members: members.map((value) => ({ value, type: 'User' })) };
 }
 
+/** A resource as an answer shows it. */
+export interface Shown {
+  readonly document: ScimObject;
+  readonly etag: string;
+}
+
 /**
  * A resource as the request asks to see it; a group's members are read only where they are shown.
- * @param judge tells who is listed, where that was read already; `among`: how many resources share the answer
+ * @param floor of the group, where it was read beside the resource; `among`: how many resources share the answer
  */
 export async function show(
   resource: ScimResource,
   projection: Projection,
   context: ScimContext,
-  { judge, among = 1 }: { readonly judge?: Listing | undefined; readonly among?: number } = {},
-): Promise<ScimObject> {
-  const type = context.types[resource.type];
-  const document = documentOf(resource, type, context.baseUrl);
-  const hasMembers = type.name === 'Group' && shows(projection, 'members', type);
-  if (!hasMembers) return project(document, projection, type);
-  const ids = await listedMembers(groupId(resource.id), context, judge);
-  return project({ ...document, members: memberValues(ids, context.baseUrl, among) }, projection, type);
+  { floor, among = 1 }: { readonly floor?: Stamp | undefined; readonly among?: number } = {},
+): Promise<Shown> {
+  const { types, baseUrl } = context;
+  const type = types[resource.type];
+  if (!showsMembers(type, projection)) {
+    const etag = etagWithoutMembers(resource, context);
+    return { document: project(documentOf(resource, type, baseUrl, etag), projection, type), etag };
+  }
+  const view = await viewGroup(resource, context, floor);
+  const members = memberValues(view.members, baseUrl, among);
+  const document = { ...documentOf(view.resource, type, baseUrl, view.etag), members };
+  return { document: project(document, projection, type), etag: view.etag };
 }
+
+export const showsMembers = (type: ResourceType, projection: Projection): boolean =>
+  type.name === 'Group' && shows(projection, 'members', type);

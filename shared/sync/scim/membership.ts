@@ -1,11 +1,11 @@
 import type { DirectoryChange, Member } from '../../domain/event.ts';
 import { groupFloor, type MemberRegister, memberCounts, NO_GROUP } from '../../domain/group.ts';
 import { type GroupId, type GroupRef, groupId, type MemberId, memberId } from '../../domain/ids.ts';
-import { STAMP_ZERO } from '../../domain/stamp.ts';
+import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import { groupAsMember, type MemberChange } from '../../scim/patch/members.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
-import { stampOf } from './record.ts';
+import { isEnded, stampOf } from './record.ts';
 
 /** A set of this size is stated anew as a whole; a larger one only where that is less than its difference. */
 const RESTATED_SIZE = 100;
@@ -13,56 +13,54 @@ const RESTATED_SIZE = 100;
 const LOOKED_UP_SIZE = 1_000;
 
 /**
- * Whom a group lists: members whose registers are present and not older than its floor. A user who is switched off is
+ * The members that a group lists: registers that are present and not older than its floor. A user who is switched off is
  * listed too, as the client left it, though they count for nothing until they are switched on.
  */
-export async function listedMembers(group: GroupId, { ports, connection }: ScimContext, judge?: Listing) {
+export async function listedMembers(group: GroupId, { ports, connection }: ScimContext) {
   const ref = { connection, group };
   // Before the members: a floor that rose meanwhile would hide those who were read.
-  const isListed = judge ?? (await listing(ref, ports));
-  return (await ports.scim.memberships(ref)).filter(isListed).map(({ member }) => member);
+  const floor = await readFloor(ref, ports);
+  return listedOf(await ports.scim.memberships(ref), floor);
 }
 
-/** Those of the members whom the group lists, by reading only them. */
+/** Those of the members that the group lists, by reading only them. */
 export async function listedAmong(
   group: GroupId,
   members: readonly MemberId[],
   { ports, connection }: ScimContext,
 ): Promise<ReadonlySet<MemberId>> {
   const ref = { connection, group };
-  const [isListed, registers] = await Promise.all([
-    listing(ref, ports),
-    ports.groups.registers(ref, members),
-  ]);
-  return new Set(registers.filter(isListed).map(({ member }) => member));
+  const [floor, registers] = await Promise.all([readFloor(ref, ports), ports.groups.registers(ref, members)]);
+  return new Set(listedOf(registers, floor));
 }
 
-/**
- * Whether a change would leave the group's list as it is. Most would not, and of those the first whom they name tells.
- */
+export const listedOf = (registers: readonly MemberRegister[], floor: Stamp): readonly MemberId[] =>
+  registers.filter((register) => memberCounts(register, floor, STAMP_ZERO)).map(({ member }) => member);
+
+export async function readFloor(
+  ref: GroupRef,
+  { groups }: Pick<ScimContext['ports'], 'groups'>,
+): Promise<Stamp> {
+  return groupFloor((await groups.read(ref))?.registers ?? NO_GROUP);
+}
+
+/** Whether a group's list is as a change wants it. Most are not, and the first member that the change names tells. */
 export async function isListedSo(
   group: GroupId,
   { emptied, present, absent }: MemberChange,
   context: ScimContext,
 ): Promise<boolean> {
+  if (emptied) {
+    const listed: readonly string[] = await listedMembers(group, context);
+    return listed.length === present.size && listed.every((member) => present.has(member));
+  }
   const [first, ...others] = [...present, ...absent].map(memberId);
   for (const some of [first === undefined ? [] : [first], others]) {
     if (some.length === 0) continue;
     const listed = await listedAmong(group, some, context);
     if (some.some((member) => listed.has(member) !== present.has(member))) return false;
   }
-  return !emptied || (await listedMembers(group, context)).length === present.size;
-}
-
-/** Whether a register makes its member listed. */
-export type Listing = (register: MemberRegister) => boolean;
-
-export async function listing(
-  ref: GroupRef,
-  { groups }: Pick<ScimContext['ports'], 'groups'>,
-): Promise<Listing> {
-  const floor = groupFloor((await groups.read(ref))?.registers ?? NO_GROUP);
-  return (register) => memberCounts(register, floor, STAMP_ZERO);
+  return true;
 }
 
 /** Groups' ids begin with it, so that what cannot be a group costs no read. */
@@ -73,6 +71,24 @@ export async function refuseGroups(ids: Iterable<string>, { ports, connection }:
   const suspects = [...ids].filter((id) => id.startsWith(GROUP_ID_MARK));
   const groups = suspects.length === 0 ? [] : await ports.scim.read(connection, 'Group', suspects);
   if (groups.length > 0) throw groupAsMember();
+}
+
+/**
+ * The change without users that were deleted. Providers push groups and users side by side and repeat requests, so a group
+ * may name a deleted user, in one request with others. Only a POST makes a user, with a new id: nothing revives this one.
+ */
+export async function withoutDeleted(
+  change: MemberChange,
+  { ports, connection }: ScimContext,
+): Promise<MemberChange> {
+  if (change.present.size === 0) return change;
+  const users = await ports.users.read(connection, [...change.present].map(memberId));
+  const isDeleted = (id: string) => {
+    const user = users.get(memberId(id));
+    return user !== undefined && isEnded(user);
+  };
+  const present = new Set([...change.present].filter((id) => !isDeleted(id)));
+  return present.size === change.present.size ? change : { ...change, present };
 }
 
 /** Members of a group that nobody can see yet: its first word makes them count. */
@@ -88,16 +104,21 @@ export async function joinFirstMembers(
 
 /**
  * The events that make a net change of members. A whole set is stated either as a snapshot, which ends all others at
- * once, or, where a large set changes little, as its difference to who is listed now.
+ * once, or, where a large set changes little, as its difference to the members that are listed now.
+ * @param isAlone whether every earlier write of members has ended. Only then the list that is read here lacks nothing that
+ *   the change must end or may leave out. Later writes do not matter, because their registers have later stamps.
  */
 export async function membershipChanges(
   group: GroupId,
   { emptied, present, absent }: MemberChange,
-  context: ScimContext,
+  { context, isAlone }: { readonly context: ScimContext; readonly isAlone: boolean },
 ): Promise<readonly DirectoryChange[]> {
-  if (!emptied) return difference(group, await unlisted(group, present, context), absent);
+  if (!emptied) {
+    const joined = isAlone ? await unlisted(group, present, context) : present;
+    return difference(group, joined, absent);
+  }
   const snapshot: DirectoryChange = { kind: 'group.snapshot', group, members: asMembers(present) };
-  if (present.size <= RESTATED_SIZE) return [snapshot];
+  if (present.size <= RESTATED_SIZE || !isAlone) return [snapshot];
   const current: ReadonlySet<string> = new Set(await listedMembers(group, context));
   const joined = [...present].filter((id) => !current.has(id));
   const left = [...current].filter((id) => !present.has(id));

@@ -1,12 +1,14 @@
-import { ACTIVE_ATTRIBUTE } from '../../domain/active.ts';
+import { ACTIVE_ATTRIBUTE, isActive } from '../../domain/active.ts';
 import type { DirectoryChange, DirectoryEvent } from '../../domain/event.ts';
 import { foldEvents } from '../../domain/fold.ts';
 import { type GroupId, groupId, memberId } from '../../domain/ids.ts';
-import { makeStamp, type Stamp } from '../../domain/stamp.ts';
+import { makeStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
+import { withWrite } from '../../scim/member-writes.ts';
 import { FULL_USER } from '../../scim/schemas/user.ts';
 import { elements, isObject, type ScimObject, type ScimValue } from '../../scim/value.ts';
 import { Failures } from '../ingest/accept.ts';
 import { storeFold } from '../ingest/store-fold.ts';
+import type { UserState } from '../ports/desired.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
 
@@ -86,15 +88,24 @@ function userChange({ id, attributes }: ScimResource): DirectoryChange {
   return { kind: 'user.upserted', user: { id: memberId(id), attributes: facts } };
 }
 
-/** The deletion of a user, and of what was known of them. */
+/**
+ * The deletion of a user, and of what was known of them. A deletion ends memberships that are older. The account is also
+ * switched off, so that a membership that is recorded later, by a request that was late or ran beside the deletion, gives
+ * no access. Nothing switches it on again: its id is never given to another user.
+ */
 export function userEnd({ id }: ScimResource): readonly DirectoryChange[] {
   const user = memberId(id);
-  const nothing = new Map(MATCHED_ATTRIBUTES.map((name): [string, string] => [name, '']));
+  const attributes = new Map(MATCHED_ATTRIBUTES.map((name): [string, string] => [name, '']));
+  attributes.set(ACTIVE_ATTRIBUTE, 'false');
   return [
     { kind: 'user.deleted', user },
-    { kind: 'user.upserted', user: { id: user, attributes: nothing } },
+    { kind: 'user.upserted', user: { id: user, attributes } },
   ];
 }
+
+/** Whether desired state has a user as `userEnd` leaves it. */
+export const isEnded = ({ floor, attributes }: UserState): boolean =>
+  floor !== STAMP_ZERO && !isActive(attributes);
 
 const extension = (attributes: ScimObject): ScimObject => {
   const held = attributes[ENTERPRISE];
@@ -135,19 +146,28 @@ export const idleRevision = (before: ScimResource, nowMs: number): ScimResource 
 /** One resource written by this many others between our read and our write would be a fault elsewhere. */
 export const MAX_RACES = 50;
 
+/** A write of a group's members that has begun, by the revision that dates it. */
+export interface MemberWrite {
+  readonly id: string;
+  readonly revision: ScimResource;
+}
+
 /**
- * The next revision of a group whose members change by something else than a request to it.
+ * Begins a write of members that no request to the group asked for.
  * @returns nothing where the group is no SCIM resource
  */
-export async function touchGroup(group: GroupId, { ports, connection }: ScimContext) {
+export async function beginWrite(group: GroupId, { ports, connection }: ScimContext): Promise<MemberWrite[]> {
   const target = { type: 'Group', id: group } as const;
-  const advanced = await ports.scim.advance(connection, target, { nowMs: ports.clock(), isChange: true });
-  if (advanced !== undefined) return [advanced];
+  const id = ports.newId();
+  const nowMs = ports.clock();
+  const advanced = await ports.scim.advance(connection, target, { nowMs, isChange: true, begins: id });
+  if (advanced !== undefined) return [{ id, revision: advanced }];
   for (let race = 0; race < MAX_RACES; race += 1) {
     const [before] = await ports.scim.read(connection, 'Group', [group]);
     if (before?.state !== 'live') return [];
-    const after = { ...nextRevision(before, ports.clock()), settled: before.settled };
-    if (await ports.scim.save(connection, after, before)) return [after];
+    const writes = withWrite(before.writes, id, ports.clock());
+    const revision = { ...nextRevision(before, ports.clock()), settled: before.settled, writes };
+    if (await ports.scim.save(connection, revision, before)) return [{ id, revision }];
   }
   throw new Error(`gave up after ${MAX_RACES} concurrent writes of one group`);
 }

@@ -1,6 +1,8 @@
 import { type ConnectionName, groupId, type MemberId, memberId } from '../../domain/ids.ts';
+import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import { namesVersion } from '../../scim/document.ts';
 import { ScimError } from '../../scim/errors.ts';
+import { deadWrites, openWrites, withWrite } from '../../scim/member-writes.ts';
 import type { TypeName } from '../../scim/resource-type.ts';
 import { isSameValue, type ScimObject } from '../../scim/value.ts';
 import { atOnce } from '../gather.ts';
@@ -9,8 +11,8 @@ import { READS_IN_FLIGHT } from '../tuning.ts';
 import type { ScimContext } from './context.ts';
 import { indexResource, isIndexedAlike, unindex, verifyClaim } from './indexing.ts';
 import { GROUP_ID_MARK, listedAmong } from './membership.ts';
-import type { Recorded } from './record.ts';
-import { factsOf, idleRevision, MAX_RACES, nextRevision, record, touchGroup, userEnd } from './record.ts';
+import type { MemberWrite, Recorded } from './record.ts';
+import { beginWrite, factsOf, idleRevision, MAX_RACES, nextRevision, record, userEnd } from './record.ts';
 
 /**
  * The resource, consistently read. One that a crash left unsettled is mended on the way.
@@ -64,6 +66,8 @@ export async function createResource(
     changedMs: nowMs,
     state: 'live',
     settled: false,
+    writes: new Map(),
+    listedAt: STAMP_ZERO,
   };
   await indexResource(resource, context);
   await prepare(resource);
@@ -87,7 +91,7 @@ export interface Change {
   readonly ifMatch: string | undefined;
 }
 
-/** What a request changes of a resource beside its attributes. */
+/** What a request changes of a group beside its attributes: its members. */
 export interface Beside {
   readonly isChange: boolean;
   /** The revision at which there was nothing to change; undefined where that is so at any. */
@@ -97,6 +101,8 @@ export interface Beside {
 export interface Rewrite {
   readonly before: ScimResource;
   readonly after: ScimResource;
+  /** Id of the write of members that began with it; undefined where their list stays as it is. */
+  readonly write?: string | undefined;
 }
 
 /**
@@ -126,21 +132,30 @@ export async function rewriteResource(
   for (let race = 0; race < MAX_RACES; race += 1) {
     const before = await readForChange(id, type, context, race === 0 ? found : undefined);
     await context.admitted;
-    if (ifMatch !== undefined && !namesVersion(ifMatch, before.version)) {
-      throw new ScimError(412, 'If-Match: expected the current version of the resource');
-    }
+    const nowMs = ports.clock();
+    if (ifMatch !== undefined) checkIfMatch(ifMatch, before, nowMs);
     const attributes = edit(before.attributes);
     const changesMore = beside.isChange || (beside.seen ?? before.revision) !== before.revision;
     const isChange = changesMore || state !== before.state || !isSameValue(attributes, before.attributes);
     const revise = isChange ? nextRevision : idleRevision;
-    const after = { ...revise(before, ports.clock()), attributes, state };
+    const write = changesMore ? ports.newId() : undefined;
+    const writes = write === undefined ? before.writes : withWrite(before.writes, write, nowMs);
+    const after = { ...revise(before, nowMs), attributes, state, writes };
     const isIndexed = state === 'ending' || isIndexedAlike(before, after);
     if (!isIndexed) await indexResource(after, context);
     if (!(await ports.scim.save(connection, after, before))) continue;
     if (!isIndexed) await keepIfOurs({ before, after }, context);
-    return { before, after };
+    return { before, after, write };
   }
   throw new Error(`gave up after ${MAX_RACES} concurrent writes of one resource`);
+}
+
+/** @throws ScimError 412, also while members are being written: the version names a list that nobody has read yet */
+function checkIfMatch(ifMatch: string, { writes, version }: ScimResource, nowMs: number): void {
+  const isOpen = openWrites(writes, nowMs).length > 0;
+  if (namesVersion(ifMatch, isOpen ? undefined : version)) return;
+  const reason = isOpen ? 'another request is writing its members; read it again' : 'got another one';
+  throw new ScimError(412, `If-Match: expected the current version of the resource, ${reason}`);
 }
 
 /**
@@ -150,18 +165,26 @@ export async function rewriteResource(
 export async function advanceGroup(
   id: string,
   { isChange, seen }: Beside,
-  { ports, connection, admitted }: ScimContext,
+  { found, context }: { readonly found: ScimResource | undefined; readonly context: ScimContext },
 ): Promise<Rewrite | undefined> {
+  const { ports, connection, admitted } = context;
   await admitted;
   const target = { type: 'Group', id } as const;
   const nowMs = ports.clock();
-  const advanced = await ports.scim.advance(connection, target, { nowMs, isChange, seen });
-  // Somebody wrote it meanwhile: what was seen says nothing any more.
-  const isOvertaken = advanced === undefined && seen !== undefined;
-  const after = isOvertaken
-    ? await ports.scim.advance(connection, target, { nowMs, isChange: true })
-    : advanced;
-  return after && { before: after, after };
+  const forgets = found === undefined ? [] : deadWrites(found.writes, nowMs);
+  const write = ports.newId();
+  const begins = isChange ? write : undefined;
+  const advanced = await ports.scim.advance(connection, target, { nowMs, isChange, seen, begins, forgets });
+  if (advanced !== undefined) return { before: advanced, after: advanced, write: begins };
+  if (seen === undefined) return undefined;
+  // Another request wrote the group in between, so its list may have changed since it was read.
+  const after = await ports.scim.advance(connection, target, {
+    nowMs,
+    isChange: true,
+    begins: write,
+    forgets,
+  });
+  return after && { before: after, after, write };
 }
 
 /** An unsettled one is not mended first: its next revision says all that it said. */
@@ -174,15 +197,30 @@ async function keepIfOurs({ before, after }: Rewrite, context: ScimContext): Pro
   try {
     await verifyClaim(after, context);
   } catch (overtaken) {
-    const restored = { ...nextRevision(after, context.ports.clock()), attributes: before.attributes };
+    const { attributes, writes } = before;
+    const restored = { ...nextRevision(after, context.ports.clock()), attributes, writes };
     await context.ports.scim.save(context.connection, restored, after);
     throw overtaken;
   }
 }
 
-/** Ends a change: registers have followed, the values that it gave up are free. */
-export async function settleResource({ before, after }: Rewrite, context: ScimContext): Promise<void> {
-  if (!after.settled) await context.ports.scim.settle(context.connection, after);
+/**
+ * Ends a change: registers have followed, the values that it gave up are free.
+ * @param listedAt stamp of the whole list of members that the change wrote. Earlier writes have no effect on that list
+ */
+export async function settleResource(
+  { before, after, write }: Rewrite,
+  context: ScimContext,
+  listedAt?: Stamp,
+): Promise<void> {
+  const { ports, connection } = context;
+  if (write !== undefined) {
+    const others = [...after.writes.keys()].filter((id) => id !== write);
+    const supersedes = listedAt === undefined ? [] : others;
+    await ports.scim.endWrite(connection, after, { id: write, supersedes, listedAt });
+  } else if (!after.settled) {
+    await ports.scim.settle(connection, after);
+  }
   await unindex(before, after, context);
 }
 
@@ -202,26 +240,32 @@ export async function finishEnding(ending: ScimResource, context: ScimContext): 
 }
 
 /**
- * The deletion's floor ends a user's memberships; beside it each group is told by a change of its own, so that its list
- * no longer shows the member and its version says that it changed.
+ * The deletion's floor ends a user's memberships. Each group that lists the user also gets a change of its own, so that its
+ * list no longer shows the user and its version says that it changed.
  */
 async function endUser(ending: ScimResource, context: ScimContext): Promise<void> {
   const { ports, connection } = context;
   const member = memberId(ending.id);
-  const touched: ScimResource[] = [];
+  const begun: MemberWrite[] = [];
   for await (const groups of ports.users.groupsOf(connection, member)) {
     const isListed = await atOnce(READS_IN_FLIGHT, groups, async (group) =>
       (await listedAmong(group, [member], context)).has(member),
     );
     for (const group of groups.filter((_, at) => isListed[at])) {
-      touched.push(...(await touchGroup(group, context)));
+      begun.push(...(await beginWrite(group, context)));
     }
   }
   const members = [{ id: member, attributes: new Map<string, string>() }];
-  const leaves = touched.map(
-    (by): Recorded => ({ by, change: { kind: 'member.removed', group: groupId(by.id), members } }),
+  const leaves = begun.map(
+    ({ revision }): Recorded => ({
+      by: revision,
+      change: { kind: 'member.removed', group: groupId(revision.id), members },
+    }),
   );
   await record([...userEnd(ending).map((change) => ({ by: ending, change })), ...leaves], context);
+  await atOnce(READS_IN_FLIGHT, begun, ({ id, revision }) =>
+    ports.scim.endWrite(connection, { ...revision, settled: true }, { id, supersedes: [] }),
+  );
 }
 
 /**

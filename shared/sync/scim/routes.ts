@@ -3,14 +3,15 @@ import { resourceTypeDocument, schemaDocuments, serviceProviderConfig } from '..
 import { etagOf, locationOf, namesVersion } from '../../scim/document.ts';
 import { badRequest, listBody, ScimError } from '../../scim/errors.ts';
 import { hasProjection, projectionOf, readListQuery } from '../../scim/list-query.ts';
-import { type Projection, shows } from '../../scim/projection.ts';
+import type { Projection } from '../../scim/projection.ts';
 import { TYPE_NAMES, type TypeName } from '../../scim/resource-type.ts';
 import { fieldOf, type ScimObject } from '../../scim/value.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import { runBulk } from './bulk.ts';
 import { noContent, objectBody, ok, type ScimContext, type ScimReply, type ScimRequest } from './context.ts';
-import { listResources, show } from './list.ts';
-import { listing } from './membership.ts';
+import { etagWithoutMembers, isOpen } from './group-view.ts';
+import { listResources, show, showsMembers } from './list.ts';
+import { readFloor } from './membership.ts';
 import { findResource, finishEnding, rewriteResource } from './resources.ts';
 import { WRITERS } from './writers.ts';
 
@@ -143,16 +144,18 @@ const read =
   async ({ query, headers }, context) => {
     const projection = projectionOf(query);
     const { ports, connection, types } = context;
-    const hasMembers = type === 'Group' && shows(projection, 'members', types[type]);
-    const [found, judge] = await Promise.all([
+    const hasMembers = showsMembers(types[type], projection);
+    const [found, floor] = await Promise.all([
       findResource(id, type, context),
-      hasMembers ? listing({ connection, group: groupId(id) }, ports) : undefined,
+      hasMembers ? readFloor({ connection, group: groupId(id) }, ports) : undefined,
     ]);
     const known = headers['if-none-match'];
-    if (known !== undefined && namesVersion(known, found.version)) {
-      return { status: 304, headers: etagHeader(found), body: undefined };
+    const version = isOpen(found, context) ? undefined : found.version;
+    if (known !== undefined && namesVersion(known, version)) {
+      return { status: 304, headers: { etag: etagWithoutMembers(found, context) }, body: undefined };
     }
-    return ok(await show(found, projection, context, { judge }), etagHeader(found));
+    const { document, etag } = await show(found, projection, context, { floor });
+    return ok(document, { etag });
   };
 
 const create =
@@ -184,14 +187,29 @@ const remove =
     return noContent();
   };
 
+/**
+ * The answer to a request that wrote the resource. A group that is shown with its members is read again with them, since
+ * others may have written it meanwhile; without them it is shown as this request left it.
+ */
 async function written(resource: ScimResource, projection: Projection, context: ScimContext) {
-  return ok(await show(resource, projection, context), writtenHeaders(resource, context));
+  const { ports, connection, types } = context;
+  if (!showsMembers(types[resource.type], projection)) {
+    const { document } = await show({ ...resource, writes: NO_WRITES }, projection, context);
+    return ok(document, writtenHeaders(resource, context));
+  }
+  const ref = { connection, group: groupId(resource.id) };
+  const [[now], floor] = await Promise.all([
+    ports.scim.read(connection, 'Group', [resource.id]),
+    readFloor(ref, ports),
+  ]);
+  const { document, etag } = await show(now ?? resource, projection, context, { floor });
+  return ok(document, { ...writtenHeaders(resource, context), etag });
 }
 
-const etagHeader = ({ version }: ScimResource) => ({ etag: etagOf(version) });
+const NO_WRITES: ScimResource['writes'] = new Map();
 
-/** Of an answer to a request that wrote the resource. */
-const writtenHeaders = (resource: ScimResource, { types, baseUrl }: ScimContext) => ({
-  ...etagHeader(resource),
-  location: locationOf(types[resource.type], resource.id, baseUrl),
+/** Of an answer to a request that wrote the resource: the version that it made. */
+const writtenHeaders = ({ type, id, version }: ScimResource, { types, baseUrl }: ScimContext) => ({
+  etag: etagOf(version),
+  location: locationOf(types[type], id, baseUrl),
 });

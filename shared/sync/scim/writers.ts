@@ -1,5 +1,6 @@
-import { groupId } from '../../domain/ids.ts';
+import { type GroupId, groupId } from '../../domain/ids.ts';
 import { checkResource } from '../../scim/checks.ts';
+import { openWrites } from '../../scim/member-writes.ts';
 import { applyPatch, readResource } from '../../scim/patch/apply.ts';
 import {
   checkMemberCount,
@@ -15,14 +16,16 @@ import { readPatch } from '../../scim/patch/operation.ts';
 import { isSameValue, type ScimObject, type ScimValue } from '../../scim/value.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
+import { isOpen } from './group-view.ts';
 import {
   isListedSo,
   joinFirstMembers,
   listedMembers,
   membershipChanges,
   refuseGroups,
+  withoutDeleted,
 } from './membership.ts';
-import { factsOf, record } from './record.ts';
+import { factsOf, record, stampOf } from './record.ts';
 import type { Beside, Change, Rewrite } from './resources.ts';
 import { advanceGroup, createResource, rewriteResource, settleResource } from './resources.ts';
 
@@ -64,9 +67,12 @@ async function createGroup(body: ScimObject, context: ScimContext): Promise<Scim
   const { members, others } = splitMembers(body, type);
   const ids = readMemberIds(members ?? null);
   checkMemberCount(ids.length);
-  await refuseGroups(ids, context);
+  const asked = { emptied: false, present: new Set(ids), absent: new Set<string>() };
+  const [{ present }] = await Promise.all([withoutDeleted(asked, context), refuseGroups(ids, context)]);
   const attributes = checkResource(readResource(others, type), type);
-  return createResource(attributes, 'Group', context, (resource) => joinFirstMembers(resource, ids, context));
+  return createResource(attributes, 'Group', context, (resource) =>
+    joinFirstMembers(resource, [...present], context),
+  );
 }
 
 /** Members that the body does not name stay: only a list, be it empty, says who is in the group. */
@@ -88,27 +94,16 @@ function patchGroup(id: string, body: ScimValue, change: Change): Promise<ScimRe
 type Edit = (attributes: ScimObject) => ScimObject;
 
 /**
- * All of a request is judged before any of it is written, and all of it carries the stamp of one revision. Who is in
- * already and joins again changes nothing (RFC 7644 section 3.5.2.1). The version rises before registers are written,
+ * All of a request is judged before any of it is written, and all of it carries the stamp of one revision. Members who are
+ * in already and join again change nothing (RFC 7644 section 3.5.2.1). The version rises before registers are written,
  * and they are written in any case: after a crash the same request either finds them as it wants them, under the
- * version that rose for them, or raises it again.
+ * version that rose for them, or raises it again. `scim/member-writes.ts` says what others read in between.
  */
 async function rewriteGroup(id: string, change: Change, edit: Edit, members: readonly MemberOperation[]) {
   const { context } = change;
   const type = context.types.Group;
   const group = groupId(id);
-  const current = needsCurrentMembers(members) ? await listedMembers(group, context) : [];
-  const net = foldMembers(members, { current: new Set<string>(current), type });
-  checkMemberCount(net.present.size + net.absent.size);
-  const names = namesAnybody(net);
-  // Asked in one turn, and so in one request.
-  const [[found], isSame] = await Promise.all([
-    context.ports.scim.read(context.connection, 'Group', [id]),
-    names && isListedSo(group, net, context),
-    refuseGroups(net.present, context),
-  ]);
-  const beside =
-    isSame && found !== undefined ? { isChange: false, seen: found.revision } : { isChange: names };
+  const { net, beside, found } = await judgeMembers(group, members, context);
   const rewrite =
     (await advancedOnly(id, change, { edit, beside, found })) ??
     (await rewriteResource(id, 'Group', {
@@ -117,16 +112,45 @@ async function rewriteGroup(id: string, change: Change, edit: Edit, members: rea
       found,
       edit: (attributes) => checkResource(edit(attributes), type),
     }));
-  const { after } = rewrite;
+  const { after, write } = rewrite;
+  const isAlone = openWrites(after.writes, context.ports.clock()).every((open) => open === write);
   const changes = [
     ...(saysName(rewrite) ? [factsOf(after)] : []),
-    ...(await membershipChanges(group, net, context)),
+    ...(await membershipChanges(group, net, { context, isAlone })),
   ];
   if (changes.length === 0) changes.push({ kind: 'member.added', group, members: [] });
   const said = changes.map((one) => ({ by: after, change: one }));
   await record(said, context);
-  await settleResource(rewrite, context);
+  const whole = changes.findIndex(({ kind }) => kind === 'group.snapshot');
+  await settleResource(rewrite, context, whole === -1 ? undefined : stampOf(after, whole));
   return after;
+}
+
+/**
+ * What a request does to a group's members, and whether that changes the list. Whoever is listed is read at most once in
+ * the same request as the group, where most requests end: a list that is read before the group may be older than its
+ * version, so only one that is read after it proves that nothing changes.
+ */
+async function judgeMembers(group: GroupId, operations: readonly MemberOperation[], context: ScimContext) {
+  const { ports, connection, types } = context;
+  const read = async () => (await ports.scim.read(connection, 'Group', [group]))[0];
+  // The members that a filter selects are those of the version that If-Match names.
+  const isFiltered = needsCurrentMembers(operations);
+  const seen = isFiltered ? await read() : undefined;
+  const current: readonly string[] = isFiltered ? await listedMembers(group, context) : [];
+  const asked = foldMembers(operations, { current: new Set(current), type: types.Group });
+  checkMemberCount(asked.present.size + asked.absent.size);
+  const [found, maySame, net] = await Promise.all([
+    seen ?? read(),
+    namesAnybody(asked) && (asked.emptied || isListedSo(group, asked, context)),
+    withoutDeleted(asked, context),
+    refuseGroups(asked.present, context),
+  ]);
+  const mayStay = maySame || net !== asked;
+  const isQuiet = found !== undefined && !isOpen(found, context);
+  const isSame = isQuiet && mayStay && namesAnybody(net) && (await isListedSo(group, net, context));
+  const beside: Beside = isSame ? { isChange: false, seen: found.revision } : { isChange: namesAnybody(net) };
+  return { net, beside, found };
 }
 
 /**
@@ -140,7 +164,7 @@ async function advancedOnly(
 ) {
   if (ifMatch !== undefined) return undefined;
   const repeats = found !== undefined && isSameValue(edit(found.attributes), found.attributes);
-  return edit === keepAttributes || repeats ? advanceGroup(id, beside, context) : undefined;
+  return edit === keepAttributes || repeats ? advanceGroup(id, beside, { found, context }) : undefined;
 }
 
 const keepAttributes: Edit = (attributes) => attributes;

@@ -353,7 +353,7 @@ describe('changes', () => {
     ['remove without a path', { op: 'remove' }, 'noTarget'],
     ['an unknown operation', { op: 'increase', path: 'title', value: 'x' }, 'invalidSyntax'],
     ['a path to nothing', replace('colour', 'x'), 'invalidPath'],
-    ['replace of what is not there', replace('emails[type eq "fax"].value', 'x'), 'noTarget'],
+    ['replace of a value that is not there', replace('emails[value eq "no@x"].type', 'home'), 'noTarget'],
     ['another version', replace('meta.version', 'x'), 'mutability'],
     ['a value of another type', replace('active', 'perhaps'), 'invalidValue'],
   ])('%s are refused, and what came before is undone', async (_title, operation, scimType) => {

@@ -133,6 +133,16 @@ describe('users', () => {
     expect(state).toMatchObject({ userName: 'one@acme.test', email: 'one@acme.test', employeeNumber: '42' });
   });
 
+  it('are switched off by a PATCH that also replaces a work address they do not have yet', async () => {
+    const { id } = (await entra.post('/Users', { userName: 'u3@acme.test', active: true })).body;
+    const changed = await entra.patch(`/Users/${id}`, [
+      { op: 'Replace', path: 'active', value: 'False' },
+      { op: 'Replace', path: 'emails[type eq "work"].value', value: 'three@acme.test' },
+    ]);
+    expect(changed.status).toBe(200);
+    expect(await facts(id)).toMatchObject({ 'scim:active': 'false', email: 'three@acme.test' });
+  });
+
   it('feed matching with what they carry, and lose what is taken away', async () => {
     expect(await facts(u1)).toEqual({
       userName: 'u1@acme.test',

@@ -179,19 +179,22 @@ it('a page that would be longer than Lambda answers is refused, and without memb
 
 describe('a request asks in one turn, and so in one request to the table, what it can', () => {
   it.each<[what: string, most: number, (group: string) => Promise<Answer>]>([
-    ['a join', 5, (group) => client.patch(group, [add('members', valuesOf(['m9']))])],
-    ['a join of who is in', 5, (group) => client.patch(group, [add('members', valuesOf(['m1']))])],
-    ['a leave', 4, (group) => client.patch(group, [remove('members[value eq "m1"]')])],
+    ['a join', 6, (group) => client.patch(group, [add('members', valuesOf(['m9']))])],
+    ['a join of who is in', 6, (group) => client.patch(group, [add('members', valuesOf(['m1']))])],
+    ['a leave', 5, (group) => client.patch(group, [remove('members[value eq "m1"]')])],
     ['a group with its members', 2, (group) => client.get(group)],
     ['a page', 2, () => client.get('/Groups?count=10&attributes=displayName')],
     ['a filter by name', 2, () => client.get('/Groups?attributes=id&filter=displayName eq "Large"')],
   ])('%s: at most %i', async (_what, most, request) => {
     let turn = 0;
     const requests = new Set<string>();
+    let updates = 0;
     world = createWorld({
       before: async (operation, key) => {
         // Of no items nothing is asked.
-        if (key !== '0') requests.add(operation.startsWith('get') ? `${turn}` : `${operation} ${key}`);
+        if (key !== '0' && operation.startsWith('get')) requests.add(`${turn}`);
+        else if (operation === 'update') updates += 1;
+        else if (key !== '0') requests.add(`${operation} ${key}`);
         await new Promise((resolve) => setImmediate(resolve));
         turn += 1;
       },
@@ -200,7 +203,8 @@ describe('a request asks in one turn, and so in one request to the table, what i
     const group = `/Groups/${await groupOf(people(3))}`;
     await client.get('/Groups?count=1');
     requests.clear();
+    updates = 0;
     expect((await request(group)).status).toBeLessThan(300);
-    expect(requests.size).toBeLessThanOrEqual(most);
+    expect(requests.size + updates).toBeLessThanOrEqual(most);
   });
 });

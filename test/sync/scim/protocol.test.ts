@@ -224,7 +224,7 @@ describe('uniqueness (RFC 7643 section 2.2)', () => {
     let isArmed = false;
     const raced = createWorld({
       before: async (operation, key) => {
-        if (!isArmed || operation !== 'put' || !key.startsWith('S#default#User')) return;
+        if (!isArmed || !['put', 'update'].includes(operation) || !key.startsWith('S#default#User')) return;
         isArmed = false;
         overtaking = other.post('/Users', { userName: 'same' });
         await overtaking;

@@ -1,0 +1,31 @@
+/*
+ * A group's members are items of their own, so a write of several members is visible before it has ended. The group's item
+ * says which writes are open:
+ *
+ *     begin   one update of the group's item: next version, id of the write, time
+ *     write   the registers of the members, and for a whole list the floor
+ *     end     one update of the group's item: the id of the write goes
+ *
+ * While a write is open, the version names a list that nobody can read yet. The answer to a read then carries an entity tag
+ * of its content, which no request can use: it is never answered with 304, and If-Match with it is answered with 412.
+ */
+
+/** Twice the longest time that the deployed function runs (29 s): a write that is older has died with its process. */
+export const MAX_WRITE_MS = 60_000;
+
+/** Ids of writes, and when each began. */
+export type Writes = ReadonlyMap<string, number>;
+
+/** Writes that may still change the list. */
+export const openWrites = (writes: Writes, nowMs: number): readonly string[] =>
+  [...writes].filter(([, atMs]) => nowMs - atMs < MAX_WRITE_MS).map(([id]) => id);
+
+/** Writes whose process died. What they wrote stays; no more will follow. */
+export const deadWrites = (writes: Writes, nowMs: number): readonly string[] => {
+  const open = new Set(openWrites(writes, nowMs));
+  return [...writes.keys()].filter((id) => !open.has(id));
+};
+
+/** The writes after another one has begun. */
+export const withWrite = (writes: Writes, id: string, nowMs: number): Writes =>
+  new Map([...[...writes].filter(([, atMs]) => nowMs - atMs < MAX_WRITE_MS), [id, nowMs] as const]);

@@ -1,0 +1,257 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { PATIENCE_MS, runs } from '../../support/engine/runs.ts';
+import { add, remove, replace } from '../../support/scim-operations.ts';
+import { type Answer, type Client, createWorld } from './support/server.ts';
+
+/*
+ * Requests to one group whose calls of the table are interleaved in a drawn order. A request may die before any one of
+ * its calls: the call never returns, and neither does the request.
+ */
+
+/** More than are stated anew with each whole list, so that lists are also written as differences. */
+const BASE = Array.from({ length: 104 }, (_, n) => `m${n}`);
+const FIRST_VERSION = 1;
+
+const valuesOf = (ids: Iterable<string>) => [...ids].map((value) => ({ value }));
+const sorted = (ids: Iterable<string>): string => [...ids].sort().join();
+
+const some = fc.subarray([0, 1, 2, 3], { maxLength: 3 }).map((which) => which.map((n) => `m${n}`));
+/** Every write brings a member of its own, so none of them leaves the list as it was. */
+const write = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('put', 'replace'), without: some }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('small'), without: some }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('change'), without: some }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('locked'), without: some }) },
+);
+type Write = typeof write extends fc.Arbitrary<infer Value> ? Value : never;
+const plan = fc.record({
+  writes: fc.array(write, { minLength: 2, maxLength: 4 }),
+  reads: fc.integer({ min: 1, max: 8 }),
+  picks: fc.array(fc.nat(1_000), { minLength: 20, maxLength: 200 }),
+});
+const crash = fc.record({ write: fc.nat(3), calls: fc.nat(120) });
+
+/** What a write makes of a list; `read` is the list that a locked write has read before. */
+function listAfter({ kind, without }: Write, own: string, list: ReadonlySet<string>): Set<string> {
+  const kept = (ids: Iterable<string>) => [...ids].filter((id) => !without.includes(id));
+  if (kind === 'small') return new Set([...kept(['m0', 'm1', 'm2', 'm3']), own]);
+  if (kind === 'put' || kind === 'replace') return new Set([...kept(BASE), own]);
+  return new Set([...kept(list), own]);
+}
+
+interface Ended {
+  readonly which: number;
+  readonly version: number;
+  /** The version that a locked write has named in If-Match. */
+  readonly from?: number;
+}
+
+const versionOf = ({ headers }: Answer): number | undefined => {
+  const [, version] = /^W\/"(\d+)"$/.exec(headers['etag'] ?? '') ?? [];
+  return version === undefined ? undefined : Number(version);
+};
+
+async function play(writes: readonly Write[], { reads, picks, died }: Drawn) {
+  const caller = new AsyncLocalStorage<string>();
+  const waiting: { readonly by: string; readonly go: () => void }[] = [];
+  const calls = new Map<string, number>();
+  let isFree = true;
+  const world = createWorld({
+    before: (operation) => {
+      const by = caller.getStore();
+      if (isFree || by === undefined || operation === 'x') return Promise.resolve();
+      return new Promise((resolve) => void waiting.push({ by, go: resolve }));
+    },
+  });
+  const client = await world.client();
+  const made = await client.post('/Groups', { displayName: 'G', members: valuesOf(BASE) });
+  const group = `/Groups/${made.body.id}`;
+  isFree = false;
+
+  const lists = new Map<string, string>();
+  const faults: string[] = [];
+  const ended: Ended[] = [];
+  const note = (answer: Answer) => {
+    if (answer.status !== 200 || answer.body?.members === undefined) return;
+    const { etag = '' } = answer.headers;
+    const list = sorted(answer.body.members.map(({ value }: { value: string }) => value));
+    if (answer.body.meta.version !== etag)
+      faults.push(`${etag} and ${answer.body.meta.version} in one answer`);
+    if ((lists.get(etag) ?? list) !== list) faults.push(`two lists under ${etag}`);
+    lists.set(etag, list);
+  };
+  const done = (which: number, answer: Answer, from?: number) => {
+    if (answer.status >= 300)
+      return answer.status === 412 ? undefined : faults.push(`status ${answer.status}`);
+    note(answer);
+    const version = versionOf(answer);
+    // A PUT is answered with what is there by then, which may be the version of another write.
+    if (answer.status === 204 && version !== undefined) ended.push({ which, version, ...(from && { from }) });
+    return undefined;
+  };
+
+  const writer = async (one: Write, which: number) => {
+    const own = `x${which}`;
+    const send = (method: 'put' | 'patch', body: unknown, headers = {}) =>
+      method === 'patch'
+        ? client.send('PATCH', group, { Operations: body }, headers)
+        : client.send('PUT', `${group}?attributes=displayName`, { displayName: 'G', members: body }, headers);
+    const whole = valuesOf(listAfter(one, own, new Set()));
+    if (one.kind === 'put' || one.kind === 'small') {
+      const answer = await send('put', whole);
+      return done(which, { ...answer, status: answer.status === 200 ? 204 : answer.status });
+    }
+    if (one.kind === 'replace') return done(which, await send('patch', [replace('members', whole)]));
+    if (one.kind === 'change') {
+      const leaves = one.without.map((id) => remove(`members[value eq "${id}"]`));
+      return done(which, await send('patch', [...leaves, add('members', valuesOf([own]))]));
+    }
+    const read = await client.get(group);
+    note(read);
+    const list = new Set<string>(read.body.members.map(({ value }: { value: string }) => value));
+    const ifMatch = { 'if-match': read.headers['etag'] ?? '' };
+    const answer = await send('put', valuesOf(listAfter(one, own, list)), ifMatch);
+    const from = versionOf(read);
+    if (from === undefined && answer.status < 300) faults.push(`If-Match ${ifMatch['if-match']} was taken`);
+    return done(which, { ...answer, status: answer.status === 200 ? 204 : answer.status }, from);
+  };
+  const reader = async () => {
+    for (let n = 0; n < reads; n += 1) {
+      const answer = await client.get(group);
+      note(answer);
+      const tag = answer.headers['etag'] ?? '';
+      const again = await client.get(group, { 'if-none-match': tag });
+      if (again.status === 304 && versionOf(answer) === undefined) faults.push(`304 for ${tag}`);
+      note(again);
+    }
+  };
+
+  const running = new Set<string>();
+  const start = (by: string, run: () => Promise<unknown>) => {
+    running.add(by);
+    const end = (fault?: unknown) => {
+      if (fault !== undefined) faults.push(String(fault));
+      running.delete(by);
+    };
+    void caller.run(by, run).then(() => end(), end);
+  };
+  start('reader', reader);
+  for (const [which, one] of writes.entries()) start(`w${which}`, () => writer(one, which));
+  for (let step = 0; running.size > 0; step += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+    const able = waiting.filter(({ by }) => running.has(by));
+    if (able.length === 0) continue;
+    const pick = picks[step % picks.length] ?? 0;
+    const by = able[pick % able.length]?.by ?? '';
+    // One call of the request, or several of those that it makes side by side.
+    const those = able.filter((one) => one.by === by).slice(0, 1 + (pick % 3) * 20);
+    for (const one of those) {
+      waiting.splice(waiting.indexOf(one), 1);
+      const made = (calls.get(by) ?? 0) + 1;
+      calls.set(by, made);
+      if (died !== undefined && by === `w${died.write}` && made > died.calls) running.delete(by);
+      else one.go();
+    }
+    // A clock that moves a little, so that revisions share a time or do not.
+    world.time.nowMs += step % 7 === 0 ? 1 : 0;
+  }
+  isFree = true;
+  return { world, client, group, lists, faults, ended };
+}
+
+interface Drawn {
+  readonly reads: number;
+  readonly picks: readonly number[];
+  readonly died?: { readonly write: number; readonly calls: number };
+}
+
+const listOf = async (client: Client, group: string) => {
+  const answer = await client.get(group);
+  const list = sorted(answer.body.members.map(({ value }: { value: string }) => value));
+  return { list, etag: answer.headers['etag'] ?? '', version: versionOf(answer) };
+};
+
+/** The list of each version, by the writes in the order of their versions. */
+function listsByVersion(writes: readonly Write[], ended: readonly Ended[]) {
+  let list = new Set(BASE);
+  const after = new Map([[FIRST_VERSION, sorted(list)]]);
+  for (const { which, version } of ended.toSorted((a, b) => a.version - b.version)) {
+    list = listAfter(writes[which] as Write, `x${which}`, list);
+    after.set(version, sorted(list));
+  }
+  return after;
+}
+
+describe('requests to one group whose calls are interleaved', () => {
+  it(
+    'end as if they came one after the other, in the order of their versions, and each version is one list',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(plan, async ({ writes, ...drawn }) => {
+          const { world, client, group, lists, faults, ended } = await play(writes, drawn);
+          expect(faults).toEqual([]);
+          expect(new Set(ended.map(({ version }) => version)).size).toBe(ended.length);
+          for (const { version, from } of ended) if (from !== undefined) expect(version).toBe(from + 1);
+          const after = listsByVersion(writes, ended);
+          for (const [etag, list] of lists) {
+            const [, version] = /^W\/"(\d+)"$/.exec(etag) ?? [];
+            if (version !== undefined) expect([etag, list]).toEqual([etag, after.get(Number(version))]);
+          }
+          const last = Math.max(FIRST_VERSION, ...ended.map(({ version }) => version));
+          const now = await listOf(client, group);
+          expect(now).toEqual({ list: after.get(last), etag: `W/"${last}"`, version: last });
+          const wanted = await world.desired(group.slice('/Groups/'.length));
+          expect(sorted(wanted?.members ?? [])).toBe(now.list);
+        }),
+        { ...runs(60), endOnFailure: true },
+      );
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'lose nothing that was acknowledged when one of them dies, and the group can be written again',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(plan, crash, fc.boolean(), async ({ writes, ...drawn }, died, isWhole) => {
+          const dead = { ...died, write: died.write % writes.length };
+          const { world, client, group, lists, faults, ended } = await play(writes, { ...drawn, died: dead });
+          expect(faults).toEqual([]);
+          const kindOf = (which: number) => writes[which]?.kind ?? '';
+          const isDelta = (which: number) => kindOf(which) === 'change';
+          const later = (at: number) => ended.filter(({ version }) => version > at).map(({ which }) => which);
+          const wasReplaced = (at: number) => !later(at).every(isDelta) || !isDelta(dead.write);
+          const safe = ended.filter(({ version }) => !wasReplaced(version)).map(({ which }) => `x${which}`);
+          const held = await listOf(client, group);
+          expect(held.list.split(',')).toEqual(expect.arrayContaining(safe));
+
+          if (isWhole) {
+            // The next whole list supersedes what the dead request has left.
+            const put = await client.put(group, { displayName: 'G', members: valuesOf(['m7', 'm8']) });
+            expect(put.status).toBe(200);
+            const now = await listOf(client, group);
+            expect(now).toMatchObject({ list: 'm7,m8', version: expect.any(Number) });
+            expect(lists.has(now.etag)).toBe(false);
+            return;
+          }
+          world.time.nowMs += 61_000;
+          const now = await listOf(client, group);
+          expect(now.list).toBe(held.list);
+          expect(now.version).toEqual(expect.any(Number));
+          expect(lists.get(now.etag) ?? now.list).toBe(now.list);
+          const ids = [...now.list.split(','), 'late'];
+          const ifMatch = { 'if-match': now.etag };
+          const put = await client.put(group, { displayName: 'G', members: valuesOf(ids) }, ifMatch);
+          expect(put.status).toBe(200);
+          expect((await listOf(client, group)).list).toBe(sorted(ids));
+          const wanted = await world.desired(group.slice('/Groups/'.length));
+          expect(sorted(wanted?.members ?? [])).toBe(sorted(ids));
+        }),
+        { ...runs(60), endOnFailure: true },
+      );
+    },
+    PATIENCE_MS,
+  );
+});

@@ -1,0 +1,197 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { add, remove, replace } from '../../support/scim-operations.ts';
+import { expectError } from './support/expect-error.ts';
+import { type Answer, type Client, createWorld } from './support/server.ts';
+
+let world: ReturnType<typeof createWorld>;
+let client: Client;
+let group: string;
+/** Runs before each call of the table, once it is set. */
+let interrupt: (operation: string, key: string) => Promise<void>;
+
+const people = (count: number, from = 0) => Array.from({ length: count }, (_, n) => `m${from + n}`);
+const valuesOf = (ids: readonly string[]) => ids.map((value) => ({ value }));
+const put = (ids: readonly string[], headers = {}) =>
+  client.put(group, { displayName: 'Large', members: valuesOf(ids) }, headers);
+const membersOf = ({ body }: Answer): string[] => body.members.map(({ value }: { value: string }) => value);
+const etagOf = ({ headers }: Answer): string => headers['etag'] ?? '';
+const NO_TAG = { 'if-none-match': '' };
+
+beforeEach(async () => {
+  interrupt = async () => {};
+  world = createWorld({ before: (operation, key) => interrupt(operation, key) });
+  client = await world.client();
+  const made = await client.post('/Groups', { displayName: 'Large', members: valuesOf(people(150)) });
+  group = `/Groups/${made.body.id}`;
+});
+
+/** Runs something once, after so many registers of members were written. */
+function afterRegisters(count: number, run: () => Promise<unknown>): void {
+  let left = count;
+  interrupt = async (operation, key) => {
+    if (operation !== 'update' || !key.includes(' M#')) return;
+    left -= 1;
+    if (left >= 0) return;
+    interrupt = async () => {};
+    await run();
+  };
+}
+
+describe('two whole lists that are written at once', () => {
+  it.each(['PUT', 'PATCH'])('end as one of them by %s, on the platform as in the answer', async (method) => {
+    const write = (ids: readonly string[]) =>
+      method === 'PUT' ? put(ids) : client.patch(group, [replace('members', valuesOf(ids))]);
+    for (let round = 0; round < 5; round += 1) {
+      const lists = [
+        [...people(149, 1), `a${round}`],
+        [...people(149), `b${round}`],
+      ];
+      const answers = await Promise.all(lists.map(write));
+      expect(answers.map(({ status }) => status)).toEqual(method === 'PUT' ? [200, 200] : [204, 204]);
+      const listed = membersOf(await client.get(group)).sort();
+      expect(lists.map((list) => list.toSorted())).toContainEqual(listed);
+      expect((await world.desired(group.slice('/Groups/'.length)))?.members).toEqual(listed);
+    }
+  });
+
+  it('end as the later one when it comes and ends while the earlier one is being written', async () => {
+    const later = [...people(140), 'b'];
+    afterRegisters(20, () => put(later));
+    expect((await put([...people(150), ...people(120, 200)])).status).toBe(200);
+    expect(membersOf(await client.get(group)).sort()).toEqual(later.toSorted());
+  });
+
+  it('end as the later one when the earlier one has written nothing yet', async () => {
+    const later = people(149);
+    afterRegisters(0, () => put(later));
+    await put([...people(150), 'a']);
+    expect(membersOf(await client.get(group)).sort()).toEqual(later.toSorted());
+  });
+});
+
+describe('a read while members are being written', () => {
+  it('gets a tag of its own for each list that it shows, in the header as in meta.version', async () => {
+    const lists = new Map<string, number>();
+    const note = ({ meta, members }: Answer['body']) => {
+      expect(lists.get(meta.version) ?? members.length).toBe(members.length);
+      lists.set(meta.version, members.length);
+    };
+    const read = async () => {
+      const answer = await client.get(group);
+      expect(answer.body.meta.version).toBe(etagOf(answer));
+      note(answer.body);
+      note((await client.get(`/Groups?filter=id eq "${group.slice('/Groups/'.length)}"`)).body.Resources[0]);
+    };
+    await read();
+    for (const count of [0, 3, 7]) {
+      afterRegisters(count, read);
+      const joiners = people(10, 1_000 + 10 * count);
+      expect((await client.patch(group, [add('members', valuesOf(joiners))])).status).toBe(204);
+      await read();
+    }
+    const versions = ['W/"1"', 'W/"2"', 'W/"3"', 'W/"4"'].map((version) => lists.get(version));
+    expect(versions).toEqual([150, 160, 170, 180]);
+    expect(lists.size).toBeGreaterThanOrEqual(4 + 3);
+  });
+
+  it('is never answered with 304, with or without members', async () => {
+    const paths = [group, `${group}?excludedAttributes=members`];
+    const tags: string[] = [];
+    afterRegisters(5, async () => {
+      for (const path of paths) {
+        tags.push(etagOf(await client.get(path)));
+        for (const tag of [...tags, 'W/"2"'])
+          expect((await client.get(path, { 'if-none-match': tag })).status).toBe(200);
+      }
+    });
+    const patched = await client.patch(group, [add('members', valuesOf(people(10, 1_000)))]);
+    expect(tags).toHaveLength(2);
+    expect(tags).not.toContain(etagOf(patched));
+    for (const path of paths) {
+      for (const tag of tags) expect((await client.get(path, { 'if-none-match': tag })).status).toBe(200);
+      expect((await client.get(path, { 'if-none-match': etagOf(patched) })).status).toBe(304);
+    }
+  });
+
+  it('shows the former version when the write begins only after the read', async () => {
+    const former = await client.get(group);
+    let isDone = false;
+    interrupt = async (operation) => {
+      if (operation !== 'query' || isDone) return;
+      isDone = true;
+      await client.patch(group, [remove('members[value eq "m1"]')]);
+    };
+    const read = await client.get(group);
+    const tags = new Set([etagOf(former), etagOf(read)]);
+    expect(tags.size === 1).toBe(membersOf(read).length === membersOf(former).length);
+    expect(read.body).toEqual((await client.get(group, NO_TAG)).body);
+  });
+});
+
+describe('If-Match while members are being written', () => {
+  it('is refused with 412, so that nothing acknowledged is lost', async () => {
+    const joiners = people(10, 1_000);
+    const tried: Answer[] = [];
+    afterRegisters(5, async () => {
+      const read = await client.get(group);
+      for (const tag of [etagOf(read), 'W/"2"', 'W/"1"']) {
+        const headers = { 'if-match': tag };
+        tried.push(await put([...membersOf(read), 'mine'], headers));
+        tried.push(await client.patch(group, [replace('displayName', 'Other')], headers));
+        tried.push(await client.delete(group, headers));
+      }
+    });
+    const patched = await client.patch(group, [add('members', valuesOf(joiners))]);
+    expect(tried).toHaveLength(9);
+    for (const answer of tried) expectError(answer, 412);
+    const read = await client.get(group);
+    expect(etagOf(read)).toBe(etagOf(patched));
+    expect(membersOf(read)).toEqual(expect.arrayContaining(joiners));
+    expect((await put([...membersOf(read), 'mine'], { 'if-match': etagOf(read) })).status).toBe(200);
+  });
+
+  it('is taken when it names any version', async () => {
+    let status = 0;
+    afterRegisters(5, async () => {
+      status = (await client.patch(group, [replace('displayName', 'Other')], { 'if-match': '*' })).status;
+    });
+    await client.patch(group, [add('members', valuesOf(people(10, 1_000)))]);
+    expect(status).toBe(204);
+  });
+});
+
+describe('a request that died while it wrote members', () => {
+  const die = async () => {
+    afterRegisters(5, () => Promise.reject(new Error('died')));
+    expect((await client.patch(group, [add('members', valuesOf(people(10, 1_000)))])).status).toBe(500);
+    interrupt = async () => {};
+  };
+
+  it('blocks If-Match for a minute at most', async () => {
+    await die();
+    const read = await client.get(group);
+    expectError(await put(people(3), { 'if-match': etagOf(read) }), 412);
+    world.time.nowMs += 60_000;
+    const later = await client.get(group);
+    expect(later.body.members).toEqual(read.body.members);
+    expect(etagOf(later)).toBe('W/"2"');
+    expect((await put(people(3), { 'if-match': etagOf(later) })).status).toBe(200);
+  });
+
+  it('is superseded by the next whole list, whose version counts at once', async () => {
+    await die();
+    const answer = await put(people(120));
+    expect(answer.status).toBe(200);
+    const read = await client.get(group);
+    expect(membersOf(read).sort()).toEqual(people(120).sort());
+    expect((await client.get(group, { 'if-none-match': etagOf(answer) })).status).toBe(304);
+  });
+
+  it('leaves no trace on the group once a later request has changed its members', async () => {
+    await die();
+    world.time.nowMs += 60_000;
+    await client.patch(group, [remove('members[value eq "m1"]')]);
+    const [item] = [...world.table.items.values()].filter(({ pk }) => pk === 'S#default#Group');
+    expect(Object.keys(item ?? {}).filter((name) => name.startsWith('write'))).toEqual([]);
+  });
+});
