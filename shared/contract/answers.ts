@@ -17,6 +17,10 @@ export const instant = z.iso.datetime();
 export const ms = z.number();
 export const nullable = <Schema extends z.ZodType>(schema: Schema) => z.union([schema, z.null()]);
 
+const Version = nullable(z.union([text, z.number()])).describe(
+  "The group's version as the platform sent it: text or a number. A number with more digits than JSON readers keep is text: number:<digits>.",
+);
+
 /** What a schema describes, as nobody may change it. */
 type Answer<Schema extends z.ZodType> = Frozen<z.infer<Schema>>;
 
@@ -48,7 +52,7 @@ export const GroupReport = z.object({
   id: text.describe('Id of the group in the directory.'),
   name: nullable(text),
   platformId: nullable(text),
-  version: nullable(text),
+  version: Version,
   state: GroupStateName,
   wanted: count.describe('Members present in the directory, pending ones included.'),
   applied: count.describe('Members confirmed on the platform.'),
@@ -83,7 +87,7 @@ export type StatusReport = Answer<typeof StatusReport>;
 
 export const GroupStatus = GroupReport.extend({
   /** `openWrite`: a write whose outcome is not known yet. */
-  link: nullable(z.object({ platformId: text, version: nullable(text), openWrite: nullable(text) })),
+  link: nullable(z.object({ platformId: text, version: Version, openWrite: nullable(text) })),
   lastError: nullable(z.object({ code: text, message: text, at: instant })),
   lastWriteAt: nullable(instant),
   dirtySince: nullable(instant),
@@ -140,7 +144,7 @@ export type PeopleReport = Answer<typeof PeopleReport>;
 
 export const SyncReport = z.object({
   synced: z.array(
-    z.object({ group: text, state: GroupStateName, version: nullable(text), lastError: nullable(text) }),
+    z.object({ group: text, state: GroupStateName, version: Version, lastError: nullable(text) }),
   ),
   stopped: nullable(text).describe('Why the rest was not waited for.'),
 });
@@ -196,8 +200,8 @@ export const Explanation = z.object({
       action: text,
       reason: text,
       cause: text,
-      versionBefore: nullable(text),
-      versionAfter: nullable(text),
+      versionBefore: Version,
+      versionAfter: Version,
       outcome: text,
     }),
   ),
@@ -220,8 +224,8 @@ export const LogEntry = z.object({
   after: nullable(text),
   changes: z.array(Change),
   changeCount: count,
-  versionBefore: nullable(text),
-  versionAfter: nullable(text),
+  versionBefore: Version,
+  versionAfter: Version,
   cause: text,
   outcome: text,
   waitedMs: nullable(ms).describe('Of a write: how long the group had waited for it.'),
@@ -461,7 +465,7 @@ const StandingNow = z.object({
   state: GroupStateName,
   wanted: count,
   platformId: nullable(text),
-  version: nullable(text),
+  version: Version,
   /** How many are in the platform's group as last written or read. */
   users: count,
   lastError: nullable(text),

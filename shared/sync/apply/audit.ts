@@ -30,7 +30,7 @@ export const auditOf = (
 export const foundOf = (
   intent: Intent,
   atMs: number,
-  versionAfter: string | null,
+  versionAfter: VersionToken | null,
   happened: boolean,
 ): AuditEntry =>
   auditOf(intent, [], LOOKED_UP, {

@@ -64,7 +64,7 @@ export async function flipFound(
 /** What was looked for in vain is in the audit once it is seen to have happened after all. */
 export const recordLanded = async (
   landed: Intent | undefined,
-  { version }: { readonly version: string | null },
+  { version }: { readonly version: VersionToken | null },
   state: GroupState,
   { record, ports }: Turn,
 ): Promise<Pick<FoundForeign, 'audited'>> =>
