@@ -30,6 +30,4 @@ export const holdVersions = (json: string): string =>
 
 /** The JSON of a request, with versions in the form in which the platform sent them. */
 export const releaseVersions = (json: string): string =>
-  json
-    .replace(/(?<!\\)("version":)"number:([^"]+)"/g, '$1$2')
-    .replace(/(?<!\\)("version":")text:/g, '$1');
+  json.replace(/(?<!\\)("version":)"number:([^"]+)"/g, '$1$2').replace(/(?<!\\)("version":")text:/g, '$1');

@@ -1,4 +1,5 @@
 import type { GroupState, Intent } from '../../domain/group-state.ts';
+import type { VersionToken } from '../../domain/ids.ts';
 import { readStamp } from '../../domain/stamp.ts';
 import type { Wanted } from '../../plan/facts.ts';
 import type { PlanChange } from '../../plan/plan.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { DATED, type Difference, NOBODY_KNOWN } from '../../domain/drift.ts';
 import type { GroupState, Intent, LinkedGroup, ViewPointer } from '../../domain/group-state.ts';
-import { intentId, type PlatformGroupId } from '../../domain/ids.ts';
+import { intentId, type PlatformGroupId, type VersionToken } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { attribute } from '../../plan/attribute.ts';
 import { type Absorb, type Decision, type DriftEnding, endingOf } from '../../plan/decide.ts';

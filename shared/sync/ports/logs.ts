@@ -1,7 +1,15 @@
 import * as z from 'zod';
 import { Actor, DRIFT_KINDS } from '../../domain/drift.ts';
 import type { Frozen } from '../../domain/forms.ts';
-import { groupText, intentText, number, platformGroupText, text, texts, versionForm } from '../../domain/forms.ts';
+import {
+  groupText,
+  intentText,
+  number,
+  platformGroupText,
+  text,
+  texts,
+  versionForm,
+} from '../../domain/forms.ts';
 import { type ConnectionName, type GroupRef, groupId, intentId } from '../../domain/ids.ts';
 import type { Attribution } from '../../plan/attribute.ts';
 
