@@ -62,10 +62,14 @@ export interface Platform {
    * @returns undefined where all is well
    */
   probe(): Promise<PlatformFailure | undefined>;
-  /** Employees page by page, to the end; `fields` are those that match rules name. */
+  /**
+   * Employees page by page, to the end; `fields` are those that match rules name. People before their first day are
+   * listed where `states` asks for them, or `isEveryone`.
+   */
   employees(wanted: {
     readonly fields: readonly EmployeeField[];
     readonly states: readonly string[];
+    readonly isEveryone?: boolean;
   }): AsyncIterable<readonly EmployeeRecord[]>;
   /** undefined where the platform answers 404: whoever is only missing from a listing has not left. */
   employee(role: RoleId, fields: readonly EmployeeField[]): Promise<EmployeeRecord | undefined>;
