@@ -358,6 +358,17 @@ const AdoptionPlan = z.object({
 });
 export type AdoptionPlan = Answer<typeof AdoptionPlan>;
 
+/** Which id of an employee the platform's groups hold. */
+const MemberIds = z.object({
+  field: nullable(z.enum(['userId', 'id'])).describe(
+    'The memberIdField that the groups speak for; null: they do not tell.',
+  ),
+  users: count.describe('Distinct ids in the groups.'),
+  userId: count.describe("Of these, the userId of an employee looked at, and nobody's id."),
+  id: count.describe("Of these, the id of an employee looked at, and nobody's userId."),
+});
+export type MemberIds = Answer<typeof MemberIds>;
+
 /** What was found of a credential, before anything is stored. */
 export const Inspection = z.object({
   usable: z.boolean(),
@@ -365,6 +376,7 @@ export const Inspection = z.object({
   checks: z.array(Check),
   preview: nullable(MatchPreview),
   adoption: nullable(AdoptionPlan),
+  memberIds: nullable(MemberIds),
 });
 export type Inspection = Answer<typeof Inspection>;
 

@@ -3,9 +3,10 @@ import * as z from 'zod';
 import { isStale, wantedContent } from '../../../simulate/platform/rules.ts';
 import type { Settings } from '../controls/settings.ts';
 import { type Call, endpoint } from '../endpoint.ts';
-import { ApiError, badRequest, notFound } from '../errors.ts';
+import { ApiError, badRequest, forbidden, notFound } from '../errors.ts';
 import { changeGroup, createGroup, deleteGroup } from '../group-changes.ts';
 import { Ok } from '../schemas/account.ts';
+import { GROUP_WRITE_SCOPES, mayWrite } from '../scopes.ts';
 import { CreateGroup, type Group, ShownGroup, WriteGroup } from '../schemas/group.ts';
 
 const area = 'Groups';
@@ -36,6 +37,7 @@ const create = endpoint({
   response: ShownGroup,
   status: ({ createdStatus }) => createdStatus,
   handle: (call) => {
+    refuseUnscoped(call, { groups: true, members: (call.body.users ?? []).length > 0 });
     const { name, spokeId = null } = call.body;
     const users = acceptedIds(call.body.users ?? [], call);
     const { group, changes } = createGroup({ name, spokeId, users }, author(call));
@@ -92,6 +94,7 @@ const remove = endpoint({
   params: ofGroup,
   response: Ok,
   handle: (call) => {
+    refuseUnscoped(call, { groups: true, members: false });
     call.simulation.store.commit(deleteGroup(existing(call), author(call)));
     return { ok: true };
   },
@@ -108,6 +111,12 @@ function existing({ company, params }: Call<z.infer<typeof ofGroup>>): Group {
 type Write = Call<z.infer<typeof ofGroup>, unknown, WriteGroup>;
 
 function write(method: 'PUT' | 'PATCH', call: Write) {
+  const { name, spokeId, users: sent } = call.body;
+  const isReplaced = method === 'PUT';
+  refuseUnscoped(call, {
+    groups: isReplaced || name !== undefined || spokeId !== undefined,
+    members: isReplaced || sent !== undefined,
+  });
   const group = existing(call);
   refuseStale(method, group, call);
   const { users, ...rest } = call.body;
@@ -117,6 +126,17 @@ function write(method: 'PUT' | 'PATCH', call: Write) {
   if (changed.changes.length === 0) return shown(rewritten(group, call), call);
   call.simulation.store.commit(changed.changes);
   return shown(changed.group, call);
+}
+
+/** Comes before the group is looked for, as scopes are checked at a gateway. */
+function refuseUnscoped(
+  { credential }: Call,
+  needed: { readonly groups: boolean; readonly members: boolean },
+) {
+  for (const what of ['groups', 'members'] as const) {
+    if (!needed[what] || mayWrite(what, credential.scopes)) continue;
+    throw forbidden(`the token lacks the scope ${GROUP_WRITE_SCOPES[what]}`);
+  }
 }
 
 /** The group after a write that changes nothing. */

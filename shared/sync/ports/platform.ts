@@ -108,13 +108,21 @@ export interface Platforms {
   open(connection: Connection, how?: Opening): Promise<Platform>;
 }
 
+/** A group as `connect` looks at it; of one of an odd form name and users are empty. */
+export interface ListedForApplicant {
+  readonly id: string;
+  readonly name: string;
+  readonly spokeId: string | null;
+  readonly users: readonly string[];
+}
+
 /** The platform as a credential that is not stored yet sees it. */
 export interface Applicant {
   me(): Promise<{ readonly company: string; readonly id: string }>;
   markInstalled(): Promise<void>;
-  groups(): Promise<
-    readonly { readonly id: string; readonly name: string; readonly spokeId: string | null }[]
-  >;
+  groups(): Promise<readonly ListedForApplicant[]>;
+  /** Whether a PATCH of a group that does not exist is refused with 403: of its name, or of its users. Writes nothing. */
+  refusesWrite(scope: 'groups' | 'members'): Promise<boolean>;
   /** Employees with the fields asked for, by the names that match rules use; a field that did not come is absent. */
   employees(
     fields: readonly string[],

@@ -116,10 +116,7 @@ export async function compareAll(connection: Connection, ports: ReconcilePorts):
   return { report, halted, duplicates, unknownUsers, unreadable: [...unreadable] };
 }
 
-async function listOf(
-  platform: Platform,
-  bound: ReadonlySet<string>,
-): Promise<ReadonlyMap<string, Listed>> {
+async function listOf(platform: Platform, bound: ReadonlySet<string>): Promise<ReadonlyMap<string, Listed>> {
   const listed = (await platform.groups.list(0)).map((group): [string, Listed] => {
     const { id, spokeId } = group;
     if (!isWhole(group)) return [id, { spokeId, unbound: [] }];

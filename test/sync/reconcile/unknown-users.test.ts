@@ -5,12 +5,7 @@ import { refreshPeople } from '../../../shared/sync/people.ts';
 import { sweep } from '../../../shared/sync/reconcile/sweep.ts';
 import { CONNECTION, createWorld, type World } from './support/world.ts';
 
-const employee = (role: string, state = 'ACTIVE', userId: string | null = `u-${role}`) => ({
-  role,
-  email: `${role}@acme.test`,
-  state,
-  userId,
-});
+const employee = (role: string, state = 'ACTIVE') => ({ role, email: `${role}@acme.test`, state });
 const EMPLOYEES = [
   employee('ann'),
   employee('bob'),
@@ -70,9 +65,15 @@ describe('a sweep of groups that hold ids of no employee', () => {
   });
 
   it.each<[string, (world: World) => void]>([
-    ['cannot be read', ({ platform }) => (platform.failing = (kind) => (kind === 'employees' ? 500 : undefined))],
+    [
+      'cannot be read',
+      ({ platform }) => (platform.failing = (kind) => (kind === 'employees' ? 500 : undefined)),
+    ],
     ['are none', ({ platform }) => (platform.employees = [])],
-    ['show no user ids', ({ platform }) => (platform.employees = [employee('ann', 'ACTIVE', null)])],
+    [
+      'show no user ids',
+      ({ platform }) => (platform.employees = [{ ...employee('ann'), userId: null }] as never),
+    ],
     ['lack a person whom the index knows', ({ platform }) => platform.unlisted.add('bob')],
   ])('concludes nothing where the employees %s', async (_, spoil) => {
     const world = await company(['zoe']);
@@ -89,7 +90,11 @@ describe('a sweep of groups that hold ids of no employee', () => {
     const emitted: unknown[] = [];
     const metrics = { emit: (...metric: unknown[]) => void emitted.push(metric) };
     const task = () =>
-      runReconcile(world.connection, { task: 'sweep' }, { ports: world.ports, metrics, deadlineMs: 0 } as never);
+      runReconcile(world.connection, { task: 'sweep' }, {
+        ports: world.ports,
+        metrics,
+        deadlineMs: 0,
+      } as never);
     await task();
     expect(emitted).toEqual([
       ['DriftFound', 1, 'unknown_users'],
