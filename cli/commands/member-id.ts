@@ -13,7 +13,7 @@ const FIELDS: readonly { readonly value: MemberIdField; readonly label: string; 
 
 /**
  * The settings of a connection with the id that groups hold. For a new connection it is the one that existing groups
- * show; where they show none, a person is asked. Where nobody can be asked the setting stays as it is.
+ * show; where they show none, a person is asked. Without a terminal the setting stays as it is.
  */
 export async function settleMemberIdField(
   context: Context,

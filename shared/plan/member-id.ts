@@ -6,9 +6,9 @@ type MemberIdField = ConnectionSettings['memberIdField'];
 export interface MemberIdEvidence {
   /** Distinct ids in all groups. */
   readonly users: number;
-  /** Of these, ids that are an employee's `userId` and nobody's `id`. */
+  /** Of these, ids that are an employee's `userId` and no employee's `id`. */
   readonly userId: number;
-  /** Of these, ids that are an employee's `id` and nobody's `userId`. */
+  /** Of these, ids that are an employee's `id` and no employee's `userId`. */
   readonly id: number;
 }
 

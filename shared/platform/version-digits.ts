@@ -14,8 +14,8 @@
  */
 
 const NUMBER = /(?<!\\)("version"\s*:\s*)(-?\d[\d.eE+-]*)/g;
-/** Texts that could be taken for one of ours. */
-const LIKE_OURS = /(?<!\\)("version"\s*:\s*")(?=(?:number|text):)/g;
+/** Texts from the platform that look like the marked ones. */
+const LIKE_MARKED = /(?<!\\)("version"\s*:\s*")(?=(?:number|text):)/g;
 
 const isKept = (digits: string): boolean =>
   Number.isSafeInteger(Number(digits)) && String(Number(digits)) === digits;
@@ -23,7 +23,7 @@ const isKept = (digits: string): boolean =>
 /** The JSON of an answer, with versions in the form in which they are held. */
 export const holdVersions = (json: string): string =>
   json
-    .replace(LIKE_OURS, '$1text:')
+    .replace(LIKE_MARKED, '$1text:')
     .replace(NUMBER, (member: string, name: string, digits: string) =>
       isKept(digits) ? member : `${name}"number:${digits}"`,
     );

@@ -50,7 +50,7 @@ describe('connect and the id that groups hold', () => {
   it.each([
     ['there are no groups', []],
     ['no employee has the ids in them', [groupOf('nobody')]],
-  ])('keeps userId and says so where %s and nobody can be asked', async (_, groups) => {
+  ])('keeps userId and says so where %s and there is no terminal', async (_, groups) => {
     const { scripted, stored } = await worldOf({ groups: async () => groups });
     const { code, json, stderr } = await scripted();
     expect(code).toBe(0);

@@ -5,14 +5,14 @@ import { fault, messageOf, well } from '../doctor/check.ts';
 /** Write scopes are separate: one for groups, one for their members. */
 export type WriteScope = 'groups' | 'members';
 
-/** What the operator is told of a refused scope, and what mends it. */
+/** What the operator is told of a refused scope, and how to fix it. */
 export const SCOPE_REFUSALS: Readonly<Record<WriteScope, readonly [sentence: string, fix: string]>> = {
   groups: [
     'the credential may not create or change groups',
     'grant the app the write scope for groups, then use its new token',
   ],
   members: [
-    'the credential may rename groups but may not set their members, so nobody would get or lose access',
+    'the credential may rename groups but may not set their members, so no person would get or lose access',
     'grant the app the write scope for group members, then use its new token',
   ],
 };

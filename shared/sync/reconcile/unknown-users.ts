@@ -38,9 +38,9 @@ export async function readKnownPeople(
 }
 
 /**
- * Records ids in managed groups that are no id of any employee, terminated ones included. Such an id says that somebody
- * wrote it by mistake, or that groups hold another id than the setting `memberIdField` says. The employees are read only
- * where an id is no bound person's.
+ * Records ids in managed groups that are no id of any employee, terminated ones included. Such an id was written by
+ * mistake, or groups hold another id than the setting `memberIdField` says. The employees are read only where an id is
+ * no bound person's.
  * @returns how many such ids there are; undefined where the employees could not be read, or not all of them
  */
 export async function recordUnknownUsers(
@@ -54,10 +54,10 @@ export async function recordUnknownUsers(
   const unknown = new Set<string>();
   let newRecords = 0;
   for (const { state, users } of groups) {
-    const strangers = users.filter((user) => !employees.has(user));
-    if (strangers.length === 0) continue;
-    for (const id of strangers) unknown.add(id);
-    if (await record(state, strangers, ports)) newRecords += 1;
+    const unknownIds = users.filter((user) => !employees.has(user));
+    if (unknownIds.length === 0) continue;
+    for (const id of unknownIds) unknown.add(id);
+    if (await record(state, unknownIds, ports)) newRecords += 1;
   }
   return { ids: unknown.size, newRecords };
 }
@@ -93,11 +93,11 @@ const idOf = (person: { readonly role: RoleId; readonly userId?: string }, field
 /** @returns false where the same ids of the group were recorded before */
 async function record(
   { ref, platformId }: UnboundUsers['state'],
-  strangers: readonly string[],
+  unknownIds: readonly string[],
   { drift, clock }: Pick<ReconcilePorts, 'drift' | 'clock'>,
 ): Promise<boolean> {
   const nowMs = clock();
-  const after = [...new Set(strangers)].sort();
+  const after = [...new Set(unknownIds)].sort();
   const parts = JSON.stringify([ref.group, platformId, 'unknown_users', after]);
   return drift.record(ref.connection, {
     id: createHash('sha256').update(parts).digest('hex').slice(0, 32),
