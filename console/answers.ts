@@ -33,7 +33,7 @@ export interface Entry {
   readonly groupName: string | null;
   readonly cause: string;
   readonly outcome: string;
-  readonly version: string | null;
+  readonly version: string | number | null;
   readonly changes: LogEntry['changes'];
   readonly changeCount: number;
   readonly waitedMs: number | null;

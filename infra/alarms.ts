@@ -140,6 +140,12 @@ function healthAlarms(every: Schedules): readonly HealthAlarm[] {
       metric: 'SweepHalted',
     },
     {
+      heading: 'Unknown users',
+      meaning: 'Groups that groupsync manages hold ids of no known employee.',
+      metric: 'UnknownUsers',
+      periodMinutes: wholeHours(every.sweepMinutes),
+    },
+    {
       heading: 'Sweep not run',
       meaning: 'No sweep has come to its end in three of its turns.',
       metric: 'SweepCompleted',

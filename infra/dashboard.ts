@@ -138,7 +138,10 @@ function health({ resources, functions }: DashboardProps, { stage, broken }: Met
   return [
     [title('Health')],
     [
-      graph('Drift found, by kind', [broken('DriftFound')]),
+      graph('Drift found, by kind, and ids of no known employee', [
+        broken('DriftFound'),
+        broken('UnknownUsers'),
+      ]),
       graph('Sweeps and pumps done, sweeps halted', [
         stage('SweepCompleted', Duration.hours(1)),
         stage('PumpCompleted', Duration.hours(1)),

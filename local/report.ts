@@ -4,7 +4,7 @@ export interface GroupReport {
   readonly id: string;
   readonly name: string | null;
   readonly platformId: string | null;
-  readonly version: string | null;
+  readonly version: string | number | null;
   readonly state: 'in_sync' | 'dirty' | 'held' | 'failed' | 'paused' | 'deleted' | 'unnamed' | (string & {});
   /** Present members, pending included. */
   readonly wanted: number;

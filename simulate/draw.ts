@@ -129,6 +129,9 @@ function drawTraits(random: Random): Traits {
     hashedVersions: random.chance(0.2),
     endOfFeed: weighted(random, { same: 1, null: 1, absent: 1, empty: 1 }),
     feedLagMs: random.chance(0.6) ? 0 : between(random, SECOND_MS, 900 * SECOND_MS),
+    feedEnvelope: weighted(random, { data: 4, flat: 1 }),
+    emptyFeedPage: weighted(random, { list: 3, nullEvents: 1, nullData: 1 }),
+    numericVersions: random.chance(0.25),
   };
 }
 

@@ -64,6 +64,11 @@ export interface Traits {
   readonly endOfFeed: 'same' | 'null' | 'absent' | 'empty';
   /** How long after a change the feed tells of it. */
   readonly feedLagMs: number;
+  /** How the feed is wrapped, and how a page of it without events comes. */
+  readonly feedEnvelope: 'data' | 'flat';
+  readonly emptyFeedPage: 'list' | 'nullEvents' | 'nullData';
+  /** Versions are numbers instead of texts. */
+  readonly numericVersions: boolean;
 }
 
 interface At {

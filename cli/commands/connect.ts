@@ -13,6 +13,7 @@ import { EXIT, type Io, Stopped, UsageError } from '../io.ts';
 import { plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { linesOf, PROBE_PLAN, tryPlatform } from './doctor.ts';
+import { settleMemberIdField } from './member-id.ts';
 
 const ADOPT = { none: 'never', spokeId: 'bySpokeId', name: 'byName' } as const;
 
@@ -49,10 +50,11 @@ async function connect(context: Context, text: string | undefined, options: Conn
   const name = text === undefined ? context.connection : parseConnectionName(text);
   const ports = await context.ports();
   const known = await ports.connections.find(name);
-  const settings = await settingsFor(context, options, known?.settings);
+  const given = await settingsFor(context, options, known?.settings);
   const token = await readToken(context, options);
-  const applicant = await presentToken(ports, settings, token);
-  const inspection = await inspectCredential({ name, settings, applicant }, ports);
+  const applicant = await presentToken(ports, given, token);
+  const input = { name, settings: given, applicant, isNew: known === undefined };
+  const inspection = await inspectCredential(input, ports);
   printInspection(inspection, context);
   const { company } = inspection;
   const document = (stored: boolean) => ({ connection: name, stored, ...inspection });
@@ -60,6 +62,7 @@ async function connect(context: Context, text: string | undefined, options: Conn
     out.answer(document(false), () => out.line('nothing was stored: mend what is marked first'));
     return EXIT.failed;
   }
+  const settings = await settleMemberIdField(context, input, inspection);
   const observing = options.observe ?? known?.observing ?? false;
   const verb = known === undefined ? 'Store' : 'Replace';
   if (!(await context.confirm(`${verb} the connection ${name}?`))) return EXIT.failed;

@@ -303,6 +303,7 @@ export const T = {
       drift_members_added: 'got members on the platform',
       drift_members_removed: 'lost members on the platform',
       drift_deleted: 'was deleted on the platform',
+      drift_unknown_users: 'holds ids of no known employee',
     } as Readonly<Record<string, string>>,
     outcomes: {
       written: 'done',
@@ -321,6 +322,7 @@ export const T = {
       remove_member: (who: string) => `− ${who}`,
       members_added: (who: string) => `+ ${who}`,
       members_removed: (who: string) => `− ${who}`,
+      unknown_users: (who: string) => `? ${who}`,
     } as Readonly<Record<string, (who: string) => string>>,
   },
   letters: {

@@ -30,6 +30,18 @@ export const COMPANY_SCOPES: Readonly<Record<string, readonly string[]>> = {
   'company:legal-entities': ['legal entities'],
 };
 
+/** What may be written of groups; a token whose scopes name neither may write both. */
+export const GROUP_WRITE_SCOPES = {
+  /** Create, rename and delete groups, and set their `spokeId`. */
+  groups: 'groups:write',
+  members: 'group-members:write',
+} as const;
+
+export function mayWrite(what: keyof typeof GROUP_WRITE_SCOPES, scopes: readonly string[]): boolean {
+  const isLimited = Object.values(GROUP_WRITE_SCOPES).some((scope) => scopes.includes(scope));
+  return !isLimited || scopes.includes('*') || scopes.includes(GROUP_WRITE_SCOPES[what]);
+}
+
 /** The fields that these scopes open, in the order of the table; unknown scopes open nothing. */
 export function fieldsOf(table: Readonly<Record<string, readonly string[]>>, scopes: readonly string[]) {
   const granted = scopes.includes('*') ? Object.keys(table) : scopes;

@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import Fastify from 'fastify';
+import { holdVersions, releaseVersions } from '../../shared/platform/version-digits.ts';
 import { type Controls, registerControls } from './controls/endpoints.ts';
 import type { Fault } from './controls/faults.ts';
 import { injectFaults, logRequests } from './controls/hooks.ts';
 import { refuseForeignHost } from './controls/loopback.ts';
-import type { Call, Endpoint } from './endpoint.ts';
+import type { Call, Endpoint, Simulation } from './endpoint.ts';
 import { JSON_TYPE, noSuchEndpoint, sendError, statusOf } from './error-answers.ts';
 import { ApiError, badRequest, describeIssues, forbidden } from './errors.ts';
 import { createRateLimit } from './rate-limit.ts';
@@ -35,7 +36,7 @@ export function createServer(endpoints: readonly Endpoint[], controls: Controls)
   app.decorateRequest('fault', null);
   app.decorateRequest('rawBody', null);
   app.decorateRequest('isBodyBroken', false);
-  parseJsonBodies(app);
+  parseJsonBodies(app, controls.simulation);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     refuseForeignHost(request);
@@ -57,7 +58,7 @@ export function createServer(endpoints: readonly Endpoint[], controls: Controls)
  * An empty body under a JSON content type is no body: many clients send the header always. A broken one is remembered
  * and refused after authentication, so that a stranger learns nothing but 401.
  */
-function parseJsonBodies(app: FastifyInstance): void {
+function parseJsonBodies(app: FastifyInstance, { settings }: Simulation): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     /^application\/([\w.-]+\+)?json\b/,
@@ -66,7 +67,8 @@ function parseJsonBodies(app: FastifyInstance): void {
       request.rawBody = body;
       if (body.length === 0) return done(null, undefined);
       try {
-        done(null, JSON.parse(body.toString('utf8')));
+        const text = body.toString('utf8');
+        done(null, JSON.parse(settings().versionForm === 'text' ? text : holdVersions(text)));
       } catch {
         request.isBodyBroken = true;
         done(null, undefined);
@@ -112,7 +114,10 @@ function registerEndpoint({
         body: parse(endpoint.body, jsonBody(request), 'body'),
         simulation,
       };
-      return reply.type(JSON_TYPE).send(JSON.stringify(endpoint.handle(call)));
+      const answer = JSON.stringify(endpoint.handle(call));
+      const settings = simulation.settings();
+      reply.status(endpoint.status?.(settings) ?? 200).type(JSON_TYPE);
+      return reply.send(settings.versionForm === 'text' ? answer : releaseVersions(answer));
     },
   });
 }

@@ -17,6 +17,10 @@ export const instant = z.iso.datetime();
 export const ms = z.number();
 export const nullable = <Schema extends z.ZodType>(schema: Schema) => z.union([schema, z.null()]);
 
+const Version = nullable(z.union([text, z.number()])).describe(
+  "The group's version as the platform sent it: text or a number. A number with more digits than JSON readers keep is text: number:<digits>.",
+);
+
 /** What a schema describes, as nobody may change it. */
 type Answer<Schema extends z.ZodType> = Frozen<z.infer<Schema>>;
 
@@ -48,7 +52,7 @@ export const GroupReport = z.object({
   id: text.describe('Id of the group in the directory.'),
   name: nullable(text),
   platformId: nullable(text),
-  version: nullable(text),
+  version: Version,
   state: GroupStateName,
   wanted: count.describe('Members present in the directory, pending ones included.'),
   applied: count.describe('Members confirmed on the platform.'),
@@ -83,7 +87,7 @@ export type StatusReport = Answer<typeof StatusReport>;
 
 export const GroupStatus = GroupReport.extend({
   /** `openWrite`: a write whose outcome is not known yet. */
-  link: nullable(z.object({ platformId: text, version: nullable(text), openWrite: nullable(text) })),
+  link: nullable(z.object({ platformId: text, version: Version, openWrite: nullable(text) })),
   lastError: nullable(z.object({ code: text, message: text, at: instant })),
   lastWriteAt: nullable(instant),
   dirtySince: nullable(instant),
@@ -140,7 +144,7 @@ export type PeopleReport = Answer<typeof PeopleReport>;
 
 export const SyncReport = z.object({
   synced: z.array(
-    z.object({ group: text, state: GroupStateName, version: nullable(text), lastError: nullable(text) }),
+    z.object({ group: text, state: GroupStateName, version: Version, lastError: nullable(text) }),
   ),
   stopped: nullable(text).describe('Why the rest was not waited for.'),
 });
@@ -196,8 +200,8 @@ export const Explanation = z.object({
       action: text,
       reason: text,
       cause: text,
-      versionBefore: nullable(text),
-      versionAfter: nullable(text),
+      versionBefore: Version,
+      versionAfter: Version,
       outcome: text,
     }),
   ),
@@ -220,8 +224,8 @@ export const LogEntry = z.object({
   after: nullable(text),
   changes: z.array(Change),
   changeCount: count,
-  versionBefore: nullable(text),
-  versionAfter: nullable(text),
+  versionBefore: Version,
+  versionAfter: Version,
   cause: text,
   outcome: text,
   waitedMs: nullable(ms).describe('Of a write: how long the group had waited for it.'),
@@ -354,6 +358,17 @@ const AdoptionPlan = z.object({
 });
 export type AdoptionPlan = Answer<typeof AdoptionPlan>;
 
+/** Which id of an employee the platform's groups hold. */
+const MemberIds = z.object({
+  field: nullable(z.enum(['userId', 'id'])).describe(
+    'The memberIdField that the groups speak for; null: they do not tell.',
+  ),
+  users: count.describe('Distinct ids in the groups.'),
+  userId: count.describe("Of these, the userId of an employee looked at, and the id of none."),
+  id: count.describe("Of these, the id of an employee looked at, and the userId of none."),
+});
+export type MemberIds = Answer<typeof MemberIds>;
+
 /** What was found of a credential, before anything is stored. */
 export const Inspection = z.object({
   usable: z.boolean(),
@@ -361,6 +376,7 @@ export const Inspection = z.object({
   checks: z.array(Check),
   preview: nullable(MatchPreview),
   adoption: nullable(AdoptionPlan),
+  memberIds: nullable(MemberIds),
 });
 export type Inspection = Answer<typeof Inspection>;
 
@@ -461,7 +477,7 @@ const StandingNow = z.object({
   state: GroupStateName,
   wanted: count,
   platformId: nullable(text),
-  version: nullable(text),
+  version: Version,
   /** How many are in the platform's group as last written or read. */
   users: count,
   lastError: nullable(text),

@@ -5,7 +5,14 @@ import { eachField, GROUP_FIELDS } from './group-fields.ts';
 /** What somebody else did to a group on the platform. */
 export const DRIFT_KINDS = [
   ...Object.values(eachField((field) => GROUP_FIELDS[field].drift)),
-  ...(['members_added', 'members_removed', 'deleted', 'recreated', 'duplicate_spoke_id'] as const),
+  ...([
+    'members_added',
+    'members_removed',
+    'deleted',
+    'recreated',
+    'duplicate_spoke_id',
+    'unknown_users',
+  ] as const),
 ];
 export type DriftKind = (typeof DRIFT_KINDS)[number];
 

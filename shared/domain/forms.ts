@@ -17,7 +17,7 @@ export const groupText = textAs<ids.GroupId>();
 export const memberText = textAs<ids.MemberId>();
 export const platformGroupText = textAs<ids.PlatformGroupId>();
 export const roleText = textAs<ids.RoleId>();
-export const versionText = textAs<ids.VersionToken>();
+export const versionForm = z.union([text, number]) as unknown as z.ZodType<ids.VersionToken, string | number>;
 export const intentText = textAs<ids.IntentId>();
 export const stampText = textAs<Stamp>();
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { Trace } from './drift.ts';
 import { EventActor } from './event.ts';
 import type { Frozen } from './forms.ts';
-import { intentText, number, platformGroupText, stampText, text, texts, versionText } from './forms.ts';
+import { intentText, number, platformGroupText, stampText, text, texts, versionForm } from './forms.ts';
 import type { GroupRegisters, MemberRegister } from './group.ts';
 import { Hold } from './hold.ts';
 import type { GroupRef } from './ids.ts';
@@ -37,7 +37,7 @@ const Intent = z.lazy(() =>
     spokeId: text,
     /** All but `create`. */
     platformId: platformGroupText.exactOptional(),
-    versionBefore: versionText.exactOptional(),
+    versionBefore: versionForm.exactOptional(),
     /** What the group will look like; a deletion has none. */
     view: ViewPointer.exactOptional(),
     /** `create`: groups that carried our spokeId or name before the POST, and so are not what it made. */
@@ -56,7 +56,7 @@ export type WriteAction = Intent['action'];
 /** A sign that somebody else changed the group on the platform. */
 const Suspect = z.lazy(() =>
   z.object({
-    version: versionText.nullable(),
+    version: versionForm.nullable(),
     /** What the activity feed told of it, oldest first; empty where a comparison found it. */
     traces: z.array(Trace),
     /** When it was noted; later than every suspicion before it, so that it tells one from the next. */
@@ -128,14 +128,14 @@ export const GroupItem = z.lazy(() =>
     /** A person had it tried again: its failures until then, as a letter says them. */
     failedBefore: text.exactOptional(),
     platformId: platformGroupText.exactOptional(),
-    version: versionText.exactOptional(),
+    version: versionForm.exactOptional(),
     view: ViewPointer.exactOptional(),
     /**
      * Versions before the present one, oldest first, and since when it is that: a platform may show them for a while.
      * `hasUnseen`: between them and the present one there may be others, which nobody here has seen.
      */
     overtaken: z
-      .object({ versions: z.array(versionText), atMs: number, hasUnseen: z.boolean().exactOptional() })
+      .object({ versions: z.array(versionForm), atMs: number, hasUnseen: z.boolean().exactOptional() })
       .exactOptional(),
     intent: Intent.exactOptional(),
     /** The intent that its worker has ended with, not knowing the outcome. */

@@ -13,13 +13,16 @@ export type PlatformGroupId = Branded<string, 'PlatformGroupId'>;
 export type RoleId = Branded<string, 'RoleId'>;
 /** What goes into a platform group's `users`: a user id, or a role id where the connection says so. */
 export type PlatformUserId = Branded<string, 'PlatformUserId'>;
-/** The platform's version of a group: opaque, compared for equality only. */
-export type VersionToken = Branded<string, 'VersionToken'>;
+/**
+ * The platform's version of a group: opaque, compared for equality only. It is sent back in the form in which it came, a
+ * string or a number.
+ */
+export type VersionToken = Branded<string | number, 'VersionToken'>;
 /** Id of one intended write to the platform. */
 export type IntentId = Branded<string, 'IntentId'>;
 
 /*
- * These mark a string whose form has been checked at the boundary (zod, or a response's schema). They check nothing
+ * These mark a value whose form has been checked at the boundary (zod, or a response's schema). They check nothing
  * themselves, so that an id is judged in exactly one place.
  */
 export const connectionName = (text: string) => text as ConnectionName;
@@ -28,7 +31,7 @@ export const memberId = (text: string) => text as MemberId;
 export const platformGroupId = (text: string) => text as PlatformGroupId;
 export const roleId = (text: string) => text as RoleId;
 export const platformUserId = (text: string) => text as PlatformUserId;
-export const versionToken = (text: string) => text as VersionToken;
+export const versionToken = (version: string | number) => version as VersionToken;
 export const intentId = (text: string) => text as IntentId;
 
 /** A directory group within its connection: the unit that is written to the platform. */

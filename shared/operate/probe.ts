@@ -7,8 +7,9 @@ import { foldName } from '../plan/names.ts';
 import { openPlatform } from '../sync/open-platform.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
-import { type Platform, PlatformFailure } from '../sync/ports/platform.ts';
+import { failureIn, type Platform, PlatformFailure } from '../sync/ports/platform.ts';
 import type { FeedEvent } from '../sync/ports/reconcile.ts';
+import { SCOPE_REFUSALS, type WriteScope } from './connect/write-scopes.ts';
 import { journalOf, recordDeed } from './journal.ts';
 import { mendOf } from './status.ts';
 
@@ -41,6 +42,7 @@ const PATCH_VERSION = 'PATCH version';
 type Step = readonly [about: string, run: (group: Throwaway) => Promise<string | readonly Finding[]>];
 const STEPS: readonly Step[] = [
   ['new group', tryShowing],
+  ['write scopes', tryScopes],
   [PATCH_VERSION, (group) => tryVersion('patch', group)],
   ['PUT version', (group) => tryVersion('put', group)],
   ['name with capitals and odd white space', (group) => tryName(`  ${group.name}   In CAPITALS `, group)],
@@ -63,7 +65,10 @@ export async function probePlatform(request: ProbeRequest, ports: ToolPorts): Pr
   const name = `groupsync probe ${ports.randomHex(3)}`;
   const change = { kind: 'probe', before: null, after: name, reason: 'to learn what the platform does' };
   await recordDeed(journalOf(connection.name), { action: 'probe', changes: [change] }, ports);
-  const creation = platform.groups.create({ name, spokeId: name, users: [] });
+  const creation = platform.groups.create({ name, spokeId: name, users: [] }).catch((error: unknown) => {
+    const isForbidden = error instanceof PlatformFailure && error.kind === 'forbidden';
+    throw isForbidden ? new ScopeRefused('groups', error) : error;
+  });
   const created = await creation.catch(
     failureThat((failure) => meaningOf(failure, 'create').happened === 'unknown'),
   );
@@ -108,7 +113,7 @@ const isNamed = (name: string, group: ListedGroup): boolean =>
 /** A step that cannot be made leaves something unknown, and the others to be made. */
 async function tryStep([about, run]: Step, group: Throwaway): Promise<readonly Finding[]> {
   group.signal.throwIfAborted();
-  const found = await run(group).catch(failureThat(() => true));
+  const found = await run(group).catch(failureThat((failure) => !(failure instanceof ScopeRefused)));
   if (found instanceof PlatformFailure) return [{ about, found: `unknown: ${found.message}` }];
   return typeof found === 'string' ? [{ about, found }] : found;
 }
@@ -128,6 +133,31 @@ async function tryShowing(group: Throwaway): Promise<readonly Finding[]> {
     { about: 'spokeId shown by', found: places.join(', ') || 'nothing' },
     { about: 'users in a group made without any', found: String(created.users.length) },
   ];
+}
+
+/** Without either scope nothing else can be tried, and the credential is of no use. */
+async function tryScopes(group: Throwaway): Promise<readonly Finding[]> {
+  const { id, name, created, platform } = group;
+  const users = [platformUserId(`${name.replaceAll(' ', '-')}-nobody`)];
+  const version = async () => (await platform.groups.get(id))?.version ?? created.version;
+  await tryScope('groups', async () => platform.groups.patch(id, { name: `${name} scope` }, await version()));
+  await tryScope('members', async () => platform.groups.patch(id, { users }, await version()));
+  return [
+    { about: 'write scope for groups', found: 'granted' },
+    { about: 'write scope for group members', found: 'granted' },
+  ];
+}
+
+async function tryScope(scope: WriteScope, write: () => Promise<unknown>): Promise<void> {
+  const failure = await failureIn(write);
+  if (failure?.kind === 'forbidden') throw new ScopeRefused(scope, failure);
+}
+
+/** Ends the probe: the sentence says which write scope the credential lacks. */
+class ScopeRefused extends PlatformFailure {
+  constructor(scope: WriteScope, failure: PlatformFailure) {
+    super('forbidden', `${SCOPE_REFUSALS[scope].join('; ')} (${failure.message})`, { cause: failure });
+  }
 }
 
 /**

@@ -1,7 +1,8 @@
 import { type Dispatcher, request } from 'undici';
 import { fieldName, parseMatchRule } from '../contract/match-rule.ts';
 import { VERSION } from '../contract/version.ts';
-import type { Applicant, Applicants } from '../sync/ports/platform.ts';
+import { versionToken } from '../domain/ids.ts';
+import { type Applicant, type Applicants, failureIn } from '../sync/ports/platform.ts';
 import { type Credential, staticBearer } from './credential.ts';
 import { PlatformError } from './errors.ts';
 import { createGroupClient } from './group-client.ts';
@@ -10,6 +11,10 @@ import { type Calling, failureOf } from './platform-failure.ts';
 import { employeePages } from './records.ts';
 
 const TIMEOUT_MS = 10_000;
+/** Id of a group that no platform has. */
+const NO_GROUP = 'groupsync-permission-check';
+/** Answers about the write itself: it was not refused for lack of a scope. */
+const ANSWERS: ReadonlySet<string> = new Set(['not_found', 'rejected']);
 /** A person waits at the other end. */
 const PATIENCE_MS = 15_000;
 
@@ -41,7 +46,16 @@ function applicant(baseUrl: string, credential: Credential, options: PlatformsOp
   return {
     me: () => call(() => client.me()),
     markInstalled: () => call(() => client.markInstalled()).then(() => {}),
-    groups: async () => (await call(() => client.groups.list())).map((group) => ({ name: '', ...group })),
+    groups: async () =>
+      (await call(() => client.groups.list())).map((group) => ({ name: '', users: [], ...group })),
+    async refusesWrite(scope) {
+      const field = scope === 'groups' ? { name: NO_GROUP } : { users: [] };
+      const change = { ...field, version: versionToken('0') };
+      const failure = await failureIn(() => call(() => client.groups.patch(NO_GROUP, change)));
+      if (failure === undefined || ANSWERS.has(failure.kind)) return false;
+      if (failure.kind === 'forbidden') return true;
+      throw failure;
+    },
     async *employees(names, states) {
       const fields = names.flatMap((name) => parseMatchRule(`id=${name}`)?.employeeField ?? []);
       for await (const page of employeePages(client, { fields, states }, call)) {

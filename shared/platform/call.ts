@@ -53,13 +53,20 @@ export interface CallOptions {
   readonly onTry?: (() => void) | undefined;
 }
 
+interface RequestBody {
+  readonly schema: z.ZodType;
+  readonly value: unknown;
+  /** Rewrites the JSON before it is sent. */
+  readonly finish?: (json: string) => string;
+}
+
 /** One call of one endpoint. */
 export interface Call<T> {
   readonly endpoint: Endpoint;
   readonly ids?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, QueryValue>>;
   /** What is sent, and the schema that it must pass first: nothing is sent that the specification does not allow. */
-  readonly body?: { readonly schema: z.ZodType; readonly value: unknown };
+  readonly body?: RequestBody;
   readonly decoding: Decoding<T>;
   /** True where a slow answer is asked for again in smaller pieces by the caller, not as it is by us. */
   readonly canShrink?: boolean;
@@ -94,7 +101,9 @@ export function checkedTarget<T>({ endpoint, ids, query }: Call<T>): string {
 
 /** The body as it is sent, or none. @throws InvalidRequestError naming the field. */
 export function checkedBody<T>({ endpoint, body }: Call<T>): string | undefined {
-  return body === undefined ? undefined : JSON.stringify(checked(body.schema, body.value, endpoint));
+  if (body === undefined) return undefined;
+  const json = JSON.stringify(checked(body.schema, body.value, endpoint));
+  return body.finish === undefined ? json : body.finish(json);
 }
 
 /** Checks what is about to be sent. @throws InvalidRequestError naming the field. */

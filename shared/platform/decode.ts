@@ -14,6 +14,8 @@ export interface Decoding<T> {
   readonly oddOf?: (value: T) => readonly string[];
   /** Rewrites the text before it is parsed. */
   readonly prepare?: (text: string) => string;
+  /** Puts what was parsed into the envelope that the schema describes, where the platform has several. */
+  readonly envelope?: (raw: unknown) => unknown;
   /** Member of an envelope that is null on success. */
   readonly errorMember?: string;
   /** True where the body is not specified: nothing is parsed. */
@@ -34,7 +36,7 @@ export function decode<T>(
   secrets: readonly string[] = [],
 ) {
   const { schema, exact = false, errorMember } = decoding;
-  const raw = decoding.ignoreBody === true ? undefined : parseJson(decoding.prepare?.(text) ?? text, facts);
+  const raw = decoding.ignoreBody === true ? undefined : parse(text, decoding, facts);
   const reported = errorMember === undefined ? undefined : memberOf(raw, errorMember);
   if (reported !== undefined && reported !== null) {
     const excerpt = excerptOf(JSON.stringify(reported), secrets);
@@ -51,6 +53,11 @@ export function decode<T>(
     if (second.success) return { value: second.data, ignoredFields: paths.map(formatPath) };
   }
   throw failure;
+}
+
+function parse<T>(text: string, { prepare, envelope }: Decoding<T>, facts: PlatformErrorFacts): unknown {
+  const raw = parseJson(prepare?.(text) ?? text, facts);
+  return envelope === undefined ? raw : envelope(raw);
 }
 
 /** Half a character has no UTF-8 form, so it could not be stored as it is; a platform that cuts texts leaves one. */

@@ -15,8 +15,12 @@ type Wanted = Parameters<Platform['employees']>[0];
 const LISTED_STATES: ReadonlySet<string> = new Set(['ACTIVE', 'TERMINATED']);
 
 /** Employees as the people index wants them, page by page. Terminated ones too: leaving must be told, not concluded. */
-export async function* employeePages(client: GroupClient, { fields, states }: Wanted, call: Calling) {
-  const sendAllRoles = states.some((state) => !LISTED_STATES.has(state));
+export async function* employeePages(
+  client: GroupClient,
+  { fields, states, isEveryone }: Wanted,
+  call: Calling,
+) {
+  const sendAllRoles = isEveryone === true || states.some((state) => !LISTED_STATES.has(state));
   const pages = client.employees.pagesAll(sendAllRoles ? { sendAllRoles } : {});
   for await (const page of calling(pages, call)) yield page.map((employee) => recordOf(employee, fields));
 }

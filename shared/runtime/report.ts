@@ -92,16 +92,20 @@ export function reportLevels(connection: string, levels: Levels, metrics: Metric
 
 export function reportFeed({ report, duplicates, sweep }: FeedRun, metrics: Metrics): void {
   if (report.eventsRead > 0) metrics.emit('FeedEventsRead', report.eventsRead);
-  reportSweep({ halted: false, duplicates }, metrics);
+  reportDuplicates(duplicates, metrics);
   if (sweep !== undefined) reportSweep(sweep, metrics);
 }
 
 /** All other drift is found, and counted, by apply. */
-export function reportSweep(
-  { halted, duplicates }: Pick<SweepRun, 'halted' | 'duplicates'>,
-  metrics: Metrics,
-): void {
+export function reportSweep({ report, halted, duplicates, unknownUsers }: SweepRun, metrics: Metrics): void {
   if (halted) metrics.emit('SweepHalted', 1);
+  reportDuplicates(duplicates, metrics);
+  const { ids = 0, newRecords = 0 } = unknownUsers ?? {};
+  if (newRecords > 0) metrics.emit('DriftFound', newRecords, 'unknown_users');
+  if (ids > 0) metrics.emit('UnknownUsers', ids, report.connection);
+}
+
+function reportDuplicates(duplicates: number, metrics: Metrics): void {
   if (duplicates > 0) metrics.emit('DriftFound', duplicates, 'duplicate_spoke_id');
 }
 

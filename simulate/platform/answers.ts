@@ -2,7 +2,7 @@ import type { HeldGroup, PlatformOptions } from './facts.ts';
 import type { Author, Groups, Written } from './groups.ts';
 import type { createPeople } from './people.ts';
 import type { Request } from './request.ts';
-import { activityEvent, endOfFeed, feedPage, firstAtOrAfter } from './rules.ts';
+import { activityEvent, endOfFeed, feedEnvelope, feedPage, firstAtOrAfter } from './rules.ts';
 import type { Tempers } from './tempers.ts';
 import type { Tokens } from './tokens.ts';
 
@@ -107,7 +107,7 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
     );
     const cursor = page.position === position && next !== null ? next : `${page.position}@${clock()}`;
     const ending = page.isEnd ? endOfFeed(traits.endOfFeed, cursor) : { next: cursor };
-    return json({ data: { events, ...ending }, error: null });
+    return json(feedEnvelope({ events, ...ending }, traits.feedEnvelope, traits.emptyFeedPage));
   };
 
   /** What was given out before the temper came is refused for good, each time by the same status. */

@@ -18,7 +18,8 @@ export interface PlatformOptions {
 }
 
 /** A group as the platform truly holds it, whatever it shows. */
-export interface HeldGroup extends PlatformGroup {
+export interface HeldGroup extends Omit<PlatformGroup, 'version'> {
+  readonly version: string | number;
   readonly createdAtMs: number;
   readonly madeBy: 'us' | 'somebody';
 }

@@ -11,7 +11,7 @@ export interface Author {
   readonly initiator?: rules.InitiatorType;
 }
 
-export type WriteBody = rules.GroupBody & { readonly version?: string };
+export type WriteBody = rules.GroupBody & { readonly version?: string | number };
 
 /** What became of a write: the group, or why not. */
 export type Written =
@@ -30,6 +30,9 @@ const versionOf = ({ name, spokeId, users }: rules.GroupContent): string =>
     .update(JSON.stringify([name, spokeId, users]))
     .digest('hex')
     .slice(0, 16);
+
+/** The same number for the same text. */
+const numberOf = (text: string): number => createHash('sha256').update(text).digest().readUIntBE(0, 6);
 
 export type Groups = ReturnType<typeof createGroups>;
 
@@ -79,9 +82,13 @@ export function createGroups(options: PlatformOptions, tempers: Tempers) {
     return { status: 200, group };
   };
 
-  const hold = (group: rules.PlatformGroup, origin: Pick<HeldGroup, 'createdAtMs' | 'madeBy'>): HeldGroup => {
+  const hold = (
+    group: HeldGroup | rules.PlatformGroup,
+    origin: Pick<HeldGroup, 'createdAtMs' | 'madeBy'>,
+  ): HeldGroup => {
     const { createdAtMs, madeBy } = origin;
-    const version = traits.hashedVersions ? versionOf(group) : group.version;
+    const text = traits.hashedVersions ? versionOf(group) : String(group.version);
+    const version = traits.numericVersions ? numberOf(text) : text;
     const now = { ...group, version, createdAtMs, madeBy };
     held.set(group.id, now);
     const past = pasts.get(group.id) ?? [];

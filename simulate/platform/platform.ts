@@ -30,6 +30,9 @@ export const PLAIN_TRAITS: Traits = {
   hashedVersions: false,
   endOfFeed: 'same',
   feedLagMs: 0,
+  feedEnvelope: 'data',
+  emptyFeedPage: 'list',
+  numericVersions: false,
 };
 
 /** A late write is done this long after its caller has gone, at most: proxies and servers give up on it. */

@@ -39,7 +39,7 @@ export function requestOf({ method, path, body, headers = {} }: Sent) {
   const isWrite = WRITES.has(kind);
   const bearer = (headers['authorization'] ?? '').slice('Bearer '.length);
   const token = kind === 'token' ? (new URLSearchParams(body ?? '').get('refresh_token') ?? '') : bearer;
-  const fields: GroupBody & { readonly version?: string } =
+  const fields: GroupBody & { readonly version?: string | number } =
     isWrite && typeof body === 'string' ? JSON.parse(body) : {};
   return { kind, method, route, id, query, body: fields, token, isWrite };
 }

@@ -50,11 +50,11 @@ export function createdGroup(content: GroupContent, newId: NewId) {
  * The group with new content and a new version. Content equal to the present one changes nothing, so an equal version
  * always means equal content; another order of the users counts as a change. No `change`: nothing changed.
  */
-export function changedGroup(
-  group: PlatformGroup,
+export function changedGroup<Known extends Omit<PlatformGroup, 'version'>>(
+  group: Known,
   content: GroupContent,
   newId: NewId,
-): { readonly group: PlatformGroup; readonly change?: GroupChange } {
+): { readonly group: Known | PlatformGroup; readonly change?: GroupChange } {
   const users = [...new Set(content.users)];
   const isRenamed = group.name !== content.name || group.spokeId !== content.spokeId;
   if (!isRenamed && isSameList(group.users, users)) return { group };
@@ -80,8 +80,8 @@ export function wantedContent(method: 'PUT' | 'PATCH', group: GroupContent, body
 /** Whether a write was computed from a version that is no longer the group's. */
 export function isStale(
   method: 'PUT' | 'PATCH',
-  group: Pick<PlatformGroup, 'version'>,
-  sent: string | undefined,
+  group: { readonly version: string | number },
+  sent: string | number | undefined,
   enforceVersionOnPatch: boolean,
 ): boolean {
   const isCompared = method === 'PUT' || enforceVersionOnPatch;
@@ -168,6 +168,17 @@ export function endOfFeed(
 ): { next?: string | null } {
   if (form === 'absent') return {};
   return { next: form === 'same' ? cursor : form === 'null' ? null : '' };
+}
+
+type PageForm = 'list' | 'nullEvents' | 'nullData';
+type Page = { readonly events: readonly unknown[]; readonly next?: string | null };
+
+/** A page of the feed as this platform sends it; one without events may be null in two ways. */
+export function feedEnvelope(page: Page, envelope: 'data' | 'flat', emptyPage: PageForm): object {
+  const isNull = page.events.length === 0 && emptyPage !== 'list';
+  const shown = isNull ? { ...page, events: null } : page;
+  if (envelope === 'flat') return shown;
+  return { data: isNull && emptyPage === 'nullData' ? null : shown, error: null };
 }
 
 const KINDS = {

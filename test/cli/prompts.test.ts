@@ -26,6 +26,7 @@ describe('at a terminal', () => {
       ['connect', 'new'],
       ['Address of the platform', `https://platform.test${ENTER}`],
       ['Token of the OAuth application', `${TOKEN}${ENTER}`],
+      ['Which id of an employee', ENTER],
       ['Store the connection new?', 'y\r'],
     );
     expect({ code, stored }).toEqual({ code: 0, stored: [TOKEN] });
@@ -37,15 +38,28 @@ describe('at a terminal', () => {
     ['the address', []],
     ['the token', [['Address', `https://platform.test${ENTER}`]]],
     [
-      'the last question',
+      'the question which id groups hold',
       [
         ['Address', `https://platform.test${ENTER}`],
         ['Token', `${TOKEN}${ENTER}`],
       ],
     ],
+    [
+      'the last question',
+      [
+        ['Address', `https://platform.test${ENTER}`],
+        ['Token', `${TOKEN}${ENTER}`],
+        ['Which id', ENTER],
+      ],
+    ],
   ] as const)('Ctrl-C at %s ends connect in one line, with nothing stored', async (_, before) => {
     const { at, stored } = await worldOf();
-    const questions = ['Address of the platform', 'Token of the OAuth', 'Store the connection'];
+    const questions = [
+      'Address of the platform',
+      'Token of the OAuth',
+      'Which id of an employee',
+      'Store the connection',
+    ];
     const { code, stdout, stderr } = await at(['connect', 'new'], ...before, [
       questions[before.length] ?? '',
       CTRL_C,

@@ -42,7 +42,7 @@ describe('alarms', () => {
         'apply-dead-letters apply-failures apply-messages-wait-too-long changes-wait-over-an-hour',
         'credential-not-checked credential-unauthorised events-dead-letters events-wait-too-long',
         'feed-cursor-stale gate-closed holds-waiting people-not-refreshed pump-not-run',
-        'sweep-halted sweep-not-run table-throttles undelivered-calls',
+        'sweep-halted sweep-not-run table-throttles undelivered-calls unknown-users',
       ]
         .flatMap((names) => names.split(' '))
         .concat(FUNCTION_KEYS.flatMap(ofFunction))
@@ -151,10 +151,10 @@ describe('alarms', () => {
     expect(near?.Period * 1_000).toBeGreaterThan(near?.Threshold);
   });
 
-  it('of levels go on ringing until the next pump, however rarely it runs', () => {
+  it('of levels go on ringing until the next pump or sweep, however rarely it runs', () => {
     const isLevel = ({ MetricName: of }: { MetricName: MetricName }) => METRICS[of]?.form === 'gauge';
     const levels = alarmsOf(synthesise({ pumpMinutes: 60 }).template).filter(isLevel);
-    expect(levels.map(({ Period }) => Period)).toEqual(Array(6).fill(3_600));
+    expect(levels.map(({ Period }) => Period)).toEqual(Array(7).fill(3_600));
   });
 
   it('judge silence of the heartbeats as bad news, and of everything else as no news', () => {

@@ -2,18 +2,21 @@ import { Agent } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openPlatform } from '../../local/open-platform.ts';
 import { probePlatform } from '../../shared/operate/probe.ts';
+import { createApplicants } from '../../shared/platform/applicants.ts';
 import { createPlatforms } from '../../shared/platform/platforms.ts';
 import { createWorld } from '../support/operate/world.ts';
 
 const TOKEN = 'an-example-token';
-const WORLD = {
+const worldWith = (scopes: readonly string[] | undefined) => ({
   companies: [{ id: 'acme', name: 'Acme', employees: [], groups: [] }],
-  credentials: [{ token: TOKEN, kind: 'oauth_app' as const, company: 'acme' }],
-};
+  credentials: [
+    { token: TOKEN, kind: 'oauth_app' as const, company: 'acme', ...(scopes && { scopes: [...scopes] }) },
+  ],
+});
 
-/** What the probe finds of the platform simulator over HTTP, with these settings of it. */
-async function foundWith(settings: object) {
-  const simulator = await openPlatform({ world: WORLD, dataFile: undefined, port: 0 });
+/** The platform simulator over HTTP, with these settings, as a credential with these scopes meets it. */
+async function simulatorWith(settings: object, scopes?: readonly string[]) {
+  const simulator = await openPlatform({ world: worldWith(scopes), dataFile: undefined, port: 0 });
   const dispatcher = new Agent();
   onTestFinished(async () => {
     await dispatcher.close();
@@ -33,10 +36,22 @@ async function foundWith(settings: object) {
   const real = { clock: Date.now, sleep };
   const platforms = createPlatforms({ ...ports, ...real, secrets, dispatcher } as never);
   const request = { connection: acme, by: 'me', signal: new AbortController().signal, tell: () => {} };
-  const report = await probePlatform(request, { ...ports, ...real, platforms });
+  return {
+    probe: () => probePlatform(request, { ...ports, ...real, platforms }),
+    groups: async () => (await platforms.open(acme)).groups.list(0),
+    applicant: await createApplicants({ ...ports, ...real, secrets, dispatcher } as never).present(
+      simulator.url,
+      TOKEN,
+    ),
+  };
+}
+
+/** What the probe finds. */
+async function foundWith(settings: object) {
+  const { probe, groups } = await simulatorWith(settings);
+  const report = await probe();
   expect(report).toMatchObject({ kept: true, stopped: null, left: [] });
-  const groups = await (await platforms.open(acme)).groups.list(0);
-  expect(groups).toEqual([]);
+  expect(await groups()).toEqual([]);
   return Object.fromEntries(report.findings.map(({ about, found }) => [about, found]));
 }
 
@@ -59,7 +74,47 @@ describe('probe of the platform simulator', () => {
     [{ echoSpokeId: false }, 'spokeId shown by', 'nothing'],
     [{ endOfFeed: 'absent' }, 'changes in the activity feed', 'at once'],
     [{ endOfFeed: 'null' }, 'activity parameter limit', 'honoured'],
+    [{}, 'write scope for groups', 'granted'],
+    [{}, 'write scope for group members', 'granted'],
+    [{ createdStatus: 201 }, 'users in a group made without any', '0'],
+    [{ versionForm: 'number' }, 'PATCH version', honoured(409)],
+    [{ versionForm: 'longNumber' }, 'PUT version', honoured(409)],
+    [{ feedEnvelope: 'flat', emptyFeedPage: 'nullEvents' }, 'changes in the activity feed', 'at once'],
+    [{ emptyFeedPage: 'nullData' }, 'activity parameter startDate', 'honoured'],
   ])('with %j tells of %s: %s', async (settings, about, found) => {
     expect((await foundWith(settings))[about]).toBe(found);
+  });
+});
+
+describe('write scopes of the platform simulator', () => {
+  it('lets a probe end with a sentence where the token may rename groups but not set their members', async () => {
+    const { probe, groups } = await simulatorWith({}, ['groups:write']);
+    const report = await probe();
+    expect(report).toMatchObject({ kept: false, left: [] });
+    expect(report.stopped).toContain('may rename groups but may not set their members');
+    expect(report.stopped).toContain('write scope for group members');
+    expect(await groups()).toEqual([]);
+  });
+
+  it('lets a probe fail with a sentence where the token may not make groups', async () => {
+    const { probe } = await simulatorWith({}, ['group-members:write']);
+    await expect(probe()).rejects.toThrow('the credential may not create or change groups');
+  });
+
+  it.each<[readonly string[] | undefined, readonly [groups: boolean, members: boolean]]>([
+    [undefined, [false, false]],
+    [['*'], [false, false]],
+    [['employees:name'], [false, false]],
+    [
+      ['groups:write', 'group-members:write'],
+      [false, false],
+    ],
+    [['groups:write'], [false, true]],
+    [['group-members:write'], [true, false]],
+  ])('shows connect what a token with the scopes %j is refused', async (scopes, refused) => {
+    const { applicant, groups } = await simulatorWith({}, scopes);
+    expect(await applicant.refusesWrite('groups')).toBe(refused[0]);
+    expect(await applicant.refusesWrite('members')).toBe(refused[1]);
+    expect(await groups()).toEqual([]);
   });
 });

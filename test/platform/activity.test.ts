@@ -58,6 +58,30 @@ describe('activity.follow', () => {
     expect(platform.seen).toHaveLength(1);
   });
 
+  it.each<[string, unknown, string | null]>([
+    ['data: null', { data: null, error: null }, 'c1'],
+    ['data.events: null', { data: { events: null, next: 'c2' }, error: null }, 'c2'],
+    ['data.events: null without next', { data: { events: null }, error: null }, 'c1'],
+    ['events: null in a flat envelope', { events: null, next: 'c2' }, 'c2'],
+  ])('takes %s for an empty page and keeps the last usable cursor', async (_, body, cursor) => {
+    const { client } = await rig(inTurn({ body }, page([], null)));
+    const pages = await collect(client.activity.follow({ cursor: 'c1' }));
+    expect(pages.flatMap(({ events }) => events)).toEqual([]);
+    expect(pages.at(-1)).toMatchObject({ next: cursor, done: true });
+  });
+
+  it('reads the flat envelope {events, next}, page after page', async () => {
+    const flat = (ids: readonly string[], next: unknown) => ({ body: { events: ids.map(event), next } });
+    const odd = { body: { events: [{ ...event('c'), name: 7 }], next: null } };
+    const { client } = await rig(inTurn(flat(['a'], 'c1'), flat(['b'], 'c2'), odd));
+    const pages = await collect(client.activity.follow());
+    expect(pages.map(({ events, next }) => [events.map(({ id }) => id), next])).toEqual([
+      [['a'], 'c1'],
+      [['b'], 'c2'],
+      [['c'], 'c2'],
+    ]);
+  });
+
   it('has no cursor to store where none ever came', async () => {
     const { client } = await rig(inTurn(page(['z'], null)));
     await expect(collect(client.activity.follow())).resolves.toMatchObject([{ next: null, done: true }]);
@@ -86,10 +110,12 @@ describe('activity.follow', () => {
   });
 
   it.each<[string, unknown, string]>([
-    ['{events}', { events: [], next: 'c' }, 'an object with keys events, next'],
-    ['{results}', { results: [] }, 'an object with keys results'],
+    ['{results}', { results: [], next: 'c' }, 'an object with keys results, next'],
+    ['{data: {results}}', { data: { results: [] } }, 'an object with keys results'],
+    ['a list', [{ id: 'a' }], 'got an array of 1'],
+    ['null', null, 'got null'],
+    ['events that are no list', { events: {}, next: 'c' }, 'field data.events'],
     ['no events', { data: { next: 'c1' }, error: null }, 'field data.events'],
-    ['events null', { data: { events: null, next: 'c1' }, error: null }, 'field data.events'],
     ['a cursor that is no text', { data: { events: [], next: { id: 1 } }, error: null }, 'field data.next'],
     [
       'no event with an id',

@@ -187,6 +187,23 @@ describe('the client and the simulator, written apart from one specification', (
     await app.groups.delete(group.id);
   });
 
+  it.each([
+    { createdStatus: 201 },
+    { versionForm: 'number' },
+    { versionForm: 'longNumber' },
+    { keepVersionIfUnchanged: false },
+  ])('writes groups where the platform has the setting %j', async (setting) => {
+    await control('settings', setting);
+    const created = await app.groups.create({ name: 'Ops', spokeId: '00g3', users: ['user-1'] });
+    const same = await app.groups.patch(created.id, { users: ['user-1'], version: created.version });
+    const patched = await app.groups.patch(created.id, { users: [], version: same.version });
+    const stale = { name: 'Ops 2', spokeId: '00g3', users: [], version: created.version };
+    await expect(app.groups.replace(created.id, stale)).rejects.toBeInstanceOf(ConflictError);
+    await app.groups.replace(created.id, { ...stale, version: patched.version });
+    await app.groups.delete(created.id);
+    await control('settings', { createdStatus: 200, versionForm: 'text', keepVersionIfUnchanged: true });
+  });
+
   it('pushes a candidate', async () => {
     const candidate = {
       name: 'Cy Moss',

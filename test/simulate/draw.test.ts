@@ -50,7 +50,8 @@ it('draws every temper, deed, way, trait, fault and crash point within 300 lives
     window:0 window:5 window:60 connections:2 connections:3 companies:1 companies:2 companies:3 credential:static credential:oauth
     staleStatus:409 staleStatus:412 staleStatus:400 staleStatus:422 enforceVersionOnPatch:false echoSpokeId:false names:trimmed
     names:folded uniqueNames:true installer:null installer:u-installer listLagMs:true getLagMs:true feedLagMs:true endOfFeed:same
-    endOfFeed:null endOfFeed:absent endOfFeed:empty membership:additive drift:report drift:adopt onGroupDeleted:empty
+    endOfFeed:null endOfFeed:absent endOfFeed:empty feedEnvelope:flat emptyFeedPage:nullEvents emptyFeedPage:nullData
+    numericVersions:true membership:additive drift:report drift:adopt onGroupDeleted:empty
     onGroupDeleted:release adoptExisting:never adoptExisting:byName memberIdField:id groups:given nameTemplate:{name}
     drops_users keeps_users refuses_user_422 answers_other_group answers_html answers_half list_denies get_denies
     list_shows_odd_group list_times_out writes_503 writes_403 writes_405 writes_423 writes_302 everything_503 throttles

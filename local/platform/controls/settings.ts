@@ -12,6 +12,18 @@ export const Settings = z.strictObject({
   requestsPerSecond: z.number().positive().nullable(),
   /** What `next` is on the last page of the activity feed. */
   endOfFeed: z.enum(['same', 'null', 'absent', 'empty']),
+  /** Whether the feed comes in `{data: {events, next}, error}`, or as `{events, next}` at the top level. */
+  feedEnvelope: z.enum(['data', 'flat']),
+  /** How a page of the feed without events comes: as an empty list, as `events: null`, or as `data: null`. */
+  emptyFeedPage: z.enum(['list', 'nullEvents', 'nullData']),
+  /** How groups show their version: as text, as a number, or as a number with more digits than JavaScript keeps. */
+  versionForm: z.enum(['text', 'number', 'longNumber']),
+  /** What answers a POST of a group that succeeds. */
+  createdStatus: z.literal([200, 201]),
+  /** Whether empty ids in `users` are dropped; else they are refused. */
+  dropBlankIds: z.boolean(),
+  /** Whether a write that changes nothing keeps the group's version. */
+  keepVersionIfUnchanged: z.boolean(),
 });
 export type Settings = z.infer<typeof Settings>;
 
@@ -22,4 +34,10 @@ export const DEFAULT_SETTINGS: Settings = {
   echoSpokeId: true,
   requestsPerSecond: null,
   endOfFeed: 'same',
+  feedEnvelope: 'data',
+  emptyFeedPage: 'list',
+  versionForm: 'text',
+  createdStatus: 200,
+  dropBlankIds: false,
+  keepVersionIfUnchanged: true,
 };

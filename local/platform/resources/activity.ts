@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { endOfFeed } from '../../../simulate/platform/rules.ts';
+import { endOfFeed, feedEnvelope } from '../../../simulate/platform/rules.ts';
 import { endpoint } from '../endpoint.ts';
 import { readFeed } from '../feed.ts';
 import { integerParameter } from '../query.ts';
@@ -42,8 +42,9 @@ const list = endpoint({
       limit: query.limit,
       nowMs: simulation.clock(),
     });
-    const next = page.isEnd ? endOfFeed(simulation.settings().endOfFeed, page.next) : { next: page.next };
-    return { data: { events: page.events, ...next }, error: null };
+    const settings = simulation.settings();
+    const next = page.isEnd ? endOfFeed(settings.endOfFeed, page.next) : { next: page.next };
+    return feedEnvelope({ events: page.events, ...next }, settings.feedEnvelope, settings.emptyFeedPage);
   },
 });
 

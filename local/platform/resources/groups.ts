@@ -1,10 +1,13 @@
+import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { isStale, wantedContent } from '../../../simulate/platform/rules.ts';
+import type { Settings } from '../controls/settings.ts';
 import { type Call, endpoint } from '../endpoint.ts';
-import { ApiError, badRequest, notFound } from '../errors.ts';
+import { ApiError, badRequest, forbidden, notFound } from '../errors.ts';
 import { changeGroup, createGroup, deleteGroup } from '../group-changes.ts';
 import { Ok } from '../schemas/account.ts';
-import { CreateGroup, Group, WriteGroup } from '../schemas/group.ts';
+import { GROUP_WRITE_SCOPES, mayWrite } from '../scopes.ts';
+import { CreateGroup, type Group, ShownGroup, WriteGroup } from '../schemas/group.ts';
 
 const area = 'Groups';
 const ofGroup = z.object({ groupId: z.string() });
@@ -18,7 +21,7 @@ const listGroups = endpoint({
   area,
   summary: 'All third-party groups of the organisation',
   oauthOnly: true,
-  response: z.array(Group),
+  response: z.array(ShownGroup),
   handle: (call) => Array.from(call.company.groups.values(), (group) => shown(group, call)),
 });
 
@@ -31,9 +34,12 @@ const create = endpoint({
   description: 'Two groups may have the same name or spokeId: the specification forbids neither.',
   oauthOnly: true,
   body: CreateGroup,
-  response: Group,
+  response: ShownGroup,
+  status: ({ createdStatus }) => createdStatus,
   handle: (call) => {
-    const { name, spokeId = null, users = [] } = call.body;
+    refuseUnscoped(call, { groups: true, members: (call.body.users ?? []).length > 0 });
+    const { name, spokeId = null } = call.body;
+    const users = acceptedIds(call.body.users ?? [], call);
     const { group, changes } = createGroup({ name, spokeId, users }, author(call));
     call.simulation.store.commit(changes);
     return shown(group, call);
@@ -48,7 +54,7 @@ const read = endpoint({
   summary: 'One group',
   oauthOnly: true,
   params: ofGroup,
-  response: Group,
+  response: ShownGroup,
   handle: (call) => shown(existing(call), call),
 });
 
@@ -61,7 +67,7 @@ const replace = endpoint({
   oauthOnly: true,
   params: ofGroup,
   body: WriteGroup,
-  response: Group,
+  response: ShownGroup,
   handle: (call) => write('PUT', call),
 });
 
@@ -74,7 +80,7 @@ const patch = endpoint({
   oauthOnly: true,
   params: ofGroup,
   body: WriteGroup,
-  response: Group,
+  response: ShownGroup,
   handle: (call) => write('PATCH', call),
 });
 
@@ -88,6 +94,7 @@ const remove = endpoint({
   params: ofGroup,
   response: Ok,
   handle: (call) => {
+    refuseUnscoped(call, { groups: true, members: false });
     call.simulation.store.commit(deleteGroup(existing(call), author(call)));
     return { ok: true };
   },
@@ -104,11 +111,46 @@ function existing({ company, params }: Call<z.infer<typeof ofGroup>>): Group {
 type Write = Call<z.infer<typeof ofGroup>, unknown, WriteGroup>;
 
 function write(method: 'PUT' | 'PATCH', call: Write) {
+  const { name, spokeId, users: sent } = call.body;
+  const isReplaced = method === 'PUT';
+  refuseUnscoped(call, {
+    groups: isReplaced || name !== undefined || spokeId !== undefined,
+    members: isReplaced || sent !== undefined,
+  });
   const group = existing(call);
   refuseStale(method, group, call);
-  const changed = changeGroup(group, wantedContent(method, group, call.body), author(call));
+  const { users, ...rest } = call.body;
+  const body = users === undefined ? rest : { ...rest, users: acceptedIds(users, call) };
+  const content = wantedContent(method, group, body);
+  const changed = changeGroup(group, content, author(call));
+  if (changed.changes.length === 0) return shown(rewritten(group, call), call);
   call.simulation.store.commit(changed.changes);
   return shown(changed.group, call);
+}
+
+/** Comes before the group is looked for, as scopes are checked at a gateway. */
+function refuseUnscoped(
+  { credential }: Call,
+  needed: { readonly groups: boolean; readonly members: boolean },
+) {
+  for (const what of ['groups', 'members'] as const) {
+    if (!needed[what] || mayWrite(what, credential.scopes)) continue;
+    throw forbidden(`the token lacks the scope ${GROUP_WRITE_SCOPES[what]}`);
+  }
+}
+
+/** The group after a write that changes nothing. */
+function rewritten(group: Group, { company, simulation }: Write): Group {
+  if (simulation.settings().keepVersionIfUnchanged) return group;
+  const renewed = { ...group, version: simulation.newId() };
+  simulation.store.commit([{ kind: 'group', company: company.id, group: renewed }]);
+  return renewed;
+}
+
+function acceptedIds(users: readonly string[], { simulation }: Call): string[] {
+  const filled = users.filter((id) => id !== '');
+  if (filled.length === users.length || simulation.settings().dropBlankIds) return filled;
+  throw badRequest(`body.users[${users.indexOf('')}]: expected an id, got an empty string`);
 }
 
 /**
@@ -121,7 +163,8 @@ function refuseStale(method: 'PUT' | 'PATCH', group: Group, { body, simulation }
   if (isCompared && requireVersion && body.version === undefined) {
     throw badRequest('body.version: expected a version');
   }
-  if (!isStale(method, group, body.version, enforceVersionOnPatch)) return;
+  const version = shownVersion(group, simulation.settings());
+  if (!isStale(method, { version }, body.version, enforceVersionOnPatch)) return;
   throw new ApiError(
     staleVersionStatus,
     'stale_version',
@@ -129,8 +172,22 @@ function refuseStale(method: 'PUT' | 'PATCH', group: Group, { body, simulation }
   );
 }
 
-const shown = (group: Group, { simulation }: Call) =>
-  simulation.settings().echoSpokeId ? group : { ...group, spokeId: null };
+function shown(group: Group, { simulation }: Call) {
+  const settings = simulation.settings();
+  const spokeId = settings.echoSpokeId ? group.spokeId : null;
+  return { ...group, spokeId, version: shownVersion(group, settings) };
+}
+
+/**
+ * The version in the form that the setting asks for, and only the same form counts as the same version. A number is made
+ * of the text, so that a group keeps its version while the setting changes to and fro.
+ */
+function shownVersion({ version }: Group, { versionForm }: Settings): string | number {
+  if (versionForm === 'text') return version;
+  const digest = createHash('sha256').update(version).digest();
+  const number = digest.readUIntBE(0, 6);
+  return versionForm === 'number' ? number : `number:9${String(digest.readBigUInt64BE(8)).padStart(20, '0')}`;
+}
 
 const author = ({ company, credential, simulation }: Call) => ({
   company,

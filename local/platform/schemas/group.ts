@@ -1,21 +1,22 @@
 import * as z from 'zod';
 
 /** Specification, "Group". `users` may hold ids of nobody; `version` is opaque. */
-export const Group = z
-  .object({
-    id: z.string(),
-    spokeId: z.string().nullable(),
-    name: z.string(),
-    users: z.array(z.string()),
-    version: z.string(),
-  })
-  .meta({ id: 'Group' });
+export const Group = z.object({
+  id: z.string(),
+  spokeId: z.string().nullable(),
+  name: z.string(),
+  users: z.array(z.string()),
+  version: z.string(),
+});
 export type Group = z.infer<typeof Group>;
+
+/** A group as an answer shows it: the setting `versionForm` decides on the form of its version. */
+export const ShownGroup = Group.extend({ version: z.union([z.string(), z.number()]) }).meta({ id: 'Group' });
 
 const body = {
   name: z.string().max(1000),
   spokeId: z.string().max(1000).nullable(),
-  users: z.array(z.string().min(1).max(1000)),
+  users: z.array(z.string().max(1000)),
 };
 
 /** Body of POST /groups. Only the name is required (our choice). */
@@ -27,6 +28,11 @@ export const CreateGroup = z
 export const WriteGroup = z
   .object(body)
   .partial()
-  .extend({ version: z.string().optional().describe('The version that this change was computed from.') })
+  .extend({
+    version: z
+      .union([z.string(), z.number()])
+      .optional()
+      .describe('The version that this change was computed from, in the form in which it was shown.'),
+  })
   .meta({ id: 'WriteGroup' });
 export type WriteGroup = z.infer<typeof WriteGroup>;

@@ -1,10 +1,12 @@
-import type { Check, Inspection } from '../../contract/answers.ts';
+import type { Check, Inspection, MemberIds } from '../../contract/answers.ts';
 import { fieldName } from '../../contract/match-rule.ts';
 import { type ConnectionSettings, matchRules } from '../../contract/settings.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import { fault, messageOf, well } from '../doctor/check.ts';
 import { keptFor } from './connect.ts';
+import { checkMemberIds, findMemberIds } from './member-id.ts';
 import { type InspectInput, planAdoption, previewMatch, type SampledEmployee } from './preview.ts';
+import { checkWriteScopes } from './write-scopes.ts';
 
 /** Employees that are looked at for their fields and for the preview. */
 const SAMPLE = 1_000;
@@ -14,7 +16,8 @@ export async function inspectCredential(input: InspectInput, ports: ToolPorts): 
   const checks: Check[] = [];
   const owner = await ports.connections.companyOf(input.name);
   const company = await checkCompany(input, owner, checks);
-  if (company === undefined) return { company, checks, usable: false, preview: null, adoption: null };
+  if (company === undefined)
+    return { company, checks, usable: false, preview: null, adoption: null, memberIds: null };
   await attempt(checks, {
     name: 'installed',
     run: () => input.applicant.markInstalled(),
@@ -27,21 +30,38 @@ export async function inspectCredential(input: InspectInput, ports: ToolPorts): 
     done: (groups) => `groups may be read: ${groups.length} there`,
     fix: 'use the token of an OAuth application with the groups permission; a customer API key cannot write groups',
   });
+  const scopes = listed === undefined ? [] : await checkWriteScopes(input.applicant);
+  checks.push(...scopes);
   const sample = await attempt(checks, {
     name: 'employees',
     run: () => sampleEmployees(input),
     done: (employees) => `employees may be read: ${employees.length} looked at`,
     fix: 'let the credential read employees',
   });
-  if (sample !== undefined) checks.push(...checkFields(input.settings, sample));
+  const memberIds = listed && sample ? findMemberIds(listed, sample) : null;
+  const settings = proposedSettings(input, memberIds);
+  if (sample !== undefined) checks.push(...checkFields(settings, sample));
+  if (memberIds !== null) checks.push(checkMemberIds(memberIds, settings));
   return {
     company,
     checks,
-    usable: listed !== undefined && sample !== undefined,
+    usable: listed !== undefined && sample !== undefined && scopes.every(({ ok }) => ok),
+    memberIds,
     preview: sample === undefined ? null : await previewMatch(input, sample, ports),
     adoption: listed === undefined ? null : await planAdoption(input, listed, ports),
   };
 }
+
+export type InspectedInput = Pick<InspectInput, 'name' | 'settings' | 'isNew'>;
+
+/** A new connection takes the field that the groups speak for; of a known one a person must change it. */
+export const proposedSettings = (
+  { settings, isNew }: InspectedInput,
+  memberIds: MemberIds | null,
+): ConnectionSettings =>
+  isNew && memberIds !== null && memberIds.field !== null
+    ? { ...settings, memberIdField: memberIds.field }
+    : settings;
 
 async function checkCompany(
   { name, settings, applicant }: InspectInput,
@@ -85,7 +105,8 @@ async function attempt<Result>(checks: Check[], { name, run, done, fix }: Attemp
 
 async function sampleEmployees({ settings, applicant }: InspectInput): Promise<readonly SampledEmployee[]> {
   const sample: SampledEmployee[] = [];
-  for await (const page of applicant.employees(neededFields(settings), settings.includeStates)) {
+  const fields = [...new Set([...neededFields(settings), 'id', 'userId'])];
+  for await (const page of applicant.employees(fields, settings.includeStates)) {
     sample.push(...page);
     if (sample.length >= SAMPLE) break;
   }

@@ -14,6 +14,8 @@ export interface InspectInput {
   readonly name: ConnectionName;
   readonly settings: ConnectionSettings;
   readonly applicant: Applicant;
+  /** No connection of this name is stored yet. */
+  readonly isNew: boolean;
 }
 
 /** What one employee shows of the fields asked for; a field that the credential may not see is absent. */

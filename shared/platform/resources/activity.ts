@@ -62,15 +62,22 @@ const isKnown = (event: z.infer<typeof ActivityEvent>): event is ActivityEvent =
 const MANY_EVENTS = 10;
 
 /**
- * The feed's envelope. A null, absent or empty `next` all mean "no more for now". An odd event must not hide all others
+ * The feed's envelope: `{data: {events, next}, error}` as specified. `data` and `events` are also met as null, which is an
+ * empty page. A null, absent or empty `next` all mean "no more for now". An odd event must not hide all others
  * for as long as the feed tells of it; a list of many of nothing else is no list of events.
  */
 const ActivityEnvelope = z.lazy(() => {
   const events = listed(ActivityEvent).refine((list) => list.length < MANY_EVENTS || list.some(isKnown), {
     error: 'expected events with ids, got a list of something else',
   });
-  return z.object({ data: z.object({ events, next: text }) });
+  return z.object({ data: z.object({ events: events.nullable(), next: text }).nullable() });
 });
+
+/** The feed is also met as `{events, next}` without the envelope. */
+function envelopeOf(raw: unknown): unknown {
+  if (typeof raw !== 'object' || raw === null) return raw;
+  return 'events' in raw && !('data' in raw) ? { ...raw, data: raw } : raw;
+}
 
 const FEED: Endpoint = { method: 'GET', path: '/platform/api/company_activity' };
 
@@ -164,7 +171,11 @@ function firstQuery(start: ActivityStart, { names, clock }: Settings): Record<st
 type Feed = { readonly events: readonly z.infer<typeof ActivityEvent>[]; readonly next: string | null };
 
 const decoding: Call<Feed>['decoding'] = {
-  schema: ActivityEnvelope.transform(({ data }) => ({ events: data.events, next: data.next || null })),
+  schema: ActivityEnvelope.transform(({ data }) => ({
+    events: data?.events ?? [],
+    next: data?.next || null,
+  })),
+  envelope: envelopeOf,
   errorMember: 'error',
   // An odd detail of an event is left out; an odd cursor must not look like the end of the feed.
   exact: (path) => path.join('.') === 'data.next',

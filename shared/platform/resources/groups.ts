@@ -3,10 +3,15 @@ import { platformGroupId, platformUserId, versionToken } from '../../domain/ids.
 import type { Caller, CallOptions, Endpoint } from '../call.ts';
 import type { Decoding } from '../decode.ts';
 import { NotFoundError } from '../errors.ts';
+import { holdVersions, releaseVersions } from '../version-digits.ts';
+
+const filled = z.string().min(1);
+const version = z.union([filled, z.number()]);
 
 /**
  * Workforce Platform API, Group. All of it must be there but `spokeId`: a response without `users` read as an empty
- * list would empty the group at the next write. `users` may hold ids of nobody. `version` is opaque.
+ * list would empty the group at the next write. `users` may hold ids of nobody. `version` is opaque, and
+ * a string or a number.
  */
 const Group = z.lazy(() =>
   z.object({
@@ -17,7 +22,7 @@ const Group = z.lazy(() =>
       .nullish()
       .transform((id) => id ?? null),
     users: z.array(z.string().transform(platformUserId)),
-    version: z.string().min(1).transform(versionToken),
+    version: version.transform(versionToken),
   }),
 );
 
@@ -38,7 +43,6 @@ const GroupList = z.lazy(() =>
     }),
 );
 
-const filled = z.string().min(1);
 const users = z.array(filled).readonly();
 
 /** Body of a new group. `spokeId` is the group's id in our application. */
@@ -47,7 +51,7 @@ type NewGroup = z.infer<typeof NewGroup>;
 
 /** Body of a replacement: always whole, since a PUT updates the fields that are missing too. */
 const GroupReplacement = z.lazy(() =>
-  z.strictObject({ name: filled, spokeId: filled.nullable(), users, version: filled }),
+  z.strictObject({ name: filled, spokeId: filled.nullable(), users, version }),
 );
 type GroupReplacement = z.infer<typeof GroupReplacement>;
 
@@ -58,7 +62,7 @@ const GroupChange = z.lazy(() =>
       name: filled.optional(),
       spokeId: filled.optional(),
       users: users.optional(),
-      version: filled,
+      version,
     })
     .refine(
       (change) => [change.name, change.spokeId, change.users].some((field) => field !== undefined),
@@ -75,10 +79,11 @@ const CHANGE: Endpoint = { method: 'PATCH', path: '/platform/api/groups/{groupId
 const DELETE: Endpoint = { method: 'DELETE', path: '/platform/api/groups/{groupId}' };
 
 /** A group is read exactly: no field of another form is left out in silence, for what we write next depends on it. */
-const decoding = { schema: Group, exact: true } as const;
+const decoding = { schema: Group, exact: true, prepare: holdVersions } as const;
 const listDecoding: Decoding<z.infer<typeof GroupList>> = {
   schema: GroupList,
   exact: true,
+  prepare: holdVersions,
   oddOf: (list) =>
     list.flatMap((group, at) => (group === undefined || !('version' in group) ? [`[${at}]`] : [])),
 };
@@ -108,12 +113,14 @@ export const groupsResource = (call: Caller) => ({
     call({ endpoint: CREATE, body: { schema: NewGroup, value }, decoding }, options),
   /** `PUT /groups/{groupId}` with the whole group and the version it was computed from. @throws ConflictError */
   replace: (groupId: string, value: GroupReplacement, options?: CallOptions) => {
-    const body = { schema: GroupReplacement, value };
+    const body = { schema: GroupReplacement, value, finish: releaseVersions };
     return call({ endpoint: REPLACE, ids: { groupId }, body, decoding }, options);
   },
   /** `PATCH /groups/{groupId}` with the version and only the fields given. @throws ConflictError */
-  patch: (groupId: string, value: GroupChange, options?: CallOptions) =>
-    call({ endpoint: CHANGE, ids: { groupId }, body: { schema: GroupChange, value }, decoding }, options),
+  patch: (groupId: string, value: GroupChange, options?: CallOptions) => {
+    const body = { schema: GroupChange, value, finish: releaseVersions };
+    return call({ endpoint: CHANGE, ids: { groupId }, body, decoding }, options);
+  },
   /** `DELETE /groups/{groupId}`: any 2xx, with or without a body. A group that is gone already is `absent`, no error. */
   delete: async (groupId: string, options?: CallOptions): Promise<'deleted' | 'absent'> => {
     const nothing = { schema: z.undefined(), ignoreBody: true };

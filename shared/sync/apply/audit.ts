@@ -1,4 +1,5 @@
 import type { GroupState, Intent } from '../../domain/group-state.ts';
+import type { VersionToken } from '../../domain/ids.ts';
 import { readStamp } from '../../domain/stamp.ts';
 import type { Wanted } from '../../plan/facts.ts';
 import type { PlanChange } from '../../plan/plan.ts';
@@ -30,7 +31,7 @@ export const auditOf = (
 export const foundOf = (
   intent: Intent,
   atMs: number,
-  versionAfter: string | null,
+  versionAfter: VersionToken | null,
   happened: boolean,
 ): AuditEntry =>
   auditOf(intent, [], LOOKED_UP, {

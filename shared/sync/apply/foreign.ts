@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { DATED, type Difference, NOBODY_KNOWN } from '../../domain/drift.ts';
 import type { GroupState, Intent, LinkedGroup, ViewPointer } from '../../domain/group-state.ts';
-import { intentId, type PlatformGroupId } from '../../domain/ids.ts';
+import { intentId, type PlatformGroupId, type VersionToken } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { attribute } from '../../plan/attribute.ts';
 import { type Absorb, type Decision, type DriftEnding, endingOf, REFUSED } from '../../plan/decide.ts';
@@ -66,7 +66,7 @@ export async function flipFound(
 /** What was looked for in vain is in the audit once it is seen to have happened after all. */
 export const recordLanded = async (
   landed: Intent | undefined,
-  { version }: { readonly version: string | null },
+  { version }: { readonly version: VersionToken | null },
   state: GroupState,
   { record, ports }: Turn,
 ): Promise<Pick<FoundForeign, 'audited'>> =>

@@ -1,7 +1,15 @@
 import * as z from 'zod';
 import { Actor, DRIFT_KINDS } from '../../domain/drift.ts';
 import type { Frozen } from '../../domain/forms.ts';
-import { groupText, intentText, number, platformGroupText, text, texts } from '../../domain/forms.ts';
+import {
+  groupText,
+  intentText,
+  number,
+  platformGroupText,
+  text,
+  texts,
+  versionForm,
+} from '../../domain/forms.ts';
 import { type ConnectionName, type GroupRef, groupId, intentId } from '../../domain/ids.ts';
 import type { Attribution } from '../../plan/attribute.ts';
 
@@ -52,8 +60,8 @@ export const AuditEntry = z.lazy(() =>
     /** The first thousand, or as many as an item holds; `changeCount` says how many there were. */
     changes: z.array(AuditedChange),
     changeCount: number,
-    versionBefore: text.nullable(),
-    versionAfter: text.nullable(),
+    versionBefore: versionForm.nullable(),
+    versionAfter: versionForm.nullable(),
     cause: text,
     outcome: z.enum(['written', 'found_written', 'found_changed', 'rejected']),
     /** None in the entries of earlier releases. */

@@ -62,10 +62,14 @@ export interface Platform {
    * @returns undefined where all is well
    */
   probe(): Promise<PlatformFailure | undefined>;
-  /** Employees page by page, to the end; `fields` are those that match rules name. */
+  /**
+   * Employees page by page, to the end; `fields` are those that match rules name. People before their first day are
+   * listed where `states` asks for them, or `isEveryone`.
+   */
   employees(wanted: {
     readonly fields: readonly EmployeeField[];
     readonly states: readonly string[];
+    readonly isEveryone?: boolean;
   }): AsyncIterable<readonly EmployeeRecord[]>;
   /** undefined where the platform answers 404: whoever is only missing from a listing has not left. */
   employee(role: RoleId, fields: readonly EmployeeField[]): Promise<EmployeeRecord | undefined>;
@@ -104,13 +108,21 @@ export interface Platforms {
   open(connection: Connection, how?: Opening): Promise<Platform>;
 }
 
+/** A group as `connect` looks at it; of one of an odd form name and users are empty. */
+export interface ListedForApplicant {
+  readonly id: string;
+  readonly name: string;
+  readonly spokeId: string | null;
+  readonly users: readonly string[];
+}
+
 /** The platform as a credential that is not stored yet sees it. */
 export interface Applicant {
   me(): Promise<{ readonly company: string; readonly id: string }>;
   markInstalled(): Promise<void>;
-  groups(): Promise<
-    readonly { readonly id: string; readonly name: string; readonly spokeId: string | null }[]
-  >;
+  groups(): Promise<readonly ListedForApplicant[]>;
+  /** Whether a PATCH of a group that does not exist is refused with 403: of its name, or of its users. Writes nothing. */
+  refusesWrite(scope: 'groups' | 'members'): Promise<boolean>;
   /** Employees with the fields asked for, by the names that match rules use; a field that did not come is absent. */
   employees(
     fields: readonly string[],

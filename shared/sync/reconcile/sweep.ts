@@ -15,6 +15,7 @@ import { endClaim } from '../retire-claim.ts';
 import { PUMP_BATCH, READS_IN_FLIGHT, REFUSED_AGAIN_MS } from '../tuning.ts';
 import { wakeGroups } from '../wake.ts';
 import { emptyTally, reportOf, type Tally } from './report.ts';
+import { readKnownPeople, recordUnknownUsers, type UnboundUsers } from './unknown-users.ts';
 import { isThere, type Looking, markSuspects, recordDuplicate, watched } from './suspect.ts';
 
 /** Of links not listed, past this share somebody's listing is wrong rather than so many groups deleted. */
@@ -33,15 +34,20 @@ export interface SweepRun {
   readonly halted: boolean;
   /** Platform groups that were newly found to carry the spokeId of another. */
   readonly duplicates: number;
+  /** Ids of no known employee in managed groups, and newly recorded groups with such; undefined: could not be found out. */
+  readonly unknownUsers: { readonly ids: number; readonly newRecords: number } | undefined;
   /** Ids of groups whose items cannot be understood: they were passed over. */
   readonly unreadable: readonly string[];
 }
 
 /**
- * What of a listed group matters here: its users are left to apply, and a million of them to the collector. One whose
- * form is odd shows no version: it is there, and nothing else is concluded.
+ * What of a listed group matters here. Of its users only those that are no bound person's: the others are left to apply,
+ * and a million of them to the collector. One whose form is odd shows no version: it is there, and nothing else is
+ * concluded.
  */
-type Listed = Pick<ObservedGroup, 'spokeId'> & Partial<Pick<ObservedGroup, 'version'>>;
+interface Listed extends Pick<ObservedGroup, 'spokeId'>, Partial<Pick<ObservedGroup, 'version'>> {
+  readonly unbound: readonly string[];
+}
 
 interface Sweeping extends Looking {
   readonly connection: Connection;
@@ -62,12 +68,13 @@ export async function compareAll(connection: Connection, ports: ReconcilePorts):
   const startedAtMs = ports.clock();
   const platform = await ports.platforms.open(connection);
   const unreadable = new Set<string>();
+  const known = await readKnownPeople(connection, ports);
   const sweeping: Sweeping = {
     passOver: ({ group }) => unreadable.add(group),
     connection,
     platform,
     ports,
-    listed: await listOf(platform),
+    listed: await listOf(platform, known.ids),
     tally: emptyTally(),
   };
   const { tally, listed } = sweeping;
@@ -76,10 +83,15 @@ export async function compareAll(connection: Connection, ports: ReconcilePorts):
     lastWriteAtMs < startedAtMs && createdAtMs + ports.createSettleMs < startedAtMs;
   const missing: Watched[number][] = [];
   const linked = new Set<string>();
+  const unbound: UnboundUsers[] = [];
   for await (const page of ports.index.all(connection.name)) {
     const refs = page.map(({ ref }) => ref);
     const states = await watched(refs, connection, { groups: ports.groups, passOver: sweeping.passOver });
-    for (const { platformId } of states) linked.add(platformId);
+    for (const state of states) {
+      linked.add(state.platformId);
+      const users = listed.get(state.platformId)?.unbound ?? [];
+      if (users.length > 0) unbound.push({ state, users });
+    }
     missing.push(...states.filter((state) => !listed.has(state.platformId) && wasThere(state)));
     await suspectDiffering(states, sweeping);
     await pickUp(page, sweeping);
@@ -92,6 +104,7 @@ export async function compareAll(connection: Connection, ports: ReconcilePorts):
   const solvable = [...new Set(await groupsOfSolvable(connection, ports))];
   const refs = solvable.map((group) => ({ connection: connection.name, group }));
   await wake(refs, sweeping);
+  const unknownUsers = await recordUnknownUsers(unbound, known, sweeping);
   const nowMs = ports.clock();
   const report = await reportOf(connection, tally, {
     drift: ports.drift,
@@ -100,16 +113,18 @@ export async function compareAll(connection: Connection, ports: ReconcilePorts):
     startedAtMs,
     nowMs,
   });
-  return { report, halted, duplicates, unreadable: [...unreadable] };
+  return { report, halted, duplicates, unknownUsers, unreadable: [...unreadable] };
 }
 
-const listOf = async (platform: Platform): Promise<ReadonlyMap<string, Listed>> =>
-  new Map(
-    (await platform.groups.list(0)).map((group) => {
-      const { id, spokeId } = group;
-      return [id, { spokeId, ...(isWhole(group) ? { version: group.version } : {}) }] as const;
-    }),
-  );
+async function listOf(platform: Platform, bound: ReadonlySet<string>): Promise<ReadonlyMap<string, Listed>> {
+  const listed = (await platform.groups.list(0)).map((group): [string, Listed] => {
+    const { id, spokeId } = group;
+    if (!isWhole(group)) return [id, { spokeId, unbound: [] }];
+    const { version, users } = group;
+    return [id, { spokeId, version, unbound: users.filter((user) => !bound.has(user)) }];
+  });
+  return new Map(listed);
+}
 
 type Watched = Awaited<ReturnType<typeof watched>>;
 

@@ -179,6 +179,27 @@ test.each([
   expect(await page(call, `?next=${first.next}`)).toEqual(last);
 });
 
+test.each([
+  [{ feedEnvelope: 'flat' }, { events: [], next: expect.any(String) }],
+  [{ emptyFeedPage: 'nullEvents' }, { data: { events: null, next: expect.any(String) }, error: null }],
+  [{ emptyFeedPage: 'nullData' }, { data: null, error: null }],
+  [
+    { feedEnvelope: 'flat', emptyFeedPage: 'nullEvents' },
+    { events: null, next: expect.any(String) },
+  ],
+])('the settings %j decide on the form of an empty page', async (settings, expected) => {
+  const { call } = startSimulator();
+  await call('POST /_simulator/settings', { body: settings });
+  expect((await call('GET /company_activity')).json).toEqual(expected);
+});
+
+test('emptyFeedPage leaves pages with events as they are', async () => {
+  const { call } = startSimulator();
+  await call('POST /_simulator/settings', { body: { emptyFeedPage: 'nullData' } });
+  await call('PATCH /groups/g1', { body: { users: [] } });
+  expect((await page(call)).events.length).toBeGreaterThan(0);
+});
+
 test('a clock that goes back does not disturb the order of the feed', async () => {
   const { call, clock } = startSimulator();
   await call('PATCH /groups/g1', { body: { name: 'A' } });

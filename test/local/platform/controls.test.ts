@@ -230,6 +230,12 @@ test('settings are merged, shown and refused when unknown', async () => {
     echoSpokeId: true,
     requestsPerSecond: null,
     endOfFeed: 'same',
+    feedEnvelope: 'data',
+    emptyFeedPage: 'list',
+    versionForm: 'text',
+    createdStatus: 200,
+    dropBlankIds: false,
+    keepVersionIfUnchanged: true,
   };
   expect((await call('GET /_simulator/settings')).json).toEqual(defaults);
   await call('POST /_simulator/settings', { body: { staleVersionStatus: 412 } });

@@ -90,3 +90,42 @@ test('echoSpokeId switched off hides the spokeId from answers but keeps it', asy
   const state = (await call('GET /_simulator/state')).json;
   expect(state.companies[0].groups[0].spokeId).toBe('s1');
 });
+
+test('createdStatus is the status of a POST', async () => {
+  const { call } = startSimulator();
+  await call('POST /_simulator/settings', { body: { createdStatus: 201 } });
+  expect((await call('POST /groups', { body: { name: 'New' } })).status).toBe(201);
+  expect((await call('PATCH /groups/g1', { body: { name: 'New' } })).status).toBe(200);
+});
+
+test.each(['POST /groups', 'PUT /groups/g1', 'PATCH /groups/g1'])(
+  '%s refuses a blank id among the users, or drops it where dropBlankIds is set',
+  async (request) => {
+    const { call } = startSimulator();
+    const refused = await call(request, { body: { name: 'New', users: ['u1', ''] } });
+    expect(refused.status).toBe(400);
+    expect(refused.json.error.message).toContain('body.users[1]');
+    await call('POST /_simulator/settings', { body: { dropBlankIds: true } });
+    expect((await call(request, { body: { name: 'New', users: [''] } })).json.users).toEqual([]);
+  },
+);
+
+test('a write that changes nothing gives another version where keepVersionIfUnchanged is false', async () => {
+  const { call } = startSimulator();
+  expect((await call('PATCH /groups/g1', { body: { name: 'Admins' } })).json.version).toBe('v1');
+  await call('POST /_simulator/settings', { body: { keepVersionIfUnchanged: false } });
+  const { json } = await call('PATCH /groups/g1', { body: { name: 'Admins' } });
+  expect(json.version).not.toBe('v1');
+  expect((await call('GET /groups/g1')).json).toEqual(json);
+});
+
+test('versionForm number shows versions as numbers, and a version of another form is stale', async () => {
+  const { call } = startSimulator();
+  await call('POST /_simulator/settings', { body: { versionForm: 'number' } });
+  const { version } = (await call('GET /groups/g1')).json;
+  expect(version).toEqual(expect.any(Number));
+  const patch = (sent: unknown) => call('PATCH /groups/g1', { body: { name: 'New', version: sent } });
+  expect((await patch(String(version))).status).toBe(409);
+  const { status, json } = await patch(version);
+  expect([status, typeof json.version, json.version === version]).toEqual([200, 'number', false]);
+});

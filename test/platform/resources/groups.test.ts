@@ -53,6 +53,50 @@ describe('groups', () => {
     await expect(client.groups.delete('g1')).resolves.toBe('deleted');
   });
 
+  // The answers are text: JSON.stringify would round some of the numbers before they are sent.
+  it.each<[string, string | number]>([
+    ['"v1"', 'v1'],
+    ['"7"', '7'],
+    ['7', 7],
+    ['0', 0],
+    ['9007199254740991', 9_007_199_254_740_991],
+    ['9007199254740993', 'number:9007199254740993'],
+    ['1764161828000000001', 'number:1764161828000000001'],
+    ['1.0', 'number:1.0'],
+    ['1e400', 'number:1e400'],
+    ['"number:7"', 'text:number:7'],
+    ['"text:7"', 'text:text:7'],
+  ])('sends the version %s back as it came', async (version, held) => {
+    const answer = `{"id":"g1","name":"a \\"version\\": 1.0","users":[],"version" : ${version}}`;
+    const { client, platform } = await rig(() => ({ body: answer }));
+    const group = await client.groups.get('g1');
+    expect(group).toMatchObject({ name: 'a "version": 1.0', version: held });
+    await client.groups.patch('g1', { name: group.name, version: group.version });
+    await client.groups.replace('g1', { name: 'Ops', spokeId: null, users: [], version: group.version });
+    const [patched, replaced] = platform.seen.slice(-2).map(({ text }) => text ?? '');
+    expect(patched).toContain(`"version":${version}`);
+    expect(patched).toContain('"name":"a \\"version\\": 1.0"');
+    expect(replaced).toContain(`"version":${version}`);
+  });
+
+  it('keeps versions of different numbers apart that JavaScript rounds to one', async () => {
+    const listed = ['9007199254740992', '9007199254740993'].map(
+      (version, at) => `{"id":"g${at}","name":"Ops","users":[],"version":${version}}`,
+    );
+    const { client } = await rig(() => ({ body: `[${listed}]` }));
+    const groups = await client.groups.list();
+    expect(groups.map((group) => 'version' in group && group.version)).toEqual([
+      'number:9007199254740992',
+      'number:9007199254740993',
+    ]);
+  });
+
+  it.each(['true', '{}', '""', 'null'])('takes a group with the version %s for odd', async (version) => {
+    const answer = `{"id":"g1","name":"Ops","users":[],"version":${version}}`;
+    const { client } = await rig(() => ({ body: answer }));
+    await expect(client.groups.get('g1')).rejects.toThrow('version');
+  });
+
   it('delete of a group that is gone is done, too', async () => {
     const { client } = await rig(() => ({ status: 404 }));
     await expect(client.groups.delete('g1')).resolves.toBe('absent');

@@ -235,6 +235,7 @@ export const applicantOf = (company: string): Applicant => ({
   me: async () => ({ company, id: 'me' }),
   markInstalled: async () => {},
   groups: async () => [],
+  refusesWrite: async () => false,
   employees: async function* () {
     yield [new Map([['workEmail', 'ann@acme.test'] as const, ['userId', 'u-ann'] as const])];
   },

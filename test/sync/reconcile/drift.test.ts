@@ -211,9 +211,9 @@ describe('a difference that is to be restored', () => {
 
 it('a change that comes again under the version that it had is recorded again', async () => {
   const { world, id } = await settled();
-  const answers = new Map<string, string>();
+  const answers = new Map<string, string | number>();
   // The platform counts versions by what a group holds.
-  const asContent = (one: { version: string; name: string }) =>
+  const asContent = (one: { version: string | number; name: string }) =>
     Object.assign(one, { version: answers.get(one.name) ?? one.version });
   for (let time = 1; time <= 2; time += 1) {
     world.platform.changeAsOther(id, { name: 'Theirs' });

@@ -24,6 +24,8 @@ const story = fc.record({
   pageSizes: fc.array(fc.constantFrom(1, 2, 3, 7, 1_000), { minLength: 1, maxLength: 12 }),
   troubles: fc.array(fc.constantFrom('none', 'none', ...TROUBLES), { maxLength: 30 }),
   endOfFeed: fc.constantFrom('same' as const, 'null' as const, 'absent' as const, 'empty' as const),
+  feedEnvelope: fc.constantFrom('data' as const, 'flat' as const),
+  emptyFeedPage: fc.constantFrom('list' as const, 'nullEvents' as const, 'nullData' as const),
   isTold: fc.constantFrom('once' as const, 'twice' as const),
   crashes: fc.array(fc.nat({ max: 60 }), { maxLength: 3 }),
 });
@@ -32,8 +34,9 @@ type Served = Omit<typeof story extends fc.Arbitrary<infer Story> ? Story : neve
 /** What a failure does to the gate is told elsewhere; here the next run reads on. */
 const OPEN: GateStore = { read: async () => OPEN_GATE, write: async () => true };
 
-async function followed({ pageSizes, troubles, endOfFeed, isTold }: Served) {
-  const world = await createWorld({ platform: { endOfFeed } });
+async function followed({ pageSizes, troubles, isTold, ...platformForm }: Served) {
+  const { endOfFeed, feedEnvelope, emptyFeedPage } = platformForm;
+  const world = await createWorld({ platform: { endOfFeed, feedEnvelope, emptyFeedPage } });
   const { platform } = world;
   for (const group of GROUPS) await world.link(group);
   world.advance(HOUR_MS);

@@ -1,0 +1,45 @@
+import type { Inspection } from '../../shared/contract/answers.ts';
+import type { ConnectionSettings } from '../../shared/contract/settings.ts';
+import { type InspectedInput, proposedSettings } from '../../shared/operate/connect/inspect.ts';
+import type { Context } from '../context.ts';
+import { Stopped } from '../io.ts';
+
+type MemberIdField = ConnectionSettings['memberIdField'];
+
+const FIELDS: readonly { readonly value: MemberIdField; readonly label: string; readonly hint: string }[] = [
+  { value: 'userId', label: 'userId', hint: 'the user id of an employee, as the specification says' },
+  { value: 'id', label: 'id', hint: 'the employee id, as newer descriptions of the platform say' },
+];
+
+/**
+ * The settings of a connection with the id that groups hold. For a new connection it is the one that existing groups
+ * show; where they show none, a person is asked. Without a terminal the setting stays as it is.
+ */
+export async function settleMemberIdField(
+  context: Context,
+  input: InspectedInput,
+  { memberIds }: Pick<Inspection, 'memberIds'>,
+): Promise<ConnectionSettings> {
+  const settings = proposedSettings(input, memberIds);
+  if (!input.isNew || memberIds === null || memberIds.field !== null) return settings;
+  const { io, out, yes } = context;
+  if (!yes && io.stdin.isTTY === true) return { ...settings, memberIdField: await ask(context, settings) };
+  out.note(
+    `memberIdField stays ${settings.memberIdField}: no group on the platform shows which id groups hold`,
+  );
+  out.note(`if groups hold the other: groupsync connections set ${input.name} memberIdField=id`);
+  return settings;
+}
+
+async function ask({ io }: Context, { memberIdField }: ConnectionSettings): Promise<MemberIdField> {
+  const clack = await import('@clack/prompts');
+  const answer = await clack.select({
+    message: 'Which id of an employee do groups on the platform hold?',
+    options: [...FIELDS],
+    initialValue: memberIdField,
+    input: io.stdin,
+    output: io.stderr,
+  });
+  if (clack.isCancel(answer)) throw new Stopped();
+  return answer;
+}

@@ -1,0 +1,45 @@
+import type { ConnectionSettings } from '../contract/settings.ts';
+
+type MemberIdField = ConnectionSettings['memberIdField'];
+
+/** What the ids in the platform's existing groups are, as far as the employees that were read tell. */
+export interface MemberIdEvidence {
+  /** Distinct ids in all groups. */
+  readonly users: number;
+  /** Of these, ids that are an employee's `userId` and no employee's `id`. */
+  readonly userId: number;
+  /** Of these, ids that are an employee's `id` and no employee's `userId`. */
+  readonly id: number;
+}
+
+/** Of the ids that tell, so many must be of one field: groups may hold a few ids that were written by mistake. */
+const CLEAR_SHARE = 0.9;
+
+export function memberIdEvidence(
+  users: Iterable<string>,
+  employees: { readonly ids: ReadonlySet<string>; readonly userIds: ReadonlySet<string> },
+): MemberIdEvidence {
+  const distinct = new Set(users);
+  const counts = { userId: 0, id: 0 };
+  for (const user of distinct) {
+    const isUserId = employees.userIds.has(user);
+    if (isUserId === employees.ids.has(user)) continue;
+    counts[isUserId ? 'userId' : 'id'] += 1;
+  }
+  return { users: distinct.size, ...counts };
+}
+
+/**
+ * The setting `memberIdField` that the groups speak for.
+ *
+ *   ids that tell   nine in ten are of one field   result
+ *   none            –                              undefined
+ *   some            yes                            that field
+ *   some            no                             undefined
+ */
+export function memberIdFieldOf({ userId, id }: MemberIdEvidence): MemberIdField | undefined {
+  const telling = userId + id;
+  if (telling === 0) return undefined;
+  if (userId >= telling * CLEAR_SHARE) return 'userId';
+  return id >= telling * CLEAR_SHARE ? 'id' : undefined;
+}

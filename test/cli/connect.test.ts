@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
+import { runCli } from '../support/cli/io.ts';
+import { applicantOf, savedWorld } from '../support/operate/world.ts';
+
+const employee = (name: string) =>
+  new Map([
+    ['workEmail', `${name}@acme.test`],
+    ['id', `r-${name}`],
+    ['userId', `u-${name}`],
+  ]);
+const groupOf = (...users: string[]) => ({ id: 'g', name: 'Existing', spokeId: null, users });
+
+async function worldOf(change: Partial<ReturnType<typeof applicantOf>> = {}) {
+  const world = await savedWorld();
+  const applicant = {
+    ...applicantOf('company'),
+    employees: async function* () {
+      yield ['ann', 'bob'].map(employee);
+    },
+    ...change,
+  };
+  const applicants = { present: () => applicant, stored: async () => applicant };
+  const vault = { ...world.ports.vault, store: async () => 'v1' };
+  const functions = { ...world.ports.functions, run: async () => ({}) };
+  const ports = { ...world.ports, applicants, vault, functions };
+  const args = (name: string) => ['connect', name, '--base-url', 'https://platform.test'];
+  return {
+    ports,
+    scripted: (name = 'new', ...more: string[]) =>
+      runCli([...args(name), '--token-stdin', '--yes', '--json', ...more], { ports, stdin: 'token' }),
+    typed: (...person: (readonly [sees: string, types: string])[]) =>
+      runCli(args('new'), { ports, person: person.map(([sees, types]) => ({ sees, types })) }),
+    stored: async (name = 'new') => (await ports.connections.current(name as never))?.settings.memberIdField,
+  };
+}
+
+describe('connect and the id that groups hold', () => {
+  it.each([
+    ['id', ['r-ann', 'r-bob', 'nobody']],
+    ['userId', ['u-ann']],
+  ])('stores memberIdField %s where existing groups hold it', async (field, users) => {
+    const { scripted, stored } = await worldOf({ groups: async () => [groupOf(...users)] });
+    const { code, json } = await scripted();
+    expect(json).toMatchObject({ stored: true, memberIds: { field, users: users.length } });
+    expect(code).toBe(0);
+    expect(await stored()).toBe(field);
+  });
+
+  it.each([
+    ['there are no groups', []],
+    ['no employee has the ids in them', [groupOf('nobody')]],
+  ])('keeps userId and says so where %s and there is no terminal', async (_, groups) => {
+    const { scripted, stored } = await worldOf({ groups: async () => groups });
+    const { code, json, stderr } = await scripted();
+    expect(code).toBe(0);
+    expect(json.memberIds.field).toBeNull();
+    expect(stderr).toContain('memberIdField stays userId');
+    expect(stderr).toContain('groupsync connections set new memberIdField=id');
+    expect(await stored()).toBe('userId');
+  });
+
+  it('asks at a terminal where no group shows it', async () => {
+    const { typed, stored } = await worldOf();
+    const { code } = await typed(
+      ['Token of the OAuth application', 'token\r'],
+      ['Which id of an employee do groups', '\u001b[B\r'],
+      ['Store the connection new?', 'y\r'],
+    );
+    expect(code).toBe(0);
+    expect(await stored()).toBe('id');
+  });
+
+  it('leaves the setting of a known connection to a person, and marks the contradiction', async () => {
+    const { scripted, stored } = await worldOf({ groups: async () => [groupOf('r-ann')] });
+    const { code, json } = await scripted('default');
+    expect(code).toBe(3);
+    expect(json.checks).toContainEqual(expect.objectContaining({ name: 'memberIdField', ok: false }));
+    expect(await stored('default')).toBe('userId');
+  });
+});
+
+describe('connect and the write scopes', () => {
+  it('reports both where neither is refused', async () => {
+    const { scripted } = await worldOf();
+    const { json } = await scripted();
+    expect(json.checks.map(({ name, ok }: { name: string; ok: boolean }) => [name, ok])).toEqual(
+      expect.arrayContaining([
+        ['write groups', true],
+        ['write group members', true],
+      ]),
+    );
+  });
+
+  it.each([
+    ['groups', 'write groups', 'the credential may not create or change groups'],
+    ['members', 'write group members', 'the credential may rename groups but may not set their members'],
+  ] as const)(
+    'stores nothing where the scope for %s is refused, and says why',
+    async (refused, name, sentence) => {
+      const { scripted, stored } = await worldOf({ refusesWrite: async (scope) => scope === refused });
+      const { code, json } = await scripted();
+      expect(code).toBe(1);
+      expect(json).toMatchObject({ stored: false, usable: false });
+      const check = json.checks.find((one: { name: string }) => one.name === name);
+      expect(check).toMatchObject({
+        ok: false,
+        detail: expect.stringContaining(sentence),
+        fix: expect.any(String),
+      });
+      expect(await stored()).toBeUndefined();
+    },
+  );
+
+  it('does not refuse a credential because the platform failed at the trial', async () => {
+    const failing = async () => {
+      throw new PlatformFailure('unavailable', 'the platform failed', { status: 500 });
+    };
+    const { scripted } = await worldOf({ refusesWrite: failing });
+    const { code, json } = await scripted();
+    expect(code).toBe(0);
+    expect(json.checks).toContainEqual(
+      expect.objectContaining({
+        name: 'write groups',
+        ok: true,
+        detail: expect.stringContaining('not known'),
+      }),
+    );
+  });
+});

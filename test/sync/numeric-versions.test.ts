@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { groupKey } from '../../shared/store/keys.ts';
+import { allOf } from '../support/engine/story.ts';
+import { apply, joins, leaves, REF, settled, shown, tell, USERS } from './reconcile/support/drift.ts';
+
+const NUMERIC = { numericVersions: true };
+
+it('keeps a group in sync where versions are numbers, and sends each back as a number', async () => {
+  const { world, id } = await settled({}, NUMERIC);
+  await tell(world, joins('late'));
+  await apply(world);
+  await tell(world, leaves('m0', 2));
+  await apply(world);
+  expect(shown(world, id)?.users).toEqual(['u-late', ...USERS.slice(1)]);
+  expect(world.platform.calls.filter(({ isStale }) => isStale)).toEqual([]);
+  const { version } = world.platform.groups.get(id) ?? {};
+  expect(version).toEqual(expect.any(Number));
+  expect((await world.table.get(groupKey(REF)))?.['version']).toBe(version);
+  const written = (await allOf(world.onlooker.audit.read(REF))).map(({ versionAfter }) => versionAfter);
+  expect(written).toContain(version);
+  expect(written.every((one) => typeof one === 'number')).toBe(true);
+});
+
+it('notices a change by another client where versions are numbers', async () => {
+  const { world, id } = await settled({ drift: 'restore' }, NUMERIC);
+  world.platform.changeAsOther(id, { users: [...USERS, 'u-guest'] });
+  await tell(world, joins('late'));
+  await apply(world);
+  expect(shown(world, id)?.users).toEqual(['u-late', ...USERS]);
+});

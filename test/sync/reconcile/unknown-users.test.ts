@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { runReconcile } from '../../../shared/runtime/run-reconcile.ts';
+import { boundMemberItem } from '../../../shared/store/keys.ts';
+import { refreshPeople } from '../../../shared/sync/people.ts';
+import { sweep } from '../../../shared/sync/reconcile/sweep.ts';
+import { CONNECTION, createWorld, type World } from './support/world.ts';
+
+const employee = (role: string, state = 'ACTIVE') => ({ role, email: `${role}@acme.test`, state });
+const EMPLOYEES = [
+  employee('ann'),
+  employee('bob'),
+  employee('gone', 'TERMINATED'),
+  employee('next', 'HIRED'),
+];
+
+/** A company whose employees the people index knows, with one group that groupsync manages. */
+async function company(users: readonly string[], settings = {}) {
+  const world = await createWorld({ settings });
+  world.platform.employees = EMPLOYEES;
+  await refreshPeople(world.connection, world.ports);
+  await world.link('g');
+  world.platform.changeAsOther(world.idOf('g'), { users });
+  return world;
+}
+const run = (world: World) => sweep(world.connection, world.ports);
+const found = async (world: World) =>
+  (await world.drift()).filter(({ kind }) => kind === 'unknown_users').map(({ after }) => after);
+/** How often the employees were listed. */
+const listings = ({ platform }: World) => platform.calls.filter(({ route }) => route === '/employees').length;
+
+describe('a sweep of groups that hold ids of no employee', () => {
+  it('records the ids of a managed group once, and names no known employee', async () => {
+    const world = await company(['u-ann', 'u-gone', 'u-next', 'zoe', 'amy']);
+    expect(await run(world)).toMatchObject({ unknownUsers: { ids: 2, newRecords: 1 } });
+    const { report, unknownUsers } = await run(world);
+    expect(unknownUsers).toEqual({ ids: 2, newRecords: 0 });
+    expect(report).toMatchObject({ drift: { unknown_users: 1 }, reported: 1 });
+    expect(await found(world)).toEqual([['amy', 'zoe']]);
+  });
+
+  it('takes employee ids for unknown where groups hold user ids, and the other way round', async () => {
+    const world = await company(['ann', 'u-bob']);
+    await run(world);
+    expect(await found(world)).toEqual([['ann']]);
+    const other = await company(['ann', 'u-bob'], { memberIdField: 'id' });
+    await run(other);
+    expect(await found(other)).toEqual([['u-bob']]);
+  });
+
+  it('does not judge groups that groupsync does not manage', async () => {
+    const world = await company([]);
+    world.platform.addForeign({ name: 'Other', spokeId: null, users: ['zoe'] });
+    expect(await run(world)).toMatchObject({ unknownUsers: { ids: 0, newRecords: 0 } });
+    await world.link('released', { released: true });
+    world.platform.changeAsOther(world.idOf('released'), { users: ['zoe'] });
+    expect(await run(world)).toMatchObject({ unknownUsers: { ids: 0, newRecords: 0 } });
+  });
+
+  it('reads no employees where every user is a bound person', async () => {
+    const world = await company(['u-ann']);
+    await world.table.put(boundMemberItem(CONNECTION, 'ann' as never, 'm-ann' as never));
+    const before = listings(world);
+    expect(await run(world)).toMatchObject({ unknownUsers: { ids: 0 } });
+    expect(listings(world)).toBe(before);
+  });
+
+  it.each<[string, (world: World) => void]>([
+    [
+      'cannot be read',
+      ({ platform }) => (platform.failing = (kind) => (kind === 'employees' ? 500 : undefined)),
+    ],
+    ['are none', ({ platform }) => (platform.employees = [])],
+    [
+      'show no user ids',
+      ({ platform }) => (platform.employees = [{ ...employee('ann'), userId: null }] as never),
+    ],
+    ['lack a person whom the index knows', ({ platform }) => platform.unlisted.add('bob')],
+  ])('concludes nothing where the employees %s', async (_, spoil) => {
+    const world = await company(['zoe']);
+    await world.table.put(boundMemberItem(CONNECTION, 'bob' as never, 'm-bob' as never));
+    spoil(world);
+    const { report, unknownUsers } = await run(world);
+    expect(unknownUsers).toBeUndefined();
+    expect(report).toMatchObject({ groupsTouched: 1 });
+    expect(await found(world)).toEqual([]);
+  });
+
+  it('counts the ids for the alarm at each sweep, and the records once', async () => {
+    const world = await company(['zoe', 'amy']);
+    const emitted: unknown[] = [];
+    const metrics = { emit: (...metric: unknown[]) => void emitted.push(metric) };
+    const task = () =>
+      runReconcile(world.connection, { task: 'sweep' }, {
+        ports: world.ports,
+        metrics,
+        deadlineMs: 0,
+      } as never);
+    await task();
+    expect(emitted).toEqual([
+      ['DriftFound', 1, 'unknown_users'],
+      ['UnknownUsers', 2, 'default'],
+    ]);
+    await task();
+    expect(emitted.slice(2)).toEqual([['UnknownUsers', 2, 'default']]);
+  });
+});
