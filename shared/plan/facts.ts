@@ -1,6 +1,6 @@
 import type { ConnectionSettings } from '../contract/settings.ts';
 import type { GroupState, GuardRecord, PendingMark, StoredMember } from '../domain/group-state.ts';
-import type { MemberId, PlatformUserId } from '../domain/ids.ts';
+import type { GroupRef, MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
 import type { ListedGroup, ObservedGroup, View } from '../domain/view.ts';
 import type { WantedGroup } from './draft.ts';
@@ -68,6 +68,8 @@ export interface Listing {
   readonly groups: readonly ListedGroup[];
   /** Begun no longer ago than this. */
   readonly ageMs: number;
+  /** It shows a platform group that another directory group of the company owns; undefined: not read yet. */
+  readonly showsManaged?: boolean | undefined;
 }
 
 export interface Rejected {
@@ -101,8 +103,10 @@ export interface Facts {
   readonly barred?: ReadonlySet<PlatformUserId> | undefined;
   /** Of these, who are in the group already and are left out to see whether the platform takes the write then. */
   readonly leftOut?: readonly PlatformUserId[] | undefined;
-  /** The platform's groups that could be adopted belong to others. */
-  readonly isNothingAdoptable?: boolean | undefined;
+  /** Platform groups that could not be adopted, by id: the platform answered 404, or this group owns it. */
+  readonly passedOver?: ReadonlyMap<string, 'not_found' | GroupRef> | undefined;
+  /** How the platform has just answered the DELETE of the open intent: 2xx, or 404. */
+  readonly deletion?: 'deleted' | 'absent' | undefined;
   /** The platform has just refused the open intent, or the one that was dropped in this round. */
   readonly rejected?: Rejected | undefined;
 }

@@ -1,10 +1,10 @@
-import { eachField, FIELD_NAMES, GROUP_FIELDS } from '../../domain/group-fields.ts';
+import { FIELD_NAMES, GROUP_FIELDS } from '../../domain/group-fields.ts';
 import type { GroupState, GuardRecord, Intent, WriteAction } from '../../domain/group-state.ts';
 import { intentId, type PlatformGroupId, type PlatformUserId, type VersionToken } from '../../domain/ids.ts';
 import { CALL_BEGINS_WITHIN_MS } from '../../domain/promise.ts';
 import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../../domain/view.ts';
 import { judgeAnswer, type Outcome } from '../../plan/answer.ts';
-import { countsOf, type Decision, SETTLED, type Write } from '../../plan/decide.ts';
+import { countsOf, type Decision, decide, deletionInDoubt, SETTLED, type Write } from '../../plan/decide.ts';
 import type { Reservation, Wanted } from '../../plan/facts.ts';
 import { isOurCreation } from '../../plan/foreign.ts';
 import { judgeRemovals, suspectsAt } from '../../plan/guard.ts';
@@ -13,6 +13,7 @@ import { isListed } from '../../plan/names.ts';
 import { compareText, type Plan } from '../../plan/plan.ts';
 import type { Flip } from '../ports/groups.ts';
 import { type GroupFields, PlatformFailure } from '../ports/platform.ts';
+import { retireClaim } from '../retire-claim.ts';
 import { MAX_REFUSALS, SUSPECTS } from '../tuning.ts';
 import { auditOf, originOf } from './audit.ts';
 import { ALL_MEMBERS, learn } from './facts.ts';
@@ -45,18 +46,40 @@ export async function performWrite(write: Write, round: Round, turn: Turn): Prom
   }
   turn.opened(intent.id);
   const writing = { write, intent, round: { ...round, wanted, state: { ...state, intent } }, turn };
-  let observed: ObservedGroup | undefined;
+  let answer: ObservedGroup | DeletionAnswer;
   try {
-    observed = await call(write.plan, intent, state, turn);
+    answer = await call(write.plan, intent, state, turn);
   } catch (cause) {
     if (!(cause instanceof PlatformFailure)) throw cause;
     return afterFailure(cause, writing);
   }
   // A look that fails from here on says nothing of the write: the intent stays, to be settled.
-  if (intent.action !== 'create' || observed === undefined || (await isCreated(observed, writing)))
-    return confirmWrite(observed, writing);
-  const message = `expected a new group, but the answer is about ${observed.id}, which is another one`;
+  if (typeof answer === 'string') return verifyDeletion(answer, writing);
+  if (state.released) return confirmClearing(answer, writing);
+  if (intent.action !== 'create' || (await isCreated(answer, writing))) return confirmWrite(answer, writing);
+  const message = `expected a new group, but the answer is about ${answer.id}, which is another one`;
   throw new PlatformFailure('unavailable', message, {});
+}
+
+type DeletionAnswer = Awaited<ReturnType<Turn['platform']['groups']['delete']>>;
+
+/** The answer to a DELETE is evidence only: the group is fetched, and `decideDeletion` says what that proves. */
+async function verifyDeletion(answer: DeletionAnswer, writing: Writing): Promise<Performed> {
+  const { round, turn } = writing;
+  const look = (await turn.platform.groups.get(round.state.platformId as PlatformGroupId)) ?? 'gone';
+  const known: Round = { ...round, look, listed: undefined, deletion: answer };
+  return decide(known).kind === 'confirm_gone' ? confirmWrite(undefined, writing) : { round: known };
+}
+
+/** The platform has answered the PATCH of a released group. Whatever it shows, the group is released next. */
+async function confirmClearing(observed: ObservedGroup, writing: Writing): Promise<Performed> {
+  const { write, intent, round, turn } = writing;
+  const { intent: _, ...state } = round.state;
+  const origin = originOf(state, round.wanted, undefined);
+  const ending = { atMs: turn.ports.clock(), versionAfter: observed.version, outcome: 'written' } as const;
+  const audited = await turn.record(state, auditOf(intent, write.plan.changes, origin, ending));
+  const isOver = await turn.ports.groups.dropIntent(state.ref, intent, { audited });
+  return isOver ? { round: { ...round, state, look: observed } } : OVERTAKEN;
 }
 
 /**
@@ -71,7 +94,7 @@ async function isCreated(observed: ObservedGroup, { write, intent, round, turn }
     const groups = await turn.platform.groups.list(0);
     if (groups.some((group) => !isIt(group) && fits(group))) return false;
   }
-  return turn.claim(observed.id as PlatformGroupId);
+  return (await turn.claim(observed.id as PlatformGroupId)) === undefined;
 }
 
 async function openIntent(
@@ -81,6 +104,7 @@ async function openIntent(
 ): Promise<Intent | undefined> {
   const id = reservation?.intent ?? intentId(ports.newId());
   const view = plan.after && (await ports.groups.prepareView(state, id, plan.after, settings.membership));
+  const misses = plan.action === 'delete' ? deletionInDoubt(state)?.misses : undefined;
   const intent: Intent = {
     id,
     action: plan.action as WriteAction,
@@ -91,6 +115,7 @@ async function openIntent(
     ...(isReserved && reservation !== undefined ? { reserved: recordOf(reservation) } : {}),
     ...(consumes === undefined ? {} : { consumes }),
     ...(view === undefined ? {} : { view }),
+    ...(misses === undefined ? {} : { misses }),
     ...(state.platformId === undefined ? {} : { platformId: state.platformId }),
     ...(state.version === undefined ? {} : { versionBefore: state.version }),
   };
@@ -99,13 +124,13 @@ async function openIntent(
 
 const recordOf = ({ intent, atMs, removals }: Reservation): GuardRecord => ({ intent, atMs, removals });
 
-/** @returns the group as the platform answered it; undefined after a deletion */
+/** @returns the group as the platform answered it; of a deletion, how it was answered */
 async function call(
   plan: Plan,
   intent: Intent,
   state: GroupState,
   { platform: { groups }, ports }: Turn,
-): Promise<ObservedGroup | undefined> {
+): Promise<ObservedGroup | DeletionAnswer> {
   const id = state.platformId as PlatformGroupId;
   const version = state.version as VersionToken;
   // Whoever finds the intent knows by its age whether the call may still be under way.
@@ -113,15 +138,12 @@ async function call(
     const message = 'a write was not sent: its look at the group was too old';
     throw new PlatformFailure('unreached', message, {});
   }
-  if (plan.after === undefined) {
-    await groups.delete(id);
-    return undefined;
-  }
+  if (plan.after === undefined) return groups.delete(id);
   const { after } = plan;
-  const whole = { ...eachField((field) => after[field] ?? ''), users: [...after.users.keys()] };
+  const whole = { name: after.name, spokeId: after.spokeId, users: [...after.users.keys()] };
   switch (plan.action) {
     case 'create':
-      return groups.create(whole);
+      return groups.create({ ...whole, spokeId: after.spokeId ?? '' });
     case 'put':
       return groups.put(id, whole, version);
     default:
@@ -307,7 +329,9 @@ async function confirmWrite(observed: ObservedGroup | undefined, writing: Writin
   const ending = { atMs: nowMs, versionAfter: observed?.version ?? null, outcome: 'written' } as const;
   const origin = originOf(state, wanted, write.consumes);
   const audited = await turn.record(state, auditOf(intent, outcome.changes, origin, ending));
-  if (observed === undefined) await dropClaim(state, state, turn);
+  // Before the flip, which may leave nothing to be done: a crash in between is settled by a look.
+  if (observed === undefined && state.platformId !== undefined)
+    await retireClaim(turn.connection.company, state.platformId, state.ref, ports);
   const driftClosed = write.held.size === 0 && foreign === undefined && !outcome.isUndone;
   if (driftClosed) await closeDrift(state, turn);
   const counts = countsOf(wanted, view);
@@ -340,15 +364,6 @@ async function confirmWrite(observed: ObservedGroup | undefined, writing: Writin
       undone: outcome.trouble,
     },
   };
-}
-
-/** Before the flip, which may leave nothing to be done: a crash in between is settled by a look. */
-export async function dropClaim(
-  { platformId }: Pick<Intent, 'platformId'>,
-  { ref }: GroupState,
-  { ports, connection }: Turn,
-): Promise<void> {
-  if (platformId !== undefined) await ports.claims.drop(connection.company, platformId, ref);
 }
 
 async function judged(
