@@ -45,7 +45,7 @@ import { newnessOf, standingWaiver, waive } from './waive.ts';
 
 /** What must be known before anything can be decided. */
 export type Question =
-  /** The directory's word with the people behind it, our own views, whom the directory took out, and whose the listed groups are. */
+  /** The directory group with its people, the stored views, members that the directory removed, and owners of the listed groups. */
   | {
       readonly kind: 'read';
       readonly what: readonly ('wanted' | 'views' | 'held' | 'departed' | 'managed')[];
@@ -134,7 +134,7 @@ export interface Wait {
   readonly kind: 'wait';
   readonly waitMs: number | undefined;
   readonly why: GroupTrouble;
-  /** A creation that was looked for in vain once more, or a deletion that was answered and has no effect yet. */
+  /** A creation that was not found once more, or a deletion that was answered and has no effect yet. */
   readonly noting?: Intent;
   /** The removals leave the guard's book meanwhile. */
   readonly yields?: boolean;

@@ -1,5 +1,6 @@
 import type { GroupRef, PlatformGroupId } from '../domain/ids.ts';
 import type { Ports } from './ports/bundles.ts';
+import type { Owners } from './ports/claims.ts';
 import type { CurrentConnections } from './ports/connections.ts';
 
 interface Claiming {
@@ -59,10 +60,21 @@ export async function ownerOf(
   return (await isLive(now, ports)) ? now : undefined;
 }
 
-export const isLive = async (
+const isLive = async (
   { connection }: Pick<GroupRef, 'connection'>,
   { connections }: Pick<ClaimPorts, 'connections'>,
 ): Promise<boolean> => (await connections.current(connection)) !== undefined;
+
+/** Which of these owners are of a removed connection: their claims do not count. */
+export async function leftBehind(
+  owners: Owners['now'],
+  ports: { readonly connections: ClaimPorts['connections'] },
+): Promise<(owner: GroupRef) => boolean> {
+  const names = new Set([...owners.values()].map(({ connection }) => connection));
+  const removed = new Set<string>();
+  for (const connection of names) if (!(await isLive({ connection }, ports))) removed.add(connection);
+  return ({ connection }) => removed.has(connection);
+}
 
 /**
  * Ends the link of a group whose connection was removed. An open intent goes with it, or it would be settled under that

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ConnectionName, connectionName, groupId, roleId } from '../../shared/domain/ids.ts';
+import { inspectCredential } from '../../shared/operate/connect/inspect.ts';
 import { adoptGroup } from '../../shared/operate/ownership.ts';
 import { removeConnection } from '../../shared/operate/settings.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
@@ -7,7 +8,7 @@ import { previewGroup } from '../../shared/sync/apply/preview.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { story } from '../support/engine/story.ts';
-import { CONNECTION, HOUR_MS } from '../support/engine/world.ts';
+import { COMPANY, CONNECTION, HOUR_MS } from '../support/engine/world.ts';
 import { orDies, whereverItDies } from '../sync/reconcile/support/mortal.ts';
 
 const OTHER = connectionName('acme');
@@ -114,6 +115,32 @@ describe('a company that is connected again under another name', () => {
     await says(OTHER, 'a');
     await apply(OTHER);
     expect(platformGroups()).toEqual([{ spokeId: 'g', users: ['u-a', 'stranger'] }]);
+  });
+
+  it('is shown by connect what it would adopt, which is nothing while the other connection is live', async () => {
+    const { remove, connect, says, world } = await company();
+    await connect(OTHER);
+    await says(OTHER, 'a');
+    const { settings } = await world.connection();
+    const applicant = {
+      me: async () => ({ company: COMPANY, id: 'r' }),
+      markInstalled: async () => {},
+      groups: async () => [...world.platform.groups.values()],
+      employees: async function* () {
+        yield [];
+      },
+      clockSkewMs: async () => 0,
+    };
+    const adopted = async () => {
+      const { adoption } = await inspectCredential(
+        { name: OTHER, settings, applicant },
+        world.onlooker as never,
+      );
+      return adoption?.bySpokeId.map(({ group }) => group);
+    };
+    expect(await adopted()).toEqual([]);
+    await remove();
+    expect(await adopted()).toEqual(['g']);
   });
 
   it('may adopt one of them by hand', async () => {

@@ -127,7 +127,7 @@ export async function readFormer(
   { connection, ports: { groups, claims } }: FormerReading,
 ): Promise<View | undefined> {
   const own = await formerView(state, id, groups);
-  // Elsewhere every member is the directory's to remove, whoever put them there.
+  // Under any other setting, every member that the directory does not name is removed, so it does not matter.
   if (own !== undefined || connection.settings.membership !== 'additive') return own;
   const previous = await claims.previousOwner(connection.company, id);
   const before = previous && (await groups.read(previous));

@@ -329,7 +329,7 @@ async function confirmWrite(observed: ObservedGroup | undefined, writing: Writin
   const ending = { atMs: nowMs, versionAfter: observed?.version ?? null, outcome: 'written' } as const;
   const origin = originOf(state, wanted, write.consumes);
   const audited = await turn.record(state, auditOf(intent, outcome.changes, origin, ending));
-  // Before the flip, which may leave nothing to be done: a crash in between is settled by a look.
+  // Before the flip, which may leave nothing to be done: after a crash in between, the open intent is settled again.
   if (observed === undefined && state.platformId !== undefined)
     await retireClaim(turn.connection.company, state.platformId, state.ref, ports);
   const driftClosed = write.held.size === 0 && foreign === undefined && !outcome.isUndone;

@@ -4,7 +4,7 @@ import type { GroupState } from '../../domain/group-state.ts';
 import { type GroupRef, groupId, type PlatformGroupId } from '../../domain/ids.ts';
 import { isWhole, type ObservedGroup } from '../../domain/view.ts';
 import { isOver } from '../../plan/hold.ts';
-import { isLive } from '../claim-group.ts';
+import { leftBehind } from '../claim-group.ts';
 import { throughGate } from '../gate.ts';
 import { atOnce } from '../gather.ts';
 import { groupsOfSolvable } from '../people.ts';
@@ -207,14 +207,6 @@ async function recordStrangers(linked: ReadonlySet<string>, sweeping: Sweeping):
     if (isLinked && (await recordDuplicate(state, { id, traces: [] }, ports))) duplicates += 1;
   }
   return duplicates;
-}
-
-/** Owners whose connection was removed: their claims do not count. */
-async function leftBehind(owners: Owners['now'], ports: Sweeping['ports']) {
-  const names = new Set([...owners.values()].map(({ connection }) => connection));
-  const gone = new Set<string>();
-  for (const name of names) if (!(await isLive({ connection: name }, ports))) gone.add(name);
-  return ({ connection }: GroupRef): boolean => gone.has(connection);
 }
 
 /**
