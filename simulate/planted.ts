@@ -183,10 +183,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
   ],
   // ── what was never there ───────────────────────────────────────────────────────────────────────────────────────
   no_claims: ['platform groups are not claimed', at('claims', () => ({ claim: async () => true }))],
-  claims_stay: [
-    'a claim is never dropped',
-    at('claims', () => ({ drop: async () => {}, retire: async () => {} })),
-  ],
+  claims_stay: ['a claim is never dropped', at('claims', () => ({ retire: async () => {} }))],
   no_audit: ['writes leave no audit entry', at('audit', () => ({ record: async () => 'lost' }))],
   guard_looks_away: [
     'the guard does not see what was removed before',
@@ -257,7 +254,10 @@ const BUGS: Readonly<Record<string, Bug>> = {
     atGroups((groups) => ({ create: (fields) => groups.create(fields).catch(() => groups.create(fields)) })),
     '"loses_answers"',
   ],
-  deletes_skipped: ['a deleted group stays on the platform', atGroups(() => ({ delete: async () => {} }))],
+  deletes_skipped: [
+    'a deleted group stays on the platform',
+    atGroups(() => ({ delete: async () => 'deleted' as const })),
+  ],
   leavers_stay: [
     'whoever has left counts as employed',
     at('people', (people) => ({

@@ -211,7 +211,7 @@ export const T = {
     release: 'Release',
     releaseTitle: (name: string) => `Release ${name}?`,
     releaseText:
-      'Its group on the platform stays as it is and is never written again, until somebody adopts it.',
+      'Its group on the platform keeps its name and members, and loses the id of the directory group. It is never written again, until an operator adopts it.',
     released: 'Released.',
     releaseNot: 'It has no group on the platform.',
     adoptNot: 'It has a group on the platform already; release it first.',

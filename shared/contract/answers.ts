@@ -364,8 +364,8 @@ const MemberIds = z.object({
     'The memberIdField that the groups speak for; null: they do not tell.',
   ),
   users: count.describe('Distinct ids in the groups.'),
-  userId: count.describe("Of these, the userId of an employee looked at, and the id of none."),
-  id: count.describe("Of these, the id of an employee looked at, and the userId of none."),
+  userId: count.describe('Of these, the userId of an employee looked at, and the id of none.'),
+  id: count.describe('Of these, the id of an employee looked at, and the userId of none.'),
 });
 export type MemberIds = Answer<typeof MemberIds>;
 

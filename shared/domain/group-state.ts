@@ -42,7 +42,10 @@ const Intent = z.lazy(() =>
     view: ViewPointer.exactOptional(),
     /** `create`: groups that carried our spokeId or name before the POST, and so are not what it made. */
     known: z.array(platformGroupText).exactOptional(),
-    /** `create` of unknown outcome: how often, and since when, the new group was looked for in vain. */
+    /**
+     * `create` of unknown outcome: how often the new group was looked for in vain. `delete`: how many DELETEs of the
+     * group the platform has answered without effect, this one included.
+     */
     misses: number.exactOptional(),
     /** What the guard's book says of this write's removals. */
     reserved: GuardRecord.exactOptional(),
@@ -166,10 +169,16 @@ export const GroupItem = z.lazy(() =>
     deletionWaiver: DeletionWaiver.exactOptional(),
     /**
      * The view of the platform group before, gone or let go of: should it come back, whoever we put there is ours.
-     * `isGone`: the platform answered 404, as a wrong route does too: asked for once more before another is made.
+     * `isGone`: the rule `existence` ended the link, be the group deleted by groupsync or by others: it is linked again
+     * if the platform shows it. `isListed`: a sweep saw it in a list since.
      */
     former: z
-      .object({ platformId: platformGroupText, view: ViewPointer, isGone: z.boolean().exactOptional() })
+      .object({
+        platformId: platformGroupText,
+        view: ViewPointer,
+        isGone: z.boolean().exactOptional(),
+        isListed: z.boolean().exactOptional(),
+      })
       .exactOptional(),
     /** A platform group that this one let go of: its claim is still to be ended. */
     leaving: platformGroupText.exactOptional(),

@@ -3,6 +3,7 @@ import { type GroupRef, intentId, type PlatformGroupId } from '../domain/ids.ts'
 import type { ObservedGroup } from '../domain/view.ts';
 import { viewOf } from '../plan/foreign.ts';
 import { readFormer } from '../sync/apply/facts.ts';
+import { claimGroup } from '../sync/claim-group.ts';
 import { openPlatform } from '../sync/open-platform.ts';
 import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
 import { endClaim } from '../sync/retire-claim.ts';
@@ -20,8 +21,8 @@ export type AdoptOutcome =
   | { readonly kind: 'not_in_directory' }
   /** The group has a platform group already; release it first. */
   | { readonly kind: 'linked'; readonly platformId: PlatformGroupId }
-  /** Another directory group owns that platform group. */
-  | { readonly kind: 'owned'; readonly owner: GroupRef | undefined }
+  /** Another directory group, of a connection that exists, owns that platform group. */
+  | { readonly kind: 'owned'; readonly owner: GroupRef }
   | { readonly kind: 'not_on_platform' }
   /** A write of the group was under way, or changed it meanwhile: ask again. */
   | { readonly kind: 'busy' };
@@ -47,9 +48,8 @@ export async function adoptGroup(
   if (seen.intent !== undefined) return { kind: 'busy' };
   const { company } = connection;
   const platform = await openPlatform(connection, ports);
-  if (!(await ports.claims.claim(company, platformId, ref))) {
-    return { kind: 'owned', owner: (await ports.claims.owners(company, [platformId])).now.get(platformId) };
-  }
+  const owner = await claimGroup({ company, id: platformId, owner: ref }, ports);
+  if (owner !== undefined) return { kind: 'owned', owner };
   const observed = await platform.groups.get(platformId);
   if (observed === undefined) {
     await endClaim({ ...seen, leaving: platformId }, company, ports);
@@ -57,7 +57,7 @@ export async function adoptGroup(
   }
   const base =
     seen.view === undefined
-      ? await readFormer(seen, platformId, ports)
+      ? await readFormer(seen, platformId, { connection, ports })
       : await ports.groups.readView(ref, seen.view);
   const { membership } = connection.settings;
   const viewId = intentId(ports.newId());

@@ -1,6 +1,7 @@
 import type { PlatformUserId } from '../domain/ids.ts';
 import type { ObservedGroup, View } from '../domain/view.ts';
-import { type Absorb, decideForeign, type GroupTrouble, LISTING_AGE_MS, type Question } from './decide.ts';
+import { LISTING_AGE_MS } from './absence.ts';
+import { type Absorb, decideForeign, type GroupTrouble, type Question } from './decide.ts';
 import type { Facts } from './facts.ts';
 import { foreignDifferences, isSpokeIdLost, shows, viewOf } from './foreign.ts';
 import { foldName, renamedTo } from './names.ts';

@@ -1,8 +1,8 @@
 import { type GroupTreatment, policyFor } from '../contract/group-policy.ts';
 import type { ConnectionSettings, DriftPolicy } from '../contract/settings.ts';
 import type { Difference } from '../domain/drift.ts';
-import type { GroupField } from '../domain/group-fields.ts';
 import { hasDeparted } from '../domain/group.ts';
+import type { GroupField } from '../domain/group-fields.ts';
 import {
   type Contest,
   type DeletionWaiver,
@@ -19,7 +19,14 @@ import type { Hold } from '../domain/hold.ts';
 import type { IntentId, PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import { STAMP_ZERO } from '../domain/stamp.ts';
 import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../domain/view.ts';
-import { tellsOfDeletion } from './attribute.ts';
+import {
+  decideAbsence,
+  decideAdoption,
+  decideDeletion,
+  LISTING_AGE_MS,
+  listedAgain,
+  previousGroup,
+} from './absence.ts';
 import { type DraftInput, draftPlan, type WantedGroup } from './draft.ts';
 import type { Facts, Rejected, Reservation, Wanted } from './facts.ts';
 import {
@@ -36,13 +43,17 @@ import { holdWithSay, isOver, judgeByHold } from './hold.ts';
 import { alreadyThere, foldName, renamedTo, says } from './names.ts';
 import type { Plan } from './plan.ts';
 import { differing, dueField, fieldFailure, refusedOf } from './refused-fields.ts';
+import { decideRelease } from './release.ts';
 import { unshownLately } from './unshown.ts';
 import { newnessOf, standingWaiver, waive } from './waive.ts';
 
 /** What must be known before anything can be decided. */
 export type Question =
-  /** The directory's word with the people behind it, our own views, and whom the directory took out. */
-  | { readonly kind: 'read'; readonly what: readonly ('wanted' | 'views' | 'held' | 'departed')[] }
+  /** The directory group with its people, the stored views, members that the directory removed, and owners of the listed groups. */
+  | {
+      readonly kind: 'read';
+      readonly what: readonly ('wanted' | 'views' | 'held' | 'departed' | 'managed')[];
+    }
   /** The platform's group itself; of a creation whose outcome is unknown, whatever may be what it made. */
   | { readonly kind: 'look' }
   | { readonly kind: 'list'; readonly ageMs: number }
@@ -60,8 +71,16 @@ export interface GroupTrouble {
 /** What is done with one group next. */
 export type Decision =
   | Question
-  /** The open intent did not happen. `owed`: removals of it that stay in the guard's book, as they may yet happen. */
-  | { readonly kind: 'drop'; readonly intent: Intent; readonly owed: GuardRecord | undefined }
+  /**
+   * The open intent did not happen. `owed`: removals of it that stay in the guard's book, as they may yet happen.
+   * `failing`: it is not tried again until the group changes, or for a day.
+   */
+  | {
+      readonly kind: 'drop';
+      readonly intent: Intent;
+      readonly owed: GuardRecord | undefined;
+      readonly failing?: GroupTrouble;
+    }
   /** The open intent happened: the group is as `view` says. */
   | {
       readonly kind: 'confirm';
@@ -89,8 +108,8 @@ export type Decision =
       readonly landed?: Intent | undefined;
     }
   | { readonly kind: 'release'; readonly reason: string }
-  /** One of these existing groups becomes ours, the first that nobody else has. */
-  | { readonly kind: 'adopt'; readonly candidates: readonly ListedGroup[] }
+  /** This existing platform group becomes the group's own, unless it has another owner. */
+  | { readonly kind: 'adopt'; readonly candidate: ListedGroup }
   /** A person is asked about these removals; what else the group needs goes on. */
   | {
       readonly kind: 'hold';
@@ -117,11 +136,11 @@ export type Decision =
       readonly failing?: GroupError | undefined;
     };
 
-interface Wait {
+export interface Wait {
   readonly kind: 'wait';
   readonly waitMs: number | undefined;
   readonly why: GroupTrouble;
-  /** A creation that was looked for in vain once more. */
+  /** A creation that was not found once more, or a deletion that was answered and has no effect yet. */
   readonly noting?: Intent;
   /** The removals leave the guard's book meanwhile. */
   readonly yields?: boolean;
@@ -155,26 +174,19 @@ export interface Write {
   readonly left?: readonly GroupField[];
 }
 
-/** A listing of the platform's groups may be this old when a group is created, or is asked for a spokeId. */
-export const LISTING_AGE_MS = 60_000;
 /** Many changes at once share a listing; one from before our first group shows no spokeId, and is read again. */
 const ECHO_LISTING_AGES_MS = [5_000, 0];
 /** How often a created group is looked for in vain before it is taken for never created. */
 const CREATE_MISSES = 3;
-/** A group is gone only by two 404s that lie so far apart; less where the platform is given less time to show one. */
-const MISSES_APART_MS = 60_000;
 
 /** So often within an hour a group is put right at once. */
 const RESTORED_AT_ONCE = 2;
 const HOUR_MS = 3_600_000;
-/** A platform that lists nothing for so long (an hour, where it may take ten minutes to show a group) has none of ours. */
-const MISROUTED_SETTLES = 6;
 
 const LOOK: Question = { kind: 'look' };
 const NO_USERS = { users: new Map() };
 const NOBODY: MemberCounts = { wanted: 0, applied: 0, pending: 0 };
 const NOT_SHOWN_YET = { code: 'waiting', message: 'the platform does not show the created group yet' };
-const MISSING = { code: 'missing', message: 'the platform answers 404 for the group: it is asked again' };
 const CONTESTED = {
   code: 'contested',
   message: 'somebody else changes the group again and again: it is put right once an hour',
@@ -191,11 +203,6 @@ export const REFUSED: Wait = {
 };
 const ONCE_REFUSED: ReadonlySet<string> = new Set([REFUSED.why.code, TRIED.why.code]);
 const PAST = { code: 'waiting', message: 'the platform shows the group as it was before: it is asked again' };
-const UNTOLD = {
-  code: 'missing',
-  message:
-    'the platform answers 404 and lists no groups at all: that may be a wrong route, until the feed tells of a deletion',
-};
 const NAME_IN_USE: Wait = {
   kind: 'wait',
   waitMs: undefined,
@@ -204,7 +211,6 @@ const NAME_IN_USE: Wait = {
     message: 'the platform refuses the name, which another group has: tried again until it is free',
   },
 };
-const LISTED = { code: 'missing', message: 'the platform answers 404 for the group, and lists it' };
 
 /**
  * What to do with a group next: the only place that knows the policy. Apply carries it out and asks again, until it is
@@ -213,8 +219,8 @@ const LISTED = { code: 'missing', message: 'the platform answers 404 for the gro
  *     the group                                          | decision
  *     ---------------------------------------------------|------------------------------------------------
  *     has an open intent                                 | its outcome: see `decideIntent`
+ *     was released by a person                           | see `decideRelease`, then settle excluded
  *     had one that the platform refused                  | fail, a change the second time; gone, name taken: below
- *     was released by a person                           | release, then settle excluded
  *     is left out by the settings                        | drop a hold that waits, settle excluded
  *     is put right and undone again and again            | wait for the rest of the hour; see `decideRest`
  *     is under suspicion, or its view cannot be read     | a look: clear, absorb; see `decideLook`
@@ -231,11 +237,10 @@ const LISTED = { code: 'missing', message: 'the platform answers 404 for the gro
 export function decide(facts: Facts): Decision {
   const { state, rejected, look } = facts;
   if (state.intent !== undefined) return decideIntent(facts, state.intent);
+  if (state.released)
+    return state.platformId === undefined ? settleUnheld(facts, 'excluded') : decideRelease(facts);
   // Where there is no group to be seen, its version tells nothing: it is not listed yet, or somebody has deleted it.
   if (rejected !== undefined) return look === 'gone' ? decideMissing(facts) : decideRejected(facts, rejected);
-  if (state.released && state.platformId !== undefined)
-    return { kind: 'release', reason: 'a person released this group' };
-  if (state.released) return settleUnheld(facts, 'excluded');
   const treatment = treatmentOf(facts);
   // Of what is left alone nobody is asked; what a person has said stays, should the group be followed again.
   if (treatment.excluded)
@@ -322,16 +327,16 @@ export const treatmentOf = ({ settings, state: { ref, registers } }: Facts): Gro
  * Settles an open intent by its own name, spokeId and users, whatever the directory wants by now.
  *
  *     the platform shows            | create              | patch, put | delete
- *     ------------------------------|---------------------|------------|--------------
+ *     ------------------------------|---------------------|------------|----------------------
  *     what the intent would make    | confirm             | confirm    | –
- *     a version from before         | –                   | drop       | drop
- *     something else                | –                   | absorb     | drop
- *     nothing (404, not listed)     | drop after 3 misses | drop       | confirm_gone
+ *     a version from before         | –                   | drop       | see `decideDeletion`
+ *     something else                | –                   | absorb     | see `decideDeletion`
+ *     nothing (404, not listed)     | drop after 3 misses | drop       | see `decideDeletion`
  */
 function decideIntent(facts: Facts, intent: Intent): Decision {
   const { look, rejected } = facts;
   if (look === undefined) return LOOK;
-  const dropped: Decision = {
+  const dropped: Extract<Decision, { kind: 'drop' }> = {
     kind: 'drop',
     intent,
     // The guard's record stays: that a look did not find the write says nothing of a request that is still on its way.
@@ -344,7 +349,7 @@ function decideIntent(facts: Facts, intent: Intent): Decision {
     const isGivenUp = misses >= CREATE_MISSES && facts.nowMs - intent.atMs >= facts.createSettleMs;
     return isGivenUp ? dropped : { ...notShownYet(facts), noting: { ...intent, misses } };
   }
-  if (intent.action === 'delete') return look === 'gone' ? { kind: 'confirm_gone', intent } : dropped;
+  if (intent.action === 'delete') return decideDeletion(facts, intent, dropped);
   if (
     look === 'gone' ||
     look.version === intent.versionBefore ||
@@ -518,69 +523,37 @@ function stillWaived(
   return standingWaiver(waiver, { ...newnessOf(state, wanted), departed }, group);
 }
 
-/**
- * The platform does not know the group. A wrong route answers so for every group, and each link that is given up makes a
- * second group of one that is still there:
- *
- *     the 404 is                    | the list | decision
- *     ------------------------------|----------|----------------------------------------
- *     soon after we made the group  | –        | wait: that is the platform's delay
- *     the first                     | –        | miss: noted, and asked again
- *     within a minute of it         | –        | wait for the rest of the minute
- *     a later one                   | shows it | wait, ever longer
- *     a later one                   | does not | unlink, as far as the hour's budget allows
- *     the same, and is let stand    | is empty | wait, ever longer, until the feed tells of a deletion
- *     … and the directory deletes it | is empty | wait until then, or for an hour at most
- */
+/** The platform answers 404 for the linked group, or does not show yet what was created. */
 function decideMissing(facts: Facts): Decision {
-  const { state, nowMs, createSettleMs, listed } = facts;
-  const { platformId, missedAtMs, createdAtMs = Number.NEGATIVE_INFINITY } = state;
+  const { state, nowMs, createSettleMs } = facts;
+  const { platformId, createdAtMs = Number.NEGATIVE_INFINITY } = state;
   if (nowMs - createdAtMs < createSettleMs) return notShownYet(facts);
   if (platformId === undefined) return { kind: 'forget' };
-  const apartMs = Math.min(MISSES_APART_MS, createSettleMs);
-  if (missedAtMs === undefined) return { kind: 'miss', waitMs: apartMs, why: MISSING };
-  const sinceMs = nowMs - missedAtMs;
-  if (sinceMs < apartMs) return { kind: 'wait', waitMs: apartMs - sinceMs, why: MISSING };
-  const ageMs = Math.min(LISTING_AGE_MS, sinceMs);
-  if (listed === undefined || listed.ageMs > ageMs) return { kind: 'list', ageMs };
-  if (listed.groups.some(({ id }) => id === platformId))
-    return { kind: 'wait', waitMs: undefined, why: LISTED };
-  return decideUnlinking(facts, platformId, listed.groups);
+  const absence = decideAbsence(facts, platformId);
+  return absence === 'gone' ? decideUnlinking(facts, platformId) : absence;
 }
 
 /** Deleted, or deleted and made again: another group that carries our spokeId is what it became. */
-function decideUnlinking(facts: Facts, id: PlatformGroupId, listed: readonly ListedGroup[]): Decision {
-  const { state, wanted } = facts;
+function decideUnlinking(facts: Facts, id: PlatformGroupId): Decision {
+  const { state, wanted, listed } = facts;
   const landed = deletionInDoubt(state);
   const ours: Decision = { kind: 'unlink', id, difference: undefined, waiver: undefined, landed };
-  // A group that the directory has deleted as well is nobody's loss, unless it is there and keeps its members.
-  if (hasDeparted(state.registers)) return decideMisrouted(facts) ?? ours;
-  if (landed !== undefined) return ours;
-  const again = listed.find((group) => group.spokeId === state.ref.group && group.id !== id);
+  // Where the directory has deleted the group as well, or this is an own DELETE that took effect late, nothing was changed by others.
+  if (hasDeparted(state.registers) || landed !== undefined) return ours;
+  const again = listed?.groups.find((group) => group.spokeId === state.ref.group && group.id !== id);
   const difference: Difference =
     again === undefined
       ? { kind: 'deleted', before: id, after: null }
       : { kind: 'recreated', before: id, after: again.id };
   const { drift: policy } = treatmentOf(facts);
   if (policy === 'restore') return { kind: 'unlink', id, difference, waiver: undefined };
-  // Nothing would ever take back a deletion that is let stand: a wrong route must not look like one.
-  if (listed.length === 0 && !tellsOfDeletion(state.suspect?.traces))
-    return { kind: 'wait', waitMs: undefined, why: UNTOLD };
   if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
   return { kind: 'unlink', id, difference, waiver: { policy, seen: newnessOf(state, wanted).newest } };
 }
 
 /** Sent for the very group that is linked: it carries no version, so it may land whatever was written since. */
-const deletionInDoubt = ({ doubt, platformId }: GroupState): Intent | undefined =>
+export const deletionInDoubt = ({ doubt, platformId }: GroupState): Intent | undefined =>
   doubt?.intent.action === 'delete' && doubt.intent.platformId === platformId ? doubt.intent : undefined;
-
-/** A wrong route answers 404 everywhere and lists nothing: what is to go may be there all the same. */
-function decideMisrouted({ state, listed, nowMs, createSettleMs }: Facts): Decision | undefined {
-  if (listed === undefined) return { kind: 'list', ageMs: LISTING_AGE_MS };
-  const isOld = nowMs - (state.dirtySinceMs ?? 0) >= MISROUTED_SETTLES * createSettleMs;
-  const isGone = listed.groups.length > 0 || isOld || tellsOfDeletion(state.suspect?.traces);
-  return isGone ? undefined : { kind: 'wait', waitMs: undefined, why: UNTOLD };
-}
 
 function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
   const { state, settings, wanted, views } = facts;
@@ -588,10 +561,8 @@ function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
   if (wanted.state === 'unnamed' && !hasDeparted(state.registers))
     return settle('unnamed', { ending: 'open' });
   if (views.isUnreadable) return decideLook(facts) ?? clear(facts);
-  if (treatment.drift !== 'restore' && isLeftDeleted(facts, wanted)) {
-    const candidates = wasLost(facts);
-    return candidates.length > 0 ? { kind: 'adopt', candidates } : settleUnheld(facts, 'in_sync');
-  }
+  if (treatment.drift !== 'restore' && isLeftDeleted(facts, wanted))
+    return decideAdoption(facts, listedAgain(state)) ?? settleUnheld(facts, 'in_sync');
   const current = views.base;
   const waiver =
     treatment.drift === 'restore' || current === undefined ? undefined : stillWaived(facts, wanted, current);
@@ -643,21 +614,45 @@ function decidePlan(
   const plan = draftRested({ ...input, held: guarded.held }, facts.wanted);
   if (plan.action === 'create' && plan.after !== undefined)
     return decideNew(plan, plan.after, guarded, facts);
-  const left =
-    input.wanted && input.current ? differing([...(input.fixed ?? [])], input.wanted, input.current) : [];
+  const left = fieldsLeft(input);
   if (plan.action !== 'none')
     return { kind: 'write', plan, known: [], ...guarded, ...(left.length > 0 && { left }) };
+  return decideUnwritten(
+    { input, after: plan.after, left, hasHeld: guarded.held.size > 0 },
+    facts,
+    treatment,
+  );
+}
+
+/** Fields of the group that differ from what is wanted, and stay so. */
+const fieldsLeft = ({ wanted, current, fixed = new Set() }: Omit<DraftInput, 'held'>) =>
+  wanted === undefined || current === undefined ? [] : differing([...fixed], wanted, current);
+
+/** A plan that writes nothing. */
+interface Unwritten {
+  readonly input: Omit<DraftInput, 'held'>;
+  readonly after: View | undefined;
+  readonly left: readonly GroupField[];
+  readonly hasHeld: boolean;
+}
+
+/** How a group ends that needs no write: it may be adopted again, wait for a field or a user, or be settled. */
+function decideUnwritten(
+  { input, after, left, hasHeld }: Unwritten,
+  facts: Facts & { readonly wanted: Wanted },
+  treatment: GroupTreatment,
+): Decision {
   const mayBeLeft = treatment.mode === 'sync' && input.wanted === undefined && input.current === undefined;
-  if (mayBeLeft && wasLost(facts).length > 0) return { kind: 'adopt', candidates: wasLost(facts) };
-  const misrouted = mayBeLeft && facts.isNothingAdoptable ? decideMisrouted(facts) : undefined;
-  if (misrouted !== undefined) return misrouted;
+  const recovered = mayBeLeft ? decideAdoption(facts, listedAgain(facts.state)) : undefined;
+  if (recovered !== undefined) return recovered;
   if (isNameTaken(facts)) return NAME_IN_USE;
   if (isAnybodyBarred(facts, facts.wanted) || left.some((field) => facts.withheld?.has(field))) return TRIED;
-  const as = guarded.held.size > 0 ? 'held' : SETTLED[facts.wanted.state];
-  // A group that is only watched shows no difference because nobody draws one up.
-  const failing = treatment.mode === 'report' ? undefined : fieldFailure(left, facts.state);
-  const ending = treatment.mode === 'report' ? 'report' : failing ? 'open' : ENDING[as];
-  const settled = settle(as, { counts: countsOf(facts.wanted, plan.after), ending });
+  const as = hasHeld ? 'held' : SETTLED[facts.wanted.state];
+  const counts = countsOf(facts.wanted, after);
+  // No plan is made for a group that is only watched, so it shows no difference.
+  if (treatment.mode === 'report') return settleUndoubted(settle(as, { counts, ending: 'report' }), facts);
+  const failing = fieldFailure(left, facts.state);
+  const settled = settle(as, { counts, ending: failing === undefined ? ENDING[as] : 'open' });
   return settleUndoubted(failing === undefined ? settled : { ...settled, failing }, facts);
 }
 
@@ -686,20 +681,21 @@ const isNameTaken = ({ rejected, views }: Facts): boolean =>
 
 /** A group that is to be made may be there already. */
 function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Decision {
-  const { listed, settings, isNothingAdoptable = false } = facts;
-  const { former } = facts.state;
+  const { listed, settings, state } = facts;
+  const { former } = state;
   if (listed === undefined || listed.ageMs > LISTING_AGE_MS) return { kind: 'list', ageMs: LISTING_AGE_MS };
   const { candidates, known } = alreadyThere(after, listed.groups, settings.adoptExisting);
   const late = lateCreation(facts, listed.groups);
-  const adoptable = [...wasLost(facts), ...(late === undefined ? candidates : [late])];
-  if (adoptable.length > 0 && !isNothingAdoptable) return { kind: 'adopt', candidates: adoptable };
+  const found = [...previousGroup(state), ...(late === undefined ? candidates : [late])];
+  const adopted = decideAdoption(facts, found);
+  if (adopted !== undefined) return adopted;
+  // A candidate answered 404 before and is not listed now: a wrong route hides it just so.
+  const isUnproven = state.missedAtMs !== undefined && found.length === 0;
+  const absence = isUnproven ? decideAbsence(facts, undefined) : 'gone';
+  if (absence !== 'gone') return absence;
   // A wrong route lists no group: what this one had before is there all the same, and not what is made now.
   return { kind: 'write', plan, known: former ? [...known, former.platformId] : known, ...guarded };
 }
-
-/** A group of ours that answered 404: if it is there after all, another would be a second one. */
-const wasLost = ({ state: { former }, isNothingAdoptable }: Facts): readonly ListedGroup[] =>
-  former?.isGone === true && !isNothingAdoptable ? [{ id: former.platformId, spokeId: null }] : [];
 
 /** What an earlier creation of ours made after all, though it was looked for in vain. */
 function lateCreation({ state: { doubt }, nowMs, views }: Facts, listed: readonly ListedGroup[]) {

@@ -1,7 +1,7 @@
 import type { ConnectionSettings } from '../contract/settings.ts';
 import type { GroupField } from '../domain/group-fields.ts';
 import type { GroupState, GuardRecord, PendingMark, StoredMember } from '../domain/group-state.ts';
-import type { MemberId, PlatformUserId } from '../domain/ids.ts';
+import type { GroupRef, MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
 import type { ListedGroup, ObservedGroup, View } from '../domain/view.ts';
 import type { WantedGroup } from './draft.ts';
@@ -71,6 +71,8 @@ export interface Listing {
   readonly groups: readonly ListedGroup[];
   /** Begun no longer ago than this. */
   readonly ageMs: number;
+  /** It shows a platform group that another directory group of the company owns; undefined: not read yet. */
+  readonly showsManaged?: boolean | undefined;
 }
 
 export interface Rejected {
@@ -108,8 +110,10 @@ export interface Facts {
   readonly withheld?: ReadonlySet<GroupField> | undefined;
   /** A write was refused in this attempt: from then on the changes alone are sent, never the whole group. */
   readonly isNarrowed?: boolean | undefined;
-  /** The platform's groups that could be adopted belong to others. */
-  readonly isNothingAdoptable?: boolean | undefined;
+  /** Platform groups that could not be adopted, by id: the platform answered 404, or this group owns it. */
+  readonly passedOver?: ReadonlyMap<string, 'not_found' | GroupRef> | undefined;
+  /** How the platform has just answered the DELETE of the open intent: 2xx, or 404. */
+  readonly deletion?: 'deleted' | 'absent' | undefined;
   /** The platform has just refused the open intent, or the one that was dropped in this round. */
   readonly rejected?: Rejected | undefined;
 }

@@ -178,7 +178,7 @@ function platformOf(client: GroupClient, { call, identify, inUse, clock }: Opene
       create: (fields, how) => call(() => groups.create(fields, how)),
       patch: (id, fields, version, how) => call(() => groups.patch(id, { ...fields, version }, how)),
       put: (id, fields, version, how) => call(() => groups.replace(id, { ...fields, version }, how)),
-      delete: (id, how) => call(() => groups.delete(id, how)).then(() => {}),
+      delete: (id, how) => call(() => groups.delete(id, how)),
     },
   };
 }

@@ -12,14 +12,29 @@ const ownedBy = ({ connection, group }: GroupRef): Condition =>
 
 export function createClaimStore(table: Table): ClaimStore {
   return {
-    claim: (company, id, owner) =>
-      table.put(
-        { ...claimKey(company, id), platformId: id, connection: owner.connection, group: owner.group },
-        freeOrOwn(owner),
-      ),
+    async claim(company, id, owner) {
+      const set = { platformId: id, connection: owner.connection, group: owner.group };
+      const change = { set, remove: [RETIRED] };
+      return (await table.update(claimKey(company, id), change, freeOrOwn(owner))).written;
+    },
 
-    async drop(company, id, owner) {
-      await table.delete(claimKey(company, id), ownedBy(owner));
+    async takeOver(company, id, { from, to }) {
+      const set = {
+        connection: to.connection,
+        group: to.group,
+        previousConnection: from.connection,
+        previousGroup: from.group,
+      };
+      return (await table.update(claimKey(company, id), { set }, ownedBy(from))).written;
+    },
+
+    async previousOwner(company, id) {
+      const item = await table.get(claimKey(company, id));
+      if (item?.['previousGroup'] === undefined) return undefined;
+      return {
+        connection: connectionName(String(item['previousConnection'])),
+        group: groupId(String(item['previousGroup'])),
+      };
     },
 
     async retire(company, id, { owner, untilMs }) {

@@ -135,8 +135,9 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         unsettledSince(seen),
       ),
 
-    async noteMissing({ ref, platformId = '' }, atMs) {
-      const isFirst = all(equal('platformId', platformId), missing(MISSED));
+    async noteMissing({ ref, platformId }, atMs) {
+      const isSame = platformId === undefined ? missing('platformId') : equal('platformId', platformId);
+      const isFirst = all(isSame, missing(MISSED));
       await update(ref, { set: { [MISSED]: atMs } }, isFirst);
     },
 
@@ -170,9 +171,11 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
     async flip(ref, flip) {
       const { seen, platform } = flip;
       const isSame = platform !== undefined && platform.view.id === seen.view?.id;
+      const { platformId, view } = seen;
+      const former = platformId && view && { platformId, view: { ...view }, isGone: true };
       const written: Change = {
         set: {
-          ...(platform === undefined ? {} : linkAttributes(platform)),
+          ...(platform === undefined ? former && { former } : linkAttributes(platform)),
           ...(flip.createdAtMs === undefined ? {} : { createdAt: flip.createdAtMs }),
           ...foundBeside(seen, flip.found),
           ...(flip.settled === undefined ? {} : { settled: flip.settled }),
@@ -227,7 +230,16 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       return absorbed.written;
     },
 
+    noteListed: (seen, dirty) => {
+      const { former } = seen;
+      if (former === undefined) return Promise.resolve(false);
+      const listed = { ...former, view: plain(former.view), isListed: true };
+      const isAsSeen = all(equal('former.platformId', former.platformId), missing('platformId'));
+      return update(seen.ref, dirtying(seen.ref, dirty, { set: { former: listed } }), isAsSeen);
+    },
+
     async settle(seen, settled, { counts, driftClosed, calledMs, againAtMs, failing }) {
+      const { isListed, ...former } = seen.former ?? {};
       const { set, remove } =
         againAtMs === undefined
           ? await ending(table, seen, seen.view, { settled, counts, failing })
@@ -236,7 +248,13 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       return update(
         seen.ref,
         {
-          set: { settled, calledMs, counts: { ...counts }, ...set },
+          set: {
+            settled,
+            calledMs,
+            counts: { ...counts },
+            ...set,
+            ...(isListed && { former: plain(former) }),
+          },
           remove: [...remove, ...doubts, MISSED, ...(driftClosed ? ['openDrift'] : [])],
         },
         all(untouchedSince(seen), revIsAs(seen), missing('paused')),

@@ -221,7 +221,7 @@ describe('probe', () => {
 
   it.each([
     ['is refused', failing('unavailable', 503)],
-    ['is answered well and not done', async () => {}],
+    ['is answered well and not done', async () => 'deleted' as const],
   ])('names the id of its group where the deletion %s', async (_, answer) => {
     const { probe, platform } = await worldOf();
     const report = await probe(() => ({ delete: answer }));

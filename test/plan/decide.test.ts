@@ -108,18 +108,23 @@ const FORMER = {
 };
 const LET_GO: GroupState = { ...unlinked(state()), former: FORMER };
 const LOST: GroupState = { ...LET_GO, former: { ...FORMER, isGone: true } };
+const LISTED_AGAIN: GroupState = { ...LET_GO, former: { ...FORMER, isGone: true, isListed: true } };
 
 const ABSENT = wanted('', { state: 'absent', group: undefined });
 const DEPARTS = { state: state({ registers: DEPARTED }), wanted: ABSENT };
 const NO_BASE = { views: views(undefined) };
 const UNLINKED = { state: unlinked(state()), ...NO_BASE };
-const NEVER_FOUND = { ...NO_BASE, wanted: ABSENT, isNothingAdoptable: true };
+const NOT_FOUND_P = { passedOver: new Map([['p', 'not_found' as const]]) };
+const NOT_FOUND_Q = { passedOver: new Map([['q', 'not_found' as const]]) };
+const OTHER_CONNECTION = { connection: connectionName('other'), group: groupId('g') };
+const OWNED_Q = { passedOver: new Map([['q', OTHER_CONNECTION]]) };
 const REPORT = settingsWith({ drift: 'report' });
+const RELEASE = { kind: 'release' };
 const PATCH = { kind: 'write', plan: { action: 'patch' } };
 const CREATE = { kind: 'write', plan: { action: 'create' } };
-const ADOPT_P = { kind: 'adopt', candidates: [{ id: 'p' }] };
+const ADOPT_P = { kind: 'adopt', candidate: { id: 'p' } };
 const EXCLUDED = { kind: 'settle', as: 'excluded', counts: { wanted: 0, applied: 0, pending: 0 } };
-const ADOPT_Q = { kind: 'adopt', candidates: [{ id: 'q' }] };
+const ADOPT_Q = { kind: 'adopt', candidate: { id: 'q' } };
 const NEVER_ADOPTS = settingsWith({ adoptExisting: 'never' });
 const WATCHED = settingsWith({ groups: { policies: [{ match: '*', mode: 'report' }] } });
 const SUSPECTED = { state: state({ suspect }) };
@@ -168,14 +173,89 @@ describe('decide', () => {
       { counts: { wanted: 2, applied: 1 } },
     ],
     ['seemed gone and is wanted: asked for first', { ...NO_BASE, ...NONE, state: LOST }, ADOPT_P],
-    ['is gone indeed: made', { ...NO_BASE, ...NONE, state: LOST, isNothingAdoptable: true }, CREATE],
+    ['is gone indeed: made', { ...NO_BASE, ...NONE, ...NOT_FOUND_P, state: LOST }, CREATE],
     [
-      'seemed gone, and departs',
-      { ...DEPARTS, ...NO_BASE, state: { ...LOST, registers: DEPARTED } },
+      'was deleted, and departs',
+      { ...NO_BASE, wanted: ABSENT, state: { ...LOST, registers: DEPARTED } },
+      { as: 'deleted' },
+    ],
+    [
+      'was deleted and is listed again: it is linked again',
+      { ...NO_BASE, wanted: ABSENT, state: { ...LISTED_AGAIN, registers: DEPARTED } },
       ADOPT_P,
     ],
+    [
+      'was deleted and is listed again, but answers 404: the list is asked',
+      { ...NO_BASE, ...NOT_FOUND_P, wanted: ABSENT, state: { ...LISTED_AGAIN, registers: DEPARTED } },
+      { kind: 'list' },
+    ],
+    [
+      '… and the list shows it no more: settled',
+      {
+        ...NO_BASE,
+        ...NONE,
+        ...NOT_FOUND_P,
+        wanted: ABSENT,
+        state: { ...LISTED_AGAIN, registers: DEPARTED },
+      },
+      { as: 'deleted' },
+    ],
+    ['is there, and answers 404: noted', { ...UNLINKED, ...Q, ...NOT_FOUND_Q }, { kind: 'miss' }],
+    [
+      '… again, and is listed: waits',
+      { ...Q, ...NOT_FOUND_Q, ...NO_BASE, state: unlinked(state({ missedAtMs: NOW_MS - MINUTE_MS })) },
+      { kind: 'wait', why: { code: 'missing' } },
+    ],
+    [
+      'answered 404 as a candidate and is listed no more, nor is any other: waits',
+      { ...NONE, ...NO_BASE, state: unlinked(state({ missedAtMs: NOW_MS - MINUTE_MS })) },
+      { kind: 'wait', why: { code: 'missing' } },
+    ],
+    [
+      'is there, and a live connection of the company owns it: waits, and names the owner',
+      { ...UNLINKED, ...Q, ...OWNED_Q },
+      { kind: 'wait', why: { code: 'owned', message: expect.stringContaining('connection other') } },
+    ],
+    [
+      'has the name of a group that another connection owns: made',
+      {
+        ...UNLINKED,
+        ...OWNED_Q,
+        listed: listing(shown('a', { id: 'q', spokeId: 'x' })),
+        settings: settingsWith({ adoptExisting: 'byName' }),
+      },
+      CREATE,
+    ],
     ['was let go of', { ...NO_BASE, ...NONE, state: LET_GO }, { ...CREATE, known: ['p'] }],
-    ['was released: it is let go', { state: state({ released: true }) }, { kind: 'release' }],
+    [
+      'was released: its external id is cleared first',
+      { state: state({ released: true }) },
+      {
+        kind: 'write',
+        plan: {
+          action: 'patch',
+          changes: [{ kind: 'set_spoke_id', before: 'g', after: null }],
+          removals: [],
+        },
+      },
+    ],
+    [
+      'was released, and the platform has answered',
+      { state: state({ released: true }), look: shown('a') },
+      RELEASE,
+    ],
+    [
+      'was released, and refused',
+      { state: state({ released: true }), rejected: { owed: undefined } },
+      RELEASE,
+    ],
+    ['was released, and cannot be written', { state: state({ released: true, attempts: 3 }) }, RELEASE],
+    ['was released, and is only watched', { state: state({ released: true }), settings: WATCHED }, RELEASE],
+    [
+      'was released, and has an external id of others',
+      { state: state({ released: true }), views: views(view('a', { spokeId: 'x' })) },
+      RELEASE,
+    ],
     ['was released and let go', { state: unlinked(state({ released: true })) }, EXCLUDED],
     ['is left out by the settings', { settings: settingsWith({ groups: { exclude: ['Eng'] } }) }, EXCLUDED],
     ['has no name', { wanted: { ...ABSENT, state: 'unnamed' } }, { as: 'unnamed', ending: 'open' }],
@@ -248,6 +328,10 @@ describe('decide', () => {
   const opened = (over: Partial<Intent> = {}) => ({ state: state({ intent: { ...intent, ...over } }) });
   const made = { ...opened(), views: views(view('a'), { prepared: view('ab') }) };
   const deleting = opened({ action: 'delete' });
+  const other = shown('', { id: 'q', name: 'ENG ', spokeId: null });
+  const deletingMissed = {
+    state: state({ intent: { ...intent, action: 'delete' }, missedAtMs: NOW_MS - MINUTE_MS }),
+  };
   const creating = (misses: number, minutes = 1) =>
     opened({ action: 'create', misses, atMs: NOW_MS - minutes * MINUTE_MS });
   const refused = { rejected: { owed: undefined }, look: shown('a') };
@@ -279,8 +363,48 @@ describe('decide', () => {
       waits('waiting'),
     ],
     ['… beside what cannot be read', { ...opened(), look: changed('ax') }, added('x')],
-    ['was a deletion, and it is gone: done', { ...deleting, look: 'gone' }, { kind: 'confirm_gone' }],
+    [
+      'was a deletion that was answered, and it is gone: done',
+      { ...deleting, look: 'gone', deletion: 'deleted' },
+      { kind: 'confirm_gone' },
+    ],
+    ['was a deletion, and it answers 404 once', { ...deleting, look: 'gone' }, { kind: 'miss' }],
+    [
+      'was a deletion that was answered 404, likewise',
+      { ...deleting, look: 'gone', deletion: 'absent' },
+      { kind: 'miss' },
+    ],
+    [
+      '… again, and is listed',
+      { ...deletingMissed, look: 'gone', listed: listing(shown('a')) },
+      waits('missing'),
+    ],
+    [
+      '… again, and others are listed: done',
+      { ...deletingMissed, look: 'gone', listed: { ...listing(other), showsManaged: true } },
+      { kind: 'confirm_gone' },
+    ],
+    [
+      '… again, and a list of others: whose are they?',
+      { ...deletingMissed, look: 'gone', listed: listing(other) },
+      { kind: 'read', what: ['managed'] },
+    ],
     ['was a deletion, and it is there: dropped', { ...deleting, look: shown('a') }, { kind: 'drop' }],
+    [
+      '… soon after it was answered: the read may be older',
+      { ...opened({ action: 'delete', atMs: NOW_MS - 1_000 }), look: shown('a'), deletion: 'deleted' },
+      { ...waits('kept'), waitMs: MINUTE_MS - 1_000, noting: { misses: 1 } },
+    ],
+    [
+      '… soon, and it was not answered',
+      { ...opened({ action: 'delete', atMs: NOW_MS - 1_000 }), look: shown('a') },
+      waits('kept'),
+    ],
+    [
+      '… after three answers: refused',
+      { ...opened({ action: 'delete', misses: 3 }), look: shown('a') },
+      { kind: 'drop', failing: { code: 'platform_rejected' } },
+    ],
     [
       'was a creation, not to be seen',
       { ...opened({ action: 'create' }), look: 'gone' },
@@ -297,7 +421,6 @@ describe('decide', () => {
     ...{ listed: listing(...groups), rejected: { owed: undefined, name: 'Eng' }, look: shown('a') },
     views: views(view('a', { name: 'Old' })),
   });
-  const other = shown('', { id: 'q', name: 'ENG ', spokeId: null });
   const lastError = { code: 'other', message: '', atMs: NOW_MS - MINUTE_MS };
   const AGAIN = { kind: 'fail', firstly: { waitMs: MINUTE_MS, why: { code: 'refused' } } };
   const V2 = { versions: [versionToken('v2')], atMs: NOW_MS - 1 };
@@ -322,12 +445,14 @@ describe('decide', () => {
       registers: [{ member: memberId('a'), value: 'present', stamp: stampAt(spoken) }],
     }),
   });
-  const late = (over: Partial<GroupState>, ...listed: readonly ObservedGroup[]) => ({
-    ...{ look: 'gone' as const, state: state({ suspect, missedAtMs: 1, ...over }) },
-    listed: listing(...listed),
+  const late = (minutes: number, over: Partial<GroupState>, ...listed: readonly ObservedGroup[]) => ({
+    ...{
+      look: 'gone' as const,
+      state: state({ suspect, missedAtMs: NOW_MS - minutes * MINUTE_MS, ...over }),
+    },
+    listed: { ...listing(...listed), showsManaged: true },
   });
-  const departed = (ms: number) => ({ registers: DEPARTED, dirtySinceMs: NOW_MS - ms });
-  const LEFT = { ...LOST, ...departed(0) };
+  const departed = { registers: DEPARTED };
   const fight = { suspect: { ...suspect, version: null }, contest: { sinceMs: NOW_MS, count: 2 } };
   it.each<[string, Partial<Facts>, Record<string, unknown>]>([
     ['a refused name that nobody else has', named(shown('a'), shown('', { id: 'q', name: 'X' })), AGAIN],
@@ -342,7 +467,7 @@ describe('decide', () => {
     ['a suspicion of no group', { ...UNLINKED, state: unlinked(state({ suspect })) }, { kind: 'forget' }],
     [
       'a 404 that was none',
-      { wanted: ABSENT, state: state({ ...departed(0), missedAtMs: 1 }), look: shown('a') },
+      { wanted: ABSENT, state: state({ ...departed, missedAtMs: 1 }), look: shown('a') },
       { kind: 'clear' },
     ],
     [
@@ -351,12 +476,10 @@ describe('decide', () => {
       { kind: 'read' },
     ],
     ['a person who asks in a fight', { state: state(fight), look: shown('a') }, { contest: { count: 0 } }],
-    ['a deletion that lands late', late(inDoubt({ action: 'delete' })), { difference: undefined }],
-    ['a wrong route', late(departed(HOUR_MS - 1)), waits('missing')],
-    ['… for an hour', late(departed(HOUR_MS)), { kind: 'unlink' }],
-    ['… for one', late(departed(0), other), { kind: 'unlink' }],
-    ['… for what was asked for', { ...late(LEFT), ...NEVER_FOUND, state: LEFT }, waits('missing')],
-    ['… for what is not asked for', { ...NEVER_FOUND, state: LEFT }, { kind: 'list' }],
+    ['a deletion that lands late', late(2, inDoubt({ action: 'delete' }), other), { difference: undefined }],
+    ['a wrong route', late(59, departed), waits('missing')],
+    ['… for an hour', late(60, departed), { kind: 'unlink' }],
+    ['… for one', late(1, departed, other), { kind: 'unlink' }],
     ['a deletion that stands', gone(1, 'report'), { kind: 'settle', as: 'in_sync' }],
     ['… until the directory says more', gone(1, 'report', 2), { kind: 'list' }],
     ['… of the group itself', gone(1, 'adopt', 2), { kind: 'settle', as: 'in_sync' }],
@@ -391,6 +514,7 @@ describe('decide', () => {
   const missed = (minutes: number) => state({ suspect, missedAtMs: NOW_MS - minutes * MINUTE_MS });
   const UNLINK = { kind: 'unlink' };
   const LATER = { kind: 'wait', waitMs: undefined };
+  const OTHERS = { ...listing(other), showsManaged: true };
   it.each<[string, Partial<Facts>, Record<string, unknown>]>([
     ['just made: waits', { state: state({ suspect, createdAtMs: NOW_MS - 1 }) }, waits('waiting')],
     ['for the first time: noted', SUSPECTED, { kind: 'miss', waitMs: MINUTE_MS }],
@@ -399,11 +523,23 @@ describe('decide', () => {
     ['soon, where groups show soon', { state: missed(0.5), createSettleMs: 9_000 }, { ageMs: MINUTE_MS / 2 }],
     ['and is listed: waits, ever longer', { state: missed(2), listed: listing(shown('a')) }, LATER],
     [
-      'and is not listed: unlinked',
-      { state: missed(2), ...NONE },
+      'and another group is listed: whose is it?',
+      { state: missed(2), listed: listing(other) },
+      { kind: 'read', what: ['managed'] },
+    ],
+    [
+      'and other managed groups are listed: unlinked',
+      { state: missed(2), listed: OTHERS },
       { ...UNLINK, difference: { kind: 'deleted' } },
     ],
-    ['and may stay deleted: a wrong route?', { state: missed(2), ...NONE, settings: REPORT }, LATER],
+    [
+      'and no managed group is listed: a wrong route?',
+      { state: missed(59), listed: { ...OTHERS, showsManaged: false } },
+      LATER,
+    ],
+    ['and no group is listed: a wrong route?', { state: missed(59), ...NONE }, LATER],
+    ['and no group is listed for an hour: unlinked', { state: missed(60), ...NONE }, UNLINK],
+    ['and may stay deleted: a wrong route?', { state: missed(59), ...NONE, settings: REPORT }, LATER],
     [
       'and may stay deleted, as the feed tells',
       { state: { ...missed(2), suspect: told }, ...NONE, settings: REPORT },
@@ -416,12 +552,12 @@ describe('decide', () => {
     ],
     [
       'and may stay deleted, where others are listed',
-      { state: missed(2), listed: listing(other), settings: settingsWith({ drift: 'adopt' }) },
+      { state: missed(2), listed: OTHERS, settings: settingsWith({ drift: 'adopt' }) },
       { ...UNLINK, waiver: { policy: 'adopt' } },
     ],
     [
       'and another has our spokeId',
-      { state: missed(2), ...Q },
+      { state: missed(2), listed: { ...Q.listed, showsManaged: true } },
       { difference: { kind: 'recreated', after: 'q' } },
     ],
   ])('a group that answers 404 %s', (_, over, expected) => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import { followFeed } from '../../shared/sync/reconcile/feed.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { type Saying, story } from '../support/engine/story.ts';
 import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
@@ -16,6 +17,13 @@ async function company(count: number, platform = {}, settings = {}) {
   return {
     ...told,
     names,
+    /** A route that is wrong for all of them but g0. */
+    async hideAllButOne() {
+      const { platformId } = (await told.state('g0')) ?? {};
+      const hidden = new Set([...told.world.platform.groups.keys()].filter((id) => id !== platformId));
+      told.world.platform.hidden = (id) => hidden.has(id);
+      return hidden;
+    },
     async waiting() {
       const states = await Promise.all(names.map((name) => told.state(name)));
       return states.filter((state) => state?.lastError?.code === 'missing_held');
@@ -25,19 +33,18 @@ async function company(count: number, platform = {}, settings = {}) {
 
 describe('a platform that answers 404 for groups that are there', () => {
   it.each([
-    [40, 2],
-    [100, 5],
+    [41, 2],
+    [101, 5],
   ])(
-    'of %i groups makes but %i new ones an hour; the others wait, and are found again',
+    'of %i groups, and for one not, makes but %i new ones an hour; the others wait, and are found again',
     async (count, most) => {
-      const { world, names, say, pass, tell, waiting, state } = await company(count);
-      const before = new Set(world.platform.groups.keys());
-      world.platform.hidden = (id) => before.has(id);
+      const { world, names, say, pass, tell, waiting, state, hideAllButOne } = await company(count);
+      const before = await hideAllButOne();
       say(...names.map((to) => ({ add: ['b'], to })));
       await pass(HOUR_MS / 2);
       expect(world.platform.groups.size).toBe(count + most);
       const held = await waiting();
-      expect(held).toHaveLength(count - most);
+      expect(held).toHaveLength(count - 1 - most);
       for (const group of held) {
         expect(group?.dirtySinceMs).toBeDefined();
         expect(before.has(group?.platformId ?? '')).toBe(true);
@@ -54,6 +61,33 @@ describe('a platform that answers 404 for groups that are there', () => {
       expect(await waiting()).toEqual([]);
     },
   );
+
+  it('of all of them, and lists none, makes no new one for an hour', async () => {
+    const { world, names, say, pass, state, tell } = await company(5);
+    const before = new Set(world.platform.groups.keys());
+    world.platform.hidden = (id) => before.has(id);
+    say(...names.map((to) => ({ add: ['b'], to })));
+    await pass(HOUR_MS - 5 * MINUTE_MS, 50);
+    expect(world.platform.groups.size).toBe(5);
+    for (const name of names) expect(await state(name)).toMatchObject({ lastError: { code: 'missing' } });
+    world.platform.hidden = () => false;
+    world.advance(HOUR_MS);
+    await tell();
+    expect([...world.platform.groups.keys()]).toEqual([...before]);
+    for (const name of names) expect(await state(name)).toMatchObject({ settled: 'in_sync' });
+  });
+
+  it('of its only group has it made again once the feed reports the deletion', async () => {
+    const { world, say, pass, tell, state, shown } = await company(1);
+    for (const id of [...world.platform.groups.keys()]) world.platform.deleteAsOther(id);
+    say({ add: ['b'], to: 'g0' });
+    await pass(20 * MINUTE_MS, 50);
+    expect(shown('g0')).toEqual([]);
+    expect(await state('g0')).toMatchObject({ lastError: { code: 'missing' } });
+    await followFeed(await world.connection(), world.onlooker, world.nowMs() + 10 * MINUTE_MS);
+    await tell();
+    expect(shown('g0')).toEqual([['u-a', 'u-b']]);
+  });
 
   it.each(['report', 'adopt'])('tells of no deletion for good where one may stand (%s)', async (drift) => {
     const { world, pass, tell, state, shown } = await company(2, {}, { drift });
@@ -93,9 +127,8 @@ describe('a platform that answers 404 for groups that are there', () => {
   });
 
   it('says so, so that an alarm rings', async () => {
-    const { world, say, names, pass, waiting } = await company(5);
-    const before = new Set(world.platform.groups.keys());
-    world.platform.hidden = (id) => before.has(id);
+    const { world, say, names, pass, waiting, hideAllButOne } = await company(6);
+    await hideAllButOne();
     say(...names.map((to) => ({ add: ['b'], to })));
     await pass(5 * MINUTE_MS);
     const reports = [];
@@ -140,13 +173,14 @@ describe('a platform that answers 404 for groups that are there', () => {
 });
 
 it('a group that somebody deleted is made again a minute later, and not before', async () => {
-  const { world, say, tell, work, shown } = await company(1);
-  for (const id of [...world.platform.groups.keys()]) world.platform.deleteAsOther(id);
+  const { world, say, tell, work, shown, state } = await company(2);
+  const { platformId = '' } = (await state('g0')) ?? {};
+  world.platform.deleteAsOther(platformId);
   say({ add: ['b'], to: 'g0' });
   const atMs = world.nowMs();
   while (world.nowMs() < atMs + MINUTE_MS - 10_000) {
     await work(1);
-    expect(world.platform.groups.size).toBe(0);
+    expect(world.platform.groups.size).toBe(1);
   }
   await tell();
   expect(shown('g0')).toEqual([['u-a', 'u-b']]);

@@ -48,7 +48,7 @@ export async function inspectCredential(input: InspectInput, ports: ToolPorts): 
     usable: listed !== undefined && sample !== undefined && scopes.every(({ ok }) => ok),
     memberIds,
     preview: sample === undefined ? null : await previewMatch(input, sample, ports),
-    adoption: listed === undefined ? null : await planAdoption(input, listed, ports),
+    adoption: listed === undefined ? null : await planAdoption({ ...input, company }, listed, ports),
   };
 }
 

@@ -3,8 +3,9 @@ import { fieldName, matchForm } from '../../contract/match-rule.ts';
 import { renderName } from '../../contract/name-template.ts';
 import { type ConnectionSettings, matchRules } from '../../contract/settings.ts';
 import { groupExists, groupName } from '../../domain/group.ts';
-import type { ConnectionName, MemberId } from '../../domain/ids.ts';
+import type { ConnectionName, MemberId, PlatformGroupId } from '../../domain/ids.ts';
 import { namedLike } from '../../plan/names.ts';
+import { leftBehind } from '../../sync/claim-group.ts';
 import { gather } from '../../sync/gather.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { UserState } from '../../sync/ports/desired.ts';
@@ -95,11 +96,20 @@ async function someMembers(connection: ConnectionName, { index, groups, users }:
 
 type Listed = { readonly id: string; readonly name: string; readonly spokeId: string | null };
 
+/** What the connection would adopt. A platform group that another live connection of the company owns is not adopted. */
 export async function planAdoption(
-  { name: connection, settings }: InspectInput,
+  { name: connection, settings, company }: InspectInput & { readonly company: string },
   listed: readonly Listed[],
-  { index, groups }: ToolPorts,
+  ports: ToolPorts,
 ): Promise<AdoptionPlan> {
+  const { index, groups } = ports;
+  const ids = listed.map(({ id }) => id as PlatformGroupId);
+  const owners = (await ports.claims.owners(company, ids)).now;
+  const isLeft = await leftBehind(owners, ports);
+  const free = listed.filter(({ id }) => {
+    const owner = owners.get(id as PlatformGroupId);
+    return owner === undefined || owner.connection === connection || isLeft(owner);
+  });
   const pairs: Record<'bySpokeId' | 'byName', AdoptedPair[]> = { bySpokeId: [], byName: [] };
   let directory = 0;
   for (const { ref } of await gather(index.all(connection))) {
@@ -109,7 +119,7 @@ export async function planAdoption(
     directory += 1;
     if (state.platformId !== undefined) continue;
     const name = renderName(settings.nameTemplate, { name: named, id: ref.group, connection });
-    const found = candidateFor(ref.group, name, listed);
+    const found = candidateFor(ref.group, name, free);
     if (found !== undefined) pairs[found.by].push(found.pair);
   }
   return { existing: listed.length, directory, ...pairs };

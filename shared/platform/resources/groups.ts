@@ -60,7 +60,7 @@ const GroupChange = z.lazy(() =>
   z
     .strictObject({
       name: filled.optional(),
-      spokeId: filled.optional(),
+      spokeId: filled.nullable().optional(),
       users: users.optional(),
       version,
     })

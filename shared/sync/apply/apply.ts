@@ -4,6 +4,7 @@ import type { GroupState } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupRef, IntentId } from '../../domain/ids.ts';
 import { isAtWork, isEarly } from '../../domain/promise.ts';
 import { type Decision, decide } from '../../plan/decide.ts';
+import { claimGroup } from '../claim-group.ts';
 import { countSuccess } from '../gate.ts';
 import { openPlatform } from '../open-platform.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
@@ -194,7 +195,7 @@ async function takeRound(
     };
     const turn: Turn = {
       ...{ connection, confirm, platform, ports, trial, record, calledMs },
-      claim: (id) => ports.claims.claim(connection.company, id, state.ref),
+      claim: (id) => claimGroup({ company: connection.company, id, owner: state.ref }, ports),
       found: (kind) => drift.push(kind),
       opened: (id) => {
         tally.mine = id;

@@ -6,6 +6,7 @@ import { countsOf, SETTLED, type Write } from '../../plan/decide.ts';
 import type { Reservation, Wanted } from '../../plan/facts.ts';
 import { overtakenForMs } from '../../plan/foreign.ts';
 import type { Flip } from '../ports/groups.ts';
+import { retireClaim } from '../retire-claim.ts';
 import { auditOf, originOf } from './audit.ts';
 import { leftInDoubt } from './doubt.ts';
 import { ALL_MEMBERS, learn } from './facts.ts';
@@ -52,7 +53,9 @@ export async function confirmWrite(
   const ending = { atMs: nowMs, versionAfter: observed?.version ?? null, outcome: 'written' } as const;
   const origin = originOf(state, wanted, write.consumes);
   const audited = await turn.record(state, auditOf(intent, outcome.changes, origin, ending));
-  if (observed === undefined) await dropClaim(state, state, turn);
+  // Before the flip, which may leave nothing to be done: after a crash in between, the open intent is settled again.
+  if (observed === undefined && state.platformId !== undefined)
+    await retireClaim(turn.connection.company, state.platformId, state.ref, ports);
   const driftClosed =
     write.held.size === 0 && foreign === undefined && !outcome.isUndone && write.left === undefined;
   if (driftClosed) await closeDrift(state, turn);
@@ -95,15 +98,6 @@ const isUnproven = (
   { unshown, isUndone }: Outcome,
   { versionBefore }: Intent,
 ): boolean => unshown.length > 0 || (isUndone && observed?.version === versionBefore);
-
-/** Before the flip, which may leave nothing to be done: a crash in between is settled by a look. */
-export async function dropClaim(
-  { platformId }: Pick<Intent, 'platformId'>,
-  { ref }: GroupState,
-  { ports, connection }: Turn,
-): Promise<void> {
-  if (platformId !== undefined) await ports.claims.drop(connection.company, platformId, ref);
-}
 
 async function judged(
   observed: ObservedGroup | undefined,

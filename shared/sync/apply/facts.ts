@@ -3,7 +3,7 @@ import { renderName } from '../../contract/name-template.ts';
 import { isActive } from '../../domain/active.ts';
 import { type DesiredGroup, desiredGroup, groupFloor, memberCounts } from '../../domain/group.ts';
 import type { GroupState, PendingMark, StoredMember } from '../../domain/group-state.ts';
-import type { MemberId, PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
+import type { GroupRef, MemberId, PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import { memberId, platformUserId, roleId } from '../../domain/ids.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import { isWhole, type ListedGroup, type View } from '../../domain/view.ts';
@@ -31,7 +31,8 @@ export interface Reading {
   readonly platform: { readonly groups: Pick<Platform['groups'], 'list' | 'get'> };
   readonly ports: Pick<ApplyPorts, 'clock'> & {
     /** Without `registers`, every member is read, whomever the change is about. */
-    readonly groups: Pick<ApplyPorts['groups'], 'members' | 'readView' | 'readHeld'> &
+    readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'previousOwner'>;
+    readonly groups: Pick<ApplyPorts['groups'], 'read' | 'members' | 'readView' | 'readHeld'> &
       Partial<Pick<ApplyPorts['groups'], 'registers'>>;
     /** Without `copyToMember`, registers keep the copies that they have; without `noteUnknown`, nobody is noted. */
     readonly users: Pick<UserStore, 'read'> & Partial<Pick<UserStore, 'copyToMember' | 'noteUnknown'>>;
@@ -39,8 +40,8 @@ export interface Reading {
     readonly people: ResolvePeople;
     readonly createSettleMs: number;
   };
-  /** Whether a platform group that a creation of ours may have made is nobody else's. */
-  readonly claim: (id: PlatformGroupId) => Promise<boolean>;
+  /** Claims a platform group. @returns the directory group that keeps it; undefined: it is claimed now */
+  readonly claim: (id: PlatformGroupId) => Promise<GroupRef | undefined>;
 }
 
 /** The facts that a round begins with. */
@@ -68,13 +69,14 @@ export async function learn<Known extends Facts>(
     case 'read': {
       const part = question.what.includes('views') ? await readPart(facts, reading) : undefined;
       if (part !== undefined) return { ...facts, ...part };
-      const [wanted, views, held, departed] = await Promise.all([
+      const [wanted, views, held, departed, listed] = await Promise.all([
         question.what.includes('wanted') ? readWanted(facts.state, reading) : facts.wanted,
         question.what.includes('views') ? readViews(facts.state, reading) : facts.views,
         question.what.includes('held') ? readHeld(facts.state, reading) : facts.held,
         question.what.includes('departed') ? readDeparted(facts, reading) : facts.departed,
+        question.what.includes('managed') ? readOwners(facts, reading) : facts.listed,
       ]);
-      return { ...facts, wanted, views, held, departed };
+      return { ...facts, wanted, views, held, departed, listed };
     }
     case 'list':
       return { ...facts, listed: { groups: await groups.list(question.ageMs), ageMs: question.ageMs } };
@@ -96,11 +98,54 @@ async function readViews(state: GroupState, { ports }: Reading): Promise<Views> 
   return { base, prepared, doubted, earlier, isUnreadable: platformId !== undefined && base === undefined };
 }
 
-/** Nobody in a foreign group is ours; in the one that was linked before, whoever we had put there is. */
+/** Claims that are read at once to learn whether a list shows a managed group. */
+const OWNERS_AT_ONCE = 100;
+
+/** Whether the list shows a platform group that another directory group owns: mostly the first claims tell. */
+async function readOwners(
+  { listed, state }: Facts,
+  { connection, ports }: Reading,
+): Promise<Facts['listed']> {
+  if (listed === undefined) return undefined;
+  const { connection: own, group } = state.ref;
+  for (let at = 0; at < listed.groups.length; at += OWNERS_AT_ONCE) {
+    const ids = listed.groups.slice(at, at + OWNERS_AT_ONCE).map(({ id }) => id as PlatformGroupId);
+    const owners = [...(await ports.claims.owners(connection.company, ids)).now.values()];
+    if (owners.some((owner) => owner.connection !== own || owner.group !== group))
+      return { ...listed, showsManaged: true };
+  }
+  return { ...listed, showsManaged: false };
+}
+
+/**
+ * Of an adopted group, the members that groupsync had put there, as the group knows it that was linked to it before: this
+ * one, or one of a removed connection.
+ */
 export async function readFormer(
+  state: Pick<GroupState, 'ref' | 'former'>,
+  id: PlatformGroupId,
+  { connection, ports: { groups, claims } }: FormerReading,
+): Promise<View | undefined> {
+  const own = await formerView(state, id, groups);
+  // Under any other setting, every member that the directory does not name is removed, so it does not matter.
+  if (own !== undefined || connection.settings.membership !== 'additive') return own;
+  const previous = await claims.previousOwner(connection.company, id);
+  const before = previous && (await groups.read(previous));
+  return before && formerView(before, id, groups);
+}
+
+interface FormerReading {
+  readonly connection: Connection;
+  readonly ports: {
+    readonly groups: Pick<ApplyPorts['groups'], 'read' | 'readView'>;
+    readonly claims: Pick<ApplyPorts['claims'], 'previousOwner'>;
+  };
+}
+
+async function formerView(
   { ref, former }: Pick<GroupState, 'ref' | 'former'>,
   id: PlatformGroupId,
-  { groups }: { readonly groups: Pick<ApplyPorts['groups'], 'readView'> },
+  groups: Pick<ApplyPorts['groups'], 'readView'>,
 ): Promise<View | undefined> {
   if (former?.platformId !== id) return undefined;
   const { waiver: _, ...view } = (await groups.readView(ref, former.view)) ?? {};
@@ -134,7 +179,7 @@ async function lookForCreation<Known extends Facts>(facts: Known, reading: Readi
     const observed = isWhole(group) ? group : await wholeOf(group, state, reading);
     if (observed === undefined || state.intent === undefined) continue;
     if (!isOurCreation(observed, state.intent, views.prepared)) continue;
-    if (await reading.claim(observed.id as PlatformGroupId)) {
+    if ((await reading.claim(observed.id as PlatformGroupId)) === undefined) {
       return { ...facts, views, look: observed, listed: { groups, ageMs: 0 } };
     }
   }

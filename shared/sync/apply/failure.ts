@@ -89,10 +89,10 @@ export async function postpone(
   await ports.applyQueue.wake([{ ...ref, afterMs: wakeAtMs - nowMs }]);
 }
 
-/** A write that the platform refused, and the users whom the directory has it take out. */
+/** A write that the platform refused, and the users whom the directory has it take out; a deletion has neither. */
 interface Refusal {
-  readonly plan: Plan;
-  readonly leavers: readonly PlatformUserId[];
+  readonly plan?: Plan;
+  readonly leavers?: readonly PlatformUserId[];
 }
 
 /**
@@ -103,10 +103,15 @@ interface Refusal {
 export async function giveUp(
   state: GroupState,
   cause: PlatformFailure,
-  { plan, leavers, ports, audited }: Refusal & { readonly ports: ApplyPorts; readonly audited: AuditLink },
+  {
+    plan,
+    leavers = [],
+    ports,
+    audited,
+  }: Refusal & { readonly ports: ApplyPorts; readonly audited: AuditLink },
 ): Promise<boolean> {
   const { message } = cause;
-  const { name, spokeId } = plan.after ?? {};
+  const { name, spokeId } = plan?.after ?? {};
   const about = { message, name, spokeId, removals: leavers };
   const reported = await report(state, about, ports);
   const error = { code: REJECTED, message, atMs: ports.clock(), reported };

@@ -1,22 +1,22 @@
 import { HOLD_LIFE_MS, type Hold } from '../../domain/hold.ts';
-import { intentId, type PlatformGroupId } from '../../domain/ids.ts';
+import { type GroupRef, intentId, type PlatformGroupId } from '../../domain/ids.ts';
 import type { Decision } from '../../plan/decide.ts';
 import type { Wanted } from '../../plan/facts.ts';
 import { isOurCreation, viewOf } from '../../plan/foreign.ts';
 import { mayCoverRejected } from '../../plan/hold.ts';
 import { atOnce } from '../gather.ts';
 import { type AuditLink, entryOf, OURSELVES } from '../ports/logs.ts';
+import { PlatformFailure } from '../ports/platform.ts';
 import { retireClaim } from '../retire-claim.ts';
 import { DOUBT_MS, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { originOf, unfoundOf } from './audit.ts';
-import { holdDigest, learn, readFormer } from './facts.ts';
-import { absorb, clearSuspicion, closeDrift, flipFound, linkTo, recordLanded, unlink } from './foreign.ts';
-import { dropClaim } from './confirm.ts';
 import { inDoubt } from './doubt.ts';
-import { reportFieldFailure } from './failure.ts';
+import { holdDigest, learn, readFormer } from './facts.ts';
+import { giveUp, reportFieldFailure } from './failure.ts';
+import { absorb, clearSuspicion, closeDrift, flipFound, linkTo, recordLanded, unlink } from './foreign.ts';
+import { refuse } from './narrow.ts';
 import type { Performed, Round, Turn } from './turn.ts';
 import { AGAIN, CONFLICT, OVERTAKEN, unlessOvertaken } from './turn.ts';
-import { refuse } from './narrow.ts';
 import { performWrite, unreserve, unreserved } from './write.ts';
 
 type Of<Kind extends Decision['kind']> = Extract<Decision, { kind: Kind }>;
@@ -164,7 +164,7 @@ export function holdOf(
   };
 }
 
-async function drop({ intent, owed }: Of<'drop'>, round: Round, turn: Turn): Promise<Performed> {
+async function drop({ intent, owed, failing }: Of<'drop'>, round: Round, turn: Turn): Promise<Performed> {
   const { intent: _, unsettledRemovals: __, ...state } = round.state;
   // What the platform has refused cannot land any more.
   const mayLand = round.rejected === undefined;
@@ -176,6 +176,12 @@ async function drop({ intent, owed }: Of<'drop'>, round: Round, turn: Turn): Pro
   const { doubted, doubts } = inDoubt(intent, state, nowMs);
   const left = { owed, doubted, doubtUntilMs, audited, ...(mayLand && { doubts }) };
   if (!(await turn.ports.groups.dropIntent(state.ref, intent, left))) return OVERTAKEN;
+  if (failing !== undefined && audited !== undefined) {
+    const cause = new PlatformFailure('rejected', failing.message, {});
+    const failed = { ...state, calledMs: turn.calledMs() };
+    const isGivenUp = await giveUp(failed, cause, { ports: turn.ports, audited });
+    return isGivenUp ? { step: { kind: 'failed', cause } } : OVERTAKEN;
+  }
   if (round.rejected === undefined) return AGAIN;
   await unreserve(round, turn);
   const owing = owed === undefined ? state : { ...state, unsettledRemovals: owed };
@@ -191,8 +197,10 @@ async function confirm({ intent, observed, view }: Of<'confirm'>, { state, rejec
 }
 
 async function confirmGone({ intent }: Of<'confirm_gone'>, { state }: Round, turn: Turn): Promise<Performed> {
+  const { connection, ports } = turn;
   // Before the flip: afterwards nobody would look for it.
-  await dropClaim(intent, state, turn);
+  if (intent.platformId !== undefined)
+    await retireClaim(connection.company, intent.platformId, state.ref, ports);
   const left = { settled: 'deleted', counts: { wanted: 0, applied: 0, pending: 0 } } as const;
   return unlessOvertaken(flipFound(intent, state, turn, { happened: true, left }));
 }
@@ -210,24 +218,26 @@ async function letGo({ reason }: Of<'release'>, { state }: Round, turn: Turn): P
 }
 
 /** Claim, then look, then link: the next round plans from what is there, and sends the whole group. */
-async function adopt({ candidates }: Of<'adopt'>, round: Round, turn: Turn): Promise<Performed> {
+async function adopt({ candidate }: Of<'adopt'>, round: Round, turn: Turn): Promise<Performed> {
   const { ports, platform, connection } = turn;
   const { state } = round;
-  for (const candidate of candidates) {
-    const id = candidate.id as PlatformGroupId;
-    if (!(await turn.claim(id))) continue;
-    const observed = await platform.groups.get(id);
-    if (observed !== undefined) {
-      const former = await readFormer(state, id, ports);
-      const link = await linkTo(state, observed, viewOf(observed, former), turn);
-      const made = state.doubt?.intent;
-      const isMade = made?.action === 'create' && isOurCreation(observed, made, round.views?.doubted);
-      const found = await recordLanded(isMade ? made : undefined, observed, state, turn);
-      return unlessOvertaken(ports.groups.absorb(state, link, found));
-    }
+  const id = candidate.id as PlatformGroupId;
+  const passOver = (why: 'not_found' | GroupRef): Performed => ({
+    round: { ...round, passedOver: new Map([...(round.passedOver ?? []), [id, why]]) },
+  });
+  const owner = await turn.claim(id);
+  if (owner !== undefined) return passOver(owner);
+  const observed = await platform.groups.get(id);
+  if (observed === undefined) {
     await retireClaim(connection.company, id, state.ref, ports);
+    return passOver('not_found');
   }
-  return { round: { ...round, isNothingAdoptable: true } };
+  const former = await readFormer(state, id, turn);
+  const link = await linkTo(state, observed, viewOf(observed, former), turn);
+  const made = state.doubt?.intent;
+  const isMade = made?.action === 'create' && isOurCreation(observed, made, round.views?.doubted);
+  const found = await recordLanded(isMade ? made : undefined, observed, state, turn);
+  return unlessOvertaken(ports.groups.absorb(state, link, found));
 }
 
 async function settle(

@@ -9,6 +9,7 @@ import type { View } from '../../domain/view.ts';
 import { type Decision, decide, decideLook } from '../../plan/decide.ts';
 import type { Facts } from '../../plan/facts.ts';
 import { viewOf } from '../../plan/foreign.ts';
+import { ownerOf } from '../claim-group.ts';
 import { openPlatform } from '../open-platform.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
@@ -27,7 +28,8 @@ export interface PreviewPorts extends Pick<ApplyPorts, 'platforms' | 'clock' | '
   readonly users: Pick<ApplyPorts['users'], 'read'>;
   readonly people: Pick<ApplyPorts['people'], 'read' | 'holding'>;
   readonly guard: Pick<ApplyPorts['guard'], 'recent'>;
-  readonly claims: Pick<ApplyPorts['claims'], 'owners'>;
+  readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'previousOwner'>;
+  readonly connections: Pick<ApplyPorts['connections'], 'current'>;
 }
 
 /** As many decisions as apply itself would come to, each question included. */
@@ -113,14 +115,16 @@ export function readingOf(
     platform: { groups: { list, get } },
     ports: {
       ...ports,
-      groups: { members: groups.members, readView: groups.readView, readHeld: groups.readHeld },
+      groups: {
+        read: groups.read,
+        members: groups.members,
+        readView: groups.readView,
+        readHeld: groups.readHeld,
+      },
       users: { read: users.read },
       people: { read: people.read, holding: people.holding },
     },
-    claim: async (id) => {
-      const owner = (await ports.claims.owners(connection.company, [id])).now.get(id);
-      return owner === undefined || (owner.connection === ref.connection && owner.group === ref.group);
-    },
+    claim: (id) => ownerOf({ company: connection.company, id, owner: ref }, ports),
   };
 }
 
@@ -167,24 +171,28 @@ async function follow(
         contest: decision.contest ?? state.contest,
       });
     case 'confirm_gone':
+      return again(facts, { ...UNLINKED, former: formerOf(state, state.platformId) });
     case 'forget':
       return again(facts, UNLINKED);
     case 'unlink':
       return again(facts, {
         ...UNLINKED,
         ...(decision.waiver && { deletionWaiver: decision.waiver }),
-        former: state.view && { platformId: decision.id, view: state.view, isGone: true },
+        former: formerOf(state, decision.id),
       });
     case 'adopt': {
-      for (const { id } of decision.candidates) {
-        if (!(await reading.claim(id as PlatformGroupId))) continue;
-        const observed = await reading.platform.groups.get(id as PlatformGroupId);
-        if (observed === undefined) continue;
-        const former = await readFormer(state, id as PlatformGroupId, reading.ports);
-        const linked = linkedTo(facts, observed.id, observed.version, viewOf(observed, former));
-        return { ...linked, look: observed, state: { ...linked.state, takeOver: true } };
-      }
-      return { ...facts, isNothingAdoptable: true };
+      const id = decision.candidate.id as PlatformGroupId;
+      const passOver = (why: 'not_found' | GroupRef): Facts => ({
+        ...facts,
+        passedOver: new Map([...(facts.passedOver ?? []), [id, why]]),
+      });
+      const owner = await reading.claim(id);
+      if (owner !== undefined) return passOver(owner);
+      const observed = await reading.platform.groups.get(id);
+      if (observed === undefined) return passOver('not_found');
+      const former = await readFormer(state, id, reading);
+      const linked = linkedTo(facts, observed.id, observed.version, viewOf(observed, former));
+      return { ...linked, look: observed, state: { ...linked.state, takeOver: true } };
     }
     default:
       return undefined;
@@ -205,6 +213,9 @@ function again(
     held: held && isOther ? { ...held, about: undefined } : held,
   };
 }
+
+const formerOf = ({ view }: GroupState, platformId: PlatformGroupId | undefined) =>
+  view && platformId && { platformId, view, isGone: true };
 
 const changed = (state: GroupState, change: Partial<Loose>) => ({ ...state, ...change }) as GroupState;
 

@@ -1,14 +1,15 @@
-import { eachField, FIELD_NAMES, GROUP_FIELDS } from '../../domain/group-fields.ts';
+import { FIELD_NAMES, GROUP_FIELDS } from '../../domain/group-fields.ts';
 import type { GroupState, Intent, WriteAction } from '../../domain/group-state.ts';
 import { intentId, type PlatformGroupId, type VersionToken } from '../../domain/ids.ts';
 import { CALL_BEGINS_WITHIN_MS } from '../../domain/promise.ts';
 import { isWhole, type ListedGroup, type ObservedGroup } from '../../domain/view.ts';
-import type { Write } from '../../plan/decide.ts';
+import { decide, deletionInDoubt, type Write } from '../../plan/decide.ts';
 import { isOurCreation } from '../../plan/foreign.ts';
 import { meaningOf } from '../../plan/meaning.ts';
 import { isListed } from '../../plan/names.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { type GroupFields, PlatformFailure } from '../ports/platform.ts';
+import { auditOf, originOf } from './audit.ts';
 import { confirmWrite, recordOf, type Writing } from './confirm.ts';
 import { additionsIn, fieldsIn } from './narrow.ts';
 import { OVERTAKEN, type Performed, type Round, type Trial, type Turn } from './turn.ts';
@@ -29,18 +30,40 @@ export async function performWrite(write: Write, round: Round, turn: Turn): Prom
   }
   turn.opened(intent.id);
   const writing = { write, intent, round: { ...round, wanted, state: { ...state, intent } }, turn };
-  let observed: ObservedGroup | undefined;
+  let answer: ObservedGroup | DeletionAnswer;
   try {
-    observed = await call(write.plan, intent, state, turn);
+    answer = await call(write.plan, intent, state, turn);
   } catch (cause) {
     if (!(cause instanceof PlatformFailure)) throw cause;
     return afterFailure(cause, writing);
   }
   // A look that fails from here on says nothing of the write: the intent stays, to be settled.
-  if (intent.action !== 'create' || observed === undefined || (await isCreated(observed, writing)))
-    return confirmWrite(observed, writing);
-  const message = `expected a new group, but the answer is about ${observed.id}, which is another one`;
+  if (typeof answer === 'string') return verifyDeletion(answer, writing);
+  if (state.released) return confirmClearing(answer, writing);
+  if (intent.action !== 'create' || (await isCreated(answer, writing))) return confirmWrite(answer, writing);
+  const message = `expected a new group, but the answer is about ${answer.id}, which is another one`;
   throw new PlatformFailure('unavailable', message, {});
+}
+
+type DeletionAnswer = Awaited<ReturnType<Turn['platform']['groups']['delete']>>;
+
+/** The answer to a DELETE is evidence only: the group is fetched, and `decideDeletion` says what that proves. */
+async function verifyDeletion(answer: DeletionAnswer, writing: Writing): Promise<Performed> {
+  const { round, turn } = writing;
+  const look = (await turn.platform.groups.get(round.state.platformId as PlatformGroupId)) ?? 'gone';
+  const known: Round = { ...round, look, listed: undefined, deletion: answer };
+  return decide(known).kind === 'confirm_gone' ? confirmWrite(undefined, writing) : { round: known };
+}
+
+/** The platform has answered the PATCH of a released group. Whatever it shows, the group is released next. */
+async function confirmClearing(observed: ObservedGroup, writing: Writing): Promise<Performed> {
+  const { write, intent, round, turn } = writing;
+  const { intent: _, ...state } = round.state;
+  const origin = originOf(state, round.wanted, undefined);
+  const ending = { atMs: turn.ports.clock(), versionAfter: observed.version, outcome: 'written' } as const;
+  const audited = await turn.record(state, auditOf(intent, write.plan.changes, origin, ending));
+  const isOver = await turn.ports.groups.dropIntent(state.ref, intent, { audited });
+  return isOver ? { round: { ...round, state, look: observed } } : OVERTAKEN;
 }
 
 /**
@@ -55,7 +78,7 @@ async function isCreated(observed: ObservedGroup, { write, intent, round, turn }
     const groups = await turn.platform.groups.list(0);
     if (groups.some((group) => !isIt(group) && fits(group))) return false;
   }
-  return turn.claim(observed.id as PlatformGroupId);
+  return (await turn.claim(observed.id as PlatformGroupId)) === undefined;
 }
 
 async function openIntent(
@@ -65,6 +88,7 @@ async function openIntent(
 ): Promise<Intent | undefined> {
   const id = reservation?.intent ?? intentId(ports.newId());
   const view = plan.after && (await ports.groups.prepareView(state, id, plan.after, settings.membership));
+  const misses = plan.action === 'delete' ? deletionInDoubt(state)?.misses : undefined;
   const intent: Intent = {
     id,
     action: plan.action as WriteAction,
@@ -75,19 +99,20 @@ async function openIntent(
     ...(isReserved && reservation !== undefined ? { reserved: recordOf(reservation) } : {}),
     ...(consumes === undefined ? {} : { consumes }),
     ...(view === undefined ? {} : { view }),
+    ...(misses === undefined ? {} : { misses }),
     ...(state.platformId === undefined ? {} : { platformId: state.platformId }),
     ...(state.version === undefined ? {} : { versionBefore: state.version }),
   };
   return (await ports.groups.openIntent(state, intent)) ? intent : undefined;
 }
 
-/** @returns the group as the platform answered it; undefined after a deletion */
+/** @returns the group as the platform answered it; of a deletion, how it was answered */
 async function call(
   plan: Plan,
   intent: Intent,
   state: GroupState,
   { platform: { groups }, ports }: Turn,
-): Promise<ObservedGroup | undefined> {
+): Promise<ObservedGroup | DeletionAnswer> {
   const id = state.platformId as PlatformGroupId;
   const version = state.version as VersionToken;
   // Whoever finds the intent knows by its age whether the call may still be under way.
@@ -95,15 +120,12 @@ async function call(
     const message = 'a write was not sent: its look at the group was too old';
     throw new PlatformFailure('unreached', message, {});
   }
-  if (plan.after === undefined) {
-    await groups.delete(id);
-    return undefined;
-  }
+  if (plan.after === undefined) return groups.delete(id);
   const { after } = plan;
-  const whole = { ...eachField((field) => after[field] ?? ''), users: [...after.users.keys()] };
+  const whole = { name: after.name, spokeId: after.spokeId, users: [...after.users.keys()] };
   switch (plan.action) {
     case 'create':
-      return groups.create(whole);
+      return groups.create({ ...whole, spokeId: after.spokeId ?? '' });
     case 'put':
       return groups.put(id, whole, version);
     default:

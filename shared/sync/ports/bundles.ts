@@ -74,7 +74,7 @@ export type PeoplePorts = WakePorts &
 
 export type ReconcilePorts = PeoplePorts &
   Pick<Ports, 'claims' | 'drift' | 'feed' | 'leases' | 'createSettleMs'> & {
-    readonly connections: Connections;
+    readonly connections: Connections & Pick<CurrentConnections, 'current'>;
   };
 
 export type ApplyPorts = Omit<PeoplePorts, keyof WakePorts | 'index'> &

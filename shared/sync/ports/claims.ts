@@ -10,8 +10,14 @@ export interface Owners {
 export interface ClaimStore {
   /** Claims for `owner`; true also where the claim was its own already, false where another group has it. */
   claim(company: string, id: PlatformGroupId, owner: GroupRef): Promise<boolean>;
-  /** Drops the claim if `owner` has it. */
-  drop(company: string, id: PlatformGroupId, owner: GroupRef): Promise<void>;
+  /** Gives the claim of one group to another, and remembers the first; false where `from` does not own it any more. */
+  takeOver(
+    company: string,
+    id: PlatformGroupId,
+    how: { readonly from: GroupRef; readonly to: GroupRef },
+  ): Promise<boolean>;
+  /** From which group the claim was taken over, if it was. */
+  previousOwner(company: string, id: PlatformGroupId): Promise<GroupRef | undefined>;
   /**
    * Ends a claim of `owner` to a platform group that is gone: anybody may claim it from now on, but until the instant,
    * at least, it is known whose it was.

@@ -128,7 +128,9 @@ export interface GroupStore {
   readMany(refs: readonly GroupRef[], onUnreadable?: (ref: GroupRef) => void): Promise<readonly GroupState[]>;
   /** Deletes what nothing points to any more: chunks of dead writes, tombstones past their time. */
   collect(state: GroupState, nowMs: number): Promise<number>;
-  /** Notes the first 404 for the platform group that `seen` is linked to. */
+  /** Notes that a sweep saw the previous platform group in a list, with rev and dirty; false where the group has a link by now. */
+  noteListed(seen: GroupState, at: Dirty): Promise<boolean>;
+  /** Notes the first 404 for the platform group that `seen` is linked to, or is to adopt. */
   noteMissing(seen: GroupState, atMs: number): Promise<void>;
   /**
    * A person replays the dead-lettered message: refused fields are tried again, and another failure is reported again, with
@@ -139,7 +141,7 @@ export interface GroupStore {
   noteRefusedField(seen: GroupState, field: GroupField, refused: RefusedValue): Promise<boolean>;
   /** The next write tries the fields again. */
   forgetRefusedFields(ref: GroupRef): Promise<void>;
-  /** Counts a vain search for a created group. */
+  /** Counts a vain search for a created group, or an answered deletion without effect. */
   noteMiss(ref: GroupRef, intent: Intent): Promise<boolean>;
   /**
    * The intent did not happen, as far as anybody can see: removals of it that may happen yet stay owed, and until

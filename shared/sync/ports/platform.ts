@@ -13,9 +13,13 @@ import type { Connection } from './connections.ts';
 import type { FeedPage } from './reconcile.ts';
 
 /** Fields of a group to write; a missing one keeps its value (PATCH). */
-export interface GroupFields extends Readonly<Partial<Record<GroupField, string>>> {
+export interface GroupFields extends Readonly<Partial<Record<Exclude<GroupField, 'spokeId'>, string>>> {
+  /** null: the group has none any more. */
+  readonly spokeId?: string | null;
   readonly users?: readonly PlatformUserId[];
 }
+
+export type NewGroupFields = Required<GroupFields> & { readonly spokeId: string };
 
 /** How a call is tried. */
 export interface Trying {
@@ -35,7 +39,7 @@ export interface PlatformGroups {
   countListed(): number;
   /** undefined where the platform answers 404. */
   get(id: PlatformGroupId, how?: Trying): Promise<ObservedGroup | undefined>;
-  create(fields: Required<GroupFields>, how?: Trying): Promise<ObservedGroup>;
+  create(fields: NewGroupFields, how?: Trying): Promise<ObservedGroup>;
   patch(
     id: PlatformGroupId,
     fields: GroupFields,
@@ -48,8 +52,8 @@ export interface PlatformGroups {
     version: VersionToken,
     how?: Trying,
   ): Promise<ObservedGroup>;
-  /** Also fine where the group is gone already (404). */
-  delete(id: PlatformGroupId, how?: Trying): Promise<void>;
+  /** `absent`: the platform answers 404, which by itself proves nothing. */
+  delete(id: PlatformGroupId, how?: Trying): Promise<'deleted' | 'absent'>;
 }
 
 /** The platform as one connection's credential sees it. */

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { ReconcileReport } from '../../contract/answers.ts';
+import type { GroupState } from '../../domain/group-state.ts';
 import { type GroupRef, groupId, type PlatformGroupId } from '../../domain/ids.ts';
 import { isWhole, type ObservedGroup } from '../../domain/view.ts';
 import { isOver } from '../../plan/hold.ts';
+import { leftBehind } from '../claim-group.ts';
 import { throughGate } from '../gate.ts';
 import { atOnce } from '../gather.ts';
 import { groupsOfSolvable } from '../people.ts';
@@ -13,10 +15,10 @@ import type { GroupSummary } from '../ports/group-index.ts';
 import type { Platform } from '../ports/platform.ts';
 import { endClaim } from '../retire-claim.ts';
 import { PUMP_BATCH, READS_IN_FLIGHT, REFUSED_AGAIN_MS } from '../tuning.ts';
-import { wakeGroups } from '../wake.ts';
+import { dirtyNow, wakeGroups } from '../wake.ts';
 import { emptyTally, reportOf, type Tally } from './report.ts';
-import { readKnownPeople, recordUnknownUsers, type UnboundUsers } from './unknown-users.ts';
 import { isThere, type Looking, markSuspects, recordDuplicate, watched } from './suspect.ts';
+import { readKnownPeople, recordUnknownUsers, type UnboundUsers } from './unknown-users.ts';
 
 /** Of links not listed, past this share somebody's listing is wrong rather than so many groups deleted. */
 const MAX_MISSING_SHARE = 0.05;
@@ -53,6 +55,7 @@ interface Sweeping extends Looking {
   readonly connection: Connection;
   readonly listed: ReadonlyMap<string, Listed>;
   readonly tally: Tally;
+  readonly startedAtMs: number;
   readonly passOver: (ref: GroupRef) => void;
 }
 
@@ -76,6 +79,7 @@ export async function compareAll(connection: Connection, ports: ReconcilePorts):
     ports,
     listed: await listOf(platform, known.ids),
     tally: emptyTally(),
+    startedAtMs,
   };
   const { tally, listed } = sweeping;
   // What was created or written since then need not be in the list.
@@ -185,9 +189,9 @@ async function wake(refs: readonly GroupRef[], { ports, tally }: Sweeping): Prom
 }
 
 /**
- * Platform groups of nobody that carry the id of one of our directory groups: orphans. Where that group is linked to
- * another that is still there, two platform groups claim to be it, and a person must choose. Where a wrong route had the
- * link given up, and the platform group is there after all, the directory group is looked at again, if it may be written.
+ * Platform groups without an owner that carry the id of one of our directory groups: orphans. Where that group is linked
+ * to another that is still there, two platform groups claim to be it, and a person must choose. Where the platform group
+ * is the one that was linked before and counted as gone, the directory group is linked to it again, if it may be written.
  * @returns how many of those are new
  */
 async function recordStrangers(linked: ReadonlySet<string>, sweeping: Sweeping): Promise<number> {
@@ -198,27 +202,46 @@ async function recordStrangers(linked: ReadonlySet<string>, sweeping: Sweeping):
   const ids = strangers.map(({ id }) => id);
   const { now: known, before } = await ports.claims.owners(connection.company, ids);
   await endIdleClaims(known, sweeping);
+  const isLeft = await leftBehind(known, ports);
   const unowned = strangers.flatMap(({ id, spokeId }) => {
     const group = spokeId ?? before.get(id)?.group;
-    return group === undefined || known.has(id) ? [] : [{ id, spokeId, group }];
+    const owner = known.get(id);
+    return group === undefined || (owner && !isLeft(owner)) ? [] : [{ id, spokeId, group }];
   });
   const refs = unowned.map(({ group }) => ({ connection: connection.name, group: groupId(group) }));
   const found = await ports.groups.readMany(refs, sweeping.passOver);
   const states = new Map(found.map((state) => [String(state.ref.group), state]));
-  const back: GroupRef[] = [];
   let duplicates = 0;
   for (const { id, spokeId, group } of unowned) {
     const state = states.get(group);
     if (state === undefined) continue;
-    const { former, settled } = state;
-    if (former?.isGone && former.platformId === id && settled !== 'excluded') back.push(state.ref);
+    if (isPrevious(state, id, sweeping)) await linkAgain(state, sweeping);
     if (spokeId === null) continue;
     tally.orphans += 1;
     const isLinked = state.platformId !== undefined && listed.has(state.platformId);
     if (isLinked && (await recordDuplicate(state, { id, traces: [] }, ports))) duplicates += 1;
   }
-  await wake(back, sweeping);
   return duplicates;
+}
+
+/**
+ * A platform group whose link was ended as gone, by a deletion of groupsync too, and that the platform lists. A list may
+ * show a group for a while after its deletion.
+ */
+const isPrevious = (
+  { former, settled, lastWriteAtMs = 0 }: GroupState,
+  id: PlatformGroupId,
+  { startedAtMs, ports }: Sweeping,
+): boolean =>
+  former?.isGone === true &&
+  former.platformId === id &&
+  settled !== 'excluded' &&
+  lastWriteAtMs + ports.createSettleMs < startedAtMs;
+
+async function linkAgain(state: GroupState, { ports, tally }: Sweeping): Promise<void> {
+  if (!(await ports.groups.noteListed(state, dirtyNow(ports)))) return;
+  await ports.applyQueue.wake([state.ref]);
+  tally.reenqueued += 1;
 }
 
 /** An adoption that was cut short between claim and link, and is not wanted any more, leaves the claim. */

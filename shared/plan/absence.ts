@@ -1,0 +1,140 @@
+import { type GroupState, type Intent, READS_BEHIND_MS } from '../domain/group-state.ts';
+import type { GroupRef, PlatformGroupId } from '../domain/ids.ts';
+import type { ListedGroup } from '../domain/view.ts';
+import { tellsOfDeletion } from './attribute.ts';
+import type { Decision, Wait } from './decide.ts';
+import { absenceLimits, existence, type PresenceInList } from './existence.ts';
+import type { Facts } from './facts.ts';
+
+/** A listing of the platform's groups may be this old when a group is created, or is asked for a spokeId. */
+export const LISTING_AGE_MS = 60_000;
+
+/** DELETEs that the platform answers without effect before the deletion counts as refused. */
+const MAX_DELETES = 3;
+
+const NOT_FOUND = 'the platform answers 404 for the group';
+const NOT_FOUND_YET = { code: 'missing', message: `${NOT_FOUND}: it is asked again` };
+const LISTED = { code: 'missing', message: `${NOT_FOUND}, and lists it` };
+const UNPROVEN = {
+  code: 'missing',
+  message: `${NOT_FOUND} and lists no group that groupsync manages: the route may be wrong, so an hour must pass or the feed must report the deletion`,
+};
+const STILL_SHOWN = {
+  code: 'kept',
+  message: 'the platform was sent a deletion and still shows the group: it is checked again in a minute',
+};
+const NOT_DELETED = {
+  code: 'platform_rejected',
+  message: `the platform answered ${MAX_DELETES} deletions of the group and still shows it`,
+};
+
+/**
+ * Whether a platform group that was just answered with 404 is gone, by the rule of `existence`.
+ * @param id undefined: an adoption candidate that answered 404 earlier and is not listed any more
+ * @returns what must be read or waited for first, where that is not known yet
+ */
+export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'gone' | Decision {
+  const { state, nowMs, createSettleMs, listed } = facts;
+  const { missedAtMs, former } = state;
+  const limits = absenceLimits(createSettleMs);
+  const wasGone = former?.isGone === true && former.platformId === id;
+  if (!wasGone) {
+    if (missedAtMs === undefined) return { kind: 'miss', waitMs: limits.apartMs, why: NOT_FOUND_YET };
+    const waitMs = limits.apartMs - (nowMs - missedAtMs);
+    if (waitMs > 0) return { kind: 'wait', waitMs, why: NOT_FOUND_YET };
+  }
+  const sinceMs = wasGone ? LISTING_AGE_MS : nowMs - (missedAtMs ?? nowMs);
+  const ageMs = Math.min(LISTING_AGE_MS, sinceMs);
+  if (listed === undefined || listed.ageMs > ageMs) return { kind: 'list', ageMs };
+  const listing = presenceIn(wasGone ? { showsManaged: false, ...listed } : listed, id);
+  if (listing === undefined) return { kind: 'read', what: ['managed'] };
+  const verdict = existence(
+    {
+      firstNotFoundAtMs: missedAtMs,
+      lastNotFoundAtMs: nowMs,
+      listing,
+      isDeletionReportedByFeed: tellsOfDeletion(state.suspect?.traces),
+      isDeletionAnswered: false,
+      wasGone,
+    },
+    limits,
+  );
+  if (verdict === 'gone') return 'gone';
+  return { kind: 'wait', waitMs: undefined, why: verdict === 'exists' ? LISTED : UNPROVEN };
+}
+
+/** @returns undefined where it must be read first whose the listed groups are */
+function presenceIn(
+  { groups, showsManaged }: NonNullable<Facts['listed']>,
+  id: PlatformGroupId | undefined,
+): PresenceInList | undefined {
+  const showsThisGroup = groups.some((group) => group.id === id);
+  if (showsThisGroup || groups.length === 0) return { showsThisGroup, showsOtherManagedGroups: false };
+  return showsManaged === undefined ? undefined : { showsThisGroup, showsOtherManagedGroups: showsManaged };
+}
+
+/**
+ * Settles an open intent to delete a group. The answer to a DELETE is evidence only.
+ *
+ *   the platform shows the group | the DELETE is     | decision
+ *   -----------------------------|-------------------|---------------------------------------------------
+ *   no (404)                     | just answered 2xx | confirm_gone
+ *   no (404)                     | any other         | confirm_gone once `decideAbsence` says so
+ *   yes                          | under 60 s old    | wait: the read may be older than the write
+ *   yes                          | older             | drop, and plan again; after three such, refused
+ */
+export function decideDeletion(
+  facts: Facts,
+  intent: Intent,
+  dropped: Extract<Decision, { kind: 'drop' }>,
+): Decision {
+  const { look, deletion, nowMs } = facts;
+  if (look === 'gone') {
+    const absence = deletion === 'deleted' ? 'gone' : decideAbsence(facts, intent.platformId);
+    return absence === 'gone' ? { kind: 'confirm_gone', intent } : absence;
+  }
+  const { misses = 0 } = intent;
+  const waitMs = READS_BEHIND_MS - (nowMs - intent.atMs);
+  if (waitMs > 0) {
+    const wait: Wait = { kind: 'wait', waitMs, why: STILL_SHOWN };
+    return deletion === undefined ? wait : { ...wait, noting: { ...intent, misses: misses + 1 } };
+  }
+  return misses >= MAX_DELETES ? { ...dropped, failing: NOT_DELETED } : dropped;
+}
+
+/**
+ * Which of these platform groups to adopt, the first that can be.
+ * @returns undefined where none can be: each is gone, or belongs to another group
+ */
+export function decideAdoption(facts: Facts, candidates: readonly ListedGroup[]): Decision | undefined {
+  const { passedOver, state } = facts;
+  for (const candidate of candidates) {
+    const why = passedOver?.get(candidate.id);
+    if (why === undefined) return { kind: 'adopt', candidate };
+    if (why === 'not_found') {
+      const absence = decideAbsence(facts, candidate.id as PlatformGroupId);
+      if (absence !== 'gone') return absence;
+    } else if (candidate.spokeId === state.ref.group && why.connection !== state.ref.connection) {
+      return ownedElsewhere(candidate, why);
+    }
+  }
+  return undefined;
+}
+
+/** Two live connections of one company never write one group, and a second group of that external id is a duplicate. */
+const ownedElsewhere = ({ id }: ListedGroup, { connection, group }: GroupRef): Wait => ({
+  kind: 'wait',
+  waitMs: undefined,
+  why: {
+    code: 'owned',
+    message: `the platform group ${id} has the external id of this group, and belongs to group ${group} of the connection ${connection}: remove that connection, or release the group there`,
+  },
+});
+
+/** The platform group that was linked before and is gone, as a candidate: if it is there after all, a new one is a duplicate. */
+export const previousGroup = ({ former }: GroupState): readonly ListedGroup[] =>
+  former?.isGone === true ? [{ id: former.platformId, spokeId: null }] : [];
+
+/** The same, of a group that nothing is to be created for: only once a sweep has seen it in a list. */
+export const listedAgain = (state: GroupState): readonly ListedGroup[] =>
+  state.former?.isListed === true ? previousGroup(state) : [];

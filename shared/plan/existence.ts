@@ -1,0 +1,64 @@
+/** What groupsync knows about a platform group whose id has just been answered with 404. */
+export interface AbsenceEvidence {
+  /** The first 404, if the platform has not shown the group since; undefined: this is the first one. */
+  readonly firstNotFoundAtMs: number | undefined;
+  readonly lastNotFoundAtMs: number;
+  /** A list of the platform's groups that is newer than the first 404; undefined if none was read. */
+  readonly listing: PresenceInList | undefined;
+  readonly isDeletionReportedByFeed: boolean;
+  /** The platform answered groupsync's own DELETE with 2xx, just before this 404. */
+  readonly isDeletionAnswered: boolean;
+  /** This rule has already ended the link to the group, and the platform has not shown the group since. */
+  readonly wasGone: boolean;
+}
+
+export interface PresenceInList {
+  readonly showsThisGroup: boolean;
+  /** The list shows another platform group that a directory group owns. */
+  readonly showsOtherManagedGroups: boolean;
+}
+
+/** Both follow from how long a platform may take to show a group (`createSettleSeconds`): the local stack is quicker. */
+export interface AbsenceLimits {
+  /** Least time between the first and the last 404. */
+  readonly apartMs: number;
+  /** Without any other evidence, 404s for so long end the link. */
+  readonly uncertainMs: number;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const SETTLES_IN_AN_HOUR = 6;
+
+export const absenceLimits = (createSettleMs: number): AbsenceLimits => ({
+  apartMs: Math.min(MINUTE_MS, createSettleMs),
+  uncertainMs: Math.min(HOUR_MS, SETTLES_IN_AN_HOUR * createSettleMs),
+});
+
+/**
+ * Decides whether a platform group still exists. It is the only way to end a link, a deletion or an adoption candidate.
+ * A wrong base URL answers 404 for every group and lists none, so neither a 404 nor an empty list is enough by itself.
+ * A group that a list shows is never gone.
+ *
+ *   own DELETE answered | was gone | two 404s ≥ 60 s apart | list                            | feed             | result
+ *   --------------------|----------|-----------------------|---------------------------------|------------------|------------------------
+ *   any                 | any      | any                   | shows the group                 | any              | exists
+ *   yes                 | any      | any                   | any other, or none              | any              | gone
+ *   no                  | yes      | any                   | any other, or none              | any              | gone
+ *   no                  | no       | no                    | any other, or none              | any              | unknown
+ *   no                  | no       | yes                   | shows other managed groups only | any              | gone
+ *   no                  | no       | yes                   | shows no managed group, or none | reports deletion | gone
+ *   no                  | no       | yes                   | shows no managed group, or none | silent           | unknown; gone after 1 h
+ */
+export function existence(evidence: AbsenceEvidence, limits: AbsenceLimits): 'exists' | 'gone' | 'unknown' {
+  const { firstNotFoundAtMs, lastNotFoundAtMs, listing } = evidence;
+  if (listing?.showsThisGroup === true) return 'exists';
+  if (evidence.isDeletionAnswered) return 'gone';
+  if (evidence.wasGone) return 'gone';
+  if (firstNotFoundAtMs === undefined) return 'unknown';
+  const notFoundForMs = lastNotFoundAtMs - firstNotFoundAtMs;
+  if (notFoundForMs < limits.apartMs) return 'unknown';
+  if (listing?.showsOtherManagedGroups === true) return 'gone';
+  if (evidence.isDeletionReportedByFeed) return 'gone';
+  return notFoundForMs >= limits.uncertainMs ? 'gone' : 'unknown';
+}

@@ -1,0 +1,55 @@
+import { GROUP_FIELDS } from '../domain/group-fields.ts';
+import type { View } from '../domain/view.ts';
+import { type Decision, treatmentOf } from './decide.ts';
+import type { Facts } from './facts.ts';
+import type { Plan } from './plan.ts';
+
+/** So often the external id is tried to be cleared; the group is released all the same. */
+const MAX_TRIES = 3;
+
+const RELEASE: Decision = { kind: 'release', reason: 'a person released this group' };
+
+/**
+ * A released group gives up the external id that groupsync had set, so that adopting another platform group leaves no
+ * second one with that id. The release never depends on it:
+ *
+ *   the platform group                           | decision
+ *   ---------------------------------------------|------------------------------
+ *   was answered about in this attempt           | release: cleared, refused, or gone
+ *   is only watched, or left out by the settings | release
+ *   does not carry the group's external id       | release
+ *   could not be written three times             | release
+ *   otherwise                                    | PATCH without an external id
+ */
+export function decideRelease(facts: Facts): Decision {
+  const { state, look, rejected, views, wanted } = facts;
+  const { mode, excluded } = treatmentOf(facts);
+  const isAnswered = look !== undefined || rejected !== undefined;
+  if (isAnswered || excluded || mode === 'report' || state.attempts >= MAX_TRIES) return RELEASE;
+  if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] };
+  const { base } = views;
+  if (base === undefined || base.spokeId !== state.ref.group) return RELEASE;
+  return {
+    kind: 'write',
+    plan: withoutSpokeId(base, base.spokeId),
+    held: new Set(),
+    consumes: undefined,
+    isReserved: false,
+    known: [],
+  };
+}
+
+const withoutSpokeId = (base: View, spokeId: string): Plan => ({
+  action: 'patch',
+  changes: [
+    {
+      kind: GROUP_FIELDS.spokeId.change,
+      before: spokeId,
+      after: null,
+      reason: 'a person released this group',
+    },
+  ],
+  after: { ...base, spokeId: null },
+  removals: [],
+  departs: false,
+});

@@ -1,0 +1,89 @@
+import type { GroupRef, PlatformGroupId } from '../domain/ids.ts';
+import type { Ports } from './ports/bundles.ts';
+import type { Owners } from './ports/claims.ts';
+import type { CurrentConnections } from './ports/connections.ts';
+
+interface Claiming {
+  readonly company: string;
+  readonly id: PlatformGroupId;
+  /** The directory group that is to own the platform group. */
+  readonly owner: GroupRef;
+}
+
+interface ClaimPorts {
+  readonly claims: Pick<Ports['claims'], 'claim' | 'owners' | 'takeOver'>;
+  readonly groups: Pick<Ports['groups'], 'read' | 'dropIntent' | 'absorb'>;
+  readonly connections: Pick<CurrentConnections, 'current'>;
+}
+
+/** More changes of hands than that while a claim is made would be a fault elsewhere. */
+const MAX_RACES = 3;
+
+/**
+ * Claims a platform group. A claim counts only while the connection of its owner exists: the same company, connected
+ * under another name, takes over what the removed connection owned.
+ *
+ *   the claim is       | its connection | result
+ *   -------------------|----------------|------------------------------------------
+ *   free, or the own   | –              | claimed
+ *   of another group   | exists         | its owner keeps it
+ *   of another group   | was removed    | the old link is ended, then it is claimed
+ *
+ * The old link ends first: should the removed connection be connected again, its group finds the claim taken, and not a
+ * link under which both would write.
+ * @returns the group that keeps it; undefined: it is claimed now
+ */
+export async function claimGroup(claiming: Claiming, ports: ClaimPorts): Promise<GroupRef | undefined> {
+  const { company, id, owner } = claiming;
+  for (let race = 0; race < MAX_RACES; race += 1) {
+    if (await ports.claims.claim(company, id, owner)) return undefined;
+    const from = (await ports.claims.owners(company, [id])).now.get(id);
+    if (from === undefined) continue;
+    if (await isLive(from, ports)) return from;
+    if (!(await endLink(from, id, ports))) continue;
+    if (await ports.claims.takeOver(company, id, { from, to: owner })) return undefined;
+  }
+  throw new Error(`expected to claim the platform group ${id}, but its owner changed ${MAX_RACES} times`);
+}
+
+/** Who would keep the platform group if it were claimed; nothing is written. */
+export async function ownerOf(
+  { company, id, owner }: Claiming,
+  ports: {
+    readonly claims: Pick<Ports['claims'], 'owners'>;
+    readonly connections: ClaimPorts['connections'];
+  },
+): Promise<GroupRef | undefined> {
+  const now = (await ports.claims.owners(company, [id])).now.get(id);
+  if (now === undefined || (now.connection === owner.connection && now.group === owner.group))
+    return undefined;
+  return (await isLive(now, ports)) ? now : undefined;
+}
+
+const isLive = async (
+  { connection }: Pick<GroupRef, 'connection'>,
+  { connections }: Pick<ClaimPorts, 'connections'>,
+): Promise<boolean> => (await connections.current(connection)) !== undefined;
+
+/** Which of these owners are of a removed connection: their claims do not count. */
+export async function leftBehind(
+  owners: Owners['now'],
+  ports: { readonly connections: ClaimPorts['connections'] },
+): Promise<(owner: GroupRef) => boolean> {
+  const names = new Set([...owners.values()].map(({ connection }) => connection));
+  const removed = new Set<string>();
+  for (const connection of names) if (!(await isLive({ connection }, ports))) removed.add(connection);
+  return ({ connection }) => removed.has(connection);
+}
+
+/**
+ * Ends the link of a group whose connection was removed. An open intent goes with it, or it would be settled under that
+ * connection later, and a deletion would be repeated.
+ * @returns false where the group changed meanwhile
+ */
+async function endLink(ref: GroupRef, id: PlatformGroupId, { groups }: ClaimPorts): Promise<boolean> {
+  const seen = await groups.read(ref);
+  if (seen?.intent?.platformId === id) await groups.dropIntent(ref, seen.intent, {});
+  const now = seen?.intent === undefined ? seen : await groups.read(ref);
+  return now?.platformId !== id || groups.absorb(now, undefined);
+}

@@ -1,0 +1,247 @@
+import { describe, expect, it } from 'vitest';
+import { type ConnectionName, connectionName, groupId, roleId } from '../../shared/domain/ids.ts';
+import { inspectCredential } from '../../shared/operate/connect/inspect.ts';
+import { adoptGroup } from '../../shared/operate/ownership.ts';
+import { removeConnection } from '../../shared/operate/settings.ts';
+import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import { previewGroup } from '../../shared/sync/apply/preview.ts';
+import { ingest } from '../../shared/sync/ingest/ingest.ts';
+import { sweep } from '../../shared/sync/reconcile/sweep.ts';
+import { story } from '../support/engine/story.ts';
+import { COMPANY, CONNECTION, HOUR_MS } from '../support/engine/world.ts';
+import { orDies, whereverItDies } from '../sync/reconcile/support/mortal.ts';
+
+const OTHER = connectionName('acme');
+
+/** A company that is connected as `default`, whose group g is in sync with the members a and b. */
+async function company(settings: Readonly<Record<string, unknown>> = {}) {
+  const told = await story({ settings });
+  const { world, hire, tell } = told;
+  const { onlooker } = world;
+  await hire('a', 'b');
+  await tell({ snapshot: 'g', of: ['a', 'b'] });
+  const before = await world.connection();
+  const vault = { store: async () => 'v', remove: async () => true };
+  const refOf = (connection: ConnectionName) => ({ connection, group: groupId('g') });
+  let events = 0;
+  return {
+    ...told,
+    refOf,
+    platformGroups: () =>
+      [...world.platform.groups.values()].map(({ spokeId, users }) => ({ spokeId, users })),
+    remove: () => removeConnection(CONNECTION, { ...onlooker, vault } as never),
+    async connect(name: ConnectionName) {
+      await onlooker.connections.save({ ...before, name });
+      for (const id of ['a', 'b']) {
+        const person = { role: roleId(id), userId: `u-${id}`, state: 'ACTIVE', unheard: false };
+        const values = new Map([['workEmail', `${id}@acme.test`]]);
+        const [seen] = (await onlooker.people.read(name, [roleId(id)])).values();
+        await onlooker.people.save(name, { ...person, values }, seen);
+      }
+    },
+    /** The directory of a connection says who is in g. */
+    async says(name: ConnectionName, ...members: readonly string[]) {
+      events += 1;
+      world.advance(1_000);
+      const event = {
+        specversion: '1.0',
+        id: `x${events}`,
+        source: 'test',
+        type: 'directory.group.snapshot',
+        connection: name,
+        time: new Date(world.nowMs()).toISOString(),
+        data: {
+          group: { id: 'g', name: 'Group g' },
+          members: members.map((id) => ({ id, email: `${id}@acme.test` })),
+        },
+      };
+      const message = { messageId: `m${events}`, body: JSON.stringify(event), sentAtMs: world.nowMs() };
+      await ingest([message], onlooker);
+    },
+    apply: (name: ConnectionName) => applyGroup(refOf(name), onlooker),
+    stateOf: (name: ConnectionName) => onlooker.groups.read(refOf(name)),
+    async owner() {
+      const [platformGroup] = world.platform.groups.keys();
+      const owners = await onlooker.claims.owners(before.company, [platformGroup as never]);
+      return [...owners.now.values()][0];
+    },
+  };
+}
+
+describe('a company that is connected again under another name', () => {
+  it('adopts the groups of the removed connection by their external id', async () => {
+    const { remove, connect, says, apply, platformGroups, owner, refOf } = await company();
+    await remove();
+    await connect(OTHER);
+    await says(OTHER, 'a');
+    await apply(OTHER);
+    expect(platformGroups()).toEqual([{ spokeId: 'g', users: ['u-a'] }]);
+    expect(await owner()).toEqual(refOf(OTHER));
+  });
+
+  it('is shown the same by a plan, which writes nothing', async () => {
+    const { remove, connect, says, world, owner, refOf, stateOf } = await company();
+    await remove();
+    await connect(OTHER);
+    await says(OTHER, 'a');
+    const state = await stateOf(OTHER);
+    const connection = await world.onlooker.connections.current(OTHER);
+    if (state === undefined || connection === undefined) throw new Error('expected a connected group');
+    const { decision } = await previewGroup(state, connection, world.onlooker);
+    expect(decision).toMatchObject({ kind: 'write', plan: { action: 'put' } });
+    expect(await owner()).toEqual(refOf(CONNECTION));
+  });
+
+  it('adopts them whatever the effect before which apply died', async () => {
+    await whereverItDies(async (worker, where) => {
+      const { remove, connect, says, apply, platformGroups, world, refOf } = await company();
+      await remove();
+      await connect(OTHER);
+      await says(OTHER, 'a');
+      await orDies(applyGroup(refOf(OTHER), world.portsFor(worker)));
+      world.advance(HOUR_MS);
+      await apply(OTHER);
+      await apply(OTHER);
+      expect(platformGroups(), where).toEqual([{ spokeId: 'g', users: ['u-a'] }]);
+    });
+  });
+
+  it('takes out a leaver whom the removed connection had put in, where members of others may stay', async () => {
+    const { remove, connect, says, apply, world, platformGroups } = await company({ membership: 'additive' });
+    const [id = ''] = world.platform.groups.keys();
+    world.platform.changeAsOther(id, { users: ['u-a', 'u-b', 'stranger'] });
+    await remove();
+    await connect(OTHER);
+    await says(OTHER, 'a');
+    await apply(OTHER);
+    expect(platformGroups()).toEqual([{ spokeId: 'g', users: ['u-a', 'stranger'] }]);
+  });
+
+  it('is shown by connect what it would adopt, which is nothing while the other connection is live', async () => {
+    const { remove, connect, says, world } = await company();
+    await connect(OTHER);
+    await says(OTHER, 'a');
+    const { settings } = await world.connection();
+    const applicant = {
+      me: async () => ({ company: COMPANY, id: 'r' }),
+      markInstalled: async () => {},
+      groups: async () => [...world.platform.groups.values()],
+      employees: async function* () {
+        yield [];
+      },
+      clockSkewMs: async () => 0,
+      refusesWrite: async () => false,
+    };
+    const adopted = async () => {
+      const { adoption } = await inspectCredential(
+        { name: OTHER, settings, applicant },
+        world.onlooker as never,
+      );
+      return adoption?.bySpokeId.map(({ group }) => group);
+    };
+    expect(await adopted()).toEqual([]);
+    await remove();
+    expect(await adopted()).toEqual(['g']);
+  });
+
+  it('may adopt one of them by hand', async () => {
+    const { remove, connect, says, world, owner, refOf } = await company();
+    const [id] = world.platform.groups.keys();
+    await remove();
+    await connect(OTHER);
+    await says(OTHER, 'a');
+    expect(await adoptGroup(refOf(OTHER), id as never, world.onlooker)).toMatchObject({ kind: 'adopted' });
+    expect(await owner()).toEqual(refOf(OTHER));
+  });
+
+  it('does not repeat a deletion that the removed connection had begun', async () => {
+    const { remove, connect, says, apply, world, say, work, troubles, platformGroups } = await company();
+    troubles.platform = (call) => (call === 'delete' ? 'unavailable_before' : 'none');
+    say({ remove: 'g' });
+    await work(2);
+    troubles.platform = () => 'none';
+    await remove();
+    await connect(OTHER);
+    await says(OTHER, 'a');
+    await apply(OTHER);
+    await connect(CONNECTION);
+    world.advance(HOUR_MS);
+    await apply(CONNECTION);
+    await apply(CONNECTION);
+    expect(platformGroups()).toEqual([{ spokeId: 'g', users: ['u-a'] }]);
+  });
+
+  it('counts a group of the removed connection as an orphan until it is adopted', async () => {
+    const { remove, connect, says, world } = await company();
+    await remove();
+    await connect(OTHER);
+    await says(OTHER, 'a');
+    const connection = await world.onlooker.connections.current(OTHER);
+    const { report } = await sweep(connection as never, world.onlooker);
+    expect(report).toMatchObject({ orphans: 1 });
+  });
+});
+
+describe('two live connections of one company', () => {
+  it('do not fight: the second waits, and says which connection owns the group', async () => {
+    const { connect, says, apply, platformGroups, stateOf, owner, refOf } = await company();
+    await connect(OTHER);
+    await says(OTHER, 'a');
+    expect(await apply(OTHER)).toMatchObject({ outcome: 'postponed' });
+    expect(platformGroups()).toEqual([{ spokeId: 'g', users: ['u-a', 'u-b'] }]);
+    expect(await owner()).toEqual(refOf(CONNECTION));
+    expect(await stateOf(OTHER)).toMatchObject({
+      lastError: {
+        code: 'owned',
+        message: expect.stringContaining('belongs to group g of the connection default'),
+      },
+    });
+  });
+
+  it('that are told apart by adoptExisting never make a group each', async () => {
+    const { connect, says, apply, world, platformGroups } = await company({ adoptExisting: 'never' });
+    await connect(OTHER);
+    await says(OTHER, 'a');
+    await apply(OTHER);
+    world.platform.violations.splice(0);
+    expect(platformGroups()).toHaveLength(2);
+  });
+
+  it('let the second have the group within an hour after the first is removed', async () => {
+    const { remove, connect, says, apply, platformGroups, world } = await company();
+    await connect(OTHER);
+    await says(OTHER, 'a');
+    await apply(OTHER);
+    await remove();
+    world.advance(HOUR_MS);
+    await apply(OTHER);
+    expect(platformGroups()).toEqual([{ spokeId: 'g', users: ['u-a'] }]);
+  });
+
+  it('do not fight when the first is connected again after the second took its groups over', async () => {
+    const { remove, connect, says, apply, platformGroups, owner, refOf, stateOf } = await company();
+    await remove();
+    await connect(OTHER);
+    await says(OTHER, 'a');
+    await apply(OTHER);
+    await connect(CONNECTION);
+    await says(CONNECTION, 'b');
+    await apply(CONNECTION);
+    expect(platformGroups()).toEqual([{ spokeId: 'g', users: ['u-a'] }]);
+    expect(await owner()).toEqual(refOf(OTHER));
+    expect(await stateOf(CONNECTION)).toMatchObject({ lastError: { code: 'owned' } });
+    expect((await stateOf(CONNECTION))?.platformId).toBeUndefined();
+  });
+});
+
+describe('a company that is connected again under the same name', () => {
+  it('goes on with the groups that it had', async () => {
+    const { remove, connect, says, apply, platformGroups, owner, refOf } = await company();
+    await remove();
+    await connect(CONNECTION);
+    await says(CONNECTION, 'b');
+    await apply(CONNECTION);
+    expect(platformGroups()).toEqual([{ spokeId: 'g', users: ['u-b'] }]);
+    expect(await owner()).toEqual(refOf(CONNECTION));
+  });
+});

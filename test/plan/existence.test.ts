@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { type AbsenceEvidence, absenceLimits, existence } from '../../shared/plan/existence.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const LIMITS = absenceLimits(10 * MINUTE_MS);
+const LISTED = { showsThisGroup: true, showsOtherManagedGroups: true };
+const OTHERS_LISTED = { showsThisGroup: false, showsOtherManagedGroups: true };
+const NONE_LISTED = { showsThisGroup: false, showsOtherManagedGroups: false };
+
+/** 404s from the start of time to `notFoundForMs`. */
+const judged = (notFoundForMs: number, evidence: Partial<AbsenceEvidence> = {}) =>
+  existence(
+    {
+      firstNotFoundAtMs: 0,
+      lastNotFoundAtMs: notFoundForMs,
+      listing: NONE_LISTED,
+      isDeletionReportedByFeed: false,
+      isDeletionAnswered: false,
+      wasGone: false,
+      ...evidence,
+    },
+    LIMITS,
+  );
+
+describe('existence of a platform group', () => {
+  it('is unknown after a single 404, whatever else is known', () => {
+    const evidence = { listing: OTHERS_LISTED, isDeletionReportedByFeed: true };
+    expect(judged(HOUR_MS, { ...evidence, firstNotFoundAtMs: undefined })).toBe('unknown');
+  });
+
+  it('is unknown after two 404s that are less than a minute apart', () => {
+    expect(judged(MINUTE_MS - 1, { listing: OTHERS_LISTED, isDeletionReportedByFeed: true })).toBe('unknown');
+  });
+
+  it('is gone after two 404s a minute apart when a list shows other managed groups but not this one', () => {
+    expect(judged(MINUTE_MS, { listing: OTHERS_LISTED })).toBe('gone');
+  });
+
+  it('is gone after two 404s a minute apart when the feed reports the deletion', () => {
+    expect(judged(MINUTE_MS, { isDeletionReportedByFeed: true })).toBe('gone');
+    expect(judged(MINUTE_MS, { isDeletionReportedByFeed: true, listing: undefined })).toBe('gone');
+  });
+
+  it('stays unknown behind a wrong base URL, where every group is 404 and the list is empty', () => {
+    expect(judged(HOUR_MS - 1)).toBe('unknown');
+    expect(judged(HOUR_MS - 1, { listing: undefined })).toBe('unknown');
+  });
+
+  it('is gone after an hour of 404s without any other evidence', () => {
+    expect(judged(HOUR_MS)).toBe('gone');
+  });
+
+  it('is gone at the first 404 after a DELETE that was answered with 2xx', () => {
+    expect(judged(0, { firstNotFoundAtMs: undefined, listing: undefined, isDeletionAnswered: true })).toBe(
+      'gone',
+    );
+  });
+
+  it('is gone at the first 404 when the rule had ended the link before', () => {
+    expect(judged(0, { firstNotFoundAtMs: undefined, wasGone: true })).toBe('gone');
+  });
+
+  it.each<[string, Partial<AbsenceEvidence>]>([
+    ['an hour of 404s', {}],
+    ['a deletion in the feed', { isDeletionReportedByFeed: true }],
+    ['a DELETE that was answered', { isDeletionAnswered: true }],
+    ['an earlier end of the link', { wasGone: true }],
+  ])('is a fact while a list shows the group, despite %s', (_, evidence) => {
+    expect(judged(HOUR_MS, { ...evidence, listing: LISTED })).toBe('exists');
+  });
+
+  it('is decided sooner where the platform is given less time to show a group', () => {
+    expect(absenceLimits(10_000)).toEqual({ apartMs: 10_000, uncertainMs: MINUTE_MS });
+    expect(absenceLimits(HOUR_MS)).toEqual({ apartMs: MINUTE_MS, uncertainMs: HOUR_MS });
+  });
+});

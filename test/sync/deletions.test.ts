@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest';
+import { sweep } from '../../shared/sync/reconcile/sweep.ts';
+import { story } from '../support/engine/story.ts';
+import { HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
+
+/** Two groups in sync, created long ago. */
+async function company(options: Parameters<typeof story>[0] = {}) {
+  const told = await story(options);
+  const { world } = told;
+  await told.hire('a', 'b');
+  await told.tell({ snapshot: 'g', of: ['a', 'b'] }, { snapshot: 'h', of: ['a'] });
+  world.advance(HOUR_MS);
+  const deletes = () => world.platform.calls.filter(({ method }) => method === 'DELETE').length;
+  return {
+    ...told,
+    deletes,
+    async sweeps(hours: number) {
+      for (let hour = 0; hour < hours; hour += 1) {
+        world.advance(HOUR_MS);
+        await sweep(await world.connection(), world.onlooker);
+        await told.pass(1);
+      }
+    },
+  };
+}
+
+describe('a deletion that has no effect', () => {
+  it.each([
+    [404, 'a lacking right is hidden behind it'],
+    [200, 'the platform deletes later, and fails'],
+  ])(
+    'is tried three times when it is answered %i, reported, and tried again the next day: %s',
+    async (status) => {
+      const { world, tell, shown, state, sweeps } = await company();
+      let deletes = 0;
+      world.platform.failing = (kind) => {
+        if (kind !== 'delete') return undefined;
+        deletes += 1;
+        return status;
+      };
+      await tell({ remove: 'g' });
+      expect(shown('g')).toEqual([['u-a', 'u-b']]);
+      expect(deletes).toBe(3);
+      expect(await state('g')).toMatchObject({ lastError: { code: 'platform_rejected' } });
+      expect(world.deadLetters).toMatchObject([{ code: 'platform_rejected', group: { group: 'g' } }]);
+      await sweeps(22);
+      expect(deletes).toBe(3);
+      world.platform.failing = () => undefined;
+      await sweeps(4);
+      expect(shown('g')).toEqual([]);
+      expect(await state('g')).toMatchObject({ settled: 'deleted' });
+    },
+  );
+});
+
+describe('a deletion that was lost', () => {
+  it.each([
+    ['and the list is empty', true],
+    ['and the list shows the group', false],
+  ])('is made again after some minutes of 404 %s', async (_, hidesFromList) => {
+    const { world, troubles, say, pass, shown, state, tell } = await company();
+    let isWrong = false;
+    world.platform.hidesFromList = hidesFromList;
+    world.platform.hidden = () => isWrong;
+    troubles.platform = (call) => {
+      if (call !== 'delete' || isWrong) return 'none';
+      isWrong = true;
+      return 'unavailable_before';
+    };
+    say({ remove: 'g' });
+    await pass(10 * MINUTE_MS, 50);
+    expect(await state('g')).toMatchObject({ lastError: { code: 'missing' } });
+    isWrong = false;
+    troubles.platform = () => 'none';
+    world.advance(HOUR_MS);
+    await tell();
+    expect(shown('g')).toEqual([]);
+    expect(await state('g')).toMatchObject({ settled: 'deleted' });
+  });
+
+  it('counts as made after two 404s a minute apart and a list that shows other managed groups', async () => {
+    const { world, troubles, tell, shown, state, deletes } = await company();
+    troubles.platform = (call) => (call === 'delete' ? 'lost_after' : 'none');
+    const atMs = world.nowMs();
+    await tell({ remove: 'g' });
+    expect(shown('g')).toEqual([]);
+    expect(deletes()).toBe(1);
+    expect(world.nowMs() - atMs).toBeGreaterThanOrEqual(MINUTE_MS);
+    expect(await state('g')).toMatchObject({ settled: 'deleted' });
+  });
+});
+
+describe('a group that groupsync has deleted', () => {
+  it('costs one request more than its deletion, which proves it', async () => {
+    const { world, tell, state } = await company();
+    const from = world.platform.calls.length;
+    await tell({ remove: 'g' });
+    expect(world.platform.calls.slice(from).map(({ method, route }) => `${method} ${route}`)).toEqual([
+      'GET /me',
+      'GET /groups/{id}',
+      'DELETE /groups/{id}',
+      'GET /groups/{id}',
+    ]);
+    expect(await state('g')).toMatchObject({ settled: 'deleted', former: { isGone: true } });
+  });
+
+  it.each([true, false])(
+    'and that a sweep finds listed again is linked, and deleted once more (spokeIds shown: %s)',
+    async (echoSpokeId) => {
+      const { world, tell, state, shown, sweeps } = await company({ platform: { echoSpokeId } });
+      const { platformId = '' } = (await state('g')) ?? {};
+      let isHidden = false;
+      world.platform.hidden = (id) => isHidden && id === platformId;
+      // The deletion is answered and not made, and for a while the platform shows no such group.
+      world.platform.failing = (kind) => {
+        if (kind !== 'delete' || isHidden) return undefined;
+        isHidden = true;
+        return 200;
+      };
+      await tell({ remove: 'g' });
+      expect(await state('g')).toMatchObject({ settled: 'deleted' });
+      isHidden = false;
+      world.platform.failing = () => undefined;
+      await sweeps(3);
+      expect(shown('g')).toEqual([]);
+      expect(await state('g')).toMatchObject({ settled: 'deleted' });
+    },
+  );
+
+  it('is not asked for when its directory group is planned again', async () => {
+    const { world, tell } = await company();
+    await tell({ remove: 'g' });
+    const from = world.platform.calls.length;
+    await tell({ add: ['a'], to: 'g' });
+    const asked = world.platform.calls.slice(from).filter(({ route }) => route !== '/me');
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('an adoption candidate that answers 404', () => {
+  it('and is listed makes no second group, and is adopted when the platform shows it', async () => {
+    const { world, say, tell, pass, shown } = await company();
+    const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'n', users: [] });
+    world.platform.adopted.add(id);
+    world.platform.hidesFromList = false;
+    world.platform.hidden = (one) => one === id;
+    say({ snapshot: 'n', of: ['a'] });
+    await pass(30 * MINUTE_MS, 50);
+    expect(shown('n')).toEqual([[]]);
+    world.platform.hidden = () => false;
+    world.advance(HOUR_MS);
+    await tell();
+    expect(shown('n')).toEqual([['u-a']]);
+  });
+
+  it('and leaves the list a minute later is replaced by a new group', async () => {
+    const { world, tell, shown, state } = await company();
+    const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'n', users: [] });
+    world.platform.hidesFromList = false;
+    world.platform.hidden = (one) => one === id;
+    const unlisted = world.nowMs() + MINUTE_MS / 2;
+    world.platform.listing = () => {
+      if (world.nowMs() > unlisted) world.platform.unlisted.add(id);
+      return undefined;
+    };
+    await tell({ snapshot: 'n', of: ['a'] });
+    expect(shown('n')).toEqual([[], ['u-a']]);
+    expect(await state('n')).toMatchObject({ settled: 'in_sync' });
+  });
+});
