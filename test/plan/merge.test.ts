@@ -59,5 +59,5 @@ describe('mergeUsers', () => {
       keep: () => false,
     });
     expect(merged.size).toBe(99_999);
-  }, 2_000);
+  }, 10_000);
 });
