@@ -49,7 +49,7 @@ describe('a sweep of groups that hold ids of no employee', () => {
 
   it('does not judge groups that groupsync does not manage', async () => {
     const world = await company([]);
-    world.platform.addForeign({ name: 'Other', spokeId: 'of-another-client', users: ['zoe'] });
+    world.platform.addForeign({ name: 'Other', spokeId: 'other', users: ['zoe'] });
     expect(await run(world)).toMatchObject({ unknownUsers: { ids: 0, newRecords: 0 } });
     await world.link('released', { released: true });
     world.platform.changeAsOther(world.idOf('released'), { users: ['zoe'] });
