@@ -38,13 +38,13 @@ export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'g
   const { missedAtMs, former } = state;
   const limits = absenceLimits(createSettleMs);
   const wasGone = former?.isGone === true && former.platformId === id;
+  const sinceFirstMs = nowMs - (missedAtMs ?? nowMs);
   if (!wasGone) {
     if (missedAtMs === undefined) return { kind: 'miss', waitMs: limits.apartMs, why: NOT_FOUND_YET };
-    const waitMs = limits.apartMs - (nowMs - missedAtMs);
+    const waitMs = limits.apartMs - sinceFirstMs;
     if (waitMs > 0) return { kind: 'wait', waitMs, why: NOT_FOUND_YET };
   }
-  const sinceMs = wasGone ? LISTING_AGE_MS : nowMs - (missedAtMs ?? nowMs);
-  const ageMs = Math.min(LISTING_AGE_MS, sinceMs);
+  const ageMs = wasGone ? LISTING_AGE_MS : Math.min(LISTING_AGE_MS, sinceFirstMs);
   if (listed === undefined || listed.ageMs > ageMs) return { kind: 'list', ageMs };
   const listing = presenceIn(wasGone ? { showsManaged: false, ...listed } : listed, id);
   if (listing === undefined) return { kind: 'read', what: ['managed'] };
@@ -60,7 +60,10 @@ export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'g
     limits,
   );
   if (verdict === 'gone') return 'gone';
-  return { kind: 'wait', waitMs: undefined, why: verdict === 'exists' ? LISTED : UNPROVEN };
+  if (verdict === 'exists') return { kind: 'wait', waitMs: undefined, why: LISTED };
+  // Ever more rarely, and once more when the time without evidence is over.
+  const leftMs = limits.uncertainMs - sinceFirstMs;
+  return { kind: 'wait', waitMs: Math.min(2 * sinceFirstMs, leftMs), why: UNPROVEN };
 }
 
 /** @returns undefined where it must be read first whose the listed groups are */

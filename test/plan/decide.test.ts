@@ -535,11 +535,15 @@ describe('decide', () => {
     [
       'and no managed group is listed: a wrong route?',
       { state: missed(59), listed: { ...OTHERS, showsManaged: false } },
-      LATER,
+      { ...waits('missing'), waitMs: MINUTE_MS },
     ],
-    ['and no group is listed: a wrong route?', { state: missed(59), ...NONE }, LATER],
+    ['and no group is listed: a wrong route?', { state: missed(2), ...NONE }, { waitMs: 4 * MINUTE_MS }],
     ['and no group is listed for an hour: unlinked', { state: missed(60), ...NONE }, UNLINK],
-    ['and may stay deleted: a wrong route?', { state: missed(59), ...NONE, settings: REPORT }, LATER],
+    [
+      'and may stay deleted: a wrong route?',
+      { state: missed(59), ...NONE, settings: REPORT },
+      { waitMs: MINUTE_MS },
+    ],
     [
       'and may stay deleted, as the feed tells',
       { state: { ...missed(2), suspect: told }, ...NONE, settings: REPORT },
