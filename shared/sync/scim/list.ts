@@ -1,6 +1,6 @@
 import { groupId, memberId } from '../../domain/ids.ts';
 import type { Stamp } from '../../domain/stamp.ts';
-import { documentOf, memberValues } from '../../scim/document.ts';
+import { documentOf, etagOf, memberValues } from '../../scim/document.ts';
 import { badRequest, listBody } from '../../scim/errors.ts';
 import { checkFilter, type Filter, matchesFilter, sorted } from '../../scim/filter/evaluate.ts';
 import { type Lookup, lookupOf, membersAskedBy } from '../../scim/filter/lookup.ts';
@@ -178,15 +178,24 @@ export interface Shown {
   readonly etag: string;
 }
 
+/** What is known already. */
+interface Given {
+  /** Of the group, where it was read beside the resource. */
+  readonly floor?: Stamp | undefined;
+  /** All members of this version. */
+  readonly members?: readonly string[] | undefined;
+  /** How many resources share the answer. */
+  readonly among?: number;
+}
+
 /**
  * A resource as the request asks to see it; a group's members are read only where they are shown.
- * @param floor of the group, where it was read beside the resource; `among`: how many resources share the answer
  */
 export async function show(
   resource: ScimResource,
   projection: Projection,
   context: ScimContext,
-  { floor, among = 1 }: { readonly floor?: Stamp | undefined; readonly among?: number } = {},
+  given: Given = {},
 ): Promise<Shown> {
   const { types, baseUrl } = context;
   const type = types[resource.type];
@@ -194,8 +203,11 @@ export async function show(
     const etag = etagWithoutMembers(resource, context);
     return { document: project(documentOf(resource, type, baseUrl, etag), projection, type), etag };
   }
-  const view = await viewGroup(resource, context, floor);
-  const members = memberValues(view.members, baseUrl, among);
+  const view =
+    given.members === undefined
+      ? await viewGroup(resource, context, given.floor)
+      : { resource, members: given.members, etag: etagOf(resource.version) };
+  const members = memberValues(view.members, baseUrl, given.among ?? 1);
   const document = { ...documentOf(view.resource, type, baseUrl, view.etag), members };
   return { document: project(document, projection, type), etag: view.etag };
 }

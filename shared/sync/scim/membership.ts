@@ -44,16 +44,12 @@ export async function readFloor(
   return groupFloor((await groups.read(ref))?.registers ?? NO_GROUP);
 }
 
-/** Whether a group's list is as a change wants it. Most are not, and the first member that the change names tells. */
+/** Whether a group's list is as a difference wants it. Most are not, and the first member that it names tells. */
 export async function isListedSo(
   group: GroupId,
-  { emptied, present, absent }: MemberChange,
+  { present, absent }: MemberChange,
   context: ScimContext,
 ): Promise<boolean> {
-  if (emptied) {
-    const listed: readonly string[] = await listedMembers(group, context);
-    return listed.length === present.size && listed.every((member) => present.has(member));
-  }
   const [first, ...others] = [...present, ...absent].map(memberId);
   for (const some of [first === undefined ? [] : [first], others]) {
     if (some.length === 0) continue;
@@ -76,19 +72,20 @@ export async function refuseGroups(ids: Iterable<string>, { ports, connection }:
 /**
  * The change without users that were deleted. Providers push groups and users side by side and repeat requests, so a group
  * may name a deleted user, in one request with others. Only a POST makes a user, with a new id: nothing revives this one.
+ * @param newcomers members of the change that may be deleted
+ * @returns the change itself where none of them is
  */
 export async function withoutDeleted(
   change: MemberChange,
+  newcomers: Iterable<string>,
   { ports, connection }: ScimContext,
 ): Promise<MemberChange> {
-  if (change.present.size === 0) return change;
-  const users = await ports.users.read(connection, [...change.present].map(memberId));
-  const isDeleted = (id: string) => {
-    const user = users.get(memberId(id));
-    return user !== undefined && isEnded(user);
-  };
-  const present = new Set([...change.present].filter((id) => !isDeleted(id)));
-  return present.size === change.present.size ? change : { ...change, present };
+  const ids = [...newcomers].map(memberId);
+  if (ids.length === 0) return change;
+  const users = await ports.users.read(connection, ids);
+  const deleted = new Set<string>([...users.values()].filter(isEnded).map(({ member }) => member));
+  if (deleted.size === 0) return change;
+  return { ...change, present: new Set([...change.present].filter((id) => !deleted.has(id))) };
 }
 
 /** Members of a group that nobody can see yet: its first word makes them count. */

@@ -13,7 +13,7 @@ import { etagWithoutMembers, isOpen } from './group-view.ts';
 import { listResources, show, showsMembers } from './list.ts';
 import { readFloor } from './membership.ts';
 import { findResource, finishEnding, rewriteResource } from './resources.ts';
-import { WRITERS } from './writers.ts';
+import { WRITERS, type Written } from './writers.ts';
 
 type Endpoint = (request: ScimRequest, context: ScimContext) => Promise<ScimReply>;
 type Methods = Readonly<Partial<Record<string, Endpoint>>>;
@@ -162,8 +162,8 @@ const create =
   (type: TypeName): Endpoint =>
   async (request, context) => {
     const projection = projectionOf(request.query);
-    const resource = await WRITERS[type].create(objectBody(request), context);
-    return { ...(await written(resource, projection, context)), status: 201 };
+    const made = await WRITERS[type].create(objectBody(request), context);
+    return { ...(await answerWritten(made, projection, context)), status: 201 };
   };
 
 /** A patched group's answer is empty unless attributes are asked for: its members may be many. */
@@ -172,9 +172,11 @@ const rewrite =
   async (request, context) => {
     const projection = projectionOf(request.query);
     const change = { context, ifMatch: request.headers['if-match'] };
-    const resource = await WRITERS[type][how](id, objectBody(request), change);
+    const written = await WRITERS[type][how](id, objectBody(request), change);
     const isBrief = how === 'patch' && type === 'Group' && !hasProjection(request.query);
-    return isBrief ? noContent(writtenHeaders(resource, context)) : written(resource, projection, context);
+    return isBrief
+      ? noContent(writtenHeaders(written.resource, context))
+      : answerWritten(written, projection, context);
   };
 
 const remove =
@@ -188,22 +190,23 @@ const remove =
   };
 
 /**
- * The answer to a request that wrote the resource. A group that is shown with its members is read again with them, since
- * others may have written it meanwhile; without them it is shown as this request left it.
+ * The answer to a request that wrote the resource, as this request left it. Only where a group's members are shown and the
+ * request did not say all of them, the group is read again with them, since others may have written it meanwhile.
  */
-async function written(resource: ScimResource, projection: Projection, context: ScimContext) {
+async function answerWritten({ resource, members }: Written, projection: Projection, context: ScimContext) {
   const { ports, connection, types } = context;
-  if (!showsMembers(types[resource.type], projection)) {
-    const { document } = await show({ ...resource, writes: NO_WRITES }, projection, context);
-    return ok(document, writtenHeaders(resource, context));
+  const headers = writtenHeaders(resource, context);
+  if (members !== undefined || !showsMembers(types[resource.type], projection)) {
+    const left = { ...resource, writes: NO_WRITES };
+    const { document } = await show(left, projection, context, { members });
+    return ok(document, headers);
   }
-  const ref = { connection, group: groupId(resource.id) };
-  const [[now], floor] = await Promise.all([
+  const [[now = resource], floor] = await Promise.all([
     ports.scim.read(connection, 'Group', [resource.id]),
-    readFloor(ref, ports),
+    readFloor({ connection, group: groupId(resource.id) }, ports),
   ]);
-  const { document, etag } = await show(now ?? resource, projection, context, { floor });
-  return ok(document, { ...writtenHeaders(resource, context), etag });
+  const { document, etag } = await show(now, projection, context, { floor });
+  return ok(document, { ...headers, etag });
 }
 
 const NO_WRITES: ScimResource['writes'] = new Map();

@@ -5,6 +5,7 @@ import { applyPatch, readResource } from '../../scim/patch/apply.ts';
 import {
   checkMemberCount,
   foldMembers,
+  type MemberChange,
   type MemberOperation,
   namesAnybody,
   needsCurrentMembers,
@@ -29,20 +30,28 @@ import { factsOf, record, stampOf } from './record.ts';
 import type { Beside, Change, Rewrite } from './resources.ts';
 import { advanceGroup, createResource, rewriteResource, settleResource } from './resources.ts';
 
+/** What a request wrote. */
+export interface Written {
+  readonly resource: ScimResource;
+  /** All members of a group at this version; undefined where the request does not say all of them. */
+  readonly members?: readonly string[] | undefined;
+}
+
 /** A user is switched on unless its client says otherwise. */
-async function createUser(body: ScimObject, context: ScimContext): Promise<ScimResource> {
+async function createUser(body: ScimObject, context: ScimContext): Promise<Written> {
   const type = context.types.User;
-  return createResource(checkResource({ active: true, ...readResource(body, type) }, type), 'User', context);
+  const attributes = checkResource({ active: true, ...readResource(body, type) }, type);
+  return { resource: await createResource(attributes, 'User', context) };
 }
 
 /** Everything but `active` goes that the body does not name: silence must not switch an account on again. */
-function replaceUser(id: string, body: ScimObject, change: Change): Promise<ScimResource> {
+function replaceUser(id: string, body: ScimObject, change: Change): Promise<Written> {
   const type = change.context.types.User;
   const given = readResource(body, type);
   return rewriteUser(id, change, ({ active }) => ({ ...(active === undefined ? {} : { active }), ...given }));
 }
 
-function patchUser(id: string, body: ScimValue, change: Change): Promise<ScimResource> {
+function patchUser(id: string, body: ScimValue, change: Change): Promise<Written> {
   const operations = readPatch(body);
   return rewriteUser(id, change, (attributes) =>
     applyPatch(attributes, operations, change.context.types.User),
@@ -58,25 +67,27 @@ async function rewriteUser(id: string, change: Change, edit: (attributes: ScimOb
   });
   await record([{ by: rewrite.after, change: factsOf(rewrite.after) }], context);
   await settleResource(rewrite, context);
-  return rewrite.after;
+  return { resource: rewrite.after };
 }
 
 /** Members before the group: whoever sees it sees all of it, and a crash before that leaves nothing to see. */
-async function createGroup(body: ScimObject, context: ScimContext): Promise<ScimResource> {
+async function createGroup(body: ScimObject, context: ScimContext): Promise<Written> {
   const type = context.types.Group;
   const { members, others } = splitMembers(body, type);
   const ids = readMemberIds(members ?? null);
   checkMemberCount(ids.length);
-  const asked = { emptied: false, present: new Set(ids), absent: new Set<string>() };
-  const [{ present }] = await Promise.all([withoutDeleted(asked, context), refuseGroups(ids, context)]);
+  const asked = { emptied: true, present: new Set(ids), absent: new Set<string>() };
+  const [{ present }] = await Promise.all([withoutDeleted(asked, ids, context), refuseGroups(ids, context)]);
   const attributes = checkResource(readResource(others, type), type);
-  return createResource(attributes, 'Group', context, (resource) =>
-    joinFirstMembers(resource, [...present], context),
+  const joined = [...present].sort();
+  const resource = await createResource(attributes, 'Group', context, (made) =>
+    joinFirstMembers(made, joined, context),
   );
+  return { resource, members: joined };
 }
 
 /** Members that the body does not name stay: only a list, be it empty, says who is in the group. */
-function replaceGroup(id: string, body: ScimObject, change: Change): Promise<ScimResource> {
+function replaceGroup(id: string, body: ScimObject, change: Change): Promise<Written> {
   const type = change.context.types.Group;
   const { members, others } = splitMembers(body, type);
   const replaced = readResource(others, type);
@@ -84,7 +95,7 @@ function replaceGroup(id: string, body: ScimObject, change: Change): Promise<Sci
   return rewriteGroup(id, change, () => replaced, net);
 }
 
-function patchGroup(id: string, body: ScimValue, change: Change): Promise<ScimResource> {
+function patchGroup(id: string, body: ScimValue, change: Change): Promise<Written> {
   const type = change.context.types.Group;
   const { members, attributes: operations } = splitGroupPatch(readPatch(body), type);
   const edit = (attributes: ScimObject) => applyPatch(attributes, operations, type);
@@ -123,33 +134,72 @@ async function rewriteGroup(id: string, change: Change, edit: Edit, members: rea
   await record(said, context);
   const whole = changes.findIndex(({ kind }) => kind === 'group.snapshot');
   await settleResource(rewrite, context, whole === -1 ? undefined : stampOf(after, whole));
-  return after;
+  return { resource: after, members: net.emptied ? [...net.present].sort() : undefined };
 }
 
-/**
- * What a request does to a group's members, and whether that changes the list. Whoever is listed is read at most once in
- * the same request as the group, where most requests end: a list that is read before the group may be older than its
- * version, so only one that is read after it proves that nothing changes.
- */
+interface Judged {
+  readonly net: MemberChange;
+  readonly beside: Beside;
+  readonly found: ScimResource | undefined;
+}
+
+/** What a request does to a group's members, and whether that changes the list. */
 async function judgeMembers(group: GroupId, operations: readonly MemberOperation[], context: ScimContext) {
-  const { ports, connection, types } = context;
-  const read = async () => (await ports.scim.read(connection, 'Group', [group]))[0];
-  // The members that a filter selects are those of the version that If-Match names.
+  const { types } = context;
+  // The members that a filter selects are those of the version that If-Match names: the group is read before them.
   const isFiltered = needsCurrentMembers(operations);
-  const seen = isFiltered ? await read() : undefined;
+  const seen = isFiltered ? await readGroup(group, context) : undefined;
   const current: readonly string[] = isFiltered ? await listedMembers(group, context) : [];
   const asked = foldMembers(operations, { current: new Set(current), type: types.Group });
   checkMemberCount(asked.present.size + asked.absent.size);
+  const reading = seen === undefined ? readGroup(group, context) : Promise.resolve(seen);
+  return asked.emptied
+    ? judgeWholeList(group, { asked, reading }, context)
+    : judgeDifference(group, { asked, reading }, context);
+}
+
+const readGroup = async (group: GroupId, { ports, connection }: ScimContext) =>
+  (await ports.scim.read(connection, 'Group', [group]))[0];
+
+interface Asked {
+  readonly asked: MemberChange;
+  readonly reading: Promise<ScimResource | undefined>;
+}
+
+/** Only members who are not listed yet are looked up: a deletion takes a user off every list. */
+async function judgeWholeList(group: GroupId, { asked, reading }: Asked, context: ScimContext) {
+  const [found] = await Promise.all([reading, refuseGroups(asked.present, context)]);
+  const listed: ReadonlySet<string> = new Set(await listedMembers(group, context));
+  const newcomers = [...asked.present].filter((id) => !listed.has(id));
+  const net = await withoutDeleted(asked, newcomers, context);
+  const isSame = net.present.size === listed.size && [...listed].every((id) => net.present.has(id));
+  return judged(net, { found, isSame }, context);
+}
+
+/**
+ * Members are read in the same request as the group, where most requests end. A list that is read before the group may be
+ * older than its version, so only one that is read after it proves that nothing changes.
+ */
+async function judgeDifference(group: GroupId, { asked, reading }: Asked, context: ScimContext) {
   const [found, maySame, net] = await Promise.all([
-    seen ?? read(),
-    namesAnybody(asked) && (asked.emptied || isListedSo(group, asked, context)),
-    withoutDeleted(asked, context),
+    reading,
+    namesAnybody(asked) && isListedSo(group, asked, context),
+    withoutDeleted(asked, asked.present, context),
     refuseGroups(asked.present, context),
   ]);
-  const mayStay = maySame || net !== asked;
-  const isQuiet = found !== undefined && !isOpen(found, context);
-  const isSame = isQuiet && mayStay && namesAnybody(net) && (await isListedSo(group, net, context));
-  const beside: Beside = isSame ? { isChange: false, seen: found.revision } : { isChange: namesAnybody(net) };
+  const mayStay = (maySame || net !== asked) && namesAnybody(net);
+  const isSame = mayStay && (await isListedSo(group, net, context));
+  return judged(net, { found, isSame }, context);
+}
+
+function judged(
+  net: MemberChange,
+  { found, isSame }: { readonly found: ScimResource | undefined; readonly isSame: boolean },
+  context: ScimContext,
+): Judged {
+  // While members are being written, what is listed now is not what will be listed.
+  const isProved = isSame && found !== undefined && !isOpen(found, context);
+  const beside = isProved ? { isChange: false, seen: found.revision } : { isChange: namesAnybody(net) };
   return { net, beside, found };
 }
 
