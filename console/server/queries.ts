@@ -96,12 +96,12 @@ export const QUERIES: Readonly<Record<string, Query>> = {
   letters: async (_, { connection, ports, desk, overview, signal }): Promise<Letters> => {
     const options = { queues: BOTH_QUEUES, limit: LETTERS_SHOWN, signal, patienceSeconds: 0 };
     const survey = await desk.inTurn(() => surveyLetters(ports, options));
-    const names: Record<string, string> = {};
+    const names = new Map<string, string>();
     for (const { group, connection: of } of survey.messages) {
       const name = group === null || of !== connection ? null : await overview.nameOf(group);
-      if (group !== null && name !== null) names[group] = name;
+      if (group !== null && name !== null) names.set(group, name);
     }
-    return { ...survey, names };
+    return { ...survey, names: Object.fromEntries(names) };
   },
   letter: async (query, { ports, desk }): Promise<ShownLetter> =>
     (await describeLetter(await desk.find(query.get('id') ?? ''), ports)).document,
