@@ -16,6 +16,7 @@ import { explainMember } from '../../shared/operate/explain.ts';
 import { findGroup, NotFound } from '../../shared/operate/find-group.ts';
 import { holdRow } from '../../shared/operate/lists.ts';
 import { tokenRow } from '../../shared/operate/scim-tokens.ts';
+import { rowsOf } from '../../shared/operate/setting-requests.ts';
 import { listConnections, requireConnection } from '../../shared/operate/settings.ts';
 import { readGroupStatus, readStatus } from '../../shared/operate/status.ts';
 import { planGroup } from '../../shared/sync/apply/preview.ts';
@@ -299,6 +300,7 @@ async function connectionPage({ connection, ports }: Asked): Promise<ConnectionP
     feedAgeMs: status.feed.cursorAgeMs,
     backlog: status.backlog,
     settings: known.settings,
+    requests: rowsOf(known),
     tokens: tokens.map(tokenRow),
   };
 }
