@@ -24,6 +24,7 @@ import {
   ProbeReport,
   ReconcileReport,
   ReplayReport,
+  SettingRequestRow,
   ShownLetter,
   StatusReport,
   Survey,
@@ -70,9 +71,18 @@ export const OUTPUT_SCHEMAS = {
     credential: CredentialReport,
     contract: nullable(z.object({ at: instant, findings: z.array(Finding) })).describe('What probe found.'),
     settings: z.record(text, z.unknown()).describe('Every setting, defaults included.'),
+    requests: z.array(SettingRequestRow).describe('Changes that wait for a second person (four eyes).'),
+  }),
+  'connections confirm': z.object({
+    outcome: z.enum(['confirmed', 'rejected', 'none']),
+    requests: z.array(SettingRequestRow).describe('What was confirmed or rejected.'),
+    replanned: count.describe('Groups that are looked at again.'),
   }),
   'connections set': z.object({
     changed: z.array(z.object({ key: text, before: text, after: text })).describe('Values as JSON.'),
+    requested: z
+      .array(text)
+      .describe('Settings that stay as they are until another person confirms the change.'),
     replanned: count.describe('Groups that are looked at again.'),
   }),
   'connections remove': z.object({

@@ -8,6 +8,7 @@ import type {
   GroupStatus,
   HoldRow,
   LogEntry,
+  SettingRequestRow,
   StatusReport,
   Survey,
 } from '../shared/contract/answers.ts';
@@ -191,6 +192,7 @@ export interface ConnectionPage {
   /** Groups with changes that are not written yet. */
   readonly backlog: number;
   readonly settings: Readonly<Record<string, unknown>>;
+  readonly requests: readonly SettingRequestRow[];
   readonly tokens: readonly TokenLine[];
 }
 
@@ -201,6 +203,8 @@ export interface Checks {
 export interface SettingsPreview {
   readonly changes: readonly { readonly key: string; readonly before: string; readonly after: string }[];
   readonly replans: boolean;
+  /** Settings that stay as they are until another person confirms the change. */
+  readonly requested: readonly string[];
   /** null: there are too many groups to plan them all here. */
   readonly plans: readonly GroupPlan[] | null;
 }

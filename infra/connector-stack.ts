@@ -109,6 +109,16 @@ export class ConnectorStack extends Stack {
     // A dead letter that is replayed is an event: who may not send one must not be able to lay one down here.
     closeTo(ingest.worker.role.roleArn, queues.eventsDlq);
     closeTo(apply.worker.role.roleArn, queues.applyDlq);
+    // The runbook sends on the events that are left here. EventBridge and SNS have statements of their own.
+    const undeliveredSenders = [
+      reconcile.schedulerRole,
+      people.schedulerRole,
+      ...(audit ? [audit.worker.role] : []),
+    ];
+    closeTo(
+      undeliveredSenders.map(({ roleArn }) => roleArn),
+      undelivered,
+    );
 
     new Sources(this, 'Sources', { settings, events: queues.events, ofSources, undelivered, key });
     new Operators(this, 'Operators', every);

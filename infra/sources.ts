@@ -119,7 +119,7 @@ export const closeTo = (producers: string | readonly string[], queue: Queue) =>
       resources: [queue.queueArn],
       conditions: {
         ArnNotEquals: { 'aws:PrincipalArn': producers },
-        // EventBridge, SNS and SQS's own redrive have statements, or rights, of their own.
+        // EventBridge and SNS have statements of their own. SQS redrive is bounded by `redriveAllowPolicy`.
         Bool: { 'aws:PrincipalIsAWSService': 'false' },
       },
     }),

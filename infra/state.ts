@@ -16,6 +16,7 @@ import { tableName } from '../shared/contract/names.ts';
 import { TABLE } from '../shared/contract/topology.ts';
 import { type AlarmDesk, addAlarm } from './alarms.ts';
 import { isEmulated, type Settings } from './settings.ts';
+import { NO_SOURCE_QUEUE } from './workers.ts';
 
 /** What everything that holds data is given. */
 interface DataProps {
@@ -99,6 +100,7 @@ export class Undelivered extends Construct {
     this.queue = new Queue(this, 'Queue', {
       queueName: `${desk.prefix}-undelivered`,
       retentionPeriod: Duration.days(14),
+      redriveAllowPolicy: NO_SOURCE_QUEUE,
       encryption: QueueEncryption.KMS,
       encryptionMasterKey: key,
       enforceSSL: true,

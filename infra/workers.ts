@@ -3,7 +3,14 @@ import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import { CfnSchedule } from 'aws-cdk-lib/aws-scheduler';
-import { type IQueue, Queue, QueueEncryption, type QueueProps, RedrivePermission } from 'aws-cdk-lib/aws-sqs';
+import {
+  type IQueue,
+  Queue,
+  QueueEncryption,
+  type QueueProps,
+  type RedriveAllowPolicy,
+  RedrivePermission,
+} from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { QueueKey, ScheduleKey } from '../shared/contract/names.ts';
 import { queueName, scheduleName, sourceQueueName } from '../shared/contract/names.ts';
@@ -27,6 +34,12 @@ const HEADINGS = {
   events: { dead: 'Events dead letters', oldest: 'Events wait too long' },
   apply: { dead: 'Apply dead letters', oldest: 'Apply messages wait too long' },
 } as const;
+
+/**
+ * The account's other queues may not name the queue as their dead-letter queue. SQS moves messages between queues of one
+ * account without asking the queue policy, so any other setting would bypass `producers` and `sources`.
+ */
+export const NO_SOURCE_QUEUE: RedriveAllowPolicy = { redrivePermission: RedrivePermission.DENY_ALL };
 
 /** A queue with its dead-letter queue, and the alarms on both. */
 class Lane extends Construct {
@@ -52,6 +65,7 @@ class Lane extends Construct {
     });
     const common = {
       ...queueProps(queue, props),
+      redriveAllowPolicy: NO_SOURCE_QUEUE,
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: redrive.maxReceiveCount },
     };
     this.queue = new Queue(this, 'Queue', common);
@@ -161,13 +175,16 @@ interface ScheduledWorkerProps extends ConnectorFunctionProps {
 
 export class ScheduledWorker extends Construct {
   readonly worker: ConnectorFunction;
+  /** The role in which the scheduler calls the function, and sends to `undelivered` what it could not call. */
+  readonly schedulerRole: Role;
 
   constructor(scope: Construct, id: string, { tasks, undelivered, ...props }: ScheduledWorkerProps) {
     super(scope, id);
     this.worker = new ConnectorFunction(this, 'Worker', props);
     // A run that failed is not repeated: the next one does all that it left. Its error alarms by itself.
     this.worker.function.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(5) });
-    const role = this.#schedulerRole(undelivered, props.key);
+    const role = this.#newSchedulerRole(undelivered, props.key);
+    this.schedulerRole = role;
     for (const task of tasks) {
       new CfnSchedule(this, `Schedule-${task.name}`, {
         name: scheduleName(props.settings.prefix, task.name),
@@ -187,7 +204,7 @@ export class ScheduledWorker extends Construct {
     }
   }
 
-  #schedulerRole(undelivered: IQueue, key: IKey): Role {
+  #newSchedulerRole(undelivered: IQueue, key: IKey): Role {
     const stack = Stack.of(this);
     const group = stack.formatArn({
       service: 'scheduler',

@@ -11,6 +11,7 @@ import type {
   Value,
   WriteOutcome,
 } from '../shared/store/table.ts';
+import { UnstorableError } from '../shared/sync/ports/store-errors.ts';
 
 /*
  * The one table in memory: of tests, simulation and bench. It keeps DynamoDB's rules (sizes, empty keys, pages of 1 MB,
@@ -63,7 +64,9 @@ export interface Page {
 
 export type PageRequest = QueryRequest & { readonly after?: string | undefined };
 
-/** Amazon DynamoDB quotas: an item has at most 400 KB, a page at most 1 MB. */
+/** Amazon DynamoDB quotas: sizes of keys; an item has at most 400 KB, a page at most 1 MB. */
+const MAX_PK_BYTES = 2_048;
+const MAX_SK_BYTES = 1_024;
 const MAX_ITEM_BYTES = 400 * 1_024;
 const { partitionKey: GPK, sortKey: GSK } = TABLE.index;
 const SHOWN: ReadonlySet<string> = new Set(['pk', 'sk', GPK, GSK, ...TABLE.index.projected]);
@@ -225,8 +228,10 @@ export class MemoryTable implements Table {
 
   #replace(key: Key, before: Stored | undefined, next: Item | undefined): void {
     const bytes = next === undefined ? 0 : itemBytes(next);
+    if (next !== undefined && isTooLong(key))
+      throw new UnstorableError('expected keys of at most 2,048 and 1,024 bytes');
     if (bytes > MAX_ITEM_BYTES)
-      throw new Error(`expected an item of at most 400 KB, got ${bytes} bytes at ${nameOf(key)}`);
+      throw new UnstorableError(`expected an item of at most 400 KB, got ${bytes} bytes`);
     if (bytes > this.largest.bytes) this.largest = { bytes, key: nameOf(key) };
     this.#options.meter?.write(Math.max(bytes, before?.bytes ?? 0), false);
     const from = before?.entry;
@@ -267,9 +272,12 @@ export class MemoryTable implements Table {
 }
 
 const nameOf = ({ pk, sk }: Key): string => {
-  if (pk === '' || sk === '') throw new Error('ValidationException: a key may not be empty');
+  if (pk === '' || sk === '') throw new UnstorableError('expected a key that is not empty');
   return `${pk} ${sk}`;
 };
+
+const isTooLong = ({ pk, sk }: Key): boolean =>
+  Buffer.byteLength(pk) > MAX_PK_BYTES || Buffer.byteLength(sk) > MAX_SK_BYTES;
 
 function place(
   into: Map<string, Partition>,

@@ -1,7 +1,10 @@
 import type { Command } from 'commander';
+import type { SettingRequestRow } from '../../shared/contract/answers.ts';
 import { settingKeys } from '../../shared/contract/change-setting.ts';
+import { decideRequests } from '../../shared/operate/confirm-settings.ts';
 import { allGroups } from '../../shared/operate/find-group.ts';
 import { eraseConnection } from '../../shared/operate/forget.ts';
+import { rowsOf } from '../../shared/operate/setting-requests.ts';
 import {
   changeSettings,
   listConnections,
@@ -48,6 +51,15 @@ export function addConnections(program: Command, act: Act): void {
     )
     .action(act(set));
   connections
+    .command('confirm')
+    .description(
+      'settings that wait for a second person (four eyes): confirm or reject what another person asked for',
+    )
+    .argument('<name>')
+    .option('--reject', 'end the requests; the settings stay as they are')
+    .addHelpText(...examples('connections confirm default', 'connections confirm default --reject'))
+    .action(act(confirm));
+  connections
     .command('remove')
     .description('forget a connection, its credential and SCIM tokens; its groups stay as they are')
     .argument('<name>')
@@ -79,13 +91,24 @@ async function show(context: Context, name: string | undefined): Promise<number>
   const chosen = name === undefined ? context.connection : parseConnectionName(name);
   const { ports, found } = await context.connected(chosen);
   const { settings, company, observing, contract: known, unknownSettings = [] } = found;
+  const requests = rowsOf(found);
   const { state, reason, sinceMs, untilMs } = await ports.gates.read(chosen);
   const health = await ports.health.read(chosen);
   const gate = { state, reason: reason ?? null, since: instant(sinceMs) };
   const credential = reportCredential(health, ports.clock());
   const lastGood = credential.goodAt;
   const contract = known ? { at: new Date(known.atMs).toISOString(), findings: known.findings } : null;
-  const document = { name: chosen, company, observing, gate, lastGood, credential, contract, settings };
+  const document = {
+    name: chosen,
+    company,
+    observing,
+    gate,
+    lastGood,
+    credential,
+    contract,
+    settings,
+    requests,
+  };
   out.answer(document, () => {
     out.line(`connection  ${chosen}${observing ? ' (observing: writes nothing)' : ''}`);
     out.line(`company     ${company}`);
@@ -100,7 +123,9 @@ async function show(context: Context, name: string | undefined): Promise<number>
     for (const [key, value] of Object.entries(settings)) out.line(`  ${key} = ${JSON.stringify(value)}`);
     for (const key of unknownSettings)
       out.line(`  ${key} is not known to this version: kept, and not heeded`);
+    for (const line of requests.map(requestLine)) out.line(line);
   });
+  if (requests.length > 0) out.note(`next: groupsync connections confirm ${chosen}`);
   return EXIT.done;
 }
 
@@ -109,13 +134,15 @@ async function set(context: Context, name: string, changes: readonly string[]): 
   const ports = await context.ports();
   const plan = await planSettings(parseConnectionName(name), changes.map(settingChange), ports);
   if (plan.changes.length === 0) {
-    out.answer({ changed: [], replanned: 0 }, () => out.line('nothing changes'));
+    out.answer({ changed: [], requested: [], replanned: 0 }, () => out.line('nothing changes'));
     return EXIT.done;
   }
   for (const { key, before, after } of plan.changes) out.note(`${key}: ${before} → ${after}`);
+  for (const key of plan.requested)
+    out.note(`four eyes is on: ${key} stays as it is until another person confirms the change`);
   if (plan.replans) await previewChange(context, plan, changes);
   if (!(await context.confirm('Change the settings?'))) return EXIT.failed;
-  const replanned = await changeSettings(plan, ports, (meanwhile) => {
+  const { replanned, requested } = await changeSettings(plan, ports, (meanwhile) => {
     for (const { key, before, after } of meanwhile)
       out.note(`somebody else changed ${key} meanwhile, which stays: ${before} → ${after}`);
   });
@@ -123,8 +150,40 @@ async function set(context: Context, name: string, changes: readonly string[]): 
     out.note('reading employees, for the new rules …');
     await ports.functions.run('people', { connection: plan.connection.name });
   }
-  out.answer({ changed: plan.changes, replanned }, () =>
-    out.line(`changed; ${plural(replanned, 'group')} will be looked at within two minutes`),
+  const changed = plan.changes.filter(({ key }) => !requested.includes(key));
+  out.answer({ changed, requested, replanned }, () => {
+    if (changed.length > 0)
+      out.line(`changed; ${plural(replanned, 'group')} will be looked at within two minutes`);
+    if (requested.length > 0) out.line(`requested: ${requested.join(', ')}; another person must confirm it`);
+  });
+  if (requested.length > 0)
+    out.note(`next, for another person: groupsync connections confirm ${plan.connection.name}`);
+  return EXIT.done;
+}
+
+const requestLine = ({ key, before, after, by, at }: SettingRequestRow): string =>
+  `request     ${key}: ${before} → ${after}, by ${by} at ${at}; it waits for another person`;
+
+async function confirm(context: Context, text: string, { reject = false }: { readonly reject?: boolean }) {
+  const { out } = context;
+  const name = parseConnectionName(text);
+  const { ports, found } = await context.connected(name);
+  const shown = rowsOf(found);
+  const action = reject ? 'rejected' : 'confirmed';
+  if (shown.length === 0) {
+    out.answer({ outcome: 'none', requests: [], replanned: 0 }, () => out.line('no request waits'));
+    return EXIT.done;
+  }
+  for (const line of shown.map(requestLine)) out.note(line);
+  const question = reject ? 'Reject these requests?' : 'Confirm these changes?';
+  if (!(await context.confirm(question))) return EXIT.failed;
+  const { replanned } = await decideRequests(name, { isConfirmed: !reject, shown }, ports);
+  out.answer({ outcome: action, requests: shown, replanned }, () =>
+    out.line(
+      reject
+        ? 'rejected: the settings stay as they are'
+        : `confirmed; ${plural(replanned, 'group')} will be looked at within two minutes`,
+    ),
   );
   return EXIT.done;
 }
@@ -140,7 +199,7 @@ async function previewChange(context: Context, plan: SettingsPlan, changes: read
   const seeAll = `groupsync --connection ${name} plan ${changes.map((change) => `--with ${shellWord(change)}`).join(' ')}`;
   out.note(`every group will be planned anew; all of it: ${seeAll}`);
   if (refs.length > MOST_PREVIEWED) return;
-  const plans = await planOrSay(context, refs, plan.next);
+  const plans = await planOrSay(context, refs, plan.effective);
   const busy = plans.filter(({ action }) => action !== 'none');
   const count = (kind: string) =>
     busy.flatMap((one) => one.changes).filter((one) => one.kind === kind).length;

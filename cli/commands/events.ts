@@ -190,9 +190,9 @@ function delimiter(text: string): string {
 function headingsOf(text: string): Headings {
   const headings = text.split(',').map((part) => {
     const [key = '', ...heading] = part.split('=');
-    const column = COLUMN_KEYS[key.trim()];
+    const column = COLUMN_KEYS.get(key.trim());
     if (column !== undefined && heading.join('=').trim() !== '') return [column, heading.join('=')] as const;
-    throw new UsageError(`--columns: expected ${Object.keys(COLUMN_KEYS).join('=…,')}=…, got "${part}"`);
+    throw new UsageError(`--columns: expected ${[...COLUMN_KEYS.keys()].join('=…,')}=…, got "${part}"`);
   });
   return new Map(headings);
 }

@@ -57,6 +57,7 @@ function printStatus(status: StatusReport, { out }: Context): void {
   out.line(`groups      ${counts.join(', ') || 'none yet'}`);
   out.line(`pending     ${plural(status.pendingMembers, 'membership')}`);
   out.line(`holds       ${status.holds}`);
+  if (status.settingRequests > 0) out.line(`requests    ${status.settingRequests} for settings`);
   const oldest =
     status.oldestUnappliedMs === null ? '' : `, the oldest for ${duration(status.oldestUnappliedMs)}`;
   out.line(`backlog     ${plural(status.backlog, 'group')}${oldest}`);
@@ -74,13 +75,23 @@ const DRIFT: Readonly<Record<string, string>> = {
 };
 
 /** What keeps most from happening comes first. */
-function nextSteps({ connection, gate, observing, credential, holds, groups, queues }: StatusReport) {
+function nextSteps({
+  connection,
+  gate,
+  observing,
+  credential,
+  holds,
+  groups,
+  queues,
+  settingRequests,
+}: StatusReport) {
   const dead = (queues.eventsDlq ?? 0) + (queues.applyDlq ?? 0);
   const steps: readonly (readonly [isDue: boolean, step: string])[] = [
     [gate.state !== 'open', mendOf(gate, connection) ?? ''],
     [gate.state !== 'backoff' && credential.failure !== null, 'groupsync doctor --faults'],
     [gate.state !== 'paused' && observing, 'groupsync resume'],
     [holds > 0, 'groupsync holds'],
+    [settingRequests > 0, `groupsync connections confirm ${connection}`],
     [(groups['failed'] ?? 0) > 0, 'groupsync groups --state failed'],
     [dead > 0, 'groupsync dlq list'],
   ];

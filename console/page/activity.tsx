@@ -165,7 +165,7 @@ function sayActor({ actor }: Entry): string {
 
 function sayChange({ kind, member, before, after }: Entry['changes'][number], { people }: Entry): string {
   const id = member ?? after ?? before ?? '';
-  const known = people[id];
+  const known = Object.hasOwn(people, id) ? people[id] : undefined;
   const who = known === undefined ? id : sayPerson(known);
   const said = T.activity.kinds[kind]?.(who);
   if (said !== undefined) return said;

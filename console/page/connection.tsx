@@ -30,6 +30,7 @@ export function Connection() {
         <Page title={T.conn.titleOf(connection.value)} aside={<Gate {...page} />}>
           <Credential {...page} />
           <Doctor />
+          <Requests of={page.requests} reload={asked.reload} />
           <Settings of={page.settings} reload={asked.reload} />
           <Tokens of={page.tokens} reload={asked.reload} />
         </Page>
@@ -140,6 +141,40 @@ interface Reloading {
   readonly reload: () => Promise<void>;
 }
 
+/** Settings that four eyes keeps as they are until another person has confirmed the change. */
+function Requests({ of, reload }: Reloading & { readonly of: ConnectionPage['requests'] }) {
+  if (of.length === 0) return null;
+  const decide = (isConfirmed: boolean, done: string) => () =>
+    perform('decide-requests', { isConfirmed, shown: of }, done).then(reload);
+  return (
+    <Section title={T.conn.requests}>
+      <div class="notice warn">
+        <ul class="plain">
+          {of.map(({ key, before, after, by, at }) => (
+            <li key={key}>
+              <b>{key}</b> <code>{before}</code> → <code>{after}</code> · {by} · <Time at={at} />
+            </li>
+          ))}
+        </ul>
+        <div class="actions">
+          <Ask
+            title={T.conn.confirmTitle}
+            text={T.conn.confirmText}
+            verb={T.conn.confirm}
+            run={decide(true, T.conn.confirmed)}
+          />
+          <Ask
+            title={T.conn.rejectTitle}
+            text={T.conn.rejectText}
+            verb={T.conn.reject}
+            run={decide(false, T.conn.rejected)}
+          />
+        </div>
+      </div>
+    </Section>
+  );
+}
+
 function Settings({ of, reload }: Reloading & { readonly of: ConnectionPage['settings'] }) {
   const [editing, setEditing] = useState<string | null>(null);
   return (
@@ -204,9 +239,11 @@ function Edit({ name, before, done }: { name: string; before: unknown; done: () 
   const save = async () => {
     const back = [{ key: name, value: read, before: value }];
     const undo = () => performNow('settings', { changes: back }, T.conn.saved).then(done);
-    await perform('settings', { changes }, T.conn.saved, undo).then(done, (error: Error) =>
-      setShown({ text, preview: error }),
-    );
+    const isRequest = seen !== undefined && !(seen instanceof Error) && seen.requested.length > 0;
+    const saved = isRequest
+      ? perform('settings', { changes }, T.conn.requested)
+      : perform('settings', { changes }, T.conn.saved, undo);
+    await saved.then(done, (error: Error) => setShown({ text, preview: error }));
   };
   const isSeen = shown !== null && shown !== 'busy' && shown.text === text;
   const seen = isSeen ? shown.preview : undefined;
@@ -233,8 +270,9 @@ function Edit({ name, before, done }: { name: string; before: unknown; done: () 
 
 const SHOWN = 50;
 
-function Effect({ of: { changes, replans, plans } }: { readonly of: SettingsPreview }) {
+function Effect({ of: { changes, replans, requested, plans } }: { readonly of: SettingsPreview }) {
   if (changes.length === 0) return <p class="muted">{T.conn.noChange}</p>;
+  if (requested.length > 0) return <p class="notice warn">{T.conn.needsAnother}</p>;
   if (!replans) return <p class="muted">{T.conn.callsOnly}</p>;
   if (plans === null) return <p class="notice warn">{T.conn.tooMany}</p>;
   if (plans.length === 0) return <p class="muted">{T.conn.noEffect}</p>;

@@ -84,7 +84,13 @@ function OfCause({ cause, messages, names }: OfCauseProps) {
             <li key={id}>
               <span class="grow">
                 <a href={pathTo('letters', id)}>
-                  {group === null ? id : isHere(of) ? (names[group] ?? group) : `${of ?? '?'}/${group}`}
+                  {group === null
+                    ? id
+                    : isHere(of)
+                      ? Object.hasOwn(names, group)
+                        ? names[group]
+                        : group
+                      : `${of ?? '?'}/${group}`}
                 </a>
                 <small class="muted block lines">{message}</small>
               </span>

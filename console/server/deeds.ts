@@ -1,8 +1,10 @@
 import pMap from 'p-map';
 import * as z from 'zod';
 import { applySetting } from '../../shared/contract/change-setting.ts';
+import { SettingRequestRow } from '../../shared/contract/answers.ts';
 import type { Gate } from '../../shared/domain/gate.ts';
 import { groupId, memberId, platformGroupId, platformUserId, roleId } from '../../shared/domain/ids.ts';
+import { decideRequests } from '../../shared/operate/confirm-settings.ts';
 import {
   discardLetter,
   findLetters,
@@ -120,18 +122,23 @@ export const DEEDS: Readonly<Record<string, Deed>> = {
     const plans =
       all.length > MOST_PREVIEWED
         ? null
-        : await pMap(all, (ref) => namedPlan(ref, asked, plan.next), { concurrency: 8 });
-    return { changes: plan.changes, replans: plan.replans, plans: plans?.filter(isBusy) ?? null };
+        : await pMap(all, (ref) => namedPlan(ref, asked, plan.effective), { concurrency: 8 });
+    const { changes: differences, replans, requested } = plan;
+    return { changes: differences, replans, requested, plans: plans?.filter(isBusy) ?? null };
   }),
   settings: deed(settings, async ({ changes }, { connection, ports }) => {
     const plan = await planSettings(connection, changes, ports);
     let { settings: shown } = plan.connection;
     for (const { key, before } of changes) if (before !== undefined) shown = applySetting(shown, key, before);
     const read = { ...plan.connection, settings: shown };
-    const replanned = await changeSettings({ ...plan, connection: read }, ports);
+    const done = await changeSettings({ ...plan, connection: read }, ports);
     if (plan.needsPeople) await ports.functions.run('people', { connection });
-    return { replanned };
+    return done;
   }),
+  'decide-requests': deed(
+    z.object({ isConfirmed: z.boolean(), shown: z.array(SettingRequestRow).min(1) }),
+    (decision, { connection, ports }) => decideRequests(connection, decision, ports),
+  ),
   judge: deed(z.object({ id: text, body: text }), async ({ id, body }, asked) => {
     const { message } = await asked.desk.known(id);
     return { problems: problemsOf(body, message, asked.ports.clock()) };

@@ -16,6 +16,7 @@ import { explainMember } from '../../shared/operate/explain.ts';
 import { findGroup, NotFound } from '../../shared/operate/find-group.ts';
 import { holdRow } from '../../shared/operate/lists.ts';
 import { tokenRow } from '../../shared/operate/scim-tokens.ts';
+import { rowsOf } from '../../shared/operate/setting-requests.ts';
 import { listConnections, requireConnection } from '../../shared/operate/settings.ts';
 import { readGroupStatus, readStatus } from '../../shared/operate/status.ts';
 import { planGroup } from '../../shared/sync/apply/preview.ts';
@@ -96,12 +97,12 @@ export const QUERIES: Readonly<Record<string, Query>> = {
   letters: async (_, { connection, ports, desk, overview, signal }): Promise<Letters> => {
     const options = { queues: BOTH_QUEUES, limit: LETTERS_SHOWN, signal, patienceSeconds: 0 };
     const survey = await desk.inTurn(() => surveyLetters(ports, options));
-    const names: Record<string, string> = {};
+    const names = new Map<string, string>();
     for (const { group, connection: of } of survey.messages) {
       const name = group === null || of !== connection ? null : await overview.nameOf(group);
-      if (group !== null && name !== null) names[group] = name;
+      if (group !== null && name !== null) names.set(group, name);
     }
-    return { ...survey, names };
+    return { ...survey, names: Object.fromEntries(names) };
   },
   letter: async (query, { ports, desk }): Promise<ShownLetter> =>
     (await describeLetter(await desk.find(query.get('id') ?? ''), ports)).document,
@@ -299,6 +300,7 @@ async function connectionPage({ connection, ports }: Asked): Promise<ConnectionP
     feedAgeMs: status.feed.cursorAgeMs,
     backlog: status.backlog,
     settings: known.settings,
+    requests: rowsOf(known),
     tokens: tokens.map(tokenRow),
   };
 }

@@ -4,6 +4,7 @@ import type { Frozen } from '../domain/forms.ts';
 import { PendingCause } from '../domain/group-state.ts';
 import { Finding } from './contract-report.ts';
 import { GROUP_STATES } from './names.ts';
+import { PROTECTED_SETTINGS } from './weakening.ts';
 
 /*
  * What the commands answer: each schema and its type are one, so that `--json` prints what the use case returns.
@@ -63,6 +64,16 @@ export type GroupReport = Answer<typeof GroupReport>;
 
 const Queue = nullable(count).describe('Messages, in flight and delayed ones included; null: no such queue.');
 
+/** A change of a protected setting that waits for a second person. Values as JSON. */
+export const SettingRequestRow = z.object({
+  key: z.enum(PROTECTED_SETTINGS),
+  before: text,
+  after: text,
+  by: text.describe('Who asked for it; another person confirms it.'),
+  at: instant,
+});
+export type SettingRequestRow = Answer<typeof SettingRequestRow>;
+
 /** How one connection stands; null where there is nothing to tell. */
 export const StatusReport = z.object({
   connection: text,
@@ -80,6 +91,7 @@ export const StatusReport = z.object({
   backlog: count,
   oldestUnappliedMs: nullable(ms),
   holds: count,
+  settingRequests: count.describe('Changes of settings that wait for a second person.'),
   feed: z.object({ cursorAgeMs: nullable(ms) }),
   queues: z.object({ events: Queue, eventsDlq: Queue, apply: Queue, applyDlq: Queue }),
 });

@@ -131,7 +131,7 @@ function merge(
 export function overStored(stored: unknown, known: unknown, after: unknown): unknown {
   if (!isGroup(stored) || !isGroup(known) || !isGroup(after))
     return stored !== undefined && isSame(known, after) ? stored : after;
-  const unknown = Object.entries(stored).filter(([key]) => !(key in known));
+  const unknown = Object.entries(stored).filter(([key]) => !Object.hasOwn(known, key));
   const entries = Object.entries(after).map(([key, value]) => [
     key,
     overStored(stored[key], known[key], value),

@@ -26,6 +26,8 @@ export interface MessageToDecode {
   readonly knowsConnection?: (connection: ConnectionName) => boolean;
   /** Where given, events of a connection from before this are too old. */
   readonly eventsSinceMs?: (connection: ConnectionName) => number;
+  /** Where given, why the event with this stamp cannot be stored, as was found by trying; undefined for every other. */
+  readonly unstorable?: (stamp: Stamp) => string | undefined;
 }
 
 /** The queue that a message came from, where all of that queue's messages are of one connection. */
@@ -129,10 +131,15 @@ function accept(
   }
   const by = message.sentBy?.slice(0, MAX_ARN_LENGTH);
   const who = by === undefined ? actor : { kind: 'directory' as const, id: by, ...actor, by };
-  return changes.map((change, index) => {
+  const events = changes.map((change, index): DirectoryEvent => {
     const stamp = makeStamp({ ...standing, operation: operation + index });
     return { connection, id, source, stamp, ...(who && { actor: who }), change };
   });
+  for (const event of events) {
+    const reason = message.unstorable?.(event.stamp);
+    if (reason !== undefined) return invalid(`expected what can be stored: ${reason}`, 'unstorable');
+  }
+  return events;
 }
 
 const AGE_MESSAGES = {

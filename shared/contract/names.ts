@@ -86,6 +86,7 @@ export const DEAD_LETTER_CODES = [
   'time_in_future',
   'too_old',
   'too_large',
+  'unstorable',
   'platform_rejected',
   'retries_exhausted',
 ] as const;

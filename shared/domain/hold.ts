@@ -24,6 +24,8 @@ export const Hold = z.lazy(() =>
     decision: HoldDecision,
     /** Covers what a person rejected and others since: what was shown before is not to be approved, nor let go with the guard. */
     afterRejection: z.literal(true).exactOptional(),
+    /** The connection asked for four eyes when it was made, or the hold before it did: a later setting does not lift that. */
+    fourEyes: z.literal(true).exactOptional(),
     /** Where the full set lies, and how to tell that it is whole; filled in by the store. */
     chunks: number,
     hash: text,

@@ -13,17 +13,13 @@ import type { Connections } from '../sync/ports/connections.ts';
 import { dirtyNow } from '../sync/wake.ts';
 import { doRecorded, type JournalPorts, journalOf } from './journal.ts';
 import { type NamesPorts, usersOf } from './names.ts';
+import { Refused } from './refused.ts';
 
 export type HoldPorts = JournalPorts &
   NamesPorts &
   Pick<ToolPorts, 'applyQueue' | 'coalesceMs' | 'audit'> & {
     readonly connections: Pick<Connections, 'find'>;
   };
-
-/** The person may not do it, though somebody else may. */
-export class Refused extends Error {
-  override readonly name = 'Refused';
-}
 
 /** Kept with the hold and in the audit, with whoever gives it. */
 export interface HoldWord {
@@ -149,10 +145,11 @@ async function decide(
 /** A hold is made soon after its cause, and anew when its time is over. */
 const LOOKED_BACK_MS = HOLD_LIFE_MS + 86_400_000;
 
-/** @throws Refused where the connection asks for four eyes, and the caller had the hold come about */
+/** @throws Refused where the connection asks for four eyes, or did when the hold was made, and the caller had it come about */
 async function refuseAuthors(state: GroupState, hold: Hold, ports: HoldPorts): Promise<void> {
   const { connection } = state.ref;
-  if ((await ports.connections.find(connection))?.settings.fourEyes !== true) return;
+  const isAskedNow = (await ports.connections.find(connection))?.settings.fourEyes === true;
+  if (!isAskedNow && hold.fourEyes !== true) return;
   const deeds: EarlierDeed[] = [];
   pages: for await (const page of ports.audit.read(journalOf(connection))) {
     for (const { atMs, action, actor, outcome } of page) {

@@ -16,6 +16,8 @@ import { revokeAllTokens } from '../sync/scim/tokens.ts';
 import { replanAll } from '../sync/wake.ts';
 import { NotFound } from './find-group.ts';
 import { doRecorded, type JournalPorts, journalOf, recordDeed } from './journal.ts';
+import { Refused } from './refused.ts';
+import { requestedKeys, requestsBetween, untilConfirmed, withRequests } from './setting-requests.ts';
 
 export type SettingsPorts = JournalPorts &
   Pick<ToolPorts, 'connections' | 'gates' | 'index' | 'desired' | 'vault' | 'tokens'>;
@@ -28,7 +30,11 @@ export interface SettingChange {
 export interface SettingsPlan {
   readonly connection: Connection;
   readonly next: ConnectionSettings;
+  /** The settings that apply until another person has confirmed the rest; else the same as `next`. */
+  readonly effective: ConnectionSettings;
   readonly changes: readonly SettingDifference[];
+  /** Of these, what waits for another person, since four eyes is on. */
+  readonly requested: readonly string[];
   /** Every group is planned anew. */
   readonly replans: boolean;
   /** The people index lacks what the new rules compare, until it is refreshed. */
@@ -75,12 +81,15 @@ export async function planSettings(
   for (const { key, value } of changes) next = applySetting(next, key, value);
   const differences = differingSettings(connection.settings, next);
   const differing = differences.map(({ key }) => key);
+  const requested: readonly string[] = requestedKeys(connection.settings, next);
   if (ports.deployment && differing.includes('baseUrl')) refuseLoopback(next, ports.deployment);
   return {
     connection,
     next,
+    effective: untilConfirmed(connection.settings, next),
     changes: differences,
-    replans: altersPlans(differences),
+    requested,
+    replans: altersPlans(differences.filter(({ key }) => !requested.includes(key))),
     needsPeople: differing.includes('match') || differing.includes('includeStates'),
   };
 }
@@ -89,19 +98,23 @@ export async function planSettings(
  * Saves settings, and marks every group dirty where plans may differ now. The pump wakes the groups once all workers
  * have noticed the change.
  * @param tell what somebody else has changed since the plan was made; it stays
- * @returns how many groups are planned anew
+ * @returns how many groups are planned anew, and which settings another person must confirm
  * @throws Error where somebody else has changed the same setting since
  */
 export async function changeSettings(
   plan: SettingsPlan,
   ports: Omit<SettingsPorts, 'tokens'>,
   tell: (meanwhile: readonly SettingDifference[]) => void = () => {},
-): Promise<number> {
+): Promise<{ readonly replanned: number; readonly requested: readonly string[] }> {
   const { connection: read, next: settings } = plan;
   const change = { read, wanted: { ...read, settings }, action: 'connections_set' };
   const { before, after } = await changeConnection(change, ports);
   tell(differingSettings(read.settings, before.settings));
-  return plan.replans ? replanAll(read.name, after.replanSinceMs, ports) : 0;
+  const isReplanned = altersPlans(differingSettings(before.settings, after.settings));
+  return {
+    replanned: isReplanned ? await replanAll(read.name, after.replanSinceMs, ports) : 0,
+    requested: requestsBetween(before, after).map(({ reason }) => reason),
+  };
 }
 
 export async function listConnections(ports: SettingsPorts): Promise<readonly ConnectionRow[]> {
@@ -118,9 +131,11 @@ export async function listConnections(ports: SettingsPorts): Promise<readonly Co
  * Forgets a connection, its credential and its SCIM tokens. Its groups stay on the platform as they are, and what the
  * directory said of them stays in the table: connecting the same company again under the same name goes on from there.
  * No other company may have the name. The connection itself goes last, so that after a crash the command can be repeated.
+ * @throws Refused under four eyes: made again, the connection would be without them, and with any guard
  */
 export async function removeConnection(name: ConnectionName, ports: SettingsPorts) {
-  const { company } = await requireConnection(name, ports);
+  const { company, settings } = await requireConnection(name, ports);
+  if (settings.fourEyes === true) throw new Refused(underFourEyes(name));
   const change = { kind: 'remove_connection', before: company, after: null, reason: 'company' };
   await recordDeed(journalOf(name), { action: 'connections_remove', changes: [change] }, ports);
   await ports.connections.keepName(name, company, { removedMs: ports.clock() });
@@ -130,11 +145,14 @@ export async function removeConnection(name: ConnectionName, ports: SettingsPort
   return { secretRemoved };
 }
 
+const underFourEyes = (name: string): string =>
+  `nothing was changed: ${name} asks for four eyes, and connected again it would not. First: groupsync connections set ${name} fourEyes=false, which another person confirms`;
+
 /** Settings that say how the platform is called, not what should be there. */
 const CALLING = new Set(['baseUrl', 'concurrency', 'timeoutMs', 'activity']);
 
 /** Every group is planned anew. */
-const altersPlans = (changes: readonly SettingDifference[]): boolean =>
+export const altersPlans = (changes: readonly SettingDifference[]): boolean =>
   changes.some(({ key }) => !CALLING.has(key));
 
 /** So many changes of one connection in a row would be a fault elsewhere. */
@@ -163,7 +181,8 @@ export async function changeConnection(change: ConnectionChange, ports: ChangeCo
   for (let race = 0; race < MAX_RACES; race += 1) {
     const before = await ports.connections.current(read.name);
     if (before === undefined) throw new NotFound(`the connection ${read.name} was removed meanwhile`);
-    const merged = mergedConnection(change, before);
+    const { id: by } = await ports.caller();
+    const merged = withRequests(before, mergedConnection(change, before), { by, atMs: ports.clock() });
     const isReplanned = altersPlans(differingSettings(before.settings, merged.settings));
     const after = isReplanned ? { ...merged, replanSinceMs: ports.clock() } : merged;
     const deed = { action, changes: changesBetween(before, after) };
@@ -199,7 +218,8 @@ function changesBetween(before: Connection, after: Connection): readonly Audited
     ...values,
     reason: key,
   }));
-  if (before.observing === after.observing) return settings;
+  const requests = requestsBetween(before, after);
+  if (before.observing === after.observing) return [...settings, ...requests];
   const values = { before: String(before.observing), after: String(after.observing) };
-  return [...settings, { kind: 'set_observing', ...values, reason: 'observing' }];
+  return [...settings, ...requests, { kind: 'set_observing', ...values, reason: 'observing' }];
 }

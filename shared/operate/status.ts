@@ -18,7 +18,7 @@ export function reportCredential(health: Health | undefined, nowMs: number): Cre
 }
 
 export async function readStatus(
-  { name: connection, observing, settings }: Connection,
+  { name: connection, observing, settings, requests = [] }: Connection,
   ports: ToolPorts,
 ): Promise<StatusReport> {
   const nowMs = ports.clock();
@@ -38,6 +38,7 @@ export async function readStatus(
     credential: reportCredential(health, nowMs),
     pendingMembers,
     ...groups,
+    settingRequests: requests.length,
     feed: { cursorAgeMs: feed === undefined ? null : Math.max(0, nowMs - feed.readAtMs) },
     queues,
   };

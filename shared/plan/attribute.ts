@@ -43,8 +43,12 @@ const mayExplain = (kind: DriftKind, { type, initiator }: Trace): boolean =>
 const APPLICATION = 'EXTERNAL';
 
 /** Of several hands on one group the person's is named: the others are rather the platform's, or our own. */
-const RANK: Readonly<Record<string, number>> = { ROLE: 3, SYSTEM: 2, [APPLICATION]: 1 };
-const rank = (initiator: string): number => RANK[initiator] ?? 0;
+const RANK: ReadonlyMap<string, number> = new Map([
+  ['ROLE', 3],
+  ['SYSTEM', 2],
+  [APPLICATION, 1],
+]);
+const rank = (initiator: string): number => RANK.get(initiator) ?? 0;
 
 /**
  * Names who made a difference: of the events about the group those whose type explains it, or else those that may; and

@@ -83,4 +83,5 @@ function chainOf(error: unknown): readonly string[] {
   return chain;
 }
 
-const OURS = /^(?:StoreError|CorruptItemError|PlatformFailure|ConfigError|SecretError|Error)$/;
+const OURS =
+  /^(?:StoreError|UnstorableError|CorruptItemError|PlatformFailure|ConfigError|SecretError|Error)$/;

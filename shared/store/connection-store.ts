@@ -4,7 +4,7 @@ import { number, text } from '../domain/forms.ts';
 import { type ConnectionName, connectionName } from '../domain/ids.ts';
 import { Connection, type ConnectionStore } from '../sync/ports/connections.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
-import { OF_THIS_SCHEMA, storedAt, understood } from './item-form.ts';
+import { OF_THIS_SCHEMA, plain, storedAt, understood } from './item-form.ts';
 import { CONNECTIONS_PARTITION, connectionKey, tombstoneKey } from './keys.ts';
 import { all, type Change, equal, exists, missing, type Table, type Value } from './table.ts';
 
@@ -113,7 +113,14 @@ export function createConnectionStore(
   };
 }
 
-const changeTo = ({ name, company, settings, observing, replanSinceMs }: Connection): Change => ({
+const changeTo = ({
+  name,
+  company,
+  settings,
+  observing,
+  replanSinceMs,
+  requests = [],
+}: Connection): Change => ({
   set: {
     ...OF_THIS_SCHEMA,
     name,
@@ -123,6 +130,8 @@ const changeTo = ({ name, company, settings, observing, replanSinceMs }: Connect
     gpk: CONNECTIONS_PARTITION,
     gsk: name,
     ...(replanSinceMs === undefined ? {} : { replanSinceMs }),
+    ...(requests.length === 0 ? {} : { requests: requests.map(plain) }),
   },
+  ...(requests.length === 0 ? { remove: ['requests'] } : {}),
   add: { revision: 1 },
 });

@@ -6,6 +6,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import pMap from 'p-map';
+import { UnstorableError } from '../sync/ports/store-errors.ts';
 import type { Item, Key } from './table.ts';
 
 /** BatchGetItem takes at most 100 keys and answers at most 16 MB (Amazon DynamoDB API reference). */
@@ -21,8 +22,17 @@ export interface DynamoTableOptions {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** As the SDK's document client does it; that one refuses a client which keeps its middleware between requests. */
-export const toWire = (item: object) => marshall(item, { removeUndefinedValues: true });
+/**
+ * As the SDK's document client does it; that one refuses a client which keeps its middleware between requests.
+ * @throws UnstorableError for a value that has no form there
+ */
+export function toWire(item: object) {
+  try {
+    return marshall(item, { removeUndefinedValues: true });
+  } catch (cause) {
+    throw new UnstorableError('expected values that DynamoDB has a form for', { cause });
+  }
+}
 export const fromWire = (item: Parameters<typeof unmarshall>[0]) => unmarshall(item) as Item;
 
 /** Reads, and writes without a condition, of callers that ask at the same time travel together. */
@@ -45,24 +55,47 @@ export function createDynamoBatches(client: DynamoDBClient, { tableName, sleep }
         return keys.map((key) => found.get(nameOf(key)));
       },
     }),
-    /** Without a condition: BatchWriteItem knows none. */
-    write: gathering<Item, undefined>({
-      ...shared,
-      most: ITEMS_PER_REQUEST,
-      ask: async (items) => {
-        const first = byKey(items).map((item): WriteRequest => ({ PutRequest: { Item: toWire(item) } }));
-        await inRounds(first, sleep, async (writes) => {
-          const command = new BatchWriteItemCommand({ RequestItems: { [tableName]: writes } });
-          return (await client.send(command)).UnprocessedItems?.[tableName];
-        });
-        return [];
-      },
-    }),
+    write: sending(
+      gathering<Outgoing, undefined>({
+        ...shared,
+        most: ITEMS_PER_REQUEST,
+        ask: async (items) => {
+          const first = byKey(items).map(({ wire }): WriteRequest => ({ PutRequest: { Item: wire } }));
+          await inRounds(first, sleep, async (writes) => {
+            const command = new BatchWriteItemCommand({ RequestItems: { [tableName]: writes } });
+            return (await client.send(command)).UnprocessedItems?.[tableName];
+          });
+          return [];
+        },
+      }),
+    ),
   };
 }
 
+type Outgoing = Key & { readonly wire: ReturnType<typeof toWire> };
+
+/** Without a condition: BatchWriteItem knows none. What has no form on the wire fails alone, before it travels with others. */
+const sending = (send: (item: Outgoing) => Promise<undefined>) => async (item: Item) =>
+  send({ pk: item.pk, sk: item.sk, wire: toWire(item) });
+
 /** DynamoDB refuses a request whole for one key that is too long, or one item that is too large. */
-const isRefusal = (cause: unknown): boolean => cause instanceof Error && cause.name === 'ValidationException';
+const isRefusal = (cause: unknown): boolean =>
+  cause instanceof Error && /^(?:Validation|Serialization)Exception$/.test(cause.name);
+
+/**
+ * What DynamoDB says of an item that it can never take (developer guide, "Constraints"): sizes of items, keys and numbers,
+ * nesting, empty keys. Any other ValidationException is a fault of the request, and may be gone after a deployment.
+ */
+const OF_THE_ITEM = /exceeded (?:the|supported)|empty string|overflow|underflow|significant digits/i;
+
+/** @returns why the table can never take what was to be written; undefined where it failed otherwise */
+export function unstorable(cause: unknown): UnstorableError | undefined {
+  if (cause instanceof UnstorableError) return cause;
+  if (!isRefusal(cause)) return undefined;
+  const { name, message } = cause as Error;
+  if (name === 'SerializationException') return new UnstorableError('expected valid Unicode', { cause });
+  return OF_THE_ITEM.test(message) ? new UnstorableError(message, { cause }) : undefined;
+}
 
 const nameOf = ({ pk, sk }: Key): string => `${pk}\n${sk}`;
 

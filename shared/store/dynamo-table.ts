@@ -10,7 +10,13 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { TABLE } from '../contract/topology.ts';
 import { StoreError } from '../sync/ports/store-errors.ts';
-import { createDynamoBatches, type DynamoTableOptions, fromWire, toWire } from './dynamo-batches.ts';
+import {
+  createDynamoBatches,
+  type DynamoTableOptions,
+  fromWire,
+  toWire,
+  unstorable,
+} from './dynamo-batches.ts';
 import type { Change, Condition, Item, QueryRequest, Table, Value, WriteOutcome } from './table.ts';
 
 /** The table on DynamoDB, with the few operations that groupsync needs; no transactions. */
@@ -111,7 +117,7 @@ async function reporting<Result>(verb: string, run: () => Promise<Result>): Prom
   try {
     return await run();
   } catch (cause) {
-    throw new StoreError(`the table could not be ${verb}`, { cause });
+    throw unstorable(cause) ?? new StoreError(`the table could not be ${verb}`, { cause });
   }
 }
 

@@ -5,7 +5,7 @@ import { type ConnectionName, groupId, type MemberId, memberId } from '../domain
 import { compareUtf8, join, type Register } from '../domain/register.ts';
 import { laterStamp, stampTimeMs } from '../domain/stamp.ts';
 import type { JoinedUser, UserChange, UserStore } from '../sync/ports/desired.ts';
-import { UserState, undescribed } from '../sync/ports/desired.ts';
+import { attributeKey, UserState, undescribed } from '../sync/ports/desired.ts';
 import { StoreError } from '../sync/ports/store-errors.ts';
 import { queryIndex } from './group-index.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
@@ -150,8 +150,7 @@ function joined(
   for (const [name, register] of said) {
     const isErased = before.erasedMs !== undefined && stampTimeMs(register.stamp) < before.erasedMs;
     if (isErased && name !== ACTIVE_ATTRIBUTE) continue;
-    // The one name that no item gives back as it was stored.
-    if (name !== '__proto__') all.set(name, join(all.get(name), storable(name, register)));
+    all.set(name, join(all.get(name), storable(name, register)));
   }
   const attributes = keptOf(all, matched);
   const cut = [...said].filter(([name, register]) => storable(name, register) !== register);
@@ -206,9 +205,9 @@ function itemOf(connection: ConnectionName, user: UserState): Item {
     ...userKey(connection, user.member),
     ...rest,
     ...OF_THIS_SCHEMA,
-    attributes: Object.fromEntries(attributes) as {
-      readonly [name: string]: { value: string; stamp: string };
-    },
+    attributes: Object.fromEntries(
+      [...attributes].map(([name, { value, stamp }]) => [attributeKey(name), { value, stamp }]),
+    ),
     ...(role === undefined ? {} : { role }),
     ...(walk === undefined ? {} : walking(connection, user.member, walk)),
   };

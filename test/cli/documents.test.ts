@@ -29,7 +29,15 @@ const ON_A_STACK = [
 ];
 /** Held against what commands print in this file. */
 const HERE = [
-  ...['adopt', 'audit verify', 'connections remove', 'connections set', 'connections show', 'dlq discard'],
+  ...[
+    'adopt',
+    'audit verify',
+    'connections confirm',
+    'connections remove',
+    'connections set',
+    'connections show',
+  ],
+  'dlq discard',
   ...['dlq edit', 'forget', 'holds approve', 'holds reject', 'holds show', 'log'],
   ...['notify list', 'notify test'],
   ...['pause', 'person', 'probe', 'rebind', 'release', 'resume'],
@@ -52,8 +60,11 @@ describe('the documents of --json', () => {
     const set = await document('connections set', ['connections', 'set', 'default', 'drift=report']);
     expect(set.json).toEqual({
       changed: [{ key: 'drift', before: '"restore"', after: '"report"' }],
+      requested: [],
       replanned: 1,
     });
+    const none = await document('connections confirm', ['connections', 'confirm', 'default']);
+    expect(none.json).toEqual({ outcome: 'none', requests: [], replanned: 0 });
     const removed = await document('connections remove', ['connections', 'remove', 'default']);
     expect(removed.json).toEqual({ removed: 'default', erased: null, secretRemoved: true });
   });

@@ -12,6 +12,7 @@ import { createProgram } from '../../cli/program.ts';
 import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { runCli } from '../support/cli/io.ts';
+import { calledBy } from '../support/engine/story.ts';
 import { temporaryFile, temporaryFolder } from '../support/folder.ts';
 import { group, removed, savedWorld, sixInStep } from '../support/operate/world.ts';
 
@@ -305,6 +306,40 @@ describe('settings', () => {
     const { json: audit } = await world.cli('audit', '--json');
     expect(audit.entries).toMatchObject([{ action: 'connections_set', cause: 'local:tester' }]);
     expect((await set('drift=report')).json).toMatchObject({ changed: [], replanned: 0 });
+  });
+
+  it('that four eyes protects wait for another person, who confirms them', async () => {
+    const world = await sixInStep();
+    const { cli, ports } = world;
+    const confirm = (by: string, ...more: string[]) =>
+      runCli(['connections', 'confirm', 'default', '--yes', ...more], {
+        ports: { ...ports, ...calledBy(by) },
+      });
+    await cli('connections', 'set', 'default', 'fourEyes=true', '--yes');
+    const set = await cli('connections', 'set', 'default', 'guard=null', 'drift=report', '--yes', '--json');
+    expect(set.json).toMatchObject({ changed: [{ key: 'drift' }], requested: ['guard'] });
+    expect(set.stderr).toContain('next, for another person: groupsync connections confirm default');
+    const shown = await cli('connections', 'show', '--json');
+    expect(OUTPUT_SCHEMAS['connections show'].safeParse(shown.json).error).toBeUndefined();
+    const request = { key: 'guard', after: 'null', by: 'local:tester' };
+    expect(shown.json).toMatchObject({ requests: [request], settings: { guard: { minSize: 5 } } });
+    const status = await cli('status');
+    expect(status.stdout).toContain('requests    1 for settings');
+    expect(status.stderr).toContain('next: groupsync connections confirm default');
+    expect(await confirm('local:tester')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('another person than the one who made it'),
+    });
+    const done = await confirm('Bob', '--json');
+    expect(OUTPUT_SCHEMAS['connections confirm'].safeParse(done.json).error).toBeUndefined();
+    expect(done.json).toMatchObject({ outcome: 'confirmed', requests: [request], replanned: 1 });
+    expect((await cli('connections', 'show', '--json')).json).toMatchObject({
+      requests: [],
+      settings: { guard: null },
+    });
+    await cli('connections', 'set', 'default', 'fourEyes=false', '--yes');
+    expect((await confirm('local:tester', '--reject', '--json')).json).toMatchObject({ outcome: 'rejected' });
+    expect((await cli('connections', 'show', '--json')).json).toMatchObject({ settings: { fourEyes: true } });
   });
 });
 

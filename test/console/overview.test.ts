@@ -3,6 +3,7 @@ import { createDesk } from '../../console/server/desk.ts';
 import { createHandle } from '../../console/server/handle.ts';
 import { createOverview } from '../../console/server/overview.ts';
 import { runCli } from '../support/cli/io.ts';
+import { calledBy } from '../support/engine/story.ts';
 import { added, group, savedWorld } from '../support/operate/world.ts';
 
 const MINUTE_MS = 60_000;
@@ -69,4 +70,35 @@ it('says why a replay ended that nobody stopped', async () => {
   const counts = () => Promise.reject(new Error('not allowed'));
   const mailboxes = { ...ports.mailboxes, events: { ...ports.mailboxes.events, counts } };
   expect(await asking({ ...ports, mailboxes }, 'b')('replay', {})).toMatchObject({ problem: 'not allowed' });
+});
+
+it('stores a change that four eyes protects as a request, shows it, and lets another person confirm it', async () => {
+  const { ports, connection } = await savedWorld();
+  const ask = asking(ports, connection.name);
+  const asBob = asking({ ...ports, ...calledBy('bob') }, connection.name);
+  await ask('settings', { changes: [{ key: 'fourEyes', value: true }] });
+  const weaker = { changes: [{ key: 'guard', value: null }] };
+  expect(await ask('preview-settings', weaker)).toMatchObject({ requested: ['guard'], replans: false });
+  expect(await ask('settings', weaker)).toEqual({ replanned: 0, requested: ['guard'] });
+  const { requests, settings } = await ask('connection');
+  expect(settings.guard).not.toBeNull();
+  expect(requests).toMatchObject([{ key: 'guard', after: 'null' }]);
+  const decision = { isConfirmed: true, shown: requests };
+  expect(await ask('decide-requests', decision)).toEqual({
+    message: expect.stringContaining('another person than the one who made it'),
+  });
+  expect(await asBob('decide-requests', decision)).toMatchObject({ changed: [{ key: 'guard' }] });
+  expect(await ask('connection')).toMatchObject({ requests: [], settings: { guard: null } });
+});
+
+it('names groups whose ids every JavaScript object has as names of its own', async () => {
+  const { ports, publish, connection, mailboxes } = await savedWorld();
+  const ids = ['constructor', '__proto__', 'toString'];
+  await publish(...ids.map((id) => group(id, `Group ${id}`)));
+  for (const id of ids) {
+    const body = JSON.stringify({ specversion: '1.0', connection: connection.name, data: { group: { id } } });
+    mailboxes.events.add({ id: `letter of ${id}`, body, code: 'invalid_event' });
+  }
+  const { names } = await asking(ports, connection.name)('letters');
+  expect(Object.entries(names).sort()).toEqual(ids.map((id) => [id, `Group ${id}`]).sort());
 });

@@ -6,6 +6,7 @@ import { createDesiredStore } from '../../shared/store/desired-store.ts';
 import { groupKey } from '../../shared/store/keys.ts';
 import { createPeopleStore } from '../../shared/store/people-store.ts';
 import { createUserStore } from '../../shared/store/user-store.ts';
+import { UnstorableError } from '../../shared/sync/ports/store-errors.ts';
 import type { DeadLetter } from '../../shared/sync/ports/queues.ts';
 import { MemoryTable } from '../../simulate/table.ts';
 import { fakeSqs } from '../queues/fake-sqs.ts';
@@ -24,6 +25,8 @@ let buried: DeadLetter[];
 let woken: GroupRef[];
 let refusesWakes: boolean;
 let brokenKey: string | undefined;
+/** What the table can never take. */
+let unstorableKey: string | undefined;
 let requestMs: number;
 let nowMs: number;
 
@@ -36,10 +39,12 @@ beforeEach(() => {
   woken = [];
   refusesWakes = false;
   brokenKey = undefined;
+  unstorableKey = undefined;
   requestMs = 0;
   table = new MemoryTable(async (_, key) => {
     nowMs += requestMs;
     if (brokenKey !== undefined && key.includes(brokenKey)) throw new Error('the table is away');
+    if (unstorableKey !== undefined && key.includes(unstorableKey)) throw new UnstorableError('too large');
   });
   world.wired = {
     ...base,
@@ -115,6 +120,43 @@ describe('the function behind the events queue', () => {
     expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: bad.messageId }] });
     expect(woken).toMatchObject([{ group: 'g1' }]);
     expect(base.logged('not stored').length).toBeGreaterThan(0);
+  });
+
+  it('dead-letters at once the one event that the table can never take, and stores all others of its batch', async () => {
+    unstorableKey = 'U#default#bob USER';
+    const joins = (id: string, ...members: object[]) =>
+      eventOf('g1', {
+        id,
+        type: 'directory.group.member.added',
+        data: { group: { id: 'g1' }, members },
+      });
+    const [ann, bob, cid] = ['ann', 'bob', 'cid'].map((id) => ({ id, email: `${id}@acme.test` }));
+    const list = recordOf(`[${joins('of ann', ann as object)},${joins('of bob', bob as object)}]`);
+    const Records = [recordOf(eventOf('g1')), list, recordOf(joins('of cid', cid as object))];
+    expect(await handler({ Records }, CONTEXT)).toEqual({ batchItemFailures: [] });
+    expect(buried).toEqual([
+      expect.objectContaining({
+        code: 'unstorable',
+        message: 'expected what can be stored: too large',
+        body: joins('of bob', bob as object),
+        messageId: list.messageId,
+      }),
+    ]);
+    const users = [...table.items.keys()].filter((key) => key.endsWith(' USER'));
+    expect(users.sort()).toEqual(['U#default#ann USER', 'U#default#cid USER']);
+    expect(base.emitted('EventsRejected')).toEqual([1]);
+  });
+
+  it('gives back a message that has an event which cannot be stored and another that must come again', async () => {
+    unstorableKey = 'g1';
+    brokenKey = 'g2';
+    const both = recordOf(`[${eventOf('g1')},${eventOf('g2')}]`);
+    const answer = await handler({ Records: [both] }, CONTEXT);
+    expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: both.messageId }] });
+    expect(buried).toEqual([]);
+    brokenKey = undefined;
+    expect(await handler({ Records: [both] }, CONTEXT)).toEqual({ batchItemFailures: [] });
+    expect(buried).toMatchObject([{ code: 'unstorable', body: eventOf('g1') }]);
   });
 
   it('gives back a user’s message while a group that it reaches could not be woken, and keeps the walk open', async () => {

@@ -32,6 +32,8 @@ const COMMANDS = (
     ['operator', 'people refresh; events send e.jsonl; import m.csv; forget nobody'],
     ['operator', 'scim token create; scim token revoke <token>; dlq edit <letter> --reason r'],
     ['operator', `dlq discard <letter> --reason r; dlq replay --all; probe; ${CONNECT}; ${CONNECT}`],
+    ['operator', 'connections set default fourEyes=true; connections set default guard=null'],
+    ['approver', 'connections confirm default --reject'],
     ['operator', `connections remove second; ${CONNECT}; notify list; notify test`],
   ] as const
 ).flatMap(([who, lines]) => lines.split('; ').map((line) => [who, line] as const));

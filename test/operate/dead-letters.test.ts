@@ -94,6 +94,11 @@ describe('surveyLetters', () => {
 
 describe('isSuperseded', () => {
   const leaver = { type: 'user.deleted', data: { user: { id: 'm-ann' } } };
+  /** A member without attributes. */
+  const bare = (of: string, member: string): ShortEvent => ({
+    type: 'group.member.added',
+    data: { group: { id: of }, members: [{ id: `m-${member}` }] },
+  });
   const judged = async (history: readonly ShortEvent[], late: ShortEvent) => {
     const world = await savedWorld();
     world.clock.ms = NOW_MS + 60_000;
@@ -107,7 +112,14 @@ describe('isSuperseded', () => {
     ['a member who was taken out since', [group('g'), removed('g', 'ann')], added('g', 'ann'), true],
     ['a member of whom nothing newer is known', [group('g'), removed('g', 'bob')], added('g', 'ann'), false],
     ['two members, one of them not spoken of since', [removed('g', 'ann')], added('g', 'ann', 'bob'), false],
-    ['a member of a group that was deleted since', [deleted('g')], added('g', 'ann'), true],
+    ['a member of a group that was deleted since', [deleted('g')], bare('g', 'ann'), true],
+    ['a member of a deleted group whose address nobody else gave', [deleted('g')], added('g', 'ann'), false],
+    [
+      'a member of a deleted group whose address was given since',
+      [added('h', 'ann'), deleted('g')],
+      added('g', 'ann'),
+      true,
+    ],
     ['a name that was given anew', [group('g', 'New')], group('g', 'Old'), true],
     ['a name of a group that nobody knows', [], group('g', 'Old'), false],
     ['a deletion of a group that was deleted again', [deleted('g')], deleted('g'), true],
@@ -115,6 +127,15 @@ describe('isSuperseded', () => {
     ['a deleted user', [leaver], leaver, true],
   ])('judges %s', async (_, history, late, expected) => {
     expect(await judged(history, late)).toBe(expected);
+  });
+
+  it('never calls a letter moot by what it has stored itself', async () => {
+    const world = await savedWorld();
+    const body = bodyOf(added('g', 'ann'));
+    await ingest([{ messageId: 'd', body, sentAtMs: NOW_MS }], world.ports);
+    world.mailboxes.events.add({ id: 'd', body });
+    const [letter] = (await findLetters(['d'], ['events'], world.ports)) as [Letter];
+    expect(await isSuperseded(letter, world.ports)).toBe(false);
   });
 
   it('never calls a letter moot that cannot be read', async () => {

@@ -2,7 +2,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createTable } from '../../local/emulators/dynamodb.ts';
 import { createDynamoTable } from '../../shared/store/dynamo-table.ts';
-import { StoreError } from '../../shared/sync/ports/store-errors.ts';
+import { UnstorableError } from '../../shared/sync/ports/store-errors.ts';
 import { startFront } from '../local/support/front.ts';
 
 async function startTable() {
@@ -56,6 +56,6 @@ describe('a table whose callers ask at the same time', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     const reads = await Promise.allSettled([table.get(item('a')), table.get(item(tooLong))]);
     expect(reads[0]).toEqual({ status: 'fulfilled', value: item('a', 1) });
-    expect(reads[1]).toMatchObject({ status: 'rejected', reason: expect.any(StoreError) });
+    expect(reads[1]).toMatchObject({ status: 'rejected', reason: expect.any(UnstorableError) });
   });
 });

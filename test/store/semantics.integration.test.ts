@@ -5,13 +5,16 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createTable } from '../../local/emulators/dynamodb.ts';
 import type { GroupState } from '../../shared/domain/group-state.ts';
 import type { Hold, HoldDecision } from '../../shared/domain/hold.ts';
-import { connectionName, groupId, platformUserId } from '../../shared/domain/ids.ts';
+import { connectionName, groupId, memberId, platformUserId } from '../../shared/domain/ids.ts';
+import { STAMP_ZERO, type Stamp } from '../../shared/domain/stamp.ts';
 import { createDesiredStore } from '../../shared/store/desired-store.ts';
 import { fromWire, toWire } from '../../shared/store/dynamo-batches.ts';
 import { createDynamoTable } from '../../shared/store/dynamo-table.ts';
 import { createGroupStore } from '../../shared/store/group-store.ts';
 import type { Change, Condition, Item, Key, QueryRequest, Table, Value } from '../../shared/store/table.ts';
 import { all, any, equal, exists, greater, less, missing } from '../../shared/store/table.ts';
+import { createUserStore } from '../../shared/store/user-store.ts';
+import { UnstorableError } from '../../shared/sync/ports/store-errors.ts';
 import { MemoryTable } from '../../simulate/table.ts';
 import { startFront } from '../local/support/front.ts';
 import { CREDENTIALS } from '../local/support/queue.ts';
@@ -159,6 +162,41 @@ it('the emulator lets a hold be decided once, on what was seen', async () => {
   expect(await groups.decideHold(seen, decided(word), at)).toBe(true);
   expect(await groups.decideHold(seen, decided({ ...word, kind: 'rejected', atMs: 6 }), at)).toBe(false);
   expect((await read()).hold?.decision).toEqual(word);
+});
+
+it('a user keeps attributes whose names every JavaScript object has, and disturbs no write beside it', async () => {
+  const table = await startDynamo();
+  const users = createUserStore(table);
+  const connection = connectionName('default');
+  const stamp = 'stamp' as Stamp;
+  const names = ['constructor', '__proto__', 'toString', '%constructor', '%', 'email'];
+  const attributes = new Map(names.map((name) => [name, { value: `of ${name}`, stamp }]));
+  const changes = ['ann', 'bob'].map((id) => ({ user: memberId(id), attributes, deleted: STAMP_ZERO }));
+  const joined = await users.join(connection, changes, new Set());
+  expect(joined.map((one) => 'state' in one)).toEqual([true, true]);
+  const again = await users.join(connection, changes, new Set());
+  expect(again).toEqual(joined);
+  for (const user of (await users.read(connection, [memberId('ann'), memberId('bob')])).values())
+    expect(user.attributes).toEqual(attributes);
+});
+
+it.each<[string, Item]>([
+  ['an item of more than 400 KB', { pk: 'p', sk: 'large', text: 'x'.repeat(410_000) }],
+  ['a partition key of more than 2,048 bytes', { pk: 'x'.repeat(2_049), sk: 'a' }],
+  ['a sort key of more than 1,024 bytes', { pk: 'p', sk: 'x'.repeat(1_025) }],
+  ['an empty key', { pk: 'p', sk: '' }],
+  ['a number past what JavaScript counts', { pk: 'p', sk: 'number', of: 2 ** 60 }],
+  ['a value that is no data', { pk: 'p', sk: 'odd', of: { constructor: 'c' } }],
+])('%s can never be stored, which is told apart from a table that is away', async (_, item) => {
+  const table = await startDynamo();
+  const beside = { pk: 'p', sk: 'beside' };
+  const [bad, good] = await Promise.allSettled([table.put(item), table.put(beside)]);
+  expect(bad).toMatchObject({ status: 'rejected', reason: expect.any(UnstorableError) });
+  expect(good).toMatchObject({ status: 'fulfilled' });
+  await expect(table.put(item, missing('pk'))).rejects.toThrow(UnstorableError);
+  const { pk, sk, ...set } = item;
+  if (Object.keys(set).length > 0)
+    await expect(table.update({ pk, sk }, { set })).rejects.toThrow(UnstorableError);
 });
 
 it('the emulator gives every item once, in whatever parts the table is scanned', async () => {

@@ -11,7 +11,7 @@ const attribute = (description: string) => said.meta({ type: ['string', 'null'],
  * A member as an event writes it: `id`, and any attributes that match rules may use. A null attribute says nothing,
  * and so does one that is neither text nor a number: producers put all sorts of things beside what we need.
  */
-export const MemberField = z
+const LooseMember = z
   .looseObject(
     {
       id: Identifier.describe('Stable id of the member in the directory.'),
@@ -30,11 +30,19 @@ export const MemberField = z
   })
   .meta({ description: 'A member of a group. Other attributes of type string may be named by match rules.' });
 
+/** The parser leaves this name out of what it gives on: it is refused here, or it would be lost without a word. */
+export const MemberField = z.preprocess((raw, context) => {
+  if (typeof raw === 'object' && raw !== null && Object.hasOwn(raw, '__proto__')) {
+    context.addIssue({ code: 'custom', message: 'expected no attribute named __proto__' });
+  }
+  return raw;
+}, LooseMember);
+
 export const MembersField = z
   .array(MemberField, expecting('a list of members'))
   .max(MAX_MEMBERS_PER_EVENT, { error: `expected at most ${MAX_MEMBERS_PER_EVENT} members` });
 
-/** A Map, so that no name that a producer chooses (`__proto__`) can mean anything to us. */
+/** A Map, so that no name that a producer chooses (`constructor`) can mean anything to us. */
 function attributesOf(raw: object): Map<string, string> {
   const attributes = new Map<string, string>();
   for (const [name, value] of Object.entries(raw)) {

@@ -1,5 +1,5 @@
 import type { ShownLetter } from '../../contract/answers.ts';
-import type { DirectoryEvent } from '../../domain/event.ts';
+import type { DirectoryChange, DirectoryEvent, Member } from '../../domain/event.ts';
 import { groupFloor } from '../../domain/group.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import { type ConnectionName, type GroupRef, groupId, type MemberId } from '../../domain/ids.ts';
@@ -73,14 +73,16 @@ export async function refusalsOf(
 }
 
 /**
- * Whether newer state has made a letter moot: replaying it would be harmless and change nothing that counts.
+ * Whether newer state has made a letter moot: replaying it would be harmless and change nothing that counts. State at the
+ * event's own stamp is the event's: it may be stored in part, and its group not woken.
  *
- *     event            | moot when, at a stamp no older than the event's,
+ *     event            | moot when, at a stamp newer than the event's,
  *     -----------------|-------------------------------------------------------------------
  *     group.upserted   | the group was deleted, or has existence and name
  *     group.deleted    | it was deleted again, or restated as a whole and named since
  *     group.snapshot   | it was deleted, or restated as a whole
  *     member.*         | each member was spoken of, or the group deleted or restated since
+ *     with attributes  | each attribute was given besides, whatever became of the group
  *     user.upserted    | each attribute was given
  *     user.deleted     | the user was deleted
  *     of apply         | the group is not failed any more
@@ -98,15 +100,12 @@ export async function isSuperseded(letter: Letter, ports: StandingPorts): Promis
 }
 
 async function isMoot({ connection, change, stamp }: DirectoryEvent, ports: StandingPorts): Promise<boolean> {
-  if (change.kind === 'user.deleted' || change.kind === 'user.upserted') {
-    const id = change.kind === 'user.deleted' ? change.user : change.user.id;
-    const user = (await ports.users.read(connection, [id])).get(id);
-    if (user === undefined) return false;
-    if (change.kind === 'user.deleted') return user.floor >= stamp;
-    return [...change.user.attributes.keys()].every(
-      (name) => (user.attributes.get(name)?.stamp ?? STAMP_ZERO) >= stamp,
-    );
+  if (change.kind === 'user.deleted') {
+    const user = (await ports.users.read(connection, [change.user])).get(change.user);
+    return user !== undefined && user.floor > stamp;
   }
+  if (!(await areAttributesGiven(connection, describedBy(change), stamp, ports))) return false;
+  if (change.kind === 'user.upserted') return true;
   const ref = { connection, group: change.group };
   const state = await ports.groups.read(ref);
   if (state === undefined) return false;
@@ -116,21 +115,44 @@ async function isMoot({ connection, change, stamp }: DirectoryEvent, ports: Stan
   return isGroupMoot(change.kind, stamp, state);
 }
 
+function describedBy(change: DirectoryChange): readonly Member[] {
+  if (change.kind === 'user.upserted') return [change.user];
+  return 'members' in change ? change.members : [];
+}
+
+/** Whether of each attribute that the event gives a newer value is known. */
+async function areAttributesGiven(
+  connection: ConnectionName,
+  members: readonly Member[],
+  stamp: Stamp,
+  { users }: StandingPorts,
+): Promise<boolean> {
+  const described = members.filter(({ attributes }) => attributes.size > 0);
+  const known = await users.read(
+    connection,
+    described.map(({ id }) => id),
+  );
+  return described.every(({ id, attributes }) => {
+    const given = known.get(id)?.attributes;
+    return [...attributes.keys()].every((name) => (given?.get(name)?.stamp ?? STAMP_ZERO) > stamp);
+  });
+}
+
 function isGroupMoot(
   kind: 'group.upserted' | 'group.deleted' | 'group.snapshot',
   stamp: Stamp,
   { registers }: GroupState,
 ): boolean {
   const { deleted, snapshot, upserted, name } = registers;
-  const isNamed = (name?.stamp ?? STAMP_ZERO) >= stamp;
-  if (deleted >= stamp) return true;
+  const isNamed = (name?.stamp ?? STAMP_ZERO) > stamp;
+  if (deleted > stamp) return true;
   switch (kind) {
     case 'group.upserted':
-      return upserted >= stamp && isNamed;
+      return upserted > stamp && isNamed;
     case 'group.deleted':
-      return snapshot >= stamp && upserted >= stamp && isNamed;
+      return snapshot > stamp && upserted > stamp && isNamed;
     case 'group.snapshot':
-      return snapshot >= stamp;
+      return snapshot > stamp;
   }
 }
 
@@ -143,5 +165,5 @@ async function areSpokenOf(
   const ids = members.map(({ id }) => id);
   const stored = await ports.groups.registers(ref, ids);
   const known = new Map(stored.map((register) => [register.member, register.stamp]));
-  return members.every(({ id }) => (known.get(id) ?? STAMP_ZERO) >= stamp);
+  return members.every(({ id }) => (known.get(id) ?? STAMP_ZERO) > stamp);
 }

@@ -3,6 +3,7 @@ import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import type { Applicant } from '../../sync/ports/platform.ts';
 import { checkFields, neededFields } from '../connect/inspect.ts';
+import { rowsOf } from '../setting-requests.ts';
 import { sayGate } from '../status.ts';
 import { type Checked, check, connectAgain, fault, fixOfCall, guarded, wait, well } from './check.ts';
 
@@ -31,8 +32,18 @@ export async function checkConnection(connection: Connection, ports: ToolPorts):
     return fault('settings', detail, 'deploy the release that wrote it again');
   });
   const { drift } = connection.settings;
-  return named([...rounds.flat(), well('drift', drift), well('platform', platform), ...unknown]);
+  const requests = checkRequests(connection);
+  return named([...rounds.flat(), well('drift', drift), well('platform', platform), ...requests, ...unknown]);
 }
+
+const checkRequests = (connection: Connection): readonly Check[] =>
+  rowsOf(connection).map(({ key, before, after, by }) =>
+    fault(
+      'settings',
+      `${by} asks for ${key}: ${before} → ${after}`,
+      `another person confirms or rejects it:\ngroupsync connections confirm ${connection.name}`,
+    ),
+  );
 
 async function checkCredential({ name, company, settings }: Connection, ports: ToolPorts) {
   const reconnect = connectAgain(name);

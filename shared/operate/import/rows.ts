@@ -89,12 +89,12 @@ function exampleOf(fields: readonly string[]): string | undefined {
 export type Headings = ReadonlyMap<Column, string>;
 
 /** What `--columns` calls the columns. */
-export const COLUMN_KEYS: Readonly<Record<string, Column>> = {
-  group: 'group id',
-  name: 'group name',
-  member: 'member id',
-  email: 'email',
-};
+export const COLUMN_KEYS: ReadonlyMap<string, Column> = new Map([
+  ['group', 'group id'],
+  ['name', 'group name'],
+  ['member', 'member id'],
+  ['email', 'email'],
+]);
 
 /** Without a column of names a group is called by its id; a member who is an address has that address. */
 function readNamed(line: number, fields: readonly string[], headings: Headings): Layout | LineError {

@@ -145,7 +145,7 @@ function recordHold(hold: Hold | undefined, made: boolean, round: Round, turn: T
 /** A hold as it is recorded; where its set lies the store fills in. */
 export function holdOf(
   { users, size, rule, deletes }: Of<'hold'>,
-  { state: { platformId, hold }, held }: Pick<Round, 'state' | 'held'>,
+  { state: { platformId, hold }, held, settings }: Pick<Round, 'state' | 'held' | 'settings'>,
   nowMs: number,
 ): Hold {
   const isAfter = hold && mayCoverRejected(hold) && users.some((user) => held?.users?.has(user) ?? true);
@@ -159,6 +159,7 @@ export function holdOf(
     expiresAtMs: nowMs + HOLD_LIFE_MS,
     decision: { kind: 'waiting' },
     ...(isAfter && { afterRejection: true as const }),
+    ...((settings.fourEyes === true || hold?.fourEyes === true) && { fourEyes: true as const }),
     chunks: 0,
     hash: '',
   };

@@ -1,17 +1,24 @@
 import { type DecodedMessage, decodeMessage, type MessageToDecode } from '../../contract/decode.ts';
 import type { DirectoryEvent } from '../../domain/event.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
+import type { Stamp } from '../../domain/stamp.ts';
 import type { Connection, Connections } from '../ports/connections.ts';
 import type { DeadLetter, DeadLetterQueue } from '../ports/queues.ts';
+import { UnstorableError } from '../ports/store-errors.ts';
 
 /** What went wrong in a batch, and which of its messages must therefore come again. */
 export class Failures {
   readonly messages = new Set<string>();
   readonly causes: unknown[] = [];
+  /** Messages that name something that the table can never take, and why. */
+  readonly unstorable = new Map<string, UnstorableError>();
 
   add(cause: unknown, messageIds: Iterable<string>): void {
     if (this.causes.at(-1) !== cause) this.causes.push(cause);
-    for (const id of messageIds) this.messages.add(id);
+    for (const id of messageIds) {
+      this.messages.add(id);
+      if (cause instanceof UnstorableError) this.unstorable.set(id, cause);
+    }
   }
 }
 
@@ -22,7 +29,8 @@ export interface AcceptPorts {
 }
 
 /** One message of the events queue. */
-export interface IncomingMessage extends Omit<MessageToDecode, 'receivedAtMs' | 'knowsConnection'> {
+export interface IncomingMessage
+  extends Omit<MessageToDecode, 'receivedAtMs' | 'knowsConnection' | 'unstorable'> {
   /** How often the queue has given it out, this time included. */
   readonly receives?: number;
   /** Its earlier failures, where it was a dead letter and was sent again. */
@@ -32,6 +40,11 @@ export interface IncomingMessage extends Omit<MessageToDecode, 'receivedAtMs' | 
 export interface AcceptedEvent {
   readonly event: DirectoryEvent;
   readonly messageId: string;
+}
+
+/** An event of which the table can never take all. */
+export interface UnstorableEvent extends AcceptedEvent {
+  readonly cause: UnstorableError;
 }
 
 export interface Acceptance {
@@ -59,9 +72,43 @@ export async function acceptEvents(
       failures.add(cause, [message.messageId]);
     }
   }
-  const refused = await ports.deadLetters.bury(result.rejected);
-  if (refused.length > 0) failures.add(new Error('the dead-letter queue did not accept a message'), refused);
+  await bury(result.rejected, ports, failures);
   return result;
+}
+
+/**
+ * Dead-letters events that were accepted and then could not be stored. Those of a message that must come again anyway
+ * are left to that time.
+ */
+export async function refuseEvents(
+  refused: readonly UnstorableEvent[],
+  messages: readonly IncomingMessage[],
+  ports: AcceptPorts,
+  failures: Failures,
+): Promise<readonly DeadLetter[]> {
+  if (refused.length === 0) return [];
+  const reasons = new Map(refused.map((one) => [`${one.messageId} ${one.event.stamp}`, one.cause.message]));
+  const named = new Set(refused.map(({ messageId }) => messageId));
+  const again = messages
+    .filter(({ messageId }) => named.has(messageId) && !failures.messages.has(messageId))
+    .map((message) => ({
+      ...message,
+      unstorable: (stamp: Stamp) => reasons.get(`${message.messageId} ${stamp}`),
+    }));
+  const letters = again.flatMap((message) => {
+    const { rejected } = decodeMessage({ ...message, receivedAtMs: ports.clock() });
+    const { messageId, bound, failedBefore } = message;
+    return rejected
+      .filter(({ code }) => code === 'unstorable')
+      .map((one) => ({ messageId, queue: bound?.queue, failedBefore, ...one }));
+  });
+  await bury(letters, ports, failures);
+  return letters;
+}
+
+async function bury(letters: readonly DeadLetter[], ports: AcceptPorts, failures: Failures): Promise<void> {
+  const left = await ports.deadLetters.bury(letters);
+  if (left.length > 0) failures.add(new Error('the dead-letter queue did not accept a message'), left);
 }
 
 /** Looks up each connection that the message names; an event of an unknown one is rejected alone. */

@@ -2,7 +2,16 @@ import { foldEvents } from '../../domain/fold.ts';
 import type { ConnectionName, GroupRef } from '../../domain/ids.ts';
 import type { UserStore } from '../ports/desired.ts';
 import type { DeadLetter } from '../ports/queues.ts';
-import { type AcceptPorts, acceptEvents, Failures, type IncomingMessage } from './accept.ts';
+import { UnstorableError } from '../ports/store-errors.ts';
+import {
+  type AcceptedEvent,
+  type AcceptPorts,
+  acceptEvents,
+  Failures,
+  type IncomingMessage,
+  refuseEvents,
+  type UnstorableEvent,
+} from './accept.ts';
 import { originsOf } from './origins.ts';
 import { isWide, shareOut } from './shares.ts';
 import { type StorePorts, storeFold } from './store-fold.ts';
@@ -66,11 +75,46 @@ export async function ingest(
     report.acceptedFrom.push(...accepted.map(({ event }) => event.connection));
     report.rejected.push(...rejected);
     report.ignored += ignored;
-    for (const fold of foldEvents(accepted.map(({ event }) => event)).values()) {
-      const origins = originsOf(accepted, fold.connection);
-      const wide = share.find(isWide);
-      report.touched.push(...(await storeFold(fold, { ports, origins, failures, stopAtMs, wide })));
-    }
+    const refused = await storeEvents(accepted, failures, async (events, attempt) => {
+      for (const fold of foldEvents(events.map(({ event }) => event)).values()) {
+        const origins = originsOf(events, fold.connection);
+        const wide = share.find(isWide);
+        report.touched.push(
+          ...(await storeFold(fold, { ports, origins, failures: attempt, stopAtMs, wide })),
+        );
+      }
+    });
+    report.rejected.push(...(await refuseEvents(refused, share, ports, failures)));
   }
   return { ...report, failedMessages: failures.messages, causes: failures.causes };
+}
+
+type Store = (events: readonly AcceptedEvent[], failures: Failures) => Promise<void>;
+
+/**
+ * Stores events together. Where the table can never take something, the messages that name it are stored once more in
+ * halves, until it is known which event has it: all the others are stored. Storing twice is harmless.
+ * @returns the events that cannot be stored
+ */
+async function storeEvents(
+  events: readonly AcceptedEvent[],
+  failures: Failures,
+  store: Store,
+): Promise<readonly UnstorableEvent[]> {
+  const attempt = new Failures();
+  await store(events, attempt);
+  const suspects = events.filter(({ messageId }) => attempt.unstorable.has(messageId));
+  for (const cause of attempt.causes) {
+    const others = [...attempt.messages].filter((id) => !attempt.unstorable.has(id));
+    if (!(cause instanceof UnstorableError)) failures.add(cause, others);
+  }
+  const [only] = suspects;
+  const cause = only && attempt.unstorable.get(only.messageId);
+  if (only === undefined || cause === undefined) return [];
+  if (suspects.length === 1) return [{ ...only, cause }];
+  const half = Math.ceil(suspects.length / 2);
+  return [
+    ...(await storeEvents(suspects.slice(0, half), failures, store)),
+    ...(await storeEvents(suspects.slice(half), failures, store)),
+  ];
 }

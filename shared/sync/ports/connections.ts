@@ -1,9 +1,22 @@
 import * as z from 'zod';
 import { ContractReport } from '../../contract/contract-report.ts';
 import { ConnectionSettings } from '../../contract/settings.ts';
+import { PROTECTED_SETTINGS } from '../../contract/weakening.ts';
 import { connectionText, type Frozen, number, text } from '../../domain/forms.ts';
 import type { Gate } from '../../domain/gate.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
+
+/** A change of a protected setting that waits for a second person; until then the old value applies. */
+const SettingRequest = z.lazy(() =>
+  z.object({
+    key: z.enum(PROTECTED_SETTINGS),
+    /** Parsed as a setting when it is confirmed. */
+    value: z.unknown(),
+    by: text,
+    atMs: number,
+  }),
+);
+export type SettingRequest = Readonly<z.infer<typeof SettingRequest>>;
 
 /** A company that groupsync serves. */
 export const Connection = z.lazy(() =>
@@ -21,6 +34,8 @@ export const Connection = z.lazy(() =>
       eventsSinceMs: number.exactOptional(),
       /** Settings that alter plans were changed then, and not all groups are marked for it yet. */
       replanSinceMs: number.exactOptional(),
+      /** One of each setting at most. */
+      requests: z.array(SettingRequest).exactOptional(),
       /** What `probe` found. One that cannot be read is as good as none: it is quickly made anew. */
       contract: z.unknown().optional(),
     })

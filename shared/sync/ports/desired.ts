@@ -66,6 +66,16 @@ export interface MemberEntry {
   readonly register: Register<Presence>;
 }
 
+const MARK = '%';
+
+/**
+ * The key of an attribute in the stored map. Producers choose the names, and those that every JavaScript object has
+ * (`constructor`, `__proto__`) mean something to whatever reads and writes maps: they get a mark in front.
+ */
+export const attributeKey = (name: string): string =>
+  name in Object.prototype || name.startsWith(MARK) ? `${MARK}${name}` : name;
+const attributeName = (key: string): string => (key.startsWith(MARK) ? key.slice(MARK.length) : key);
+
 /** A directory user: attributes for matching, the deletion floor, the person it is bound to. */
 export const UserState = z.lazy(() =>
   z.object({
@@ -73,7 +83,10 @@ export const UserState = z.lazy(() =>
     attributes: z
       .record(text, z.object({ value: text, stamp: stampText }))
       .default({})
-      .transform((attributes) => new Map(Object.entries(attributes))),
+      .transform(
+        (attributes) =>
+          new Map(Object.entries(attributes).map(([key, register]) => [attributeName(key), register])),
+      ),
     floor: stampText.default(STAMP_ZERO),
     /** The person found at the first match; sticky. */
     role: roleText.exactOptional(),

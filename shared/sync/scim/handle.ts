@@ -6,6 +6,7 @@ import { readQueryString } from '../../scim/list-query.ts';
 import { resourceTypes } from '../../scim/resource-type.ts';
 import type { ScimValue } from '../../scim/value.ts';
 import type { Ports } from '../ports/bundles.ts';
+import { UnstorableError } from '../ports/store-errors.ts';
 import { type DirectoryPorts, errorReply, type ScimReply } from './context.ts';
 import { type RateLimiter, STRANGER_RATE } from './limiter.ts';
 import { route } from './routes.ts';
@@ -59,6 +60,9 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
   const answerError = (error: unknown): ScimReply => {
     if (error instanceof ScimError) return errorReply(error);
     cause = error;
+    // Sent again it would fail again.
+    if (isUnstorable(error))
+      return errorReply(badRequest('invalidValue', 'expected values that can be stored'));
     // What failed is for the log: it may name things that are none of the client's business.
     return errorReply(new ScimError(500, 'something failed on our side; the request may be sent again'));
   };
@@ -94,6 +98,9 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
   // Headers as GET has them, and no body (RFC 9110 section 9.3.2).
   return { reply: isHead ? { ...http, body: '' } : http, connection, tokenEndsSoon, cause };
 }
+
+const isUnstorable = (error: unknown): boolean =>
+  error instanceof UnstorableError || (error instanceof Error && error.cause instanceof UnstorableError);
 
 function pathBelow(path: string): string {
   if (path !== SCIM_PATH && !path.startsWith(`${SCIM_PATH}/`)) {

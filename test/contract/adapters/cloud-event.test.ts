@@ -117,17 +117,21 @@ describe('leniency', () => {
   });
 
   it('is not misled by attributes named like parts of an object', () => {
-    const body = JSON.stringify(native('user.upserted', { user: { id: '00u1', constructor: 'c' } }));
-    const poisoned = body.replace(
-      '"constructor"',
-      '"__proto__":{"email":"x@acme.example"},"toString":"t","constructor"',
-    );
-    const [change] = changesOf(poisoned);
-    expect(change).toEqual({
-      kind: 'user.upserted',
-      user: member('00u1', { toString: 't', constructor: 'c' }),
-    });
+    const user = { id: '00u1', constructor: 'c', toString: 't' };
+    expect(changesOf(native('user.upserted', { user }))).toEqual([
+      { kind: 'user.upserted', user: member('00u1', { toString: 't', constructor: 'c' }) },
+    ]);
   });
+
+  it.each(['"x@acme.example"', '{"email":"x@acme.example"}'])(
+    'is refused with an attribute named __proto__, here %s, which would be lost',
+    (value) => {
+      const body = JSON.stringify(native('user.upserted', { user: { id: '00u1', name: 'n' } }));
+      expect(decode(body.replace('"name"', `"__proto__":${value},"name"`)).rejected).toMatchObject([
+        { code: 'invalid_event', message: 'data.user: expected no attribute named __proto__' },
+      ]);
+    },
+  );
 });
 
 describe('a CloudEvent of somebody else', () => {

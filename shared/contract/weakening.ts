@@ -1,0 +1,37 @@
+import type { ConnectionSettings } from './settings.ts';
+
+type GuardLimits = ConnectionSettings['guard'];
+
+/** Settings that protect people from a single person's mistake: where four eyes is on, two people weaken them. */
+export const PROTECTED_SETTINGS = ['fourEyes', 'guard'] as const;
+export type ProtectedSetting = (typeof PROTECTED_SETTINGS)[number];
+
+type Protected = Pick<ConnectionSettings, ProtectedSetting>;
+
+/** Limits of the guard; each of them lets more removals through when it is larger. */
+const LIMITS = ['minSize', 'maxRemovedShare', 'maxRemovedCount', 'perHourCount'] as const;
+
+/**
+ * Whether a guard lets removals through that the one before would have stopped. Limits that are stricter beside it make
+ * up for nothing.
+ *
+ *     before | after  | weaker
+ *     -------|--------|------------------------------
+ *     none   | any    | no
+ *     limits | none   | yes
+ *     limits | limits | when any of them is larger
+ */
+export function isWeakerGuard(before: GuardLimits, after: GuardLimits): boolean {
+  if (before === null) return false;
+  if (after === null) return true;
+  return LIMITS.some((limit) => after[limit] > before[limit]);
+}
+
+/** Protected settings that are weaker after a change than before it. */
+export function weakenedSettings(before: Protected, after: Protected): readonly ProtectedSetting[] {
+  const isWeaker = {
+    fourEyes: before.fourEyes === true && after.fourEyes !== true,
+    guard: isWeakerGuard(before.guard, after.guard),
+  };
+  return PROTECTED_SETTINGS.filter((key) => isWeaker[key]);
+}

@@ -1,0 +1,58 @@
+import type { SettingRequestRow } from '../contract/answers.ts';
+import { differingSettings, parseSettings, type SettingDifference } from '../contract/change-setting.ts';
+import type { ConnectionName } from '../domain/ids.ts';
+import type { Connection } from '../sync/ports/connections.ts';
+import { replanAll } from '../sync/wake.ts';
+import { doRecorded, journalOf } from './journal.ts';
+import { Refused } from './refused.ts';
+import { rowsOf } from './setting-requests.ts';
+import { altersPlans, requireConnection, type SettingsPorts } from './settings.ts';
+
+export type ConfirmPorts = Pick<
+  SettingsPorts,
+  'connections' | 'index' | 'desired' | 'audit' | 'caller' | 'clock' | 'newId'
+>;
+
+export interface DecidedRequests {
+  readonly changed: readonly SettingDifference[];
+  /** Groups that are planned again. */
+  readonly replanned: number;
+}
+
+/**
+ * Confirms or rejects the open requests of a connection. Each is confirmed by another person than the one who made it;
+ * anybody may reject them.
+ * @param shown the requests that the person saw
+ * @throws Refused where the caller made one of them
+ * @throws Error where they are others by now
+ */
+export async function decideRequests(
+  name: ConnectionName,
+  { isConfirmed, shown }: { readonly isConfirmed: boolean; readonly shown: readonly SettingRequestRow[] },
+  ports: ConfirmPorts,
+): Promise<DecidedRequests> {
+  const before = (await ports.connections.current(name)) ?? (await requireConnection(name, ports));
+  if (!isSame(rowsOf(before), shown)) throw new Error(requestsChanged(name));
+  const { requests = [] } = before;
+  const { id: caller } = await ports.caller();
+  if (isConfirmed && requests.some(({ by }) => by === caller)) throw new Refused(ownRequest(caller));
+  const values = isConfirmed ? Object.fromEntries(requests.map(({ key, value }) => [key, value])) : {};
+  const settings = parseSettings({ ...before.settings, ...values });
+  const changed = differingSettings(before.settings, settings);
+  const replans = altersPlans(changed) ? { replanSinceMs: ports.clock() } : {};
+  const after: Connection = { ...before, settings, requests: [], ...replans };
+  const kind = isConfirmed ? 'set_setting' : 'reject_setting';
+  const changes = shown.map(({ key, before, after }) => ({ kind, before, after, reason: key }));
+  const deed = { action: isConfirmed ? 'connections_confirm' : 'connections_reject', changes };
+  const replace = () => ports.connections.replace(after, before);
+  if (!(await doRecorded(journalOf(name), deed, ports, replace))) throw new Error(requestsChanged(name));
+  return { changed, replanned: altersPlans(changed) ? await replanAll(name, after.replanSinceMs, ports) : 0 };
+}
+
+const ownRequest = (caller: string): string =>
+  `nothing was changed: a request is confirmed by another person than the one who made it, not by ${caller}`;
+
+const requestsChanged = (name: string): string =>
+  `nothing was changed: the requests are others than you saw; look again: groupsync connections confirm ${name}`;
+
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -1,0 +1,4 @@
+/** The caller may not do it; another person may. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+}

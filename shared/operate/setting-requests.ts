@@ -1,0 +1,64 @@
+import type { SettingRequestRow } from '../contract/answers.ts';
+import { differingSettings, parseSettings } from '../contract/change-setting.ts';
+import { type ProtectedSetting, weakenedSettings } from '../contract/weakening.ts';
+import type { Connection, SettingRequest } from '../sync/ports/connections.ts';
+import type { AuditedChange } from '../sync/ports/logs.ts';
+
+/** Keys of a change that takes effect only once another person confirms it. */
+export const requestedKeys = (
+  before: Connection['settings'],
+  wanted: Connection['settings'],
+): readonly ProtectedSetting[] => (before.fourEyes === true ? weakenedSettings(before, wanted) : []);
+
+/** `fourEyes` that is not set is off; a guard that is null is none. */
+const valueOf = (value: unknown): unknown => (value === undefined ? false : value);
+
+/** The settings that apply until another person has confirmed what weakens four eyes or the guard. */
+export function untilConfirmed(
+  before: Connection['settings'],
+  wanted: Connection['settings'],
+): Connection['settings'] {
+  const kept = requestedKeys(before, wanted).map((key) => [key, before[key]] as const);
+  return kept.length === 0 ? wanted : parseSettings({ ...wanted, ...Object.fromEntries(kept) });
+}
+
+/**
+ * The connection after a change under four eyes: a protected setting that would be weaker keeps its value, and the wish
+ * is stored as a request. A request ends where its setting is changed in another way.
+ */
+export function withRequests(
+  before: Connection,
+  wanted: Connection,
+  author: Pick<SettingRequest, 'by' | 'atMs'>,
+): Connection {
+  const weakened = requestedKeys(before.settings, wanted.settings);
+  const settings = untilConfirmed(before.settings, wanted.settings);
+  const changed = new Set<string>(differingSettings(before.settings, settings).map(({ key }) => key));
+  const open = (before.requests ?? []).filter(({ key }) => !weakened.includes(key) && !changed.has(key));
+  const asked = weakened.map((key) => ({ key, value: valueOf(wanted.settings[key]), ...author }));
+  return { ...wanted, settings, requests: [...open, ...asked] };
+}
+
+/** What a change asks for, as the journal keeps it. */
+export function requestsBetween(before: Connection, after: Connection): readonly AuditedChange[] {
+  const known = before.requests ?? [];
+  const added = (after.requests ?? []).filter((one) => !known.some((other) => isSame(one, other)));
+  return rowsOf({ ...after, requests: added }).map(({ key, before, after }) => ({
+    kind: 'request_setting',
+    before,
+    after,
+    reason: key,
+  }));
+}
+
+/** The open requests of a connection, with the values that they would change. */
+export const rowsOf = ({ settings, requests = [] }: Connection): readonly SettingRequestRow[] =>
+  requests.map(({ key, value, by, atMs }) => ({
+    key,
+    before: JSON.stringify(settings[key] ?? null),
+    after: JSON.stringify(value),
+    by,
+    at: new Date(atMs).toISOString(),
+  }));
+
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { ConnectionSettings } from '../../shared/contract/settings.ts';
+import { isWeakerGuard, weakenedSettings } from '../../shared/contract/weakening.ts';
+
+const LIMITS = { minSize: 5, maxRemovedShare: 0.5, maxRemovedCount: 100, perHourCount: 500 };
+
+describe('isWeakerGuard', () => {
+  it.each([
+    ['no guard', null, true],
+    ['the same limits', {}, false],
+    ['a larger share', { maxRemovedShare: 0.6 }, true],
+    ['a larger count', { maxRemovedCount: 101 }, true],
+    ['a larger count of an hour', { perHourCount: 501 }, true],
+    ['a larger size below which no share counts', { minSize: 6 }, true],
+    ['stricter limits', { minSize: 0, maxRemovedShare: 0, maxRemovedCount: 0, perHourCount: 0 }, false],
+    ['one stricter and one weaker limit', { maxRemovedShare: 0.1, maxRemovedCount: 101 }, true],
+  ])('judges %s after limits', (_, after, expected) => {
+    expect(isWeakerGuard(LIMITS, after === null ? null : { ...LIMITS, ...after })).toBe(expected);
+  });
+
+  it('never calls a guard weaker than none', () => {
+    expect([isWeakerGuard(null, null), isWeakerGuard(null, LIMITS)]).toEqual([false, false]);
+  });
+});
+
+it('weakenedSettings names four eyes when it ends, and the guard when it lets more through', () => {
+  const of = (settings: object) =>
+    ConnectionSettings.parse({ baseUrl: 'https://platform.test', ...settings });
+  const before = of({ fourEyes: true });
+  expect(weakenedSettings(before, of({ fourEyes: false, guard: null }))).toEqual(['fourEyes', 'guard']);
+  expect(weakenedSettings(before, of({}))).toEqual(['fourEyes']);
+  expect(weakenedSettings(before, of({ fourEyes: true, drift: 'report' }))).toEqual([]);
+  expect(weakenedSettings(of({}), before)).toEqual([]);
+});

@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import { decideRequests } from '../../shared/operate/confirm-settings.ts';
+import { storeConnection } from '../../shared/operate/connect/connect.ts';
+import { checkConnection } from '../../shared/operate/doctor/connection.ts';
+import { approveHold } from '../../shared/operate/holds.ts';
+import { journalOf } from '../../shared/operate/journal.ts';
+import { rowsOf } from '../../shared/operate/setting-requests.ts';
+import { changeSettings, planSettings, removeConnection } from '../../shared/operate/settings.ts';
+import { createHealthStore } from '../../shared/store/connection-states.ts';
+import { createScimTokenStore } from '../../shared/store/scim-store.ts';
+import type { Connection } from '../../shared/sync/ports/connections.ts';
+import { calledBy, story } from '../support/engine/story.ts';
+import { CONNECTION } from '../support/engine/world.ts';
+
+const EVERYBODY = ['a', 'b', 'c', 'd', 'e', 'f'];
+const WORD = { reason: 'a reorganisation' };
+
+/** A company under four eyes, whose people change settings and decide holds under their own names. */
+async function company(settings: object = {}) {
+  const told = await story({ settings: { fourEyes: true, guard: {}, ...settings } });
+  const { onlooker } = told.world;
+  const vault = { remove: async () => false, store: async () => 'stored' };
+  const tokens = createScimTokenStore(onlooker.table);
+  const health = createHealthStore(onlooker.table);
+  const as = (by: string) => ({ ...onlooker, vault, tokens, health, ...calledBy(by) }) as never;
+  const stored = async () => (await onlooker.connections.current(CONNECTION)) as Connection;
+  const set = async (by: string, key: string, value: unknown) =>
+    changeSettings(await planSettings(CONNECTION, [{ key, value }], as(by)), as(by));
+  const decide = async (by: string, isConfirmed: boolean) =>
+    decideRequests(CONNECTION, { isConfirmed, shown: rowsOf(await stored()) }, as(by));
+  const approve = (by: string) => approveHold(told.ref('g'), WORD, as(by));
+  const journal = async () => {
+    const entries = [];
+    for await (const page of onlooker.audit.read(journalOf(CONNECTION))) entries.push(...page);
+    return entries;
+  };
+  return { ...told, as, stored, set, decide, approve, journal };
+}
+
+describe('a hold made under four eyes', () => {
+  const held = async () => {
+    const told = await company();
+    await told.hire(...EVERYBODY);
+    await told.tell({ snapshot: 'g', of: EVERYBODY });
+    await told.tellAs('ann', { snapshot: 'g', of: ['a'] });
+    return told;
+  };
+
+  it('is not approved by its author who asked to switch four eyes off', async () => {
+    const { set, stored, approve, state } = await held();
+    await set('ann', 'fourEyes', false);
+    expect((await stored()).settings.fourEyes).toBe(true);
+    await expect(approve('ann')).rejects.toThrow('not ann');
+    expect((await state('g'))?.hold?.decision.kind).toBe('waiting');
+  });
+
+  it('is not approved by its author after two people switched four eyes off, and is by another person', async () => {
+    const { set, decide, stored, approve } = await held();
+    await set('ann', 'fourEyes', false);
+    await decide('bob', true);
+    expect((await stored()).settings.fourEyes).toBe(false);
+    await expect(approve('ann')).rejects.toThrow('not ann');
+    expect(await approve('bob')).toMatchObject({ kind: 'decided' });
+  });
+
+  it('hands the rule on to the hold that takes its place when more removals join it', async () => {
+    const { set, decide, state, approve, tellAs } = await held();
+    await set('ann', 'fourEyes', false);
+    await decide('bob', true);
+    await tellAs('ann', { snapshot: 'g', of: [] });
+    expect((await state('g'))?.hold).toMatchObject({ removes: 6, fourEyes: true });
+    await expect(approve('ann')).rejects.toThrow('not ann');
+  });
+
+  it('is let go by no guard that its author asked to switch off', async () => {
+    const { set, shown, tell } = await held();
+    await set('ann', 'guard', null);
+    await tell();
+    expect(shown('g')).toEqual([EVERYBODY.map((id) => `u-${id}`)]);
+  });
+});
+
+describe('a request to weaken four eyes or the guard', () => {
+  it('keeps the old value, with who asked and when, until another person confirms it', async () => {
+    const { set, decide, stored, world } = await company();
+    const nowMs = world.nowMs();
+    expect(await set('ann', 'guard', null)).toEqual({ replanned: 0, requested: ['guard'] });
+    const before = await stored();
+    expect(before.settings.guard).toMatchObject({ maxRemovedShare: 0.5 });
+    expect(before.requests).toEqual([{ key: 'guard', value: null, by: 'ann', atMs: nowMs }]);
+    await expect(decide('ann', true)).rejects.toThrow('another person than the one who made it, not by ann');
+    expect(await stored()).toEqual(before);
+    expect(await decide('bob', true)).toMatchObject({ changed: [{ key: 'guard', after: 'null' }] });
+    const after = await stored();
+    expect([after.settings.guard, after.requests ?? []]).toEqual([null, []]);
+  });
+
+  it('is rejected by anybody, and the setting stays as it is', async () => {
+    const { set, decide, stored } = await company();
+    const { settings } = await stored();
+    await set('ann', 'guard', null);
+    await decide('ann', false);
+    expect(await stored()).toMatchObject({ settings });
+    expect(rowsOf(await stored())).toEqual([]);
+  });
+
+  it('is in the audit, and so are its confirmation and its rejection', async () => {
+    const { set, decide, journal } = await company();
+    await set('ann', 'guard.maxRemovedShare', 0.9);
+    await decide('bob', false);
+    await set('ann', 'fourEyes', false);
+    await decide('bob', true);
+    const entries = (await journal()).map(({ action, actor, changes }) => [
+      actor?.id,
+      action,
+      changes.map(({ kind, reason }) => `${kind} ${reason}`).join(),
+    ]);
+    expect(entries.toReversed()).toEqual([
+      ['ann', 'connections_set', 'request_setting guard'],
+      ['bob', 'connections_reject', 'reject_setting guard'],
+      ['ann', 'connections_set', 'request_setting fourEyes'],
+      ['bob', 'connections_confirm', 'set_setting fourEyes'],
+    ]);
+  });
+
+  it('comes of connecting again with weaker settings too', async () => {
+    const { as, stored } = await company();
+    const known = await stored();
+    const settings = { ...known.settings, guard: null, fourEyes: false, drift: 'report' as const };
+    const { name, company: of, observing } = known;
+    await storeConnection({ name, company: of, observing, settings, token: 't', known }, as('ann'));
+    expect((await stored()).settings).toMatchObject({ ...known.settings, drift: 'report' });
+    expect(rowsOf(await stored()).map(({ key, by }) => [key, by])).toEqual([
+      ['fourEyes', 'ann'],
+      ['guard', 'ann'],
+    ]);
+  });
+
+  it('is not needed for stricter limits, for other settings, or where four eyes is off', async () => {
+    const strict = await company();
+    await strict.set('ann', 'guard.maxRemovedShare', 0.1);
+    await strict.set('ann', 'drift', 'report');
+    expect(await strict.stored()).toMatchObject({ settings: { guard: { maxRemovedShare: 0.1 } } });
+    expect(rowsOf(await strict.stored())).toEqual([]);
+    const free = await company({ fourEyes: false });
+    await free.set('ann', 'guard', null);
+    expect((await free.stored()).settings.guard).toBeNull();
+  });
+
+  it('ends where its setting is changed in another way, and takes the place of an earlier one', async () => {
+    const { set, stored } = await company();
+    await set('ann', 'guard', null);
+    await set('bob', 'guard.maxRemovedCount', 200);
+    expect(rowsOf(await stored())).toMatchObject([{ by: 'bob', key: 'guard' }]);
+    await set('bob', 'guard.maxRemovedCount', 50);
+    expect(rowsOf(await stored())).toEqual([]);
+  });
+
+  it('is confirmed by nobody who made one of several', async () => {
+    const { set, decide, stored } = await company();
+    await set('ann', 'guard', null);
+    await set('bob', 'fourEyes', false);
+    await expect(decide('ann', true)).rejects.toThrow('not by ann');
+    await expect(decide('bob', true)).rejects.toThrow('not by bob');
+    await decide('cid', true);
+    expect((await stored()).settings).toMatchObject({ guard: null, fourEyes: false });
+  });
+
+  it('is confirmed only as it was shown', async () => {
+    const { set, stored, as } = await company();
+    await set('ann', 'guard.maxRemovedShare', 0.6);
+    const shown = rowsOf(await stored());
+    await set('ann', 'guard', null);
+    const confirmed = decideRequests(CONNECTION, { isConfirmed: true, shown }, as('bob'));
+    await expect(confirmed).rejects.toThrow('the requests are others than you saw');
+    expect((await stored()).settings.guard).not.toBeNull();
+  });
+
+  it('is a fault that doctor names, with the command', async () => {
+    const { set, stored, as } = await company();
+    await set('ann', 'guard', null);
+    const checks = await checkConnection(await stored(), as('bob'));
+    const found = checks.find(({ name, ok }) => name === 'default: settings' && !ok);
+    expect(found?.detail).toContain('ann asks for guard');
+    expect(found?.fix).toContain('groupsync connections confirm default');
+  });
+});
+
+it('a connection under four eyes is not removed, since connected again it would be without', async () => {
+  const { as, set, decide, stored } = await company();
+  await expect(removeConnection(CONNECTION, as('ann'))).rejects.toThrow('fourEyes=false');
+  expect(await stored()).toBeDefined();
+  await set('ann', 'fourEyes', false);
+  await decide('bob', true);
+  await removeConnection(CONNECTION, as('ann'));
+  expect(await stored()).toBeUndefined();
+});
