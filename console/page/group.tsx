@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { GroupDetail, GroupPlan, MemberLine } from '../answers.ts';
 import { Entries } from './activity.tsx';
-import { number } from './format.ts';
+import { minute, number } from './format.ts';
 import { Pause } from './groups.tsx';
 import { useAnswer } from './net.ts';
 import {
@@ -31,7 +31,7 @@ export function Group() {
 
 function Shown({ status, held, members, history }: GroupDetail) {
   const { id, name, state, platformId, version, lastWriteAt, dirtySince, lastError, wanted } = status;
-  const { applied, pending } = status;
+  const { applied, pending, waiting } = status;
   const [showsPlan, setShowsPlan] = useState(false);
   const facts: readonly (readonly [string, preact.ComponentChildren])[] = [
     [T.group.facts.id, id],
@@ -57,6 +57,7 @@ function Shown({ status, held, members, history }: GroupDetail) {
           <a href={pathTo('hold', id)}>{T.group.holdLink(status.hold.removes)}</a>
         </p>
       )}
+      {waiting !== null && <p class="notice warn">{T.group.waits(minute(waiting.until), waiting.reason)}</p>}
       {lastError !== null && (
         <p class="notice bad">
           <strong>{T.group.facts.error}:</strong> {lastError.message} <Time at={lastError.at} />

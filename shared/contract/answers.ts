@@ -42,6 +42,14 @@ export type CredentialReport = Answer<typeof CredentialReport>;
 export const GroupStateName = z.enum(GROUP_STATES);
 export type GroupStateName = z.infer<typeof GroupStateName>;
 
+/** Why a group with changes is not written yet; null where it is written at the next opportunity. */
+export const Waiting = z.object({
+  until: instant.describe('When the group is read again by itself.'),
+  code: text,
+  reason: text,
+});
+export type Waiting = Answer<typeof Waiting>;
+
 /** One group as `groups` and `status` show it. */
 export const GroupReport = z.object({
   connection: text,
@@ -54,10 +62,23 @@ export const GroupReport = z.object({
   applied: count.describe('Members confirmed on the platform.'),
   users: z.array(text).describe("Users in the platform's group as last written or read, sorted."),
   pending: z.array(z.object({ id: text, cause: PendingCause, sinceMs: ms })),
+  waiting: nullable(Waiting).describe('Why its changes are not written yet, where they have to wait.'),
 });
 export type GroupReport = Answer<typeof GroupReport>;
 
 const Queue = nullable(count).describe('Messages, in flight and delayed ones included; null: no such queue.');
+
+/** Calls of one endpoint of the platform since they began to fail. */
+const FailingEndpoint = z.object({
+  endpoint: text.describe('Method and path template.'),
+  failed: count,
+  total: count.describe('Calls since the first that failed.'),
+  share: z.number().describe('Failed calls by all calls, from 0 to 1.'),
+  since: instant,
+  lastFailureAt: instant,
+  reason: text.describe('Status of the last failure, or the class of its error.'),
+});
+export type FailingEndpoint = Answer<typeof FailingEndpoint>;
 
 /** How one connection stands; null where there is nothing to tell. */
 export const StatusReport = z.object({
@@ -67,6 +88,7 @@ export const StatusReport = z.object({
     until: nullable(instant),
     reason: nullable(text),
   }),
+  failingCalls: z.array(FailingEndpoint).describe('Endpoints whose calls fail now; empty where none fails.'),
   observing: z.boolean().describe('It plans only, and writes nothing.'),
   drift: text.describe('What is done about changes by others: restore, report or adopt.'),
   credential: CredentialReport,
@@ -103,6 +125,7 @@ export const Plan = z.object({
   digest: text,
   /** Why nothing would be done, where that is not simply because all is in step. */
   note: nullable(text),
+  waiting: nullable(Waiting).describe('Why it is not done yet, and when the group is read again.'),
 });
 export type Plan = Answer<typeof Plan>;
 
@@ -140,7 +163,13 @@ export type PeopleReport = Answer<typeof PeopleReport>;
 
 export const SyncReport = z.object({
   synced: z.array(
-    z.object({ group: text, state: GroupStateName, version: nullable(text), lastError: nullable(text) }),
+    z.object({
+      group: text,
+      state: GroupStateName,
+      version: nullable(text),
+      lastError: nullable(text),
+      waiting: nullable(Waiting),
+    }),
   ),
   stopped: nullable(text).describe('Why the rest was not waited for.'),
 });
@@ -190,6 +219,7 @@ export const Explanation = z.object({
     user: nullable(text),
   }),
   decision: z.object({ outcome: text, detail: text }),
+  waiting: nullable(Waiting).describe('Why the group is not written yet, where it has to wait.'),
   write: nullable(
     z.object({
       at: instant,

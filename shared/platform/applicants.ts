@@ -13,8 +13,10 @@ const TIMEOUT_MS = 10_000;
 /** A person waits at the other end. */
 const PATIENCE_MS = 15_000;
 
+type ApplicantsOptions = Omit<PlatformsOptions, 'onAttempt'>;
+
 /** The platform for a credential that is to be tried, before or without a connection that uses it. */
-export function createApplicants(options: PlatformsOptions): Applicants {
+export function createApplicants(options: ApplicantsOptions): Applicants {
   return {
     present: (baseUrl, token) => applicant(baseUrl, staticBearer(token), options),
     async stored(name, baseUrl) {
@@ -24,7 +26,7 @@ export function createApplicants(options: PlatformsOptions): Applicants {
   };
 }
 
-function applicant(baseUrl: string, credential: Credential, options: PlatformsOptions): Applicant {
+function applicant(baseUrl: string, credential: Credential, options: ApplicantsOptions): Applicant {
   const { clock, dispatcher } = options;
   const client = createGroupClient({
     ...options,

@@ -9,6 +9,7 @@ import type { View } from '../../domain/view.ts';
 import { type Decision, decide, decideLook } from '../../plan/decide.ts';
 import type { Facts } from '../../plan/facts.ts';
 import { viewOf } from '../../plan/foreign.ts';
+import { EARLIER_WRITE, reportWaiting, waitingOf } from '../../plan/waiting.ts';
 import { openPlatform } from '../open-platform.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
@@ -253,8 +254,15 @@ export async function planGroup(
   const needsProof = ({ decision, facts }: Preview) => decision.kind !== 'settle' || facts.state !== state;
   const preview = await undisturbed(state, ports, ask, needsProof);
   if (preview.unseen !== undefined && preview.decision.kind !== 'write') throw preview.unseen;
-  return planFrom(ref, preview);
+  const waiting = waitingFor(preview.decision) ?? waitingOf(state, ports.clock());
+  return { ...planFrom(ref, preview), waiting: reportWaiting(waiting) };
 }
+
+/** A group that is as it should be, and is read once more when an earlier write cannot take effect any more. */
+const waitingFor = (decision: Decision) =>
+  decision.kind === 'settle' && decision.againAtMs !== undefined
+    ? { ...EARLIER_WRITE, untilMs: decision.againAtMs }
+    : undefined;
 
 /** A preview in a person's terms. */
 function planFrom(ref: GroupRef, { decision, facts, unseen }: Preview): GroupPlan {
@@ -275,6 +283,9 @@ function planFrom(ref: GroupRef, { decision, facts, unseen }: Preview): GroupPla
       return planOf(ref, 'none', { note: decision.why.message });
     default: {
       if (released) return planOf(ref, 'none', { note: 'a person let go of this group' });
+      const waiting = reportWaiting(waitingFor(decision));
+      if (waiting !== null && decision.kind === 'settle' && decision.as !== 'held')
+        return planOf(ref, 'none', { note: `waiting until ${waiting.until}: ${waiting.reason}` });
       if (decision.kind !== 'settle' || decision.as !== 'held' || hold === undefined)
         return planOf(ref, 'none', {});
       const users = [...(facts.held?.users ?? [])].sort();
@@ -292,7 +303,7 @@ const stopped = (user: string, { rule }: Hold): AuditedChange => ({
 });
 
 function planOf({ group }: GroupRef, action: GroupPlan['action'], known: Partial<GroupPlan>): GroupPlan {
-  const plan = { group, action, changes: [], held: [], hold: null, note: null, ...known };
+  const plan = { group, action, changes: [], held: [], hold: null, note: null, waiting: null, ...known };
   const said = JSON.stringify([action, plan.changes.map(({ kind, before, after }) => [kind, before, after])]);
   const digest = action === 'hold' ? plan.hold?.digest : undefined;
   return { ...plan, digest: digest ?? createHash('sha256').update(said).digest('hex') };
