@@ -13,6 +13,7 @@ import { atOnce } from '../../shared/sync/gather.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, Stopped, UsageError } from '../io.ts';
+import { clashLines } from '../output/clashes.ts';
 import type { Output } from '../output/output.ts';
 import { plural, shellWords, visible } from '../output/words.ts';
 import { collected, examples, seconds, settingChange } from './arguments.ts';
@@ -154,7 +155,7 @@ function showPlans(plans: readonly GroupPlan[], out: Output, names: Names, write
 }
 
 function* linesOf(plan: GroupPlan, names: Names, { paint }: Output): Generator<string> {
-  const { group, action, changes, held, hold, note, waiting } = plan;
+  const { group, action, changes, held, hold, note, waiting, clashes } = plan;
   yield `${paint.bold(names.group(group))}  ${action}`;
   for (const change of changes.slice(0, SHOWN)) {
     const isRemoval = change.after === null;
@@ -165,6 +166,7 @@ function* linesOf(plan: GroupPlan, names: Names, { paint }: Output): Generator<s
   if (changes.length > SHOWN) yield `  … and ${changes.length - SHOWN} more changes`;
   if (action !== 'hold' && held.length > 0) yield `  ${plural(held.length, 'removal')} held by the guard`;
   if (hold !== null) yield `  next: groupsync holds show ${shellWords(group)}`;
+  for (const line of clashLines(clashes.map((one) => ({ ...one, group })))) yield `  ${paint.bold(line)}`;
   if (waiting !== null) yield `  ${sayWaiting(waiting)}`;
   if (note !== null && waiting?.code !== EARLIER_WRITE.code) yield paint.dim(`  ${note}`);
 }

@@ -118,8 +118,9 @@ function Plan({ group, members }: { readonly group: string; readonly members: re
   return (
     <Section title={T.group.planTitle}>
       <Answered asked={asked}>
-        {({ action, changes, held, note }) => (
+        {({ action, changes, held, note, clashes }) => (
           <>
+            <Clashes group={group} clashes={clashes} />
             {note !== null && <p class="notice warn">{note}</p>}
             {changes.length === 0 && held.length === 0 ? (
               <Empty title={T.group.planNone} />
@@ -150,6 +151,25 @@ function Plan({ group, members }: { readonly group: string; readonly members: re
         )}
       </Answered>
     </Section>
+  );
+}
+
+/** Groups of the platform that creating this one would duplicate, each with the button that adopts it instead. */
+function Clashes({ group, clashes }: Pick<GroupPlan, 'group' | 'clashes'>) {
+  return (
+    <>
+      {clashes.map(({ platformId, name }) => (
+        <div key={platformId} class="notice warn">
+          <p>{T.group.clash(name, platformId)}</p>
+          <Ask
+            title={T.group.clashTitle(name)}
+            text={T.group.adoptText}
+            verb={T.group.adopt}
+            run={() => perform('adopt', { group, platformId }, T.group.adopted)}
+          />
+        </div>
+      ))}
+    </>
   );
 }
 

@@ -173,6 +173,9 @@ export const T = {
     resumed: (count: number) => `${many(count, 'group')} resumed.`,
   },
   group: {
+    clash: (name: string, id: string) =>
+      `The platform has a group “${name}” (${id}) that groupsync does not manage. Creating this group would make a second one.`,
+    clashTitle: (name: string) => `Adopt the group “${name}” of the platform?`,
     waits: (until: string, reason: string) => `Waiting until ${until}: ${reason}`,
     members: 'Members',
     differ: 'Where they differ',

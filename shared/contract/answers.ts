@@ -113,6 +113,10 @@ export const GroupStatus = GroupReport.extend({
 });
 export type GroupStatus = Answer<typeof GroupStatus>;
 
+/** A group of the platform that groupsync does not manage, and that a new group would duplicate. */
+const NameClash = z.object({ platformId: text, name: text });
+export type NameClash = Answer<typeof NameClash>;
+
 /** What apply would do to one group. */
 export const Plan = z.object({
   group: text,
@@ -126,6 +130,11 @@ export const Plan = z.object({
   /** Why nothing would be done, where that is not simply because all is in step. */
   note: nullable(text),
   waiting: nullable(Waiting).describe('Why it is not done yet, and when the group is read again.'),
+  clashes: z
+    .array(NameClash)
+    .describe(
+      'Unmanaged groups with the same name on the platform, which creating the group would duplicate.',
+    ),
 });
 export type Plan = Answer<typeof Plan>;
 
@@ -381,6 +390,8 @@ const AdoptionPlan = z.object({
   bySpokeId: z.array(AdoptedPair),
   /** By name, where only one group has it and none carries the spokeId. */
   byName: z.array(AdoptedPair),
+  /** Unmanaged groups with the name of a group that would be created, and that these settings do not adopt. */
+  clashes: z.array(AdoptedPair),
 });
 export type AdoptionPlan = Answer<typeof AdoptionPlan>;
 
@@ -431,6 +442,9 @@ const ImportComparison = z.object({
   ),
   held: z.array(text).describe('Groups whose removals the guard would hold.'),
   renamed: z.array(z.object({ group: text, before: text, groupName: text.describe('As the file has it.') })),
+  clashes: nullable(z.array(AdoptedPair)).describe(
+    'Unmanaged groups on the platform that new groups of the file would duplicate; null: the platform could not be asked.',
+  ),
 });
 export type ImportComparison = Answer<typeof ImportComparison>;
 

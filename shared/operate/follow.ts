@@ -133,13 +133,13 @@ export async function followGroups(
   }
 }
 
-/** Notifies of each group and reason once. */
+/** Notifies of each group and kind of reason once. */
 function onceEach(onWaiting: FollowOptions['onWaiting']): (rows: SyncReport['synced']) => void {
   const notified = new Set<string>();
   return (rows) => {
     for (const { group, waiting } of rows) {
-      if (waiting === null || notified.has(`${group} ${waiting.reason}`)) continue;
-      notified.add(`${group} ${waiting.reason}`);
+      if (waiting === null || notified.has(`${group} ${waiting.code}`)) continue;
+      notified.add(`${group} ${waiting.code}`);
       onWaiting?.(group, waiting);
     }
   };

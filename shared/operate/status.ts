@@ -14,6 +14,7 @@ import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection, Health } from '../sync/ports/connections.ts';
 import type { Deployment } from '../sync/ports/deployment.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';
+import { SAYING } from '../sync/ports/platform.ts';
 import { type ReportPorts, reportGroup, stateName, summaries } from './report.ts';
 
 export function reportCredential(health: Health | undefined, nowMs: number): CredentialReport {
@@ -147,7 +148,7 @@ const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-dig
 
 /** Why a group waits and until when, by the clock of this machine. */
 export const sayWaiting = ({ until, reason }: Waiting): string =>
-  `waiting until ${CLOCK.format(new Date(until))}: ${shortened(reason)}`;
+  `waiting until ${CLOCK.format(new Date(until))}: ${shortened(reason.split(SAYING, 1)[0] ?? '')}`;
 
 /** The gate as a sentence: what is closed, why, and when it is tried again. */
 export function sayGate({ state, reason, until }: StatusReport['gate']): string {

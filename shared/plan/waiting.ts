@@ -28,7 +28,7 @@ export function waitingOf(state: GroupState, nowMs: number): Waiting | undefined
   if (lastError !== undefined && intent === undefined)
     return { untilMs, code: lastError.code, reason: lastError.message };
   if (lastError !== undefined)
-    return { ...EARLIER_WRITE, untilMs, reason: `${EARLIER_WRITE.reason} (${lastError.message})` };
+    return { ...EARLIER_WRITE, untilMs, reason: `${EARLIER_WRITE.reason}; last error: ${lastError.message}` };
   return doubt === undefined ? undefined : { ...EARLIER_WRITE, untilMs };
 }
 

@@ -39,7 +39,7 @@ export async function inspectCredential(input: InspectInput, ports: ToolPorts): 
     checks,
     usable: listed !== undefined && sample !== undefined,
     preview: sample === undefined ? null : await previewMatch(input, sample, ports),
-    adoption: listed === undefined ? null : await planAdoption(input, listed, ports),
+    adoption: listed === undefined ? null : await planAdoption({ ...input, company }, listed, ports),
   };
 }
 

@@ -1,14 +1,17 @@
 import type { AdoptedPair, AdoptionPlan, MatchPreview } from '../../contract/answers.ts';
 import { fieldName, matchForm } from '../../contract/match-rule.ts';
+import { mayCreate } from '../../contract/group-policy.ts';
 import { renderName } from '../../contract/name-template.ts';
 import { type ConnectionSettings, matchRules } from '../../contract/settings.ts';
 import { groupExists, groupName } from '../../domain/group.ts';
 import type { ConnectionName, MemberId } from '../../domain/ids.ts';
+import { clashFinder, type NamedGroup } from '../../plan/name-clash.ts';
 import { namedLike } from '../../plan/names.ts';
 import { gather } from '../../sync/gather.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { UserState } from '../../sync/ports/desired.ts';
 import type { Applicant } from '../../sync/ports/platform.ts';
+import { unmanagedOf } from '../../sync/unmanaged.ts';
 
 export interface InspectInput {
   readonly name: ConnectionName;
@@ -94,10 +97,12 @@ async function someMembers(connection: ConnectionName, { index, groups, users }:
 type Listed = { readonly id: string; readonly name: string; readonly spokeId: string | null };
 
 export async function planAdoption(
-  { name: connection, settings }: InspectInput,
+  { name: connection, settings, company }: InspectInput & { readonly company: string },
   listed: readonly Listed[],
-  { index, groups }: ToolPorts,
+  { index, groups, claims }: ToolPorts,
 ): Promise<AdoptionPlan> {
+  const clashesOf = clashFinder(listed, settings.adoptExisting);
+  const clashing: (NamedGroup & { readonly group: string })[] = [];
   const pairs: Record<'bySpokeId' | 'byName', AdoptedPair[]> = { bySpokeId: [], byName: [] };
   let directory = 0;
   for (const { ref } of await gather(index.all(connection))) {
@@ -109,8 +114,13 @@ export async function planAdoption(
     const name = renderName(settings.nameTemplate, { name: named, id: ref.group, connection });
     const found = candidateFor(ref.group, name, listed);
     if (found !== undefined) pairs[found.by].push(found.pair);
+    if (state.released || !mayCreate(settings, ref.group, named)) continue;
+    const same = clashesOf({ name, spokeId: ref.group });
+    clashing.push(...same.map((one) => ({ ...one, group: ref.group })));
   }
-  return { existing: listed.length, directory, ...pairs };
+  const unmanaged = await unmanagedOf(clashing, company, claims);
+  const clashes = unmanaged.map(({ group, id, name }) => ({ group, name, platformId: id }));
+  return { existing: listed.length, directory, ...pairs, clashes };
 }
 
 function candidateFor(group: string, name: string, listed: readonly Listed[]) {

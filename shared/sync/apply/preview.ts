@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Plan } from '../../contract/answers.ts';
+import type { NameClash, Plan } from '../../contract/answers.ts';
 import type { ConnectionSettings } from '../../contract/settings.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import type { Hold } from '../../domain/hold.ts';
@@ -9,8 +9,10 @@ import type { View } from '../../domain/view.ts';
 import { type Decision, decide, decideLook } from '../../plan/decide.ts';
 import type { Facts } from '../../plan/facts.ts';
 import { viewOf } from '../../plan/foreign.ts';
+import { clashFinder } from '../../plan/name-clash.ts';
 import { EARLIER_WRITE, reportWaiting, waitingOf } from '../../plan/waiting.ts';
 import { openPlatform } from '../open-platform.ts';
+import { unmanagedOf } from '../unmanaged.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { AuditedChange } from '../ports/logs.ts';
@@ -255,7 +257,22 @@ export async function planGroup(
   const preview = await undisturbed(state, ports, ask, needsProof);
   if (preview.unseen !== undefined && preview.decision.kind !== 'write') throw preview.unseen;
   const waiting = waitingFor(preview.decision) ?? waitingOf(state, ports.clock());
-  return { ...planFrom(ref, preview), waiting: reportWaiting(waiting) };
+  const clashes = await clashesOf(preview, chosen, ports);
+  return { ...planFrom(ref, preview), waiting: reportWaiting(waiting), clashes };
+}
+
+/** By the list of groups that every creation is decided by. */
+async function clashesOf(
+  { decision, facts }: Preview,
+  { company, settings }: Connection,
+  { claims }: Pick<PreviewPorts, 'claims'>,
+): Promise<readonly NameClash[]> {
+  if (decision.kind !== 'write' || decision.plan.action !== 'create') return [];
+  const { after } = decision.plan;
+  if (after === undefined || facts.listed === undefined) return [];
+  const found = clashFinder(facts.listed.groups, settings.adoptExisting)(after);
+  const unmanaged = await unmanagedOf(found, company, claims);
+  return unmanaged.map(({ id, name }) => ({ platformId: id, name }));
 }
 
 /** A group that is as it should be, and is read once more when an earlier write cannot take effect any more. */
@@ -303,7 +320,17 @@ const stopped = (user: string, { rule }: Hold): AuditedChange => ({
 });
 
 function planOf({ group }: GroupRef, action: GroupPlan['action'], known: Partial<GroupPlan>): GroupPlan {
-  const plan = { group, action, changes: [], held: [], hold: null, note: null, waiting: null, ...known };
+  const plan = {
+    group,
+    action,
+    changes: [],
+    held: [],
+    hold: null,
+    note: null,
+    waiting: null,
+    clashes: [],
+    ...known,
+  };
   const said = JSON.stringify([action, plan.changes.map(({ kind, before, after }) => [kind, before, after])]);
   const digest = action === 'hold' ? plan.hold?.digest : undefined;
   return { ...plan, digest: digest ?? createHash('sha256').update(said).digest('hex') };
