@@ -8,6 +8,7 @@ import type {
   GroupStatus,
   HoldRow,
   LogEntry,
+  NameClash,
   SettingRequestRow,
   StatusReport,
   Survey,
@@ -140,6 +141,7 @@ export interface GroupPlan {
   readonly changes: LogEntry['changes'];
   readonly held: readonly string[];
   readonly note: string | null;
+  readonly clashes: readonly NameClash[];
 }
 
 export interface GroupDetail {

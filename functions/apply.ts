@@ -33,5 +33,6 @@ export async function handler(event: SQSEvent, context: Context): Promise<SQSBat
     }
   }
   await Promise.all([...groups.values()].map(([ref, messageIds]) => applyOne(ref, messageIds)));
+  await ports.recordCalls();
   return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
 }

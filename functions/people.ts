@@ -17,6 +17,7 @@ export async function handler(event: unknown): Promise<{ readonly reports: reado
     { ...base, connections: ports.connections, only: connection },
     (each) => refreshPeople(each, ports),
   );
+  await ports.recordCalls();
   const refreshed = reports.reduce((sum, { read }) => sum + read, 0);
   base.metrics.emit('PeopleRefreshed', refreshed);
   if (failure !== undefined) throw loggable(failure.error);

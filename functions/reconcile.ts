@@ -24,6 +24,7 @@ export async function handler(
     { ...base, connections: ports.connections, only: invocation.connection },
     (connection) => runReconcile(connection, invocation, { ports, deadlineMs, metrics: base.metrics }),
   );
+  await ports.recordCalls();
   // All have had their turn: one company's fault must not look as if nothing ran.
   if (invocation.task === 'pump') {
     base.metrics.emit('PumpCompleted', 1);

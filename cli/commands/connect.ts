@@ -10,6 +10,7 @@ import { refuseLoopback } from '../../shared/operate/settings.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { type Act, type Context, parseConnectionName } from '../context.ts';
 import { EXIT, type Io, Stopped, UsageError } from '../io.ts';
+import { clashLines } from '../output/clashes.ts';
 import { plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { linesOf, PROBE_PLAN, tryPlatform } from './doctor.ts';
@@ -156,7 +157,11 @@ function printInspection({ checks, preview, adoption }: Inspection, { out }: Con
     );
     for (const { rule, matched } of preview.byRule) out.note(`     ${rule}: ${matched}`);
   }
-  if (adoption !== null) for (const line of adoptionLines(adoption)) out.note(line);
+  if (adoption === null) return;
+  for (const line of adoptionLines(adoption)) out.note(line);
+  for (const line of clashLines(adoption.clashes)) out.note(paint.bold(line));
+  if (adoption.clashes.length > 0)
+    out.note('  to take over those with exactly the same name, where it is unique: --adopt name');
 }
 
 const SHOWN_PAIRS = 10;

@@ -12,6 +12,7 @@ import type { Act, Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
 import { EXIT, Stopped, UsageError } from '../io.ts';
 import { linesIn } from '../lines.ts';
+import { clashLines } from '../output/clashes.ts';
 import { plural, shellWord, shellWords } from '../output/words.ts';
 import { examples } from './arguments.ts';
 
@@ -221,7 +222,7 @@ const SIGNS = { added: '+', removed: '−', unmatched: '?' } as const;
 
 async function changeLines(context: Context, comparison: ImportComparison | undefined) {
   if (comparison === undefined) return [];
-  const { added, removed, unmatched, held, changes, renamed } = context.out.shown(comparison);
+  const { added, removed, unmatched, held, changes, renamed, clashes } = context.out.shown(comparison);
   const names = await context.names({
     groups: [...held, ...changes.map(({ group }) => group)],
     members: changes.map(({ member }) => member),
@@ -243,8 +244,18 @@ async function changeLines(context: Context, comparison: ImportComparison | unde
       .map(({ group, before, groupName }) => `${withId(before, group)} will be called ${groupName}`),
     ...(renamed.length > SHOWN ? [`… and ${renamed.length - SHOWN} more groups will be renamed`] : []),
     ...held.map((group) => `the guard would hold the removals of ${names.group(group)}`),
+    ...(clashes === null
+      ? ['the platform could not be asked for groups of the same names']
+      : clashLines(clashes)),
+    ...(clashes !== null && clashes.length > 0 ? adoptionLines(context) : []),
   ];
 }
+
+/** A single group can be adopted once the directory has it, and before apply has created another. */
+const adoptionLines = ({ connection }: Context): readonly string[] => [
+  `  to take over those with exactly the same name, where it is unique, first: groupsync connections set ${connection} adoptExisting=byName`,
+  '  to take over single ones, first: groupsync pause; after the import: the commands above, then groupsync resume',
+];
 
 /** Whom the directory has not named is named by the file. */
 const sayKnown = (known: string, id: string, said: string | null) =>

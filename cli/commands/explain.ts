@@ -3,6 +3,7 @@ import type { ExplainedEvent, Explanation, PersonReport } from '../../shared/con
 import { explainMember } from '../../shared/operate/explain.ts';
 import { type Names, withId } from '../../shared/operate/names.ts';
 import { reportPerson } from '../../shared/operate/person.ts';
+import { sayWaiting } from '../../shared/operate/status.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { shellWords } from '../output/words.ts';
@@ -87,7 +88,7 @@ function hintsOf({ decision: { outcome }, member, match }: Explanation): readonl
 }
 
 function print(explanation: Explanation, { out }: Context, names: Names): void {
-  const { events, match, decision, write } = explanation;
+  const { events, match, decision, waiting, write } = explanation;
   const { paint } = out;
   const verdict = explanation.present ? paint.green('is in the group') : paint.red('is not in the group');
   out.line(`${names.member(explanation.member)} ${verdict} ${names.group(explanation.group)}`);
@@ -108,6 +109,7 @@ function print(explanation: Explanation, { out }: Context, names: Names): void {
     out.line(`person    ${id}, ${state}; in groups as ${match.user ?? 'nobody: the id is hidden'}`);
   }
   out.line(`decision  ${decision.outcome}`);
+  if (waiting !== null) out.line(sayWaiting(waiting));
   if (write === null) {
     out.line('write     none has been about them');
     return;

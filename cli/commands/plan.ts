@@ -6,11 +6,14 @@ import { allGroups } from '../../shared/operate/find-group.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';
 import type { Named, Names } from '../../shared/operate/names.ts';
 import { planSettings } from '../../shared/operate/settings.ts';
+import { sayWaiting } from '../../shared/operate/status.ts';
+import { EARLIER_WRITE } from '../../shared/plan/waiting.ts';
 import { type GroupPlan, planGroup } from '../../shared/sync/apply/preview.ts';
 import { atOnce } from '../../shared/sync/gather.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, Stopped, UsageError } from '../io.ts';
+import { clashLines } from '../output/clashes.ts';
 import type { Output } from '../output/output.ts';
 import { plural, shellWords, visible } from '../output/words.ts';
 import { collected, examples, seconds, settingChange } from './arguments.ts';
@@ -89,6 +92,7 @@ async function sync(context: Context, groups: readonly string[], options: SyncOp
   const report = await syncGroups(refs, await context.ports(), {
     timeoutMs: options.timeout * 1_000,
     signal: io.signal,
+    onWaiting: (group, waiting) => out.note(`${group} is ${sayWaiting(waiting)}`),
     onProgress: progress.show,
   }).finally(progress.end);
   const names = await context.names({ groups: report.synced.map(({ group }) => group) });
@@ -139,7 +143,8 @@ const namedIn = (plans: readonly GroupPlan[]): Named => {
 
 const isUnnamed = ({ kind, member }: GroupPlan['changes'][number]): boolean =>
   member == null && kind.endsWith('_member');
-const isBusy = ({ action, note }: GroupPlan): boolean => action !== 'none' || note !== null;
+const isBusy = ({ action, note, waiting }: GroupPlan): boolean =>
+  action !== 'none' || note !== null || waiting !== null;
 
 /** Plans for people: one line per change, with its reason. */
 function showPlans(plans: readonly GroupPlan[], out: Output, names: Names, write = out.line): void {
@@ -150,7 +155,7 @@ function showPlans(plans: readonly GroupPlan[], out: Output, names: Names, write
 }
 
 function* linesOf(plan: GroupPlan, names: Names, { paint }: Output): Generator<string> {
-  const { group, action, changes, held, hold, note } = plan;
+  const { group, action, changes, held, hold, note, waiting, clashes } = plan;
   yield `${paint.bold(names.group(group))}  ${action}`;
   for (const change of changes.slice(0, SHOWN)) {
     const isRemoval = change.after === null;
@@ -161,7 +166,9 @@ function* linesOf(plan: GroupPlan, names: Names, { paint }: Output): Generator<s
   if (changes.length > SHOWN) yield `  … and ${changes.length - SHOWN} more changes`;
   if (action !== 'hold' && held.length > 0) yield `  ${plural(held.length, 'removal')} held by the guard`;
   if (hold !== null) yield `  next: groupsync holds show ${shellWords(group)}`;
-  if (note !== null) yield paint.dim(`  ${note}`);
+  for (const line of clashLines(clashes.map((one) => ({ ...one, group })))) yield `  ${paint.bold(line)}`;
+  if (waiting !== null) yield `  ${sayWaiting(waiting)}`;
+  if (note !== null && waiting?.code !== EARLIER_WRITE.code) yield paint.dim(`  ${note}`);
 }
 
 function sayChange(change: GroupPlan['changes'][number], names: Names): string {

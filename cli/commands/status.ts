@@ -4,7 +4,15 @@ import { GROUP_STATES } from '../../shared/contract/names.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
 import { type Names, withId } from '../../shared/operate/names.ts';
 import { reportGroups } from '../../shared/operate/report.ts';
-import { mendOf, readGroupStatus, readStatus, sayGate, shortened } from '../../shared/operate/status.ts';
+import {
+  mendOf,
+  readGroupStatus,
+  readStatus,
+  sayFailingCalls,
+  sayGate,
+  sayWaiting,
+  shortened,
+} from '../../shared/operate/status.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import type { Column } from '../output/table.ts';
@@ -41,7 +49,8 @@ async function showStatus(context: Context): Promise<number> {
   const status = await readStatus(found, ports);
   context.out.answer(status, (shown) => printStatus(shown, context));
   for (const step of nextSteps(status)) context.out.note(`next: ${step}`);
-  return status.gate.state === 'open' && !status.observing ? EXIT.done : EXIT.attention;
+  const isWorking = status.gate.state === 'open' && !status.observing && status.failingCalls.length === 0;
+  return isWorking ? EXIT.done : EXIT.attention;
 }
 
 function printStatus(status: StatusReport, { out }: Context): void {
@@ -51,6 +60,7 @@ function printStatus(status: StatusReport, { out }: Context): void {
   const number = (count: number | null) => (count === null ? 'missing' : String(count));
   out.line(`connection  ${status.connection}`);
   out.line(`gate        ${(gate.state === 'open' ? paint.green : paint.red)(sayGate(gate))}`);
+  for (const failing of status.failingCalls) out.line(`calls       ${paint.red(sayFailingCalls(failing))}`);
   if (observing) out.line(`observing   ${paint.red('yes: it plans only, and writes nothing until resumed')}`);
   if (drift !== 'restore') out.line(`drift       ${DRIFT[drift] ?? drift}`);
   out.line(`credential  ${sayCredential(status.credential)}`);
@@ -75,20 +85,14 @@ const DRIFT: Readonly<Record<string, string>> = {
 };
 
 /** What keeps most from happening comes first. */
-function nextSteps({
-  connection,
-  gate,
-  observing,
-  credential,
-  holds,
-  groups,
-  queues,
-  settingRequests,
-}: StatusReport) {
+function nextSteps(status: StatusReport) {
+  const { connection, gate, failingCalls, observing, credential, holds, groups, queues } = status;
+  const { settingRequests } = status;
+  const hasFault = credential.failure !== null || failingCalls.length > 0;
   const dead = (queues.eventsDlq ?? 0) + (queues.applyDlq ?? 0);
   const steps: readonly (readonly [isDue: boolean, step: string])[] = [
     [gate.state !== 'open', mendOf(gate, connection) ?? ''],
-    [gate.state !== 'backoff' && credential.failure !== null, 'groupsync doctor --faults'],
+    [gate.state !== 'backoff' && hasFault, 'groupsync doctor --faults'],
     [gate.state !== 'paused' && observing, 'groupsync resume'],
     [holds > 0, 'groupsync holds'],
     [settingRequests > 0, `groupsync connections confirm ${connection}`],
@@ -131,6 +135,7 @@ function printGroup(group: GroupStatus, names: Names, { out }: Context): void {
     out.line(`hold        ${hold.removes} of these ${users.length} would go, and are kept: ${hold.decision}`);
   out.line(`last write  ${group.lastWriteAt ?? 'none'}`);
   if (group.dirtySince !== null) out.line(`waiting     since ${group.dirtySince}`);
+  if (group.waiting !== null) out.line(sayWaiting(group.waiting));
   if (group.lastError !== null) out.line(`last error  ${group.lastError.code}: ${group.lastError.message}`);
   if (group.pending.length === 0) return;
   out.line();
@@ -149,7 +154,10 @@ async function showGroups(context: Context, { state }: { state?: string }, _comm
   const groups = (await reportGroups(found.name, ports))
     .filter((group) => state === undefined || group.state === state)
     .sort((a, b) => BY_NAME.compare(a.name ?? '', b.name ?? ''));
-  context.out.answer({ groups }, () => context.out.table(groups, GROUP_COLUMNS, 'no groups'));
+  const columns = groups.some(({ waiting }) => waiting !== null)
+    ? [...GROUP_COLUMNS, WAITING_COLUMN]
+    : GROUP_COLUMNS;
+  context.out.answer({ groups }, () => context.out.table(groups, columns, 'no groups'));
   return EXIT.done;
 }
 
@@ -164,3 +172,8 @@ const GROUP_COLUMNS: readonly Column<GroupReport>[] = [
   { title: 'pending', of: ({ pending }) => pending.length, align: 'right' },
   { title: 'state', of: ({ state }) => state },
 ];
+
+const WAITING_COLUMN: Column<GroupReport> = {
+  title: 'waits',
+  of: ({ waiting }) => (waiting === null ? null : sayWaiting(waiting)),
+};

@@ -30,6 +30,11 @@ const clockTime = new Intl.DateTimeFormat(undefined, {
 /** In the reader's zone, and exact in UTC. */
 export const exact = (at: string): string => `${inZone.format(new Date(at))} (${at})`;
 
+const minuteTime = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+
+/** Hour and minute in the reader's zone. */
+export const minute = (at: string): string => minuteTime.format(new Date(at));
+
 export const clock = (at: string): string => clockTime.format(new Date(at));
 
 /** Without characters that would make text be read in another order than it has, as the command line shows it. */

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { GroupDetail, GroupPlan, MemberLine } from '../answers.ts';
 import { Entries } from './activity.tsx';
-import { number } from './format.ts';
+import { minute, number } from './format.ts';
 import { Pause } from './groups.tsx';
 import { useAnswer } from './net.ts';
 import {
@@ -31,7 +31,7 @@ export function Group() {
 
 function Shown({ status, held, members, history }: GroupDetail) {
   const { id, name, state, platformId, version, lastWriteAt, dirtySince, lastError, wanted } = status;
-  const { applied, pending } = status;
+  const { applied, pending, waiting } = status;
   const [showsPlan, setShowsPlan] = useState(false);
   const facts: readonly (readonly [string, preact.ComponentChildren])[] = [
     [T.group.facts.id, id],
@@ -57,6 +57,7 @@ function Shown({ status, held, members, history }: GroupDetail) {
           <a href={pathTo('hold', id)}>{T.group.holdLink(status.hold.removes)}</a>
         </p>
       )}
+      {waiting !== null && <p class="notice warn">{T.group.waits(minute(waiting.until), waiting.reason)}</p>}
       {lastError !== null && (
         <p class="notice bad">
           <strong>{T.group.facts.error}:</strong> {lastError.message} <Time at={lastError.at} />
@@ -117,8 +118,9 @@ function Plan({ group, members }: { readonly group: string; readonly members: re
   return (
     <Section title={T.group.planTitle}>
       <Answered asked={asked}>
-        {({ action, changes, held, note }) => (
+        {({ action, changes, held, note, clashes }) => (
           <>
+            <Clashes group={group} clashes={clashes} />
             {note !== null && <p class="notice warn">{note}</p>}
             {changes.length === 0 && held.length === 0 ? (
               <Empty title={T.group.planNone} />
@@ -149,6 +151,25 @@ function Plan({ group, members }: { readonly group: string; readonly members: re
         )}
       </Answered>
     </Section>
+  );
+}
+
+/** Groups of the platform that creating this one would duplicate, each with the button that adopts it instead. */
+function Clashes({ group, clashes }: Pick<GroupPlan, 'group' | 'clashes'>) {
+  return (
+    <>
+      {clashes.map(({ platformId, name }) => (
+        <div key={platformId} class="notice warn">
+          <p>{T.group.clash(name, platformId)}</p>
+          <Ask
+            title={T.group.clashTitle(name)}
+            text={T.group.adoptText}
+            verb={T.group.adopt}
+            run={() => perform('adopt', { group, platformId }, T.group.adopted)}
+          />
+        </div>
+      ))}
+    </>
   );
 }
 

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Home as HomeAnswer } from '../answers.ts';
 import { Entries } from './activity.tsx';
-import { duration, number, percent } from './format.ts';
+import { duration, minute, number, percent } from './format.ts';
 import { live, useAnswer } from './net.ts';
 import { Answered, Empty, Page, Section, sayPerson, Time } from './parts.tsx';
 import { connection, pathTo } from './route.ts';
@@ -55,7 +55,7 @@ function Shown(home: HomeAnswer) {
 
 /** What is true of the whole, in one sentence; the worst comes first. */
 function Sentence({ status, observing }: HomeAnswer) {
-  const { groups, gate, backlog } = status;
+  const { groups, gate, backlog, failingCalls } = status;
   const { deleted = 0, excluded = 0, unknown = 0, in_sync: inStep = 0 } = groups;
   const every = Object.values(groups).reduce((sum, count) => sum + count, 0);
   const all = every - deleted - excluded - unknown;
@@ -79,6 +79,7 @@ function Sentence({ status, observing }: HomeAnswer) {
     );
   }
   if (observing) return <>{T.home.observing}</>;
+  if (failingCalls.length > 0) return <>{T.home.callsFail}</>;
   if (all === 0) return <>{T.home.empty}</>;
   if (inStep === all) return <>{T.home.all(all)}</>;
   return (
@@ -136,7 +137,7 @@ const need = (
 ): Need => ({ key, tone, title, text, href, next });
 
 /** What keeps all writing back, or soon may. */
-function gateNeeds({ gate, credential }: HomeAnswer['status']): readonly Need[] {
+function gateNeeds({ gate, credential, failingCalls }: HomeAnswer['status']): readonly Need[] {
   const tone = gate.state === 'unauthorized' ? 'bad' : 'warn';
   const next = gate.state === 'paused' ? T.home.resumeNext : T.home.gateNext;
   const says = [T.conn.gates[gate.state] ?? gate.state, gate.reason ?? ''] as const;
@@ -144,6 +145,12 @@ function gateNeeds({ gate, credential }: HomeAnswer['status']): readonly Need[] 
   const at = pathTo('connection');
   return [
     ...(gate.state === 'open' ? [] : [need(['gate', tone], says, [at, next])]),
+    ...failingCalls.map(({ endpoint, failed, total, share, since, reason }) => {
+      const counts = `${number(failed)} of ${T.many(total, 'call')}`;
+      const text = T.home.failingCallsText(counts, minute(since), reason);
+      const title = T.home.failingCalls(percent(share), endpoint);
+      return need([`calls ${endpoint}`, 'bad'], [title, text], [at, T.home.gateNext]);
+    }),
     ...(failure === null || tone === 'bad'
       ? []
       : [need(['credential', 'bad'], [T.home.credential, failure.message], [at, T.home.gateNext])]),

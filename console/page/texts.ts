@@ -86,6 +86,10 @@ export const T = {
       per_hour: 'too many within an hour',
     } as Readonly<Record<string, string>>,
     gateNext: 'See what to do',
+    failingCalls: (share: string, endpoint: string) => `${share} of the calls fail: ${endpoint}`,
+    failingCallsText: (counts: string, since: string, reason: string) =>
+      `${counts} failed since ${since}, the last with ${reason}. They are repeated by themselves.`,
+    callsFail: 'Calls of the platform fail.',
     resumeNext: 'Resume',
     credential: 'The last check of the credential failed',
     failedGroup: (name: string) => `${name} could not be written`,
@@ -169,6 +173,10 @@ export const T = {
     resumed: (count: number) => `${many(count, 'group')} resumed.`,
   },
   group: {
+    clash: (name: string, id: string) =>
+      `The platform has a group “${name}” (${id}) that groupsync does not manage. Creating this group would make a second one.`,
+    clashTitle: (name: string) => `Adopt the group “${name}” of the platform?`,
+    waits: (until: string, reason: string) => `Waiting until ${until}: ${reason}`,
     members: 'Members',
     differ: 'Where they differ',
     everybody: 'Everybody',

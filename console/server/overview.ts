@@ -109,10 +109,22 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, des
     /** Differs where anything that a page shows may differ. */
     async live(): Promise<Live> {
       const { status, pending, groups } = await current.get();
-      const { backlog, gate, credential, queues } = status;
+      const { backlog, gate, failingCalls, credential, queues } = status;
       const { entries } = await activity.get();
-      const told = groups.map(({ ref, dueMs: _due, ...shown }) => [ref.group, shown]);
-      const facts = [backlog, gate, credential.failure, queues, pending, told, entries[0], entries.length];
+      // A group's page shows until when it waits, which moves with `dueMs`.
+      const told = groups.map(({ ref, ...shown }) => [ref.group, shown]);
+      const calls = failingCalls.map(({ endpoint, since, reason }) => [endpoint, since, reason]);
+      const facts = [
+        backlog,
+        gate,
+        calls,
+        credential.failure,
+        queues,
+        pending,
+        told,
+        entries[0],
+        entries.length,
+      ];
       const { eventsDlq, applyDlq } = queues;
       return {
         revision: createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 16),

@@ -47,6 +47,14 @@ export type CredentialReport = Answer<typeof CredentialReport>;
 export const GroupStateName = z.enum(GROUP_STATES);
 export type GroupStateName = z.infer<typeof GroupStateName>;
 
+/** Why a group with changes is not written yet; null where it is written at the next opportunity. */
+export const Waiting = z.object({
+  until: instant.describe('When the group is read again by itself.'),
+  code: text,
+  reason: text,
+});
+export type Waiting = Answer<typeof Waiting>;
+
 /** One group as `groups` and `status` show it. */
 export const GroupReport = z.object({
   connection: text,
@@ -59,6 +67,7 @@ export const GroupReport = z.object({
   applied: count.describe('Members confirmed on the platform.'),
   users: z.array(text).describe("Users in the platform's group as last written or read, sorted."),
   pending: z.array(z.object({ id: text, cause: PendingCause, sinceMs: ms })),
+  waiting: nullable(Waiting).describe('Why its changes are not written yet, where they have to wait.'),
 });
 export type GroupReport = Answer<typeof GroupReport>;
 
@@ -73,6 +82,17 @@ export const SettingRequestRow = z.object({
   at: instant,
 });
 export type SettingRequestRow = Answer<typeof SettingRequestRow>;
+/** Calls of one endpoint of the platform since they began to fail. */
+const FailingEndpoint = z.object({
+  endpoint: text.describe('Method and path template.'),
+  failed: count,
+  total: count.describe('Calls since the first that failed.'),
+  share: z.number().describe('Failed calls by all calls, from 0 to 1.'),
+  since: instant,
+  lastFailureAt: instant,
+  reason: text.describe('Status of the last failure, or the class of its error.'),
+});
+export type FailingEndpoint = Answer<typeof FailingEndpoint>;
 
 /** How one connection stands; null where there is nothing to tell. */
 export const StatusReport = z.object({
@@ -82,6 +102,7 @@ export const StatusReport = z.object({
     until: nullable(instant),
     reason: nullable(text),
   }),
+  failingCalls: z.array(FailingEndpoint).describe('Endpoints whose calls fail now; empty where none fails.'),
   observing: z.boolean().describe('It plans only, and writes nothing.'),
   drift: text.describe('What is done about changes by others: restore, report or adopt.'),
   credential: CredentialReport,
@@ -107,6 +128,10 @@ export const GroupStatus = GroupReport.extend({
 });
 export type GroupStatus = Answer<typeof GroupStatus>;
 
+/** A group of the platform that groupsync does not manage, and that a new group would duplicate. */
+const NameClash = z.object({ platformId: text, name: text });
+export type NameClash = Answer<typeof NameClash>;
+
 /** What apply would do to one group. */
 export const Plan = z.object({
   group: text,
@@ -119,6 +144,12 @@ export const Plan = z.object({
   digest: text,
   /** Why nothing would be done, where that is not simply because all is in step. */
   note: nullable(text),
+  waiting: nullable(Waiting).describe('Why it is not done yet, and when the group is read again.'),
+  clashes: z
+    .array(NameClash)
+    .describe(
+      'Unmanaged groups with the same name on the platform, which creating the group would duplicate.',
+    ),
 });
 export type Plan = Answer<typeof Plan>;
 
@@ -156,7 +187,13 @@ export type PeopleReport = Answer<typeof PeopleReport>;
 
 export const SyncReport = z.object({
   synced: z.array(
-    z.object({ group: text, state: GroupStateName, version: Version, lastError: nullable(text) }),
+    z.object({
+      group: text,
+      state: GroupStateName,
+      version: Version,
+      lastError: nullable(text),
+      waiting: nullable(Waiting),
+    }),
   ),
   stopped: nullable(text).describe('Why the rest was not waited for.'),
 });
@@ -206,6 +243,7 @@ export const Explanation = z.object({
     user: nullable(text),
   }),
   decision: z.object({ outcome: text, detail: text }),
+  waiting: nullable(Waiting).describe('Why the group is not written yet, where it has to wait.'),
   write: nullable(
     z.object({
       at: instant,
@@ -367,6 +405,8 @@ const AdoptionPlan = z.object({
   bySpokeId: z.array(AdoptedPair),
   /** By name, where only one group has it and none carries the spokeId. */
   byName: z.array(AdoptedPair),
+  /** Unmanaged groups with the name of a group that would be created, and that these settings do not adopt. */
+  clashes: z.array(AdoptedPair),
 });
 export type AdoptionPlan = Answer<typeof AdoptionPlan>;
 
@@ -429,6 +469,9 @@ const ImportComparison = z.object({
   ),
   held: z.array(text).describe('Groups whose removals the guard would hold.'),
   renamed: z.array(z.object({ group: text, before: text, groupName: text.describe('As the file has it.') })),
+  clashes: nullable(z.array(AdoptedPair)).describe(
+    'Unmanaged groups on the platform that new groups of the file would duplicate; null: the platform could not be asked.',
+  ),
 });
 export type ImportComparison = Answer<typeof ImportComparison>;
 

@@ -26,3 +26,13 @@ export function policyFor(
     drift: policy?.drift ?? settings.drift,
   };
 }
+
+/** Whether the settings let groupsync create the group on the platform. */
+export function mayCreate(
+  settings: Pick<ConnectionSettings, 'groups' | 'drift'>,
+  id: string,
+  name: string | undefined,
+): boolean {
+  const { excluded, mode } = policyFor(settings, id, name);
+  return !excluded && mode !== 'report';
+}

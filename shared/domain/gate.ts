@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { FailingCalls } from './failing-calls.ts';
 import { type Frozen, groupText, number, platformGroupText, text } from './forms.ts';
 
 /** The switch before the platform, one per connection. */
@@ -23,6 +24,8 @@ export const Gate = z.lazy(() =>
     witness: platformGroupText.exactOptional(),
     /** It has just opened: what failed behind it need not wait out its own back-off. */
     backlog: z.boolean().exactOptional(),
+    /** Endpoints whose calls fail, or failed until lately. A write without it keeps what is stored; `[]` removes it. */
+    failingCalls: z.array(FailingCalls).exactOptional(),
   }),
 );
 export type Gate = Frozen<z.infer<typeof Gate>>;

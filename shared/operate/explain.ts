@@ -8,6 +8,7 @@ import { type GroupRef, type MemberId, memberId, platformUserId, roleId } from '
 import { readStamp, STAMP_ZERO } from '../domain/stamp.ts';
 import type { Facts } from '../plan/facts.ts';
 import { type Asked, isPresent, isWanted, type Verdict, verdictOf } from '../plan/verdict.ts';
+import { reportWaiting, waitingOf } from '../plan/waiting.ts';
 import { learn } from '../sync/apply/facts.ts';
 import { type PreviewPorts, previewGroup, readingOf, undisturbed } from '../sync/apply/preview.ts';
 import { type MemberStanding, refusedRevisionOf, standingNow, standingOf } from '../sync/member-standing.ts';
@@ -74,6 +75,7 @@ export async function explainMember(
       user: who.platformUser ?? null,
     },
     decision: verdict,
+    waiting: reportWaiting(waitingOf(state, ports.clock())),
     write: lastWrite(entries, who),
   };
 }

@@ -1,7 +1,8 @@
-import type { SyncReport } from '../contract/answers.ts';
+import type { SyncReport, Waiting } from '../contract/answers.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import type { GroupId, GroupRef } from '../domain/ids.ts';
 import { shows } from '../plan/foreign.ts';
+import { reportWaiting, waitingOf } from '../plan/waiting.ts';
 import { atOnce } from '../sync/gather.ts';
 import { openPlatform } from '../sync/open-platform.ts';
 import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
@@ -11,7 +12,7 @@ import { READS_IN_FLIGHT, WRITES_IN_FLIGHT } from '../sync/tuning.ts';
 import { wakeAll } from '../sync/wake.ts';
 import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
 import { stateName } from './report.ts';
-import { instant, sayGate } from './status.ts';
+import { instant, sayGate, sayWaiting } from './status.ts';
 
 export type SyncPorts = WakePorts &
   JournalPorts &
@@ -22,6 +23,8 @@ export interface FollowOptions {
   /** Waits only for writes that were begun: of what is paused, no other comes. */
   readonly writesOnly?: boolean;
   readonly signal?: AbortSignal | undefined;
+  /** Notified once per group and reason: the group is not written before then. */
+  readonly onWaiting?: ((group: string, waiting: Waiting) => void) | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
@@ -97,38 +100,76 @@ async function isAsLeft(state: Suspicion['state'], connection: Connection, ports
   }
 }
 
-/** Waits until no group is dirty, or is written any more; stops early where nothing can be written before a person acts. */
+/**
+ * Waits until no group is dirty, or is written any more. It stops early where nothing can be written before a person
+ * acts, or where all groups that are left wait for a time after the end of the timeout.
+ */
 export async function followGroups(
   refs: readonly GroupRef[],
   ports: SyncPorts,
-  { timeoutMs, writesOnly, signal, onProgress }: FollowOptions,
+  { timeoutMs, writesOnly = false, signal, onProgress, onWaiting }: FollowOptions,
 ): Promise<SyncReport> {
   const endMs = ports.clock() + timeoutMs;
+  const notify = onceEach(onWaiting);
   for (;;) {
     const states = await ports.groups.readMany(refs);
-    const found = states.map((state) => ({
-      group: state.ref.group,
-      state: stateName(state),
-      version: state.version ?? null,
-      lastError: state.lastError?.message ?? null,
-    }));
-    const synced = found.toSorted((a, b) => (a.group < b.group ? -1 : 1));
-    const isWaiting = (one: GroupState) =>
-      writesOnly === true ? one.intent !== undefined : stateName(one) === 'dirty';
-    const waiting = states.filter(isWaiting).length;
-    onProgress?.(synced.length - waiting, refs.length);
-    if (waiting === 0) return { synced, stopped: null };
-    const stopped = writesOnly === true ? undefined : await reasonToStop(refs, ports);
+    const nowMs = ports.clock();
+    const synced = syncedRows(states, nowMs);
+    const isLeft = (one: GroupState) => (writesOnly ? one.intent !== undefined : stateName(one) === 'dirty');
+    const left = states.filter(isLeft);
+    onProgress?.(synced.length - left.length, refs.length);
+    if (left.length === 0) return { synced, stopped: null };
+    const stopped = writesOnly ? undefined : await reasonToStop(refs, ports);
     if (stopped !== undefined) return { synced, stopped };
-    if (ports.clock() >= endMs) {
+    const late = writesOnly ? undefined : waitsBeyond(left, { nowMs, endMs, count: refs.length });
+    if (late !== undefined) return { synced, stopped: late };
+    if (nowMs >= endMs) {
       return {
         synced,
-        stopped: `${waiting} of ${refs.length} groups are not done after ${timeoutMs / 1_000} s`,
+        stopped: `${left.length} of ${refs.length} groups are not done after ${timeoutMs / 1_000} s`,
       };
     }
     if (signal?.aborted === true) return { synced, stopped: 'interrupted; apply goes on' };
+    notify(synced);
     await ports.sleep(LOOK_EVERY_MS);
   }
+}
+
+/** Notifies of each group and kind of reason once. */
+function onceEach(onWaiting: FollowOptions['onWaiting']): (rows: SyncReport['synced']) => void {
+  const notified = new Set<string>();
+  return (rows) => {
+    for (const { group, waiting } of rows) {
+      if (waiting === null || notified.has(`${group} ${waiting.code}`)) continue;
+      notified.add(`${group} ${waiting.code}`);
+      onWaiting?.(group, waiting);
+    }
+  };
+}
+
+function syncedRows(states: readonly GroupState[], nowMs: number): SyncReport['synced'] {
+  const rows = states.map((state) => ({
+    group: state.ref.group,
+    state: stateName(state),
+    version: state.version ?? null,
+    lastError: state.lastError?.message ?? null,
+    waiting: reportWaiting(waitingOf(state, nowMs)),
+  }));
+  return rows.toSorted((a, b) => (a.group < b.group ? -1 : 1));
+}
+
+/** Why following until the end is in vain: every group that is left waits for longer. */
+function waitsBeyond(
+  left: readonly GroupState[],
+  { nowMs, endMs, count }: { readonly nowMs: number; readonly endMs: number; readonly count: number },
+): string | undefined {
+  const [first] = left;
+  const waits = left.map((state) => waitingOf(state, nowMs));
+  const waiting = reportWaiting(waits[0]);
+  if (first === undefined || waiting === null) return undefined;
+  if (waits.some((wait) => wait === undefined || wait.untilMs <= endMs)) return undefined;
+  const others = left.length === 1 ? '' : `${left.length} of ${count} groups have to wait; `;
+  return `${others}${first.ref.group} is ${sayWaiting(waiting)}`;
 }
 
 async function reasonToStop([first]: readonly GroupRef[], ports: SyncPorts): Promise<string | undefined> {

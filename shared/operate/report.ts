@@ -1,11 +1,12 @@
 import type { GroupReport, GroupStateName } from '../contract/answers.ts';
+import { reportWaiting, waitingOf } from '../plan/waiting.ts';
 import { type GroupRegisters, isUnheardOf } from '../domain/group.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import { gather } from '../sync/gather.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 
-export type ReportPorts = Pick<ToolPorts, 'groups' | 'index'>;
+export type ReportPorts = Pick<ToolPorts, 'groups' | 'index' | 'clock'>;
 
 type Shown = Pick<GroupState, 'paused' | 'dirtySinceMs' | 'failedAtMs' | 'settled'> & {
   readonly registers?: GroupRegisters | undefined;
@@ -21,7 +22,10 @@ export function stateName({ paused, dirtySinceMs, failedAtMs, settled, registers
 }
 
 /** Every group as the index shows it. It does not tell a group that was never named from one that was deleted. */
-export async function* summaries(connection: ConnectionName, { index, groups }: ReportPorts) {
+export async function* summaries(
+  connection: ConnectionName,
+  { index, groups }: Pick<ReportPorts, 'groups' | 'index'>,
+) {
   for await (const page of index.all(connection)) {
     const unsure = page.filter(({ settled, name }) => settled === 'deleted' && name === undefined);
     const refs = unsure.map(({ ref }) => ref);
@@ -43,7 +47,7 @@ export async function reportGroups(connection: ConnectionName, ports: ReportPort
 
 export async function reportGroup(
   state: GroupState,
-  { groups }: Pick<ReportPorts, 'groups'>,
+  { groups, clock }: Pick<ReportPorts, 'groups' | 'clock'>,
 ): Promise<GroupReport> {
   const view = state.view === undefined ? undefined : await groups.readView(state.ref, state.view);
   const members = await groups.members(state.ref);
@@ -60,5 +64,6 @@ export async function reportGroup(
     pending: members.flatMap(({ member, pending }) =>
       pending === undefined ? [] : [{ id: member, cause: pending.cause, sinceMs: pending.sinceMs }],
     ),
+    waiting: reportWaiting(waitingOf(state, clock())),
   };
 }

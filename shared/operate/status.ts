@@ -1,10 +1,20 @@
-import type { CredentialReport, GroupStateName, GroupStatus, StatusReport } from '../contract/answers.ts';
+import type {
+  CredentialReport,
+  FailingEndpoint,
+  GroupStateName,
+  GroupStatus,
+  StatusReport,
+  Waiting,
+} from '../contract/answers.ts';
 import { QUEUE_KEYS, type QueueKey } from '../contract/names.ts';
+import { isFailing } from '../domain/failing-calls.ts';
+import type { Gate } from '../domain/gate.ts';
 import type { GroupRef } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection, Health } from '../sync/ports/connections.ts';
 import type { Deployment } from '../sync/ports/deployment.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';
+import { SAYING } from '../sync/ports/platform.ts';
 import { type ReportPorts, reportGroup, stateName, summaries } from './report.ts';
 
 export function reportCredential(health: Health | undefined, nowMs: number): CredentialReport {
@@ -15,6 +25,26 @@ export function reportCredential(health: Health | undefined, nowMs: number): Cre
     goodAgeMs: goodAtMs === undefined ? null : Math.max(0, nowMs - goodAtMs),
     failure: isOver ? null : { at: new Date(lastFailure.atMs).toISOString(), message: lastFailure.message },
   };
+}
+
+/** Endpoints whose calls fail now, as the workers recorded it on the gate. */
+export function failingEndpoints({ failingCalls = [] }: Gate, nowMs: number): readonly FailingEndpoint[] {
+  const failing = failingCalls.filter((one) => isFailing(one, nowMs));
+  return failing.map(({ endpoint, failed, total, sinceMs, lastFailedMs, reason }) => ({
+    endpoint,
+    failed,
+    total,
+    share: failed / total,
+    since: new Date(sinceMs).toISOString(),
+    lastFailureAt: new Date(lastFailedMs).toISOString(),
+    reason,
+  }));
+}
+
+/** Failing calls as a sentence: which, how many of how many, since when and how. */
+export function sayFailingCalls({ endpoint, failed, total, share, since, reason }: FailingEndpoint): string {
+  const counts = `${failed} of ${total} calls (${Math.round(share * 100)} %)`;
+  return `${endpoint}: ${counts} failed since ${since.slice(0, 19)}Z, the last with ${reason}`;
 }
 
 export async function readStatus(
@@ -33,6 +63,7 @@ export async function readStatus(
   return {
     connection,
     gate: { state: gate.state, until: instant(gate.untilMs), reason: gate.reason ?? null },
+    failingCalls: failingEndpoints(gate, nowMs),
     observing,
     drift: settings.drift,
     credential: reportCredential(health, nowMs),
@@ -113,6 +144,12 @@ export const mendOf = (gate: Pick<StatusReport['gate'], 'state'>, connection: st
     unauthorized: `groupsync connect ${connection}`,
     backoff: 'groupsync doctor --faults',
   })[gate.state];
+
+const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+
+/** Why a group waits and until when, by the clock of this machine. */
+export const sayWaiting = ({ until, reason }: Waiting): string =>
+  `waiting until ${CLOCK.format(new Date(until))}: ${shortened(reason.split(SAYING, 1)[0] ?? '')}`;
 
 /** The gate as a sentence: what is closed, why, and when it is tried again. */
 export function sayGate({ state, reason, until }: StatusReport['gate']): string {

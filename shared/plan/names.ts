@@ -64,7 +64,7 @@ const lookThrough = (groups: readonly ListedGroup[]) => ({
   byFold: grouped(groups.filter(isWhole), ({ name }) => foldName(name)),
 });
 
-function grouped<Listed, Key>(groups: readonly Listed[], keyOf: (group: Listed) => Key) {
+export function grouped<Listed, Key>(groups: readonly Listed[], keyOf: (group: Listed) => Key) {
   const found = new Map<Key, Listed[]>();
   for (const group of groups) {
     const same = found.get(keyOf(group));
@@ -78,10 +78,15 @@ function grouped<Listed, Key>(groups: readonly Listed[], keyOf: (group: Listed) 
 const mayBeAny = (group: ListedGroup): boolean => !isWhole(group) && group.spokeId === null;
 
 /** By spokeId all that carry it, in turn; by name only a single one, since a name proves little. */
-function adoptable(same: readonly ListedGroup[], after: View, setting: ConnectionSettings['adoptExisting']) {
+export function adoptable<Group extends Pick<ListedGroup, 'spokeId'> & { readonly name?: string }>(
+  same: readonly Group[],
+  after: Pick<View, 'name' | 'spokeId'>,
+  setting: ConnectionSettings['adoptExisting'],
+): readonly Group[] {
   if (setting === 'never') return [];
   const bySpokeId = same.filter(({ spokeId }) => spokeId === after.spokeId);
   if (bySpokeId.length > 0 || setting === 'bySpokeId') return bySpokeId;
-  const byName = namedLike(same.filter(isWhole), after.name);
+  const named = same.filter((group): group is Group & { readonly name: string } => group.name !== undefined);
+  const byName = namedLike(named, after.name);
   return byName.length === 1 ? byName : [];
 }

@@ -18,8 +18,10 @@ const ANSWERS: ReadonlySet<string> = new Set(['not_found', 'rejected']);
 /** A person waits at the other end. */
 const PATIENCE_MS = 15_000;
 
+type ApplicantsOptions = Omit<PlatformsOptions, 'onAttempt'>;
+
 /** The platform for a credential that is to be tried, before or without a connection that uses it. */
-export function createApplicants(options: PlatformsOptions): Applicants {
+export function createApplicants(options: ApplicantsOptions): Applicants {
   return {
     present: (baseUrl, token) => applicant(baseUrl, staticBearer(token), options),
     async stored(name, baseUrl) {
@@ -29,7 +31,7 @@ export function createApplicants(options: PlatformsOptions): Applicants {
   };
 }
 
-function applicant(baseUrl: string, credential: Credential, options: PlatformsOptions): Applicant {
+function applicant(baseUrl: string, credential: Credential, options: ApplicantsOptions): Applicant {
   const { clock, dispatcher } = options;
   const client = createGroupClient({
     ...options,

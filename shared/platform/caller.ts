@@ -101,7 +101,11 @@ async function run<T>(settings: CallerSettings, limiter: Limiter, prepared: Prep
       renewed ||= renews;
       const again = renews && (await credential.renewAfter(token, signal));
       const waitMs = again ? 0 : waitAfter(error, attempt, settings, prepared);
-      tell({ status: error.status, error: error.name, waitMs });
+      tell({
+        status: error.status,
+        error: error.name,
+        waitMs: asksForLess(prepared.call, error) ? 0 : waitMs,
+      });
       if (waitMs === undefined) throw error;
       if (!again) await pause(settings, waitMs, error, signal);
     }
@@ -137,6 +141,10 @@ function headersOf(settings: CallerSettings, token: string, body: string | undef
   };
 }
 
+/** The caller asks for the same again in smaller pieces. */
+const asksForLess = <T>({ canShrink }: Call<T>, error: PlatformError): boolean =>
+  canShrink === true && isTooSlow(error);
+
 /** Milliseconds until the next try, or undefined where there is none. */
 function waitAfter<T>(
   error: PlatformError,
@@ -144,8 +152,7 @@ function waitAfter<T>(
   settings: CallerSettings,
   prepared: Prepared<T>,
 ): number | undefined {
-  if (error instanceof AbortedError || (prepared.call.canShrink === true && isTooSlow(error)))
-    return undefined;
+  if (error instanceof AbortedError || asksForLess(prepared.call, error)) return undefined;
   const decision = decideRetry({
     method: prepared.request.method,
     failure: failureOf(error),

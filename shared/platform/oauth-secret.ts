@@ -161,5 +161,5 @@ export interface PlatformsOptions {
   readonly leases: Leases;
   /** Connections to every platform, kept alive between invocations. */
   readonly dispatcher: Dispatcher;
-  readonly onAttempt?: ((facts: AttemptFacts) => void) | undefined;
+  readonly onAttempt?: ((facts: AttemptFacts, connection: ConnectionName) => void) | undefined;
 }

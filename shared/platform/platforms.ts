@@ -89,6 +89,7 @@ async function connect(
       timeoutMs: settings.timeoutMs,
       patienceMs: PATIENCE_MS,
       concurrency: settings.concurrency,
+      onAttempt: (facts) => options.onAttempt?.(facts, connection.name),
       activity: settings.activity,
       version: VERSION,
     }),

@@ -5,14 +5,17 @@ import { Agent, buildConnector } from 'undici';
 import { createNotifier } from '../aws/notifier.ts';
 import { createSecrets } from '../aws/secrets.ts';
 import { ENVIRONMENT } from '../contract/names.ts';
+import { outcomeOf } from '../platform/call-outcome.ts';
 import { createPlatforms } from '../platform/platforms.ts';
 import { createDeadLetterQueue } from '../queues/dead-letter-queue.ts';
 import { createMailbox } from '../queues/mailbox.ts';
 import { createEraser } from '../store/eraser.ts';
 import { createScimTokenStore } from '../store/scim-store.ts';
+import { createCallRecord } from '../sync/call-record.ts';
 import type { ApplyPorts, ToolPorts } from '../sync/ports/bundles.ts';
 import { sleep, systemClock, systemRandom } from './clock.ts';
 import { required } from './config.ts';
+import { errorFields } from './logger.ts';
 import { reportOdd } from './report.ts';
 import type { ReconcileTaskPorts } from './run-reconcile.ts';
 import { storesOver } from './stores.ts';
@@ -40,16 +43,25 @@ function wireSync({ config, logger }: Base) {
     },
   });
   const stores = storesOver(state.table);
+  const calls = createCallRecord(stores.gates, systemClock);
   const secrets = createSecrets(new SecretsManagerClient({}), config.prefix);
   return {
     ...state,
     ...stores,
+    gates: calls.gates,
+    /** At the end of an invocation: what became of its calls, while calls fail. */
+    recordCalls: () =>
+      calls.flush().catch((error) => logger.warn('calls were not recorded', errorFields(error))),
     dispatcher,
     platforms: createPlatforms({
       secrets,
       leases: stores.leases,
       dispatcher,
-      onAttempt: (facts) => reportOdd(facts, logger),
+      onAttempt(facts, connection) {
+        reportOdd(facts, logger);
+        const outcome = outcomeOf(facts);
+        if (outcome !== undefined) calls.count(connection, outcome);
+      },
       clock: systemClock,
       random: systemRandom,
       sleep,
@@ -58,7 +70,9 @@ function wireSync({ config, logger }: Base) {
   };
 }
 
-export function wireApply(): Base & { readonly ports: ApplyPorts } {
+type RecordsCalls = Pick<ReturnType<typeof wireSync>, 'recordCalls'>;
+
+export function wireApply(): Base & { readonly ports: ApplyPorts & RecordsCalls } {
   const base = wireBase();
   const sync = wireSync(base);
   const queueUrl = required(base.config.queueUrls.applyDlq, ENVIRONMENT.applyDlqUrl);
@@ -72,7 +86,7 @@ export function wirePeople(): Base & { readonly ports: ReturnType<typeof wireSyn
 }
 
 export function wireReconcile(): Base & {
-  readonly ports: ReconcileTaskPorts & Pick<ToolPorts, 'eraser'>;
+  readonly ports: ReconcileTaskPorts & RecordsCalls & Pick<ToolPorts, 'eraser'>;
 } {
   const base = wireBase();
   const sync = wireSync(base);

@@ -18,8 +18,11 @@ export function createGateStore(table: Table): GateStore {
 
     write: (connection, seen, next) => {
       const { change = 0 }: Gate & { readonly change?: number } = seen;
+      // Opening or closing a gate does not make its calls succeed.
+      const { failingCalls = seen.failingCalls ?? [], ...gate } = next;
+      const stored = failingCalls.length === 0 ? gate : { ...gate, failingCalls };
       return table.put(
-        { ...gateKey(connection), ...plain(next), ...OF_THIS_SCHEMA, change: change + 1 },
+        { ...gateKey(connection), ...plain(stored), ...OF_THIS_SCHEMA, change: change + 1 },
         change === 0 ? missing('pk') : equal('change', change),
       );
     },

@@ -1,3 +1,4 @@
+import { afterGroupSuccess } from '../domain/failing-calls.ts';
 import { type Gate, OPEN_GATE, REOPENED_GATE } from '../domain/gate.ts';
 import type { ConnectionName, GroupId, GroupRef, PlatformGroupId } from '../domain/ids.ts';
 import { platformGroupId } from '../domain/ids.ts';
@@ -240,12 +241,25 @@ export async function countFailing(
   return isClosed;
 }
 
-/** A group that succeeded ends the count, and opens the gate for all where groups had closed it. */
+/**
+ * A group that succeeded ends the count, and opens the gate for all where groups had closed it. It also ends the record
+ * of failing calls about groups.
+ */
 export async function countSuccess(name: ConnectionName, seen: Gate, ports: GateWriter): Promise<void> {
-  if (seen.failing === undefined) return;
+  const nowMs = ports.clock();
+  if (seen.failing === undefined && !callsRecover(seen, nowMs)) return;
   await changeGate(name, ports, (gate) => {
-    const opens = isClosedByGroups(gate);
-    if (gate.failing === undefined || !(opens || gate.state === 'open')) return undefined;
-    return opens || gate.backlog === true ? REOPENED_GATE : OPEN_GATE;
+    const counted = withoutCount(gate);
+    if (!callsRecover(gate, nowMs)) return counted;
+    return { ...(counted ?? gate), failingCalls: afterGroupSuccess(gate.failingCalls ?? [], nowMs) };
   });
 }
+
+function withoutCount(gate: Gate): Gate | undefined {
+  const opens = isClosedByGroups(gate);
+  if (gate.failing === undefined || !(opens || gate.state === 'open')) return undefined;
+  return opens || gate.backlog === true ? REOPENED_GATE : OPEN_GATE;
+}
+
+const callsRecover = ({ failingCalls = [] }: Gate, nowMs: number): boolean =>
+  afterGroupSuccess(failingCalls, nowMs) !== failingCalls;

@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { groupKey } from '../../shared/store/keys.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
@@ -123,4 +124,78 @@ it('of a reconcile is waited for: it tells in words what its own run found', asy
   expect(ran.stderr).toMatch(/next: groupsync drift --since 10m\n$/);
   const again = await runCli(['reconcile', '--no-wait', '--json'], { ports: around });
   expect(again.json).toMatchObject({ eventsRead: 3, drift: {}, restored: 0 });
+});
+
+/** A group whose write got no answer: the directory took the change back, and the write may still take effect. */
+async function uncertainWorld() {
+  const world = await savedWorld({ guard: null });
+  await world.hire('ann', 'bob');
+  await world.publish(group('g', 'Blue'), added('g', 'ann'));
+  await world.apply('g');
+  await world.publish(added('g', 'bob'));
+  const { ports, refOf } = world;
+  const state = await ports.groups.read(refOf('g'));
+  if (state?.view === undefined) throw new Error('expected a linked group');
+  const { platformId = '', version: versionBefore = '' } = state;
+  const intent = { id: 'i', action: 'patch', atMs: world.clock.ms, name: 'Blue', spokeId: 'g' } as const;
+  const untilMs = world.clock.ms + 900_000;
+  await world.publish(removed('g', 'bob'));
+  const doubt = { intent: { ...intent, platformId, versionBefore, view: state.view }, untilMs };
+  await world.table.update(groupKey(refOf('g')), { set: { doubt } });
+  await world.apply('g');
+  return { ...world, untilMs, cli: (...args: string[]) => runCli(args, { ports }) };
+}
+
+const WAITS = /waiting until \d\d:\d\d: outcome of an earlier write unknown/;
+
+describe('a group that waits for the outcome of an earlier write', () => {
+  it('shows the reason and the time in every command about the group', async () => {
+    const { cli, untilMs } = await uncertainWorld();
+    for (const args of [
+      ['status', 'g'],
+      ['plan', 'g'],
+      ['explain', 'g', 'm-ann'],
+    ])
+      expect((await cli(...args)).stdout, args[0]).toMatch(WAITS);
+    expect((await cli('groups', '-o', 'wide')).stdout).toMatch(WAITS);
+    const waiting = { until: new Date(untilMs).toISOString(), code: 'earlier_write' };
+    expect((await cli('status', 'g', '--json')).json).toMatchObject({ state: 'dirty', waiting });
+    expect((await cli('groups', '--json')).json.groups).toMatchObject([{ waiting }]);
+    expect((await cli('plan', 'g', '--json')).json.plans).toMatchObject([{ action: 'none', waiting }]);
+    expect((await cli('explain', 'g', 'm-ann', '--json')).json).toMatchObject({ waiting });
+  });
+
+  it('ends sync early with exit code 3 when it waits for longer than the timeout', async () => {
+    const { cli, ports, clock, apply } = await uncertainWorld();
+    const sleep = async (ms: number) => {
+      clock.ms += ms;
+      await apply('g');
+    };
+    const startMs = clock.ms;
+    const ran = await runCli(['sync', 'g', '--yes', '--json'], { ports: { ...ports, sleep } });
+    expect(ran).toMatchObject({ code: 3, json: { stopped: expect.stringMatching(WAITS) } });
+    expect(clock.ms - startMs).toBeLessThan(10_000);
+    expect((await cli('status')).code).toBe(0);
+  });
+});
+
+describe('calls of the platform that fail while the gate is open', () => {
+  it('are shown by status with their share and beginning, and status exits with 3', async () => {
+    const { cli, ports, connection, clock } = await refusedWorld();
+    const endpoint = 'PATCH /platform/api/groups/{groupId}';
+    const counts = { total: 4, failed: 3, sinceMs: clock.ms - 60_000, lastFailedMs: clock.ms };
+    const failingCalls = [{ endpoint, ...counts, reason: '500' }];
+    const seen = await ports.gates.read(connection.name);
+    await ports.gates.write(connection.name, seen, { state: 'open', closings: 0, failingCalls });
+    const { stdout, stderr, code } = await cli('status');
+    expect(stdout).toContain(
+      `calls       ${endpoint}: 3 of 4 calls (75 %) failed since 2026-11-20T09:59:00Z, the last with 500\n`,
+    );
+    expect(stderr).toContain('next: groupsync doctor --faults\n');
+    expect(code).toBe(3);
+    const since = '2026-11-20T09:59:00.000Z';
+    expect((await cli('status', '--json')).json.failingCalls).toMatchObject([{ share: 0.75, since }]);
+    clock.ms += 2 * 3_600_000;
+    expect(await cli('status', '--json')).toMatchObject({ code: 0, json: { failingCalls: [] } });
+  });
 });

@@ -5,7 +5,7 @@ import type { ApplyReport } from '../../shared/sync/apply/apply.ts';
 import { StoreError } from '../../shared/sync/ports/store-errors.ts';
 import { CONTEXT, fakeBase, recordOf } from './fake-base.ts';
 
-const world = vi.hoisted(() => ({ wired: undefined as unknown, applied: [] as GroupRef[] }));
+const world = vi.hoisted(() => ({ wired: undefined as unknown, applied: [] as GroupRef[], recorded: 0 }));
 vi.mock('../../shared/runtime/wire-platform.ts', () => ({ wireApply: () => world.wired }));
 vi.mock('../../functions/frame/once.ts', () => ({ once: (wire: () => unknown) => wire }));
 vi.mock('../../shared/sync/apply/apply.ts', () => ({
@@ -23,7 +23,11 @@ vi.mock('../../shared/sync/apply/apply.ts', () => ({
 let base: ReturnType<typeof fakeBase>;
 beforeEach(() => {
   base = fakeBase();
-  world.wired = { ...base, ports: {} };
+  world.recorded = 0;
+  const recordCalls = async () => {
+    world.recorded += 1;
+  };
+  world.wired = { ...base, ports: { recordCalls } };
   world.applied = [];
 });
 
@@ -36,6 +40,8 @@ describe('the function behind the apply queue', () => {
     expect(answer).toEqual({ batchItemFailures: [] });
     expect(world.applied.map(({ group }) => group)).toEqual(outcomes);
     expect(base.emitted('PlatformWrites')).toEqual([1]);
+    // Once per invocation, however many groups it had.
+    expect(world.recorded).toBe(1);
     expect(base.emitted('ApplyFailures')).toEqual([1, 1]);
     expect(base.logged('applied')).toHaveLength(outcomes.length);
   });

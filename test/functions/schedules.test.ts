@@ -34,6 +34,7 @@ beforeEach(() => {
     ...base,
     ports: {
       clock: () => 0,
+      recordCalls: async () => {},
       connections: {
         list: async () => names.map((name) => ({ name })),
         find: async (name: string) => (names.includes(name) ? { name } : undefined),
@@ -77,7 +78,7 @@ it('a connection that cannot be understood keeps no other from its turn, and mak
     await connections.save({ name, company: 'c', settings, observing: false });
   }
   await table.update(connectionKey(connectionName('a')), { set: { company: 7 } });
-  world.wired = { ...base, ports: { clock: () => 0, connections } };
+  world.wired = { ...base, ports: { clock: () => 0, recordCalls: async () => {}, connections } };
   await expect(reconcile({ task: 'pump' }, CONTEXT)).rejects.toThrow('expected a connection');
   expect(world.ran).toEqual(['b']);
   expect(base.logged('failed')).toMatchObject([{ connection: 'a' }]);

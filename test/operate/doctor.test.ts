@@ -198,6 +198,15 @@ describe('examine', () => {
     [/^default: gate: .*unauthorized.*because.* mend: .*groupsync connect default/, gate('unauthorized')],
     [/^default: gate: .*paused.* mend: .*groupsync resume/, gate('paused')],
     [
+      /^default: platform calls: PATCH \/x: 2 of 8 calls \(25 %\) failed since .*the last with 503 mend: wait/,
+      async ({ ports, connection, clock: { ms } }) => {
+        const seen = await ports.gates.read(connection.name);
+        const counts = { total: 8, failed: 2, sinceMs: ms - 60_000, lastFailedMs: ms };
+        const failingCalls = [{ endpoint: 'PATCH /x', ...counts, reason: '503' }];
+        await ports.gates.write(connection.name, seen, { ...seen, failingCalls });
+      },
+    ],
+    [
       /^default: observing: .*writes nothing.* mend: .*resume/,
       async ({ ports, connection }) => ports.connections.save({ ...connection, observing: true }),
     ],

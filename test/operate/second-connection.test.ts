@@ -134,7 +134,7 @@ describe('a company that is connected again under another name', () => {
     };
     const adopted = async () => {
       const { adoption } = await inspectCredential(
-        { name: OTHER, settings, applicant },
+        { name: OTHER, settings, applicant, isNew: true },
         world.onlooker as never,
       );
       return adoption?.bySpokeId.map(({ group }) => group);

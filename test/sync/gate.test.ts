@@ -52,6 +52,21 @@ describe('the gate', () => {
     ]);
   });
 
+  it('keeps the record of failing calls until a group was written again', async () => {
+    const { world, gate, say, work, shown } = await company();
+    const endpoint = 'PATCH /platform/api/groups/{groupId}';
+    const lastFailedMs = world.nowMs();
+    const failing = { endpoint, sinceMs: 1, total: 1, failed: 1, lastFailedMs, reason: '500' };
+    const seen = await gate();
+    await world.onlooker.gates.write(CONNECTION, seen, { ...seen, failingCalls: [failing] });
+    expect((await gate()).failingCalls).toEqual([failing]);
+    say({ snapshot: 'g', of: ['a'] });
+    await work(20);
+    expect(shown('g')).toEqual([['u-a']]);
+    const [after] = (await gate()).failingCalls ?? [];
+    expect(after?.lastGoodMs).toBeGreaterThan(lastFailedMs);
+  });
+
   it('tries again after Retry-After and not before', async () => {
     const { world, ref, gate, say, work } = await company();
     const platforms: Platforms = {

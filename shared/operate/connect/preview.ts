@@ -1,15 +1,18 @@
 import type { AdoptedPair, AdoptionPlan, MatchPreview } from '../../contract/answers.ts';
 import { fieldName, matchForm } from '../../contract/match-rule.ts';
+import { mayCreate } from '../../contract/group-policy.ts';
 import { renderName } from '../../contract/name-template.ts';
 import { type ConnectionSettings, matchRules } from '../../contract/settings.ts';
 import { groupExists, groupName } from '../../domain/group.ts';
 import type { ConnectionName, MemberId, PlatformGroupId } from '../../domain/ids.ts';
+import { clashFinder, type NamedGroup } from '../../plan/name-clash.ts';
 import { namedLike } from '../../plan/names.ts';
 import { leftBehind } from '../../sync/claim-group.ts';
 import { gather } from '../../sync/gather.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { UserState } from '../../sync/ports/desired.ts';
 import type { Applicant } from '../../sync/ports/platform.ts';
+import { unmanagedOf } from '../../sync/unmanaged.ts';
 
 export interface InspectInput {
   readonly name: ConnectionName;
@@ -102,14 +105,16 @@ export async function planAdoption(
   listed: readonly Listed[],
   ports: ToolPorts,
 ): Promise<AdoptionPlan> {
-  const { index, groups } = ports;
+  const { index, groups, claims } = ports;
   const ids = listed.map(({ id }) => id as PlatformGroupId);
-  const owners = (await ports.claims.owners(company, ids)).now;
+  const owners = (await claims.owners(company, ids)).now;
   const isLeft = await leftBehind(owners, ports);
   const free = listed.filter(({ id }) => {
     const owner = owners.get(id as PlatformGroupId);
     return owner === undefined || owner.connection === connection || isLeft(owner);
   });
+  const clashesOf = clashFinder(listed, settings.adoptExisting);
+  const clashing: (NamedGroup & { readonly group: string })[] = [];
   const pairs: Record<'bySpokeId' | 'byName', AdoptedPair[]> = { bySpokeId: [], byName: [] };
   let directory = 0;
   for (const { ref } of await gather(index.all(connection))) {
@@ -121,8 +126,13 @@ export async function planAdoption(
     const name = renderName(settings.nameTemplate, { name: named, id: ref.group, connection });
     const found = candidateFor(ref.group, name, free);
     if (found !== undefined) pairs[found.by].push(found.pair);
+    if (state.released || !mayCreate(settings, ref.group, named)) continue;
+    const same = clashesOf({ name, spokeId: ref.group });
+    clashing.push(...same.map((one) => ({ ...one, group: ref.group })));
   }
-  return { existing: listed.length, directory, ...pairs };
+  const unmanaged = await unmanagedOf(clashing, company, ports);
+  const clashes = unmanaged.map(({ group, id, name }) => ({ group, name, platformId: id }));
+  return { existing: listed.length, directory, ...pairs, clashes };
 }
 
 function candidateFor(group: string, name: string, listed: readonly Listed[]) {

@@ -4,7 +4,7 @@ import type { Connection } from '../../sync/ports/connections.ts';
 import type { Applicant } from '../../sync/ports/platform.ts';
 import { checkFields, neededFields } from '../connect/inspect.ts';
 import { rowsOf } from '../setting-requests.ts';
-import { sayGate } from '../status.ts';
+import { failingEndpoints, sayFailingCalls, sayGate } from '../status.ts';
 import { type Checked, check, connectAgain, fault, fixOfCall, guarded, wait, well } from './check.ts';
 
 /** Of members that count, past this share it is rarely the people who are at fault. */
@@ -109,7 +109,9 @@ async function firstPage(applicant: Applicant, fields: readonly string[], states
 }
 
 async function checkGate(connection: Connection, { gates, clock }: ToolPorts): Promise<readonly Check[]> {
-  const { state, reason = null, sinceMs, untilMs } = await gates.read(connection.name);
+  const gate = await gates.read(connection.name);
+  const { state, reason = null, sinceMs, untilMs } = gate;
+  const failing = failingEndpoints(gate, clock());
   const since = sinceMs === undefined ? '' : `, for ${minutes(clock() - sinceMs)}`;
   const until = untilMs === undefined ? null : new Date(untilMs).toISOString();
   const fixes = {
@@ -122,6 +124,10 @@ async function checkGate(connection: Connection, { gates, clock }: ToolPorts): P
     check('gate', state === 'open', {
       detail: state === 'open' ? 'open' : `${sayGate({ state, reason, until })}${since}`,
       fix: fixes[state],
+    }),
+    check('platform calls', failing.length === 0, {
+      detail: failing.length === 0 ? 'none fails' : failing.map(sayFailingCalls).join('; '),
+      fix: wait(untilMs, clock()),
     }),
     check('observing', !connection.observing, {
       detail: connection.observing ? 'plans only, writes nothing' : 'no',

@@ -1,14 +1,20 @@
-import type { ImportComparison } from '../../contract/answers.ts';
+import type { AdoptedPair, ImportComparison } from '../../contract/answers.ts';
+import { mayCreate } from '../../contract/group-policy.ts';
+import { renderName } from '../../contract/name-template.ts';
 import { groupFloor, memberCounts } from '../../domain/group.ts';
 import { type GroupRef, groupId, type MemberId, memberId } from '../../domain/ids.ts';
 import { makeStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
+import type { ListedGroup } from '../../domain/view.ts';
 import { judgeRemovals } from '../../plan/guard.ts';
+import { clashFinder } from '../../plan/name-clash.ts';
 import { atOnce } from '../../sync/gather.ts';
 import { standingNow } from '../../sync/member-standing.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { undescribed } from '../../sync/ports/desired.ts';
+import { failureIn } from '../../sync/ports/platform.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
+import { unmanagedOf } from '../../sync/unmanaged.ts';
 import type { Row } from './rows.ts';
 
 /** Members that are listed one by one of each kind. */
@@ -24,6 +30,7 @@ export async function compareWithNow(
 ): Promise<ImportComparison> {
   const found = { added: 0, removed: 0, unmatched: 0, changes: [] as ImportComparison['changes'][number][] };
   const held: string[] = [];
+  const created: { readonly group: string; readonly name: string }[] = [];
   const renamed: ImportComparison['renamed'][number][] = [];
   const stamp = makeStamp({ time: asOf, id: 'import', source: '' });
   for await (const { group, groupName, members } of byGroup(rows)) {
@@ -33,8 +40,13 @@ export async function compareWithNow(
       if (found[kind] <= LISTED) found.changes.push({ kind, group, groupName, member, email });
     };
     const ref = { connection: connection.name, group: groupId(group) };
-    const { now, size, known, isStated, name } = await readNow(ref, [...members.keys()], ports);
-    if (name !== undefined && name.value !== groupName && name.stamp < stamp)
+    const { state, now, size, known, isStated, name } = await readNow(ref, [...members.keys()], ports);
+    const isNamedByFile = name === undefined || name.stamp < stamp;
+    const willBeNamed = isNamedByFile ? groupName : name.value;
+    const isOnPlatform = state?.platformId !== undefined || state?.released === true;
+    if (!isOnPlatform && mayCreate(connection.settings, group, willBeNamed))
+      created.push({ group, name: willBeNamed });
+    if (name !== undefined && name.value !== groupName && isNamedByFile)
       renamed.push({ group, before: name.value, groupName });
     const gone = [...now].filter((member) => !members.has(member) && !isStated(member, stamp));
     for (const member of gone) note('removed', member);
@@ -52,7 +64,29 @@ export async function compareWithNow(
     const asked = { limits, size, removals: gone.length, deletesGroup: false };
     if (!judgeRemovals({ ...asked, recent: { group: 0, connection: 0 } }).allowed) held.push(group);
   }
-  return { ...found, held, renamed };
+  return { ...found, held, renamed, clashes: await clashesOf(created, connection, ports) };
+}
+
+/** What the platform already has under the names of new groups. @returns null where it cannot be asked */
+async function clashesOf(
+  created: readonly { readonly group: string; readonly name: string }[],
+  connection: Connection,
+  ports: ToolPorts,
+): Promise<readonly AdoptedPair[] | null> {
+  if (created.length === 0) return [];
+  const { name: connectionName, company, settings } = connection;
+  let listed: readonly ListedGroup[] = [];
+  const failure = await failureIn(async () => {
+    listed = await (await ports.platforms.open(connection)).groups.list(0);
+  });
+  if (failure !== undefined) return null;
+  const clashesWith = clashFinder(listed, settings.adoptExisting);
+  const found = created.flatMap(({ group, name }) => {
+    const sent = renderName(settings.nameTemplate, { name, id: group, connection: connectionName });
+    return clashesWith({ name: sent, spokeId: group }).map((one) => ({ ...one, group }));
+  });
+  const unmanaged = await unmanagedOf(found, company, ports);
+  return unmanaged.map(({ group, id, name }) => ({ group, name, platformId: id }));
 }
 
 async function readNow(ref: GroupRef, members: readonly MemberId[], ports: ToolPorts) {
@@ -73,7 +107,7 @@ async function readNow(ref: GroupRef, members: readonly MemberId[], ports: ToolP
   const isStated = (member: MemberId, asOf: Stamp) =>
     [floor, stampOf.get(member), known.get(member)?.floor].some((said = STAMP_ZERO) => said > asOf);
   const size = Math.max(now.size, state?.view?.size ?? 0);
-  return { now, known, isStated, size, name: state?.registers.name };
+  return { state, now, known, isStated, size, name: state?.registers.name };
 }
 
 async function* byGroup(rows: AsyncIterable<Row>) {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Plan } from '../../contract/answers.ts';
+import type { NameClash, Plan } from '../../contract/answers.ts';
 import type { ConnectionSettings } from '../../contract/settings.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import type { Hold } from '../../domain/hold.ts';
@@ -9,8 +9,11 @@ import type { View } from '../../domain/view.ts';
 import { type Decision, decide, decideLook } from '../../plan/decide.ts';
 import type { Facts } from '../../plan/facts.ts';
 import { viewOf } from '../../plan/foreign.ts';
+import { clashFinder } from '../../plan/name-clash.ts';
+import { EARLIER_WRITE, reportWaiting, waitingOf } from '../../plan/waiting.ts';
 import { ownerOf } from '../claim-group.ts';
 import { openPlatform } from '../open-platform.ts';
+import { unmanagedOf } from '../unmanaged.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { AuditedChange } from '../ports/logs.ts';
@@ -264,8 +267,30 @@ export async function planGroup(
   const needsProof = ({ decision, facts }: Preview) => decision.kind !== 'settle' || facts.state !== state;
   const preview = await undisturbed(state, ports, ask, needsProof);
   if (preview.unseen !== undefined && preview.decision.kind !== 'write') throw preview.unseen;
-  return planFrom(ref, preview);
+  const waiting = waitingFor(preview.decision) ?? waitingOf(state, ports.clock());
+  const clashes = await clashesOf(preview, chosen, ports);
+  return { ...planFrom(ref, preview), waiting: reportWaiting(waiting), clashes };
 }
+
+/** By the list of groups that every creation is decided by. */
+async function clashesOf(
+  { decision, facts }: Preview,
+  { company, settings }: Connection,
+  ports: Pick<PreviewPorts, 'claims' | 'connections'>,
+): Promise<readonly NameClash[]> {
+  if (decision.kind !== 'write' || decision.plan.action !== 'create') return [];
+  const { after } = decision.plan;
+  if (after === undefined || facts.listed === undefined) return [];
+  const found = clashFinder(facts.listed.groups, settings.adoptExisting)(after);
+  const unmanaged = await unmanagedOf(found, company, ports);
+  return unmanaged.map(({ id, name }) => ({ platformId: id, name }));
+}
+
+/** A group that is as it should be, and is read once more when an earlier write cannot take effect any more. */
+const waitingFor = (decision: Decision) =>
+  decision.kind === 'settle' && decision.againAtMs !== undefined
+    ? { ...EARLIER_WRITE, untilMs: decision.againAtMs }
+    : undefined;
 
 /** A preview in a person's terms. */
 function planFrom(ref: GroupRef, { decision, facts, unseen }: Preview): GroupPlan {
@@ -288,6 +313,9 @@ function planFrom(ref: GroupRef, { decision, facts, unseen }: Preview): GroupPla
       if (released) return planOf(ref, 'none', { note: 'a person let go of this group' });
       if (decision.kind === 'settle' && decision.failing !== undefined && decision.as !== 'held')
         return planOf(ref, 'none', { note: decision.failing.message });
+      const waiting = reportWaiting(waitingFor(decision));
+      if (waiting !== null && decision.kind === 'settle' && decision.as !== 'held')
+        return planOf(ref, 'none', { note: `waiting until ${waiting.until}: ${waiting.reason}` });
       if (decision.kind !== 'settle' || decision.as !== 'held' || hold === undefined)
         return planOf(ref, 'none', {});
       const users = [...(facts.held?.users ?? [])].sort();
@@ -305,7 +333,17 @@ const stopped = (user: string, { rule }: Hold): AuditedChange => ({
 });
 
 function planOf({ group }: GroupRef, action: GroupPlan['action'], known: Partial<GroupPlan>): GroupPlan {
-  const plan = { group, action, changes: [], held: [], hold: null, note: null, ...known };
+  const plan = {
+    group,
+    action,
+    changes: [],
+    held: [],
+    hold: null,
+    note: null,
+    waiting: null,
+    clashes: [],
+    ...known,
+  };
   const said = JSON.stringify([action, plan.changes.map(({ kind, before, after }) => [kind, before, after])]);
   const digest = action === 'hold' ? plan.hold?.digest : undefined;
   return { ...plan, digest: digest ?? createHash('sha256').update(said).digest('hex') };

@@ -21,6 +21,14 @@ export interface GroupFields extends Readonly<Partial<Record<Exclude<GroupField,
 
 export type NewGroupFields = Required<GroupFields> & { readonly spokeId: string };
 
+/** How one call ended, its repetitions included. */
+export interface CallOutcome {
+  /** Method and path template. */
+  readonly endpoint: string;
+  /** Status, or the class of the error; undefined where the call succeeded. */
+  readonly failure: string | undefined;
+}
+
 /** How a call is tried. */
 export interface Trying {
   /** Told of each try of it, repetitions included. */

@@ -1,0 +1,118 @@
+import * as z from 'zod';
+import { type Frozen, number, text } from './forms.ts';
+
+/** The calls of one endpoint since they began to fail. */
+export const FailingCalls = z.lazy(() =>
+  z.object({
+    /** Method and path template: `PATCH /platform/api/groups/{groupId}`. */
+    endpoint: text,
+    sinceMs: number,
+    total: number,
+    failed: number,
+    lastFailedMs: number,
+    /** When a call of it last succeeded since then. */
+    lastGoodMs: number.exactOptional(),
+    /** Status of the last failure, or the class of its error. */
+    reason: text,
+  }),
+);
+export type FailingCalls = Frozen<z.infer<typeof FailingCalls>>;
+
+/** How the calls of one endpoint ended that are not recorded yet. */
+export interface CallOutcomes {
+  readonly total: number;
+  readonly failed: number;
+  readonly lastFailedMs?: number;
+  readonly lastGoodMs?: number;
+  readonly reason?: string;
+}
+
+/** Where some calls fail and some succeed, the record stays for this long after the last failure. */
+const MIXED_MS = 15_000;
+/** Retries are at most an hour apart, and one more hour where a group has used up its calls. */
+const LONGEST_SILENCE_MS = 2 * 3_600_000;
+/** During an outage one worker writes the record no more often than this. */
+const RECORDED_EVERY_MS = 5_000;
+
+/**
+ * Whether calls of the endpoint fail now.
+ *
+ *     last call  | since the last failure | fails
+ *     -----------|------------------------|------
+ *     failed     | less than two hours    | yes
+ *     failed     | longer                 | no: the call is not needed any more
+ *     succeeded  | less than 15 seconds   | yes: some calls fail
+ *     succeeded  | longer                 | no
+ */
+export function isFailing({ lastFailedMs, lastGoodMs = 0 }: FailingCalls, nowMs: number): boolean {
+  const silentMs = nowMs - lastFailedMs;
+  return silentMs < (lastGoodMs > lastFailedMs ? MIXED_MS : LONGEST_SILENCE_MS);
+}
+
+/**
+ * The record with the latest outcomes in it. Records of endpoints that do not fail any more are dropped, and successful
+ * calls of an endpoint without a record are not counted.
+ */
+export function withOutcomes(
+  recorded: readonly FailingCalls[],
+  outcomes: ReadonlyMap<string, CallOutcomes>,
+  nowMs: number,
+): readonly FailingCalls[] {
+  const still = recorded.filter((one) => isFailing(one, nowMs));
+  const known = new Set(still.map(({ endpoint }) => endpoint));
+  const started = [...outcomes].flatMap(([endpoint, latest]) => {
+    const first = known.has(endpoint) ? undefined : startedBy(endpoint, latest);
+    return first === undefined ? [] : [first];
+  });
+  return [...still.map((one) => joined(one, outcomes.get(one.endpoint))), ...started];
+}
+
+function startedBy(endpoint: string, latest: CallOutcomes): FailingCalls | undefined {
+  const { total, failed, lastFailedMs, lastGoodMs, reason = '' } = latest;
+  if (lastFailedMs === undefined) return undefined;
+  const good = lastGoodMs === undefined ? {} : { lastGoodMs };
+  return { endpoint, sinceMs: lastFailedMs, total, failed, lastFailedMs, reason, ...good };
+}
+
+function joined(one: FailingCalls, latest: CallOutcomes | undefined): FailingCalls {
+  if (latest === undefined) return one;
+  const lastGoodMs = Math.max(one.lastGoodMs ?? 0, latest.lastGoodMs ?? 0);
+  return {
+    ...one,
+    total: one.total + latest.total,
+    failed: one.failed + latest.failed,
+    lastFailedMs: Math.max(one.lastFailedMs, latest.lastFailedMs ?? 0),
+    ...(lastGoodMs === 0 ? {} : { lastGoodMs }),
+    reason: latest.reason ?? one.reason,
+  };
+}
+
+/** Whether the outcomes change what the record says. A write costs money, so counts alone wait for a few seconds. */
+export function changesRecord(
+  recorded: readonly FailingCalls[],
+  outcomes: ReadonlyMap<string, CallOutcomes>,
+  nowMs: number,
+): boolean {
+  const byEndpoint = new Map(recorded.map((one) => [one.endpoint, one]));
+  return [...outcomes].some(([endpoint, { lastFailedMs, lastGoodMs = 0 }]) => {
+    const one = byEndpoint.get(endpoint);
+    if (one === undefined) return lastFailedMs !== undefined;
+    if (!isFailing(one, nowMs)) return true;
+    if (lastFailedMs !== undefined) return lastFailedMs - one.lastFailedMs >= RECORDED_EVERY_MS;
+    return lastGoodMs > one.lastFailedMs && (one.lastGoodMs ?? 0) <= one.lastFailedMs;
+  });
+}
+
+/**
+ * A group was written, or a read showed it to be in sync: calls about groups succeed again. A failed write may never be
+ * repeated, because the read after the outage found that it had taken effect; so the write is not waited for.
+ * @returns the same array where nothing changes
+ */
+export function afterGroupSuccess(recorded: readonly FailingCalls[], nowMs: number): readonly FailingCalls[] {
+  const isOpen = ({ endpoint, lastFailedMs, lastGoodMs = 0 }: FailingCalls) =>
+    endpoint.includes('/groups') && lastGoodMs <= lastFailedMs;
+  if (!recorded.some(isOpen)) return recorded;
+  return recorded.map((one) =>
+    isOpen(one) ? { ...one, lastGoodMs: Math.max(nowMs, one.lastFailedMs + 1) } : one,
+  );
+}

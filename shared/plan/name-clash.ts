@@ -1,0 +1,45 @@
+import type { ConnectionSettings } from '../contract/settings.ts';
+import type { View } from '../domain/view.ts';
+import { adoptable, foldName, grouped } from './names.ts';
+
+/** A group of the platform's list. Of one whose form is odd, the name is missing or empty. */
+export interface Listed {
+  readonly id: string;
+  readonly spokeId: string | null;
+  readonly name?: string;
+}
+export type NamedGroup = Listed & { readonly name: string };
+
+/** The group that would be created: its name as it would be sent. */
+export type NewGroup = Pick<View, 'name' | 'spokeId'>;
+
+const isNamed = (group: Listed): group is NamedGroup => group.name !== undefined && group.name !== '';
+
+/**
+ * Finds the platform groups that a new group would duplicate: they have its name, or its spokeId, and none of them is
+ * adopted. Names are compared as `foldName` has them: without case, surplus white space and Unicode form, because a
+ * warning too many costs less than a second group. Which of them groupsync manages already, the caller knows.
+ *
+ *     a listed group has              | adoptExisting       | clash
+ *     --------------------------------|---------------------|-------
+ *     the spokeId                     | bySpokeId, byName   | none: it is adopted
+ *     the name alone, and no other    | byName              | none: it is adopted
+ *     the name alone, as others have  | byName              | all with the name
+ *     the name alone                  | bySpokeId           | all with the name
+ *     the name or the spokeId         | never               | all of them
+ */
+export function clashFinder(
+  listed: readonly Listed[],
+  adoptExisting: ConnectionSettings['adoptExisting'],
+): (group: NewGroup) => readonly NamedGroup[] {
+  const named = listed.filter(isNamed);
+  const byName = grouped(named, ({ name }) => foldName(name));
+  const bySpokeId = grouped(named, ({ spokeId }) => spokeId);
+  return (group) => {
+    const same = new Set([
+      ...(bySpokeId.get(group.spokeId) ?? []),
+      ...(byName.get(foldName(group.name)) ?? []),
+    ]);
+    return adoptable([...same], group, adoptExisting).length > 0 ? [] : [...same];
+  };
+}

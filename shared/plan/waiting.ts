@@ -1,0 +1,38 @@
+import type { Waiting as WaitingReport } from '../contract/answers.ts';
+import type { GroupState } from '../domain/group-state.ts';
+
+/** Why a group with changes is not written yet, and when apply reads it next. */
+export interface Waiting {
+  /** Milliseconds since 1970. */
+  readonly untilMs: number;
+  readonly code: string;
+  readonly reason: string;
+}
+
+export const EARLIER_WRITE = { code: 'earlier_write', reason: 'outcome of an earlier write unknown' };
+
+/**
+ * What a dirty group waits for; the first line that fits counts.
+ *
+ *     the group                                  | waits for
+ *     -------------------------------------------|------------------------------------------
+ *     is clean or paused, or is due              | nothing
+ *     failed, and a write of it has no outcome   | the earlier write, with the last error
+ *     failed                                     | its retry, with the last error
+ *     had a write that may still take effect     | the earlier write
+ *     otherwise                                  | nothing: the coalescing window ends soon
+ */
+export function waitingOf(state: GroupState, nowMs: number): Waiting | undefined {
+  const { dirtySinceMs, paused, wakeAtMs: untilMs = 0, lastError, intent, doubt } = state;
+  if (dirtySinceMs === undefined || paused || untilMs <= nowMs) return undefined;
+  if (lastError !== undefined && intent === undefined)
+    return { untilMs, code: lastError.code, reason: lastError.message };
+  if (lastError !== undefined)
+    return { ...EARLIER_WRITE, untilMs, reason: `${EARLIER_WRITE.reason}; last error: ${lastError.message}` };
+  return doubt === undefined ? undefined : { ...EARLIER_WRITE, untilMs };
+}
+
+export const reportWaiting = (waiting: Waiting | undefined): WaitingReport | null =>
+  waiting === undefined
+    ? null
+    : { until: new Date(waiting.untilMs).toISOString(), code: waiting.code, reason: waiting.reason };

@@ -1,0 +1,25 @@
+import type { CallOutcome } from '../sync/ports/platform.ts';
+import type { AttemptFacts } from './call.ts';
+
+/** Statuses below 500 that refuse the call itself, whatever it asks for. */
+const REFUSALS: ReadonlySet<number> = new Set([401, 402, 403, 429]);
+
+/**
+ * How a call ended, by the facts of its last attempt. An answer about the content, such as 404, 409 or 422, counts as a
+ * success: the platform works.
+ * @returns undefined where another attempt follows, or the caller ended the call
+ */
+export function outcomeOf({
+  method,
+  pathTemplate,
+  status,
+  error,
+  waitMs,
+}: AttemptFacts): CallOutcome | undefined {
+  if (waitMs !== undefined || error === 'AbortedError') return undefined;
+  const endpoint = `${method} ${pathTemplate}`;
+  if (error === undefined) return { endpoint, failure: undefined };
+  if (status === undefined) return { endpoint, failure: error };
+  if (status >= 500 || REFUSALS.has(status)) return { endpoint, failure: String(status) };
+  return { endpoint, failure: status < 300 ? error : undefined };
+}

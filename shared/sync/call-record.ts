@@ -1,0 +1,77 @@
+import {
+  type CallOutcomes,
+  changesRecord,
+  type FailingCalls,
+  withOutcomes,
+} from '../domain/failing-calls.ts';
+import type { Gate } from '../domain/gate.ts';
+import type { ConnectionName } from '../domain/ids.ts';
+import type { GateStore } from './ports/connections.ts';
+import type { CallOutcome } from './ports/platform.ts';
+
+export interface CallRecord {
+  /** The given gates: each read also shows, without a further request, whether a failing period is recorded. */
+  readonly gates: GateStore;
+  count(connection: ConnectionName, outcome: CallOutcome): void;
+  /** Records what was counted: at the end of an invocation. In a healthy system it neither reads nor writes. */
+  flush(): Promise<void>;
+}
+
+/** Another worker changed the gate: the counts stay in memory for the next invocation. */
+const MAX_TRIES = 5;
+
+/**
+ * Counts the calls of one worker in memory, and records them on the gate's item only while calls fail: one write when
+ * they begin to fail, one in some seconds while they do, and one or two when they succeed again.
+ */
+export function createCallRecord(gates: GateStore, clock: () => number): CallRecord {
+  const counted = new Map<ConnectionName, Map<string, CallOutcomes>>();
+  const recorded = new Map<ConnectionName, readonly FailingCalls[]>();
+
+  const read = async (connection: ConnectionName): Promise<Gate> => {
+    const gate = await gates.read(connection);
+    recorded.set(connection, gate.failingCalls ?? []);
+    return gate;
+  };
+
+  const record = async (connection: ConnectionName, outcomes: ReadonlyMap<string, CallOutcomes>) => {
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const gate = await read(connection);
+      const before = gate.failingCalls ?? [];
+      if (!changesRecord(before, outcomes, clock())) return;
+      const failingCalls = withOutcomes(before, outcomes, clock());
+      if (!(await gates.write(connection, gate, { ...gate, failingCalls }))) continue;
+      recorded.set(connection, failingCalls);
+      counted.delete(connection);
+      return;
+    }
+  };
+
+  return {
+    gates: { read, write: gates.write },
+    count(connection, { endpoint, failure }) {
+      const outcomes = counted.get(connection) ?? new Map<string, CallOutcomes>();
+      counted.set(connection, outcomes);
+      outcomes.set(endpoint, plusOne(outcomes.get(endpoint), failure, clock()));
+    },
+    async flush() {
+      for (const [connection, outcomes] of counted) {
+        const before = recorded.get(connection) ?? [];
+        if (changesRecord(before, outcomes, clock())) await record(connection, outcomes);
+        else forgetUnrecorded(outcomes, before);
+      }
+    },
+  };
+}
+
+function plusOne(before: CallOutcomes | undefined, failure: string | undefined, atMs: number): CallOutcomes {
+  const { total = 0, failed = 0 } = before ?? {};
+  if (failure === undefined) return { ...before, total: total + 1, failed, lastGoodMs: atMs };
+  return { ...before, total: total + 1, failed: failed + 1, lastFailedMs: atMs, reason: failure };
+}
+
+/** Successful calls count only while calls of their endpoint fail. */
+function forgetUnrecorded(outcomes: Map<string, CallOutcomes>, recorded: readonly FailingCalls[]): void {
+  const failing = new Set(recorded.map(({ endpoint }) => endpoint));
+  for (const endpoint of [...outcomes.keys()]) if (!failing.has(endpoint)) outcomes.delete(endpoint);
+}

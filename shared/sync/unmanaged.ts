@@ -1,0 +1,25 @@
+import { platformGroupId } from '../domain/ids.ts';
+import { leftBehind } from './claim-group.ts';
+import type { Ports } from './ports/bundles.ts';
+import type { CurrentConnections } from './ports/connections.ts';
+
+interface UnmanagedPorts {
+  readonly claims: Pick<Ports['claims'], 'owners'>;
+  readonly connections: Pick<CurrentConnections, 'current'>;
+}
+
+/** Those of the platform's groups that no directory group of a connection owns. */
+export async function unmanagedOf<Group extends { readonly id: string }>(
+  groups: readonly Group[],
+  company: string,
+  ports: UnmanagedPorts,
+): Promise<readonly Group[]> {
+  if (groups.length === 0) return [];
+  const ids = [...new Set(groups.map(({ id }) => platformGroupId(id)))];
+  const { now } = await ports.claims.owners(company, ids);
+  const isLeft = await leftBehind(now, ports);
+  return groups.filter(({ id }) => {
+    const owner = now.get(platformGroupId(id));
+    return owner === undefined || isLeft(owner);
+  });
+}

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
+import { runCli } from '../support/cli/io.ts';
+import { temporaryFile } from '../support/folder.ts';
+import { added, applicantOf, group, savedWorld } from '../support/operate/world.ts';
+
+/** The directory has a group `n` that is not created yet; the platform has one of its name that another client made. */
+async function clashingWorld(settings: Parameters<typeof savedWorld>[0] = {}) {
+  const world = await savedWorld(settings);
+  await world.hire('ann');
+  const id = world.platform.addForeign({ name: 'night shift', users: [], spokeId: 'other' });
+  await world.publish(group('n', 'Night Shift'), added('n', 'ann'));
+  const cli = (...args: string[]) => runCli(args, { ports: world.ports });
+  return { ...world, id, cli };
+}
+
+const csv = (name: string, id = 'n2') => temporaryFile('clash.csv', `${id},${name},m-ann,ann@acme.test`);
+
+describe('a platform group with the name of a new group', () => {
+  it('is named by plan, with the command that adopts it', async () => {
+    const { cli, id } = await clashingWorld();
+    const { json } = await cli('plan', 'n', '--json');
+    expect(json.plans).toMatchObject([
+      { action: 'create', clashes: [{ platformId: id, name: 'night shift' }] },
+    ]);
+    expect((await cli('plan', 'n')).stdout).toContain(`groupsync adopt n ${id}`);
+    await cli('adopt', 'n', id, '--yes', '--no-wait');
+    expect((await cli('plan', 'n', '--json')).json.plans).toMatchObject([{ clashes: [] }]);
+  });
+
+  it('is named by import, for a group that is not on the platform yet', async () => {
+    const { cli, id, platform, apply } = await clashingWorld();
+    const dryRun = (file: string) => cli('import', file, '--dry-run', '--as-of', 'now', '--json');
+    expect((await dryRun(csv('Night  shift'))).json.comparison).toMatchObject({
+      clashes: [{ group: 'n2', name: 'night shift', platformId: id }],
+    });
+    expect((await cli('import', csv('Night shift'), '--dry-run', '--as-of', 'now')).stdout).toContain(
+      'would be duplicated',
+    );
+    expect((await dryRun(csv('Day shift'))).json.comparison.clashes).toEqual([]);
+    await apply('n');
+    // The group is created, though the platform has another of its name: no clash is left.
+    expect(platform.groups.size).toBe(2);
+    expect((await dryRun(csv('Night shift', 'n'))).json.comparison.clashes).toEqual([]);
+  });
+
+  it('is not a clash when groupsync manages it, when the new group is excluded, or when it is adopted', async () => {
+    const { cli, id, apply } = await clashingWorld();
+    await cli('adopt', 'n', id, '--yes', '--no-wait');
+    await apply('n');
+    const found = async (on: typeof cli, file: string) =>
+      (await on('import', file, '--dry-run', '--as-of', 'now', '--json')).json.comparison.clashes;
+    expect(await found(cli, csv('Night Shift'))).toEqual([]);
+    const excluding = await clashingWorld({ groups: { include: ['*'], exclude: ['n2'], policies: [] } });
+    expect(await found(excluding.cli, csv('Night Shift'))).toEqual([]);
+    const adopting = await clashingWorld({ adoptExisting: 'byName' });
+    expect(await found(adopting.cli, csv('night shift'))).toEqual([]);
+  });
+
+  it('is not looked for by import when the platform cannot be asked, and that is shown', async () => {
+    const { ports } = await clashingWorld();
+    const failing = new PlatformFailure('unavailable', 'GET /x answered 503', {});
+    const broken = { ...ports, platforms: { open: () => Promise.reject(failing) } };
+    const args = ['import', csv('Night shift'), '--dry-run', '--as-of', 'now'];
+    expect((await runCli([...args, '--json'], { ports: broken })).json.comparison.clashes).toBeNull();
+    expect((await runCli(args, { ports: broken })).stdout).toContain('the platform could not be asked');
+  });
+
+  it('is named by connect, which offers to adopt it', async () => {
+    const { ports, id } = await clashingWorld();
+    const listed = [{ id, name: 'night shift', spokeId: 'other', users: [] }];
+    const applicant = { ...applicantOf('company'), groups: async () => listed };
+    const around = {
+      ports: { ...ports, applicants: { present: () => applicant, stored: async () => applicant } },
+      stdin: 'token',
+    };
+    const args = ['connect', 'default', '--base-url', 'https://platform.test', '--token-stdin', '--yes'];
+    const { json, stderr } = await runCli([...args, '--json'], around);
+    expect(json.adoption.clashes).toEqual([{ group: 'n', name: 'night shift', platformId: id }]);
+    expect(stderr).toContain(`groupsync adopt n ${id}`);
+    expect(stderr).toContain('--adopt name');
+  });
+});

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import {
+  afterGroupSuccess,
+  type CallOutcomes,
+  changesRecord,
+  type FailingCalls,
+  isFailing,
+  withOutcomes,
+} from '../../shared/domain/failing-calls.ts';
+
+const PATCH = 'PATCH /platform/api/groups/{groupId}';
+const HOUR_MS = 3_600_000;
+const T = 10 * HOUR_MS;
+
+const record = (over: Partial<FailingCalls> = {}): FailingCalls => ({
+  endpoint: PATCH,
+  sinceMs: T,
+  total: 2,
+  failed: 2,
+  lastFailedMs: T,
+  reason: '500',
+  ...over,
+});
+const outcomes = (of: CallOutcomes, endpoint = PATCH) => new Map([[endpoint, of]]);
+
+describe('failing calls', () => {
+  it.each([
+    ['fail after a failed call', {}, T + HOUR_MS, true],
+    ['do not fail when the failed call was not repeated for two hours', {}, T + 2 * HOUR_MS, false],
+    ['fail while failed and successful calls are mixed', { lastGoodMs: T + 1 }, T + 14_000, true],
+    [
+      'do not fail 15 seconds after the last failure when a later call succeeded',
+      { lastGoodMs: T + 1 },
+      T + 15_000,
+      false,
+    ],
+  ])('%s', (_, over, nowMs, expected) => {
+    expect(isFailing(record(over), nowMs)).toBe(expected);
+  });
+
+  it('are recorded from the first failure, with the calls of the same invocation', () => {
+    const some = outcomes({ total: 3, failed: 1, lastFailedMs: T + 5, reason: 'TimeoutError' });
+    expect(withOutcomes([], some, T + 5)).toEqual([
+      record({ sinceMs: T + 5, total: 3, failed: 1, lastFailedMs: T + 5, reason: 'TimeoutError' }),
+    ]);
+  });
+
+  it('are added to the record of their endpoint, whose beginning stays', () => {
+    const some = outcomes({
+      total: 2,
+      failed: 1,
+      lastFailedMs: T + 9_000,
+      lastGoodMs: T + 8_000,
+      reason: '503',
+    });
+    expect(withOutcomes([record()], some, T + 9_000)).toEqual([
+      record({ total: 4, failed: 3, lastFailedMs: T + 9_000, lastGoodMs: T + 8_000, reason: '503' }),
+    ]);
+  });
+
+  it('begin a new record when the one before is over', () => {
+    const over = record({ lastGoodMs: T + 1 });
+    const some = outcomes({ total: 1, failed: 1, lastFailedMs: T + HOUR_MS, reason: '500' });
+    expect(withOutcomes([over], some, T + HOUR_MS)).toMatchObject([{ sinceMs: T + HOUR_MS, total: 1 }]);
+  });
+
+  it('leave no record once they succeed, and successful calls make none', () => {
+    const good = outcomes({ total: 4, failed: 0, lastGoodMs: T + HOUR_MS });
+    expect(withOutcomes([record({ lastGoodMs: T + 1 })], good, T + HOUR_MS)).toEqual([]);
+    expect(changesRecord([], good, T + HOUR_MS)).toBe(false);
+  });
+
+  it('change the record at the first success, and otherwise once in five seconds', () => {
+    const failing = (lastFailedMs: number) => outcomes({ total: 1, failed: 1, lastFailedMs });
+    expect(changesRecord([record()], failing(T + 4_999), T + 4_999)).toBe(false);
+    expect(changesRecord([record()], failing(T + 5_000), T + 5_000)).toBe(true);
+    const good = outcomes({ total: 1, failed: 0, lastGoodMs: T + 100 });
+    expect(changesRecord([record()], good, T + 100)).toBe(true);
+    expect(changesRecord([record({ lastGoodMs: T + 50 })], good, T + 100)).toBe(false);
+  });
+
+  it('about groups succeed again when a group was written or read as in sync, and others do not', () => {
+    const feed = record({ endpoint: 'GET /platform/api/company_activity' });
+    expect(afterGroupSuccess([record(), feed], T + 10)).toEqual([record({ lastGoodMs: T + 10 }), feed]);
+    const unchanged = [feed, record({ lastGoodMs: T + 1 })];
+    expect(afterGroupSuccess(unchanged, T + 10)).toBe(unchanged);
+  });
+});

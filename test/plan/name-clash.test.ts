@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { clashFinder } from '../../shared/plan/name-clash.ts';
+
+const group = { name: 'Night shift', spokeId: 'g' };
+const other = { id: 'p1', name: 'Night shift', spokeId: null };
+
+describe('name clash of a new group', () => {
+  it.each(['Night shift', ' night  SHIFT ', 'NIGHT SHIFT'])('is a platform group named %j', (name) => {
+    const listed = [
+      { ...other, name },
+      { ...other, id: 'p2', name: 'Day shift' },
+    ];
+    expect(clashFinder(listed, 'bySpokeId')(group).map(({ id }) => id)).toEqual(['p1']);
+  });
+
+  it('is none when the group with its spokeId is adopted', () => {
+    const listed = [other, { id: 'p2', name: 'Renamed', spokeId: 'g' }];
+    expect(clashFinder(listed, 'bySpokeId')(group)).toEqual([]);
+  });
+
+  it('is the group with its spokeId too when nothing is adopted', () => {
+    const listed = [other, { id: 'p2', name: 'Renamed', spokeId: 'g' }];
+    expect(clashFinder(listed, 'never')(group)).toHaveLength(2);
+  });
+
+  it('is none when the only group with its name is adopted, and all of them when there are two', () => {
+    const twin = { ...other, id: 'p2' };
+    expect(clashFinder([other], 'byName')(group)).toEqual([]);
+    expect(clashFinder([other, twin], 'byName')(group)).toEqual([other, twin]);
+  });
+
+  it('is no listed group without a name', () => {
+    const listed = [
+      { id: 'p1', spokeId: null },
+      { id: 'p2', name: '', spokeId: null },
+    ];
+    expect(clashFinder(listed, 'bySpokeId')({ ...group, name: '' })).toEqual([]);
+  });
+});

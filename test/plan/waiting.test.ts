@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import type { GroupState } from '../../shared/domain/group-state.ts';
+import { reportWaiting, waitingOf } from '../../shared/plan/waiting.ts';
+
+const NOW_MS = Date.UTC(2026, 10, 20, 11, 23);
+const untilMs = NOW_MS + 900_000;
+const doubt = { untilMs };
+const lastError = { code: 'unavailable', message: 'answered 500', atMs: NOW_MS };
+const dirty = { dirtySinceMs: NOW_MS, wakeAtMs: untilMs, paused: false };
+const waits = (over: object) => waitingOf({ ...dirty, ...over } as unknown as GroupState, NOW_MS);
+
+describe('what a dirty group waits for', () => {
+  it('is the outcome of an earlier write that may still take effect', () => {
+    const waiting = waits({ doubt });
+    expect(reportWaiting(waiting)).toEqual({
+      until: '2026-11-20T11:38:00.000Z',
+      code: 'earlier_write',
+      reason: 'outcome of an earlier write unknown',
+    });
+  });
+
+  it('is the earlier write and the last error when that write could not be looked for', () => {
+    expect(waits({ lastError, intent: {} })).toMatchObject({
+      code: 'earlier_write',
+      reason: 'outcome of an earlier write unknown; last error: answered 500',
+    });
+  });
+
+  it('is its retry after an error', () => {
+    expect(waits({ lastError })).toEqual({ untilMs, code: 'unavailable', reason: 'answered 500' });
+  });
+
+  it.each([
+    ['is clean', { dirtySinceMs: undefined }],
+    ['is paused', { paused: true }],
+    ['is due', { wakeAtMs: NOW_MS }],
+    ['waits for the end of its coalescing window', { doubt: undefined, lastError: undefined }],
+  ])('is nothing when it %s', (_, over) => {
+    expect(waits({ doubt, lastError, ...over })).toBeUndefined();
+  });
+});
