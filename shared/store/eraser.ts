@@ -28,6 +28,7 @@ const SORTS: Readonly<Record<string, string>> = {
   U: 'directoryUsers',
   R: 'employees',
   P: 'pointersToEmployees',
+  PU: 'pointersToEmployees',
   S: 'scimResources',
   SX: 'scimValues',
   ST: 'scimTokens',

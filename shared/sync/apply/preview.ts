@@ -25,7 +25,7 @@ export type GroupPlan = Plan & { readonly hold: Hold | null };
 export interface PreviewPorts extends Pick<ApplyPorts, 'platforms' | 'clock' | 'createSettleMs'> {
   readonly groups: Pick<ApplyPorts['groups'], 'read' | 'members' | 'readView' | 'readHeld'>;
   readonly users: Pick<ApplyPorts['users'], 'read'>;
-  readonly people: Pick<ApplyPorts['people'], 'read' | 'holding'>;
+  readonly people: Pick<ApplyPorts['people'], 'read' | 'holding' | 'ofUser'>;
   readonly guard: Pick<ApplyPorts['guard'], 'recent'>;
   readonly claims: Pick<ApplyPorts['claims'], 'owners'>;
 }
@@ -115,7 +115,7 @@ export function readingOf(
       ...ports,
       groups: { members: groups.members, readView: groups.readView, readHeld: groups.readHeld },
       users: { read: users.read },
-      people: { read: people.read, holding: people.holding },
+      people: { read: people.read, holding: people.holding, ofUser: people.ofUser },
     },
     claim: async (id) => {
       const owner = (await ports.claims.owners(connection.company, [id])).now.get(id);

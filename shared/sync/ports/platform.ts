@@ -62,11 +62,14 @@ export interface Platform {
    * @returns undefined where all is well
    */
   probe(): Promise<PlatformFailure | undefined>;
-  /** Employees page by page, to the end; `fields` are those that match rules name. */
+  /**
+   * Employees page by page, to the end; `fields` are those that match rules name. A position of the list for which the
+   * platform keeps failing comes as the failure, and the list goes on behind it.
+   */
   employees(wanted: {
     readonly fields: readonly EmployeeField[];
     readonly states: readonly string[];
-  }): AsyncIterable<readonly EmployeeRecord[]>;
+  }): AsyncIterable<readonly EmployeeRecord[] | PlatformFailure>;
   /** undefined where the platform answers 404: whoever is only missing from a listing has not left. */
   employee(role: RoleId, fields: readonly EmployeeField[]): Promise<EmployeeRecord | undefined>;
   /** The activity feed page by page, until there is no more for now. */
