@@ -49,14 +49,25 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
     return asked?.length && found.length === 0 ? holding(connection, field, value, noting) : found;
   };
 
+  const ofUser: PeopleStore['ofUser'] = async (connection, userId) => {
+    const roles = await pointedTo(userRolesPartition(connection, userId));
+    const people = [...(await read(connection, roles)).values()];
+    return people.filter((one) => one.userId === userId);
+  };
+
   return {
     read,
     holding,
+    ofUser,
 
-    async ofUser(connection, userId) {
-      const roles = await pointedTo(userRolesPartition(connection, userId));
-      const people = [...(await read(connection, roles)).values()];
-      return people.filter((one) => one.userId === userId);
+    async rolesOf(connection, { role, userId }) {
+      const record = role && (await read(connection, [role])).get(role);
+      const roles = new Map(record ? [[record.role, record]] : []);
+      for (const user of new Set([userId, record?.userId])) {
+        const found = user === undefined ? [] : await ofUser(connection, user);
+        for (const one of found) roles.set(one.role, one);
+      }
+      return [...roles.values()];
     },
 
     async ahead(connection, sought) {

@@ -85,7 +85,8 @@ async function attempt<Result>(checks: Check[], { name, run, done, fix }: Attemp
 
 async function sampleEmployees({ settings, applicant }: InspectInput): Promise<readonly SampledEmployee[]> {
   const sample: SampledEmployee[] = [];
-  for await (const page of applicant.employees(neededFields(settings), settings.includeStates)) {
+  const fields = [...new Set([...neededFields(settings), 'userId'])];
+  for await (const page of applicant.employees(fields, settings.includeStates)) {
     sample.push(...page);
     if (sample.length >= SAMPLE) break;
   }

@@ -115,6 +115,7 @@ export interface Applicant {
     readonly { readonly id: string; readonly name: string; readonly spokeId: string | null }[]
   >;
   /** Employees with the fields asked for, by the names that match rules use; a field that did not come is absent. */
+  /** Employees by field name: `id`, `roleState` and what of these fields the credential may see. */
   employees(
     fields: readonly string[],
     states: readonly string[],

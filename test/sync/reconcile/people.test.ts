@@ -224,6 +224,47 @@ describe('a refresh of people', () => {
   });
 });
 
+describe('a refresh that finds a new role of a user', () => {
+  const again = employee('r-again', { email: 'ann@acme.test', userId: 'u-ann' });
+  const pages: Pages = [[ann({ state: 'TERMINATED' }), again]];
+
+  it('makes the binding name the role that keeps the user in, after a crash between any two effects', async () => {
+    await whereverItDies(async (worker, where) => {
+      const world = await withAnn();
+      await run(world, pages, worker).catch(() => {});
+      await run(world, pages);
+      const user = (await world.ports.users.read(CONNECTION, [ANN])).get(ANN);
+      expect(user, where).toMatchObject({ role: 'r-again', userId: 'u-ann' });
+      expect(world.woken, where).toContain('g');
+      expect((await personOf(world))?.unheard, where).toBe(false);
+    });
+  });
+
+  it('asks by id for that role once it is not listed', async () => {
+    const world = await withAnn();
+    await run(world, pages);
+    expect(await run(world, [[ann({ state: 'TERMINATED' })]])).toMatchObject({ asked: 1, gone: 1, woken: 1 });
+  });
+
+  it('leaves a binding that a person made meanwhile', async () => {
+    const world = await withAnn();
+    await run(world, [[ann(), employee('r-bob', { userId: 'u-bob' })]]);
+    const rebinding = workerBefore(/^update USER/, async () => {
+      await world.ports.users.rebind(CONNECTION, ANN, { role: roleId('r-bob'), userId: 'u-bob' });
+    });
+    await run(world, [[...(pages[0] as PersonSpec[]), employee('r-bob', { userId: 'u-bob' })]], rebinding);
+    expect((await world.ports.users.read(CONNECTION, [ANN])).get(ANN)).toMatchObject({ role: 'r-bob' });
+  });
+
+  it('wakes nobody for it where groups hold roles', async () => {
+    const world = await withAnn();
+    const settings = { ...world.connection.settings, memberIdField: 'id' as const };
+    world.platform.employees = [ann(), again];
+    const report = await refreshPeople({ ...world.connection, settings }, world.ports);
+    expect(report).toMatchObject({ woken: 0 });
+  });
+});
+
 describe('somebody whom a listing does not name', () => {
   const bob = employee('r-bob', { email: 'bob@acme.test' });
   const asked = ({ calls }: Company) => calls().filter((call) => call.startsWith('employee'));
