@@ -56,12 +56,12 @@ export function drawPeople(
   });
 }
 
-/** In so many of the lives somebody's role changes, of some people. */
+/** The share of simulation runs in which roles of some people change. */
 const CONVERSIONS = 0.5;
 
 /**
- * Roles that end while another of the same user begins, before or after it: a contractor becomes an employee, a rehire. Drawn
- * apart, so that all else in a life is as it would be without.
+ * Roles that end while another of the same user begins, before or after it: a contractor becomes an employee, a rehire. They
+ * have a random stream of their own, so that the rest of a run is as it would be without them.
  */
 export function drawConversions(
   random: Random,

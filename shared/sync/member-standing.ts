@@ -9,7 +9,7 @@ import { REFUSED_AGAIN_MS } from './tuning.ts';
 /** What keeps a member of a group from being written, if anything does. */
 export interface MemberStanding {
   readonly cause: PendingCause | 'solved';
-  /** The decisive role of the person whom the member is bound to, or else would be. */
+  /** The decisive role of the person that the member is bound to, or else would be. */
   readonly person: Person | undefined;
 }
 

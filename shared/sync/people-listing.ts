@@ -8,7 +8,7 @@ import { wakeMembersOf } from './people-wake.ts';
 import type { PeoplePorts } from './ports/bundles.ts';
 import type { Connection } from './ports/connections.ts';
 import { GONE, type Person } from './ports/people.ts';
-import { type EmployeeRecord, type Platform, PlatformFailure } from './ports/platform.ts';
+import { type EmployeeRecord, failureIn, type Platform, PlatformFailure } from './ports/platform.ts';
 import { ENDING_WAIT_MS, WRITES_IN_FLIGHT } from './tuning.ts';
 
 /** What a listing of the employees gave. */
@@ -42,57 +42,60 @@ interface Saving {
  *     page 7                                employee ACTIVE ──▶ saved
  */
 export async function readListing(platform: Platform, saving: Saving): Promise<Listing> {
-  const { connection, ports } = saving;
-  const { settings } = connection;
+  const { settings } = saving.connection;
   const fields = matchRules(settings).map(({ employeeField }) => employeeField);
+  const pages = platform.employees({ fields, states: settings.includeStates });
   const listed = new Set<RoleId>();
-  const woken = new Set<GroupId>();
   const unread: PlatformFailure[] = [];
-  let changed = 0;
-  const save = async (records: readonly EmployeeRecord[], known?: Known) => {
-    const saved = await saveAndWake(records, saving, known);
-    changed += saved.changed;
-    for (const group of saved.woken) woken.add(group);
-  };
-  let waiting: EmployeeRecord[] = [];
-  let waitingSinceMs = 0;
-  let cut: PlatformFailure | undefined;
-  try {
+  const savings = savePages(saving);
+  const cut = await failureIn(async () => {
     // The next page is on its way while this one is saved, and no more than that.
-    const pages = pMapIterable(
-      platform.employees({ fields, states: settings.includeStates }),
-      (page) => page,
-      {
-        concurrency: 1,
-      },
-    );
-    for await (const page of pages) {
+    for await (const page of pMapIterable(pages, (one) => one, { concurrency: 1 })) {
       if (page instanceof PlatformFailure) {
         unread.push(page);
         continue;
       }
       for (const { role } of page) listed.add(role);
+      await savings.add(page);
+    }
+  });
+  return { listed, unread, cut, ...(await savings.end()) };
+}
+
+/** Saves page after page; changes that end a role wait. */
+function savePages(saving: Saving) {
+  const { connection, ports } = saving;
+  const woken = new Set<GroupId>();
+  let changed = 0;
+  let waiting: EmployeeRecord[] = [];
+  let waitingSinceMs = 0;
+  const save = async (records: readonly EmployeeRecord[], known?: Known) => {
+    const saved = await saveAndWake(records, saving, known);
+    changed += saved.changed;
+    for (const group of saved.woken) woken.add(group);
+  };
+  return {
+    async add(page: readonly EmployeeRecord[]) {
       const known = await ports.people.read(connection.name, rolesOf(page));
       const ending = endingAmong(page, known, connection);
       await save(
-        page.filter(({ role }) => !ending.has(role)),
+        page.filter((record) => !ending.has(record)),
         known,
       );
       if (waiting.length === 0) waitingSinceMs = ports.clock();
-      waiting.push(...page.filter(({ role }) => ending.has(role)));
-      if (waiting.length === 0 || ports.clock() - waitingSinceMs < ENDING_WAIT_MS) continue;
+      waiting.push(...ending);
+      if (waiting.length === 0 || ports.clock() - waitingSinceMs < ENDING_WAIT_MS) return;
       await save(waiting);
       waiting = [];
-    }
-  } catch (error) {
-    if (!(error instanceof PlatformFailure)) throw error;
-    cut = error;
-  }
-  await save(waiting);
-  return { listed, changed, woken, unread, cut };
+    },
+    async end() {
+      await save(waiting);
+      return { changed, woken };
+    },
+  };
 }
 
-/** Saves what the platform says of these roles, and wakes the groups for which that matters. */
+/** Saves what the platform states of these roles, and wakes the groups for which that matters. */
 export async function saveAndWake(records: readonly EmployeeRecord[], saving: Saving, known?: Known) {
   const { connection, ports } = saving;
   const news = await saveRecords(
@@ -110,7 +113,7 @@ function endingAmong(
   page: readonly EmployeeRecord[],
   known: Known,
   { settings }: Connection,
-): ReadonlySet<RoleId> {
+): ReadonlySet<EmployeeRecord> {
   if (settings.memberIdField === 'id') return new Set();
   const isEnding = (record: EmployeeRecord) => {
     const seen = known.get(record.role);
@@ -118,12 +121,12 @@ function endingAmong(
     const facts = factsOf(record, seen);
     return !mayBeMember(facts, settings) || facts.userId !== seen.userId;
   };
-  return new Set(rolesOf(page.filter(isEnding)));
+  return new Set(page.filter(isEnding));
 }
 
 const rolesOf = (list: readonly { readonly role: RoleId }[]) => list.map(({ role }) => role);
 
-/** @returns of whom their groups must hear: a new state, user id or role, now or in a run that did not come to its end */
+/** @returns the roles whose groups must be woken: a new state, user id or role, of now or of a run that did not end */
 async function saveRecords(
   records: readonly EmployeeRecord[],
   known: Known,
@@ -131,7 +134,7 @@ async function saveRecords(
 ): Promise<readonly Person[]> {
   const { name } = saving.connection;
   const { people } = saving.ports;
-  // Nearly everybody is as they were, and was heard of.
+  // Nearly every role is as it was.
   const isNews = (record: EmployeeRecord, seen: Person | undefined) =>
     seen === undefined || seen.unheard || differs(factsOf(record, seen), seen);
   const persons = await atOnce(
@@ -179,7 +182,7 @@ function factsOf(record: EmployeeRecord, seen: Person | undefined) {
     else values.set(name, matchForm(name, value));
   }
   const userId = record.userId ?? seen?.userId;
-  // Whoever answers again is there, even where the answer does not say how.
+  // A role that is answered for again exists, even where the answer has no state.
   const before = seen?.state === GONE ? undefined : seen?.state;
   return {
     role: record.role,

@@ -84,7 +84,7 @@ export async function groupsOfSolvable(
 ): Promise<readonly GroupId[]> {
   const groups: GroupId[] = [];
   const asked = new Map<string, ReturnType<PeopleStore['holding']>>();
-  // Whoever is pending in many groups is looked for once.
+  // A member who is pending in many groups is looked for once.
   const holding: PeopleStore['holding'] = (name, field, value) => {
     const found = asked.get(`${field} ${value}`) ?? ports.people.holding(name, field, value);
     asked.set(`${field} ${value}`, found);

@@ -6,6 +6,7 @@ import { explainMember } from '../../shared/operate/explain.ts';
 import { compareWithNow } from '../../shared/operate/import/compare.ts';
 import { reportPerson } from '../../shared/operate/person.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
+import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
 import { story } from '../support/engine/story.ts';
 import { CONNECTION } from '../support/engine/world.ts';
@@ -69,7 +70,8 @@ describe('explain', () => {
     });
     for (const text of ['u-ann', 'ann@acme.test', 'ann.again@acme.test'])
       expect((await explain(text)).member, text).toBe('ann');
-    const report = await reportPerson('ann.again@acme.test', connection, world.onlooker);
+    const ports = world.onlooker as unknown as ToolPorts;
+    const report = await reportPerson('ann.again@acme.test', connection, ports);
     expect(report).toMatchObject({ member: 'ann', person });
     const rows = (async function* () {
       for (const id of ['ann', 'bob', 'new'])
@@ -82,7 +84,7 @@ describe('explain', () => {
         };
     })();
     const asOf = new Date(world.nowMs()).toISOString();
-    expect(await compareWithNow(rows, asOf, connection, world.onlooker)).toMatchObject({
+    expect(await compareWithNow(rows, asOf, connection, ports)).toMatchObject({
       added: 3,
       unmatched: 0,
     });

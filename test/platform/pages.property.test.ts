@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { ServerError, TimeoutError } from '../../shared/platform/errors.ts';
+import { PlatformError, ServerError, TimeoutError } from '../../shared/platform/errors.ts';
 import { readPages } from '../../shared/platform/pages.ts';
 import { collect } from './support/platform-client.ts';
 
@@ -57,7 +57,7 @@ it('passes over the items that fail, and no others, where that is asked for', as
       const pages = await collect(
         readPages({ endpoint, limit: first, offset: 0, fetchPage, passesOver: true }),
       );
-      const came = pages.flatMap((page) => (page instanceof ServerError ? [] : page));
+      const came = pages.flatMap((page) => (page instanceof PlatformError ? [] : page));
       expect(came).toEqual(all.filter((item) => !faulty.includes(item)));
       const failures = pages.filter((page) => page instanceof ServerError);
       expect(failures).toHaveLength(all.filter((item) => faulty.includes(item)).length);
@@ -75,7 +75,7 @@ it('gives a list up that fails from some item on', async () => {
   const came: unknown[] = [];
   const reading = async () => {
     for await (const page of readPages({ endpoint, limit: 100, offset: 0, fetchPage, passesOver: true }))
-      came.push(...(page instanceof ServerError ? [page.status] : page));
+      came.push(...(page instanceof PlatformError ? [page.status] : page));
   };
   await expect(reading()).rejects.toBeInstanceOf(ServerError);
   expect(came).toEqual([...Array.from({ length: 150 }, (_, at) => at), ...Array(7).fill(500)]);

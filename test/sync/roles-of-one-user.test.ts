@@ -16,7 +16,7 @@ const ann = (role: string, state = 'ACTIVE', over: Partial<PersonSpec> = {}): Pe
   ...over,
 });
 
-/** A company whose people are refreshed each hour; `hour` names everyone whom the platform lists then. */
+/** A company whose people are refreshed each hour; `hour` names all employees that the platform lists then. */
 async function company(settings: Partial<ConnectionSettings> = {}) {
   const told = await story({ settings });
   const { world, tell } = told;
@@ -165,7 +165,7 @@ describe('a user with several roles', () => {
     expect([shown('g'), await pending()]).toEqual([[[]], [['ann', 'ambiguous']]]);
   });
 
-  it('has to give an address to the newcomer who holds it in an active role', async () => {
+  it('is not meant by an address that a newcomer holds in an active role', async () => {
     const { hour, tell, shown } = await company();
     const newcomer = ann('newcomer', 'ACTIVE', { userId: 'u-new' });
     await hour(ann('old', 'TERMINATED'), ann('other', 'ACTIVE', { email: 'x@acme.test' }), newcomer);

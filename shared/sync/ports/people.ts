@@ -55,7 +55,7 @@ export interface PeopleStore {
   holding(connection: ConnectionName, field: string, value: string, noting?: MemberId): Promise<Person[]>;
   /** All roles that this platform user has. */
   ofUser(connection: ConnectionName, userId: string): Promise<Person[]>;
-  /** Every role of the human whom a binding names, whichever id the connection's groups hold. */
+  /** Every role of the human that a binding names, whichever id the connection's groups hold. */
   rolesOf(connection: ConnectionName, boundTo: Partial<BoundTo>): Promise<readonly Person[]>;
   /** Asks who may hold these values: in what it returns, `holding` of each begins with the notes, once. */
   ahead(

@@ -181,7 +181,7 @@ describe('a refresh of people', () => {
     expect(world.woken).toEqual(['g']);
   });
 
-  it('passes over an employee on whom the platform fails, refreshes those before and after, and says so', async () => {
+  it('passes over an employee for which the platform fails, refreshes those before and after, and reports it', async () => {
     const world = await withAnn();
     const others = ['x', 'y'].map((role) => employee(role, { email: `${role}@acme.test` }));
     const pages: Pages = [[employee('w', {}), ...others], 'faulty', [ann({ state: 'TERMINATED' })]];
@@ -193,7 +193,7 @@ describe('a refresh of people', () => {
     expect(world.woken).toContain('g');
   });
 
-  it('takes a leaver out at once where a later page fails, and whom the failing page hides not at all', async () => {
+  it('takes a leaver out at once where a later page fails, and leaves in a person on the failing page', async () => {
     const world = await withAnn();
     const leaver = ann({ state: 'TERMINATED' });
     await expect(run(world, [[leaver], 'fails'])).rejects.toMatchObject({ kind: 'unavailable' });
@@ -256,7 +256,7 @@ describe('a refresh that finds a new role of a user', () => {
     expect((await world.ports.users.read(CONNECTION, [ANN])).get(ANN)).toMatchObject({ role: 'r-bob' });
   });
 
-  it('wakes nobody for it where groups hold roles', async () => {
+  it('wakes no group for it where groups hold roles', async () => {
     const world = await withAnn();
     const settings = { ...world.connection.settings, memberIdField: 'id' as const };
     world.platform.employees = [ann(), again];
