@@ -56,6 +56,36 @@ export function drawPeople(
   });
 }
 
+/** The share of simulation runs in which roles of some people change. */
+const CONVERSIONS = 0.5;
+
+/**
+ * Roles that end while another of the same user begins, before or after it: a contractor becomes an employee, a rehire. They
+ * have a random stream of their own, so that the rest of a run is as it would be without them.
+ */
+export function drawConversions(
+  random: Random,
+  { name: connection, people }: Town,
+  endMs: number,
+): readonly Happening[] {
+  if (!random.chance(CONVERSIONS)) return [];
+  const company = (atMs: number, deed: CompanyDeed): Happening => ({
+    atMs: Math.max(0, Math.min(atMs, endMs - HOUR_MS)),
+    connection,
+    actor: 'company',
+    deed,
+  });
+  const known = people.filter(({ email, userId }) => email !== null && userId === undefined);
+  return some(random, known, between(random, 1, 4)).flatMap(({ role, email }) => {
+    const atMs = between(random, HOUR_MS, endMs - HOUR_MS);
+    const person = { role: `${role}-again`, email, userId: `u-${role}` };
+    const gapMs = random.chance(0.4) ? 0 : between(random, -12 * HOUR_MS, 12 * HOUR_MS);
+    const begins = company(atMs + gapMs, { kind: 'hire', person });
+    // Some keep both roles.
+    return random.chance(0.15) ? [begins] : [begins, company(atMs, { kind: 'terminate', role })];
+  });
+}
+
 export const roleOf = (connection: string, member: string): string => `r-${connection}-${member}`;
 
 const OF_GROUPS = { join: 30, leave: 20, rename: 6, snapshot: 10, delete: 3, recreate: 4, massLeaving: 3 };

@@ -1,4 +1,4 @@
-import { drawPeople, drawRhythm, type Town } from './draw-directory.ts';
+import { drawConversions, drawPeople, drawRhythm, type Town } from './draw-directory.ts';
 import {
   CRASH_POINTS,
   crashPoints,
@@ -39,7 +39,8 @@ export function drawLife(
     const deeds = Math.round(days * SCALES[scale].deedsPerDay * town.share);
     const rhythm = drawRhythm(random.fork(`rhythm ${town.name}`), town, { deeds, endMs });
     const trouble = drawTrouble(random.fork(`trouble ${town.name}`), town, { ...rhythm, towns, endMs });
-    return [...rhythm.happenings, ...trouble];
+    const conversions = drawConversions(random.fork(`conversions ${town.name}`), town, endMs);
+    return [...rhythm.happenings, ...trouble, ...conversions];
   });
   const [town] = towns;
   if (town !== undefined && crashes > 0)

@@ -18,16 +18,22 @@ export interface ExpectedUsers {
 /** By address (folded): roles that may be meant, each with the user id that it once had and lost, if it did. */
 export type Contested = ReadonlyMap<string, ReadonlyMap<string, string | undefined>>;
 
-/** By address (folded): who has it. */
-export type Holders = ReadonlyMap<string, readonly HeldEmployee[]>;
+/** The employees by address (folded) and by user. */
+export interface Holders {
+  readonly byAddress: ReadonlyMap<string, readonly HeldEmployee[]>;
+  readonly byUser: ReadonlyMap<string, readonly HeldEmployee[]>;
+}
 
 export function holdersAmong(employees: Iterable<HeldEmployee>): Holders {
-  const holders = new Map<string, HeldEmployee[]>();
+  const byAddress = new Map<string, HeldEmployee[]>();
+  const byUser = new Map<string, HeldEmployee[]>();
+  const add = (to: Map<string, HeldEmployee[]>, key: string, one: HeldEmployee) =>
+    to.set(key, [...(to.get(key) ?? []), one]);
   for (const one of employees) {
-    const address = folded(one.email ?? '');
-    holders.set(address, [...(holders.get(address) ?? []), one]);
+    add(byAddress, folded(one.email ?? ''), one);
+    if (one.userId !== null) add(byUser, one.userId, one);
   }
-  return holders;
+  return { byAddress, byUser };
 }
 
 interface Who {
@@ -48,11 +54,21 @@ export function expectedUsers(
 ): ExpectedUsers {
   const { includeStates = ['ACTIVE'], memberIdField = 'userId' } = settings;
   const idOf = ({ role, userId }: HeldEmployee) => (memberIdField === 'id' ? role : userId);
+  /** Where groups hold users, all roles of one user are one person. */
+  const rolesOf = (one: HeldEmployee): readonly HeldEmployee[] =>
+    memberIdField === 'id' || one.userId === null ? [one] : (holders.byUser.get(one.userId) ?? [one]);
+  const isActive = ({ state }: HeldEmployee) => state === 'ACTIVE';
+  const personsOf = (found: readonly HeldEmployee[]) => [
+    ...new Map(found.map((one) => [idOf(one) ?? `role ${one.role}`, one])).values(),
+  ];
   const who = (found: readonly HeldEmployee[]): { readonly id: string } | { readonly cause: Cause } => {
-    const [person, ...others] = found.length > 1 ? found.filter(({ state }) => state === 'ACTIVE') : found;
     if (found.length === 0) return { cause: 'unknown' };
+    const persons = personsOf(found);
+    const holding = personsOf(found.filter(isActive));
+    const active = holding.length > 0 ? holding : persons.filter((one) => rolesOf(one).some(isActive));
+    const [person, ...others] = persons.length > 1 ? active : persons;
     if (person === undefined || others.length > 0) return { cause: 'ambiguous' };
-    if (!includeStates.includes(person.state)) return { cause: 'inactive' };
+    if (!rolesOf(person).some(({ state }) => includeStates.includes(state))) return { cause: 'inactive' };
     const id = idOf(person);
     return id == null ? { cause: 'unknown' } : { id };
   };
@@ -67,12 +83,14 @@ export function expectedUsers(
     if (roles !== undefined || said.length > 0) unsure.add(member);
     for (const { role } of said) possible.set(role, undefined);
     for (const [role, formerUser] of roles ?? []) possible.set(role, formerUser);
-    const found = who((address !== '' && holders.get(address)) || []);
+    const found = who((address !== '' && holders.byAddress.get(address)) || []);
     if ('id' in found) userOf.set(member, found.id);
     else pending.set(member, found.cause);
   }
-  const all = possible.size === 0 ? [] : [...holders.values()].flat();
-  const may = all.filter(({ role, state }) => possible.has(role) && includeStates.includes(state));
+  const all = possible.size === 0 ? [] : [...holders.byAddress.values()].flat();
+  const may = all.filter(
+    (one) => possible.has(one.role) && rolesOf(one).some(({ state }) => includeStates.includes(state)),
+  );
   const mayIds = may.flatMap((one) => idOf(one) ?? possible.get(one.role) ?? []);
   return { users: new Set(userOf.values()), userOf, pending, unsure, may: new Set(mayIds) };
 }
@@ -93,6 +111,7 @@ export function contestedAddresses(life: Life, connection: string): Contested {
     meet(holder, address);
   }
   const contested = new Map<string, ReadonlyMap<string, string | undefined>>();
+  const userIdOf = furtherRolesIn(life, connection);
   const formerUsers = formerUsersIn(life);
   const met = new Set<string>();
   for (const start of neighbours.keys()) {
@@ -103,12 +122,25 @@ export function contestedAddresses(life: Life, connection: string): Contested {
     const named = (kind: string) =>
       [...all].filter((one) => one.startsWith(kind)).map((one) => one.slice(kind.length));
     const [addresses, roles, members] = [named('address '), named('person '), named('member ')];
-    const isPlain = addresses.length < 2 && roles.length < 2 && members.length < 2;
+    const persons = new Set(roles.map((role) => userIdOf.get(role) ?? role));
+    const isPlain = addresses.length < 2 && persons.size < 2 && members.length < 2;
     if (isPlain && !roles.some((role) => formerUsers.has(role))) continue;
     const meant = new Map(roles.map((role) => [role, formerUsers.get(role)]));
     for (const address of addresses) contested.set(address, meant);
   }
   return contested;
+}
+
+/** By role: whose it is, of roles that begin for a user who has one already, where groups hold users. */
+function furtherRolesIn({ connections, happenings }: Life, connection: string): ReadonlyMap<string, string> {
+  const holdsRoles = connections.find(({ name }) => name === connection)?.settings['memberIdField'] === 'id';
+  const further = happenings.flatMap(({ deed }): (readonly [string, string])[] =>
+    deed.kind === 'hire' && deed.person.userId ? [[deed.person.role, deed.person.userId]] : [],
+  );
+  if (holdsRoles || further.length === 0) return new Map();
+  const users = new Set(further.map(([, userId]) => userId));
+  const first = [...users].map((userId) => [userId.replace(/^u-/, ''), userId] as const);
+  return new Map([...first, ...further]);
 }
 
 function formerUsersIn({ happenings }: Life): ReadonlyMap<string, string> {

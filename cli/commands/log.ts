@@ -67,9 +67,10 @@ async function aboutMember({ connection, ports, member }: Context, text: string,
   const found = await member(text).catch(unlessNothing);
   if (found === undefined) return { member: new Set([text]) };
   const { users, people } = await ports();
-  const role = (await users.read(connection, [found])).get(found)?.role;
-  const person = role && (await people.read(connection, [role])).get(role);
-  const ids = [text, found, role, person?.userId].filter((id) => id !== undefined);
+  const user = (await users.read(connection, [found])).get(found);
+  const roles = await people.rolesOf(connection, user ?? {});
+  const onPlatform = roles.flatMap(({ role, userId }) => [role, userId]);
+  const ids = [text, found, user?.role, user?.userId, ...onPlatform].filter((id) => id !== undefined);
   return { member: new Set<string>(ids), taken: { group, member: found } };
 }
 

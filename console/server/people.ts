@@ -1,10 +1,12 @@
 import pMap from 'p-map';
 import { groupFloor, memberCounts } from '../../shared/domain/group.ts';
 import type { GroupState, StoredMember } from '../../shared/domain/group-state.ts';
-import { type ConnectionName, type MemberId, memberId, type RoleId } from '../../shared/domain/ids.ts';
+import { type ConnectionName, type MemberId, memberId } from '../../shared/domain/ids.ts';
 import { STAMP_ZERO } from '../../shared/domain/stamp.ts';
+import { personsBoundTo } from '../../shared/sync/bound-person.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { UserState } from '../../shared/sync/ports/desired.ts';
+import type { BoundTo } from '../../shared/sync/ports/people.ts';
 import type { PersonName } from '../answers.ts';
 
 /** Somebody of whom a group has heard: what the directory says of them, and who they are on the platform. */
@@ -43,17 +45,18 @@ export async function knownOf(
     connection,
     members.map(({ member }) => member),
   );
-  const settings = (await ports.connections.find(connection))?.settings;
-  const roleOf = (register: StoredMember) => users.get(register.member)?.role ?? register.user?.role;
-  const roles = [...new Set(members.map(roleOf).filter((role) => role !== undefined))];
-  const persons = await ports.people.read(connection, roles);
-  const userOf = (role: RoleId | undefined) =>
-    role === undefined || settings?.memberIdField === 'id' ? role : persons.get(role)?.userId;
-  return members.map((register) => {
+  const current = await ports.connections.find(connection);
+  const bindings = members.map(({ member, user }): Partial<BoundTo> => users.get(member) ?? user ?? {});
+  const persons = current === undefined ? [] : await personsBoundTo(bindings, current, ports.people);
+  const userOf = (at: number) =>
+    current?.settings.memberIdField === 'id'
+      ? bindings[at]?.role
+      : (persons[at]?.userId ?? bindings[at]?.userId);
+  return members.map((register, at) => {
     const state = users.get(register.member);
     const floor = state?.floor ?? register.user?.floor ?? STAMP_ZERO;
     const isWanted = memberCounts(register, groupFloor(registers), floor);
-    return { register, state, user: userOf(roleOf(register)), isWanted };
+    return { register, state, user: userOf(at), isWanted };
   });
 }
 

@@ -20,6 +20,7 @@ import { rowsOf } from '../../shared/operate/setting-requests.ts';
 import { listConnections, requireConnection } from '../../shared/operate/settings.ts';
 import { readGroupStatus, readStatus } from '../../shared/operate/status.ts';
 import { planGroup } from '../../shared/sync/apply/preview.ts';
+import { personsBoundTo } from '../../shared/sync/bound-person.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { listTokens } from '../../shared/sync/scim/tokens.ts';
 import type {
@@ -242,7 +243,8 @@ async function personPage(text: string, asked: Asked): Promise<PersonPage> {
   const member = memberId(text);
   const user = (await ports.users.read(connection, [member])).get(member);
   const role = user?.role;
-  const bound = role === undefined ? undefined : (await ports.people.read(connection, [role])).get(role);
+  const current = await ports.connections.find(connection);
+  const [bound] = current && user ? await personsBoundTo([user], current, ports.people) : [];
   const groups: PersonPage['groups'][number][] = [];
   for await (const page of ports.users.groupsOf(connection, member)) {
     for (const group of page) {
@@ -251,7 +253,7 @@ async function personPage(text: string, asked: Asked): Promise<PersonPage> {
     }
   }
   const { entries } = await overview.activity();
-  const ids = new Set([member, role, bound?.userId].filter((id) => id !== undefined));
+  const ids = new Set([member, role, bound?.role, bound?.userId].filter((id) => id !== undefined));
   const isAbout = ({ changes }: Entry) =>
     changes.some(({ member, before, after }) =>
       [member, ...(before?.split(', ') ?? []), ...(after?.split(', ') ?? [])].some((id) =>
@@ -263,7 +265,9 @@ async function personPage(text: string, asked: Asked): Promise<PersonPage> {
     person: nameOf(member, user),
     attributes: Object.fromEntries([...(user?.attributes ?? [])].map(([key, { value }]) => [key, value])),
     bound:
-      role === undefined ? null : { id: role, user: bound?.userId ?? null, state: bound?.state ?? 'unknown' },
+      role === undefined
+        ? null
+        : { id: bound?.role ?? role, user: bound?.userId ?? null, state: bound?.state ?? 'unknown' },
     groups: groups.sort((a, b) => (a.name ?? a.group).localeCompare(b.name ?? b.group)),
     timeline: entries.filter(isAbout),
   };

@@ -27,7 +27,9 @@ export interface UserCopy {
   readonly revision: number;
   /** Deletion of the user: memberships up to it are gone. */
   readonly floor: Stamp;
+  /** The person that the user is bound to, as of `UserState`. */
   readonly role?: RoleId;
+  readonly userId?: string;
 }
 
 export interface MemberRegister extends Register<Presence> {

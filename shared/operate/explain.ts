@@ -7,6 +7,7 @@ import type { GroupState, StoredMember } from '../domain/group-state.ts';
 import { type GroupRef, type MemberId, memberId, platformUserId, roleId } from '../domain/ids.ts';
 import { readStamp, STAMP_ZERO } from '../domain/stamp.ts';
 import type { Facts } from '../plan/facts.ts';
+import { personsOf } from '../plan/person.ts';
 import { type Asked, isPresent, isWanted, type Verdict, verdictOf } from '../plan/verdict.ts';
 import { reportWaiting, waitingOf } from '../plan/waiting.ts';
 import { learn } from '../sync/apply/facts.ts';
@@ -149,8 +150,9 @@ async function identify(member: MemberId, { ref }: GroupState, connection: Conne
     ports.users.read(name, [member]),
   ]);
   const user = users.get(member);
-  const role = user?.role ?? register?.user?.role;
-  const described = user ?? { ...undescribed(member), ...(role !== undefined && { role }) };
+  const { role, userId } = register?.user ?? {};
+  const copied = { ...(role !== undefined && { role }), ...(userId !== undefined && { userId }) };
+  const described = user ?? { ...undescribed(member), ...copied };
   const refusedRevision = refusedRevisionOf(register?.pending, ports.clock());
   const [rules, { cause, person }] = await Promise.all([
     tryRules(connection, member, user, ports),
@@ -249,7 +251,8 @@ async function withStranger(
   const fields = matchRules(settings).map(({ employeeField }) => fieldName(employeeField));
   const holding = fields.map((field) => people.holding(name, field, matchForm(field, text)));
   const byId = (await people.read(name, [roleId(text)])).get(roleId(text));
-  const person = who.person ?? byId ?? (await Promise.all(holding)).find(({ length }) => length === 1)?.[0];
+  const found = (await Promise.all(holding)).map((roles) => personsOf(roles, settings));
+  const person = who.person ?? byId ?? found.find(({ length }) => length === 1)?.[0]?.[0];
   const platformUser = person === undefined ? text : standingOf(person, undefined, settings).id;
   return { ...who, person, platformUser };
 }

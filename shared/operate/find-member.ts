@@ -2,6 +2,7 @@ import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
 import { ACTIVE_ATTRIBUTE } from '../domain/active.ts';
 import { type ConnectionName, type GroupRef, type MemberId, memberId } from '../domain/ids.ts';
+import { otherRolesOf } from '../sync/bound-person.ts';
 import { gather } from '../sync/gather.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
@@ -35,16 +36,19 @@ export async function findMemberOf(
   return findOne(text, all, none);
 }
 
-/** Who is bound to an employee that has this value where a match rule compares it. */
+/** Members who are bound to a person one of whose roles has this value where a match rule compares it. */
 export async function membersHolding(
   text: string,
-  { name, settings }: Connection,
+  connection: Connection,
   { people }: Pick<ToolPorts, 'people'>,
 ): Promise<readonly MemberId[]> {
+  const { name, settings } = connection;
   const found = new Set<MemberId>();
   const fields = matchRules(settings).map(({ employeeField }) => fieldName(employeeField));
   const holding = fields.map((field) => people.holding(name, field, matchForm(field, text)));
-  for (const { role } of (await Promise.all(holding)).flat())
+  const holders = (await Promise.all(holding)).flat();
+  const others = await otherRolesOf(holders, connection, people);
+  for (const { role } of [...holders, ...others])
     for (const one of await gather(people.membersBoundTo(name, role))) found.add(one);
   return [...found];
 }

@@ -9,8 +9,8 @@ import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
 export type ForgetPorts = JournalPorts & Pick<ToolPorts, 'scim' | 'users' | 'people' | 'eraser'>;
 
 /**
- * Erases what is known of one person: what the directory and SCIM said, what the platform said of the employee, and what
- * points to them by a value. Ids stay, and with them stamps, memberships and the binding, so that a late event brings
+ * Erases what is known of one person: what the directory and SCIM said, what the platform said of every role of the user,
+ * and what points to them by a value. Ids stay, and with them stamps, memberships and the binding, so that a late event brings
  * nothing back. The journal keeps that it was done, by whom, and not what was erased. After a crash it can be repeated.
  * @returns what was erased; undefined where nothing is known of the member
  */
@@ -18,18 +18,19 @@ export async function forgetMember(connection: ConnectionName, member: MemberId,
   const change = { kind: 'forget_member', member, before: null, after: null, reason: 'erased on request' };
   await recordDeed(journalOf(connection), { action: 'forget', changes: [change] }, ports);
   const hadResource = await forgetScimUser(connection, member, ports);
-  const role = (await ports.users.read(connection, [member])).get(member)?.role;
+  const user = (await ports.users.read(connection, [member])).get(member);
   const attributes = await ports.users.forget(connection, member, ports.clock());
-  const person = role && (await ports.people.read(connection, [role])).get(role);
-  const values = person?.values.size ?? 0;
-  // Another worker that saves the person at this moment has the platform's word, which comes back each hour anyway.
-  if (person && values > 0) await ports.people.save(connection, { ...person, values: new Map() }, person);
+  const roles = await ports.people.rolesOf(connection, user ?? {});
+  const described = roles.filter(({ values }) => values.size > 0);
+  // Another worker that saves the person at this moment has what the platform states, which comes back each hour anyway.
+  for (const one of described) await ports.people.save(connection, { ...one, values: new Map() }, one);
   if (!hadResource && attributes === undefined) return undefined;
-  const rest = await ports.eraser.person(connection, { member, ...(role && { role }) });
+  const ids = new Set([...(user?.role === undefined ? [] : [user.role]), ...roles.map(({ role }) => role)]);
+  const rest = await ports.eraser.person(connection, { member, roles: ids });
   return {
     attributes: attributes ?? 0,
     scimResources: hadResource ? 1 : 0,
-    valuesOfEmployee: values,
+    valuesOfEmployee: described.reduce((sum, { values }) => sum + values.size, 0),
     ...rest,
   };
 }

@@ -58,22 +58,23 @@ export function shellWord(text: string): string {
 export const shellWords = (...words: readonly string[]): string =>
   [...(words.some((word) => /^-./s.test(word)) ? ['--'] : []), ...words.map(shellWord)].join(' ');
 
-/** By platform user, and by role, the register of whom the directory has, or had, in the group. */
+/** By platform user, and by role, the register of each member that the directory has, or had, in the group. */
 export async function usersOf(ref: GroupRef, ports: NamesPorts) {
   const registers = await ports.groups.members(ref);
   const members = registers.map(({ member }) => member);
   const known = await ports.users.read(ref.connection, members);
-  const roles = new Map(
-    registers.flatMap((register) => {
-      const role = known.get(register.member)?.role ?? register.user?.role;
-      return role === undefined ? [] : [[role, register] as const];
-    }),
+  const bindings = registers.flatMap((register) => {
+    const { role, userId } = known.get(register.member) ?? register.user ?? {};
+    return role === undefined ? [] : [{ role, userId, register }];
+  });
+  const people = await ports.people.read(
+    ref.connection,
+    bindings.map(({ role }) => role),
   );
-  const people = await ports.people.read(ref.connection, [...roles.keys()]);
-  const boundTo = new Map<string, StoredMember>(roles);
-  for (const [role, register] of roles) {
-    const userId = people.get(role)?.userId;
-    if (userId !== undefined) boundTo.set(userId, register);
+  const boundTo = new Map<string, StoredMember>();
+  for (const { role, userId, register } of bindings) {
+    for (const id of [role, userId, people.get(role)?.userId])
+      if (id !== undefined) boundTo.set(id, register);
   }
   return { boundTo, known };
 }

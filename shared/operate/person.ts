@@ -1,5 +1,6 @@
 import type { PersonReport } from '../contract/answers.ts';
 import { stampTimeMs } from '../domain/stamp.ts';
+import { personsBoundTo } from '../sync/bound-person.ts';
 import { atOnce, gather } from '../sync/gather.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
@@ -42,13 +43,12 @@ export async function reportPerson(
   const told = [...(user?.attributes ?? [])].map(([key, { value, stamp }]) => {
     return [key, { value, at: new Date(stampTimeMs(stamp)).toISOString() }] as const;
   });
-  const role = user?.role;
-  const person = role && (await ports.people.read(name, [role])).get(role);
+  const [person] = await personsBoundTo([user ?? {}], connection, ports.people);
   const nameOf = new Map(states.map(({ ref, registers }) => [String(ref.group), registers.name?.value]));
   return {
     member,
     name: (user && sayPerson(user.attributes)) ?? null,
-    bound: role ?? null,
+    bound: user?.role ?? null,
     person: person ? { id: person.role, userId: person.userId ?? null, state: person.state } : null,
     attributes: Object.fromEntries(told),
     values: Object.fromEntries(person ? person.values : []),

@@ -1,4 +1,5 @@
 import type { ConnectionName, GroupId, MemberId, RoleId } from '../domain/ids.ts';
+import { boundToOf } from '../sync/bound-person.ts';
 import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
 import { walkAndWake } from '../sync/walk.ts';
 import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
@@ -20,10 +21,11 @@ export async function rebindMember(
   { member, role }: { readonly member: MemberId; readonly role: RoleId },
   ports: RebindPorts,
 ): Promise<RebindOutcome> {
-  if (!(await ports.people.read(connection, [role])).has(role)) return { kind: 'unknown_person' };
+  const person = (await ports.people.read(connection, [role])).get(role);
+  if (person === undefined) return { kind: 'unknown_person' };
   const before = (await ports.users.read(connection, [member])).get(member)?.role ?? null;
   const change = { kind: 'rebind', member, before, after: role, reason: 'whatever the match rules say' };
   await recordDeed(journalOf(connection), { action: 'rebind', changes: [change] }, ports);
-  const user = await ports.users.rebind(connection, member, role);
+  const user = await ports.users.rebind(connection, member, boundToOf(person));
   return { kind: 'rebound', ...(await walkAndWake(connection, user, ports)) };
 }

@@ -61,9 +61,10 @@ function applicant(baseUrl: string, credential: Credential, options: ApplicantsO
     async *employees(names, states) {
       const fields = names.flatMap((name) => parseMatchRule(`id=${name}`)?.employeeField ?? []);
       for await (const page of employeePages(client, { fields, states }, call)) {
-        yield page.map(
-          ({ fields: values }) => new Map([...values].map(([field, value]) => [fieldName(field), value])),
-        );
+        yield page.map(({ role, state = null, fields: values }) => {
+          const asked = [...values].map(([field, value]) => [fieldName(field), value] as const);
+          return new Map([['id', role], ['roleState', state], ...asked]);
+        });
       }
     },
     clockSkewMs: () => skewOf(baseUrl, dispatcher, clock),

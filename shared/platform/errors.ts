@@ -103,6 +103,11 @@ export function isTooSlow(error: unknown): boolean {
   return error instanceof TimeoutError || (error instanceof ServerError && error.status === 504);
 }
 
+/** A page that may fail for one of its items: a record on which the platform fails, or whose form is not as specified. */
+export function isOfItsItems(error: unknown): boolean {
+  return error instanceof ServerError || error instanceof UnexpectedBodyError || isTooSlow(error);
+}
+
 /** The error of an HTTP answer outside 2xx. `headers` have lower-case names; `nowMs` turns a Retry-After date into a wait. */
 export function errorOfStatus(
   facts: PlatformErrorFacts & { readonly status: number },

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type * as z from 'zod';
 import { type Call, type Caller, type CallOptions, checked, type Endpoint, type QueryValue } from './call.ts';
-import { answered, isTooSlow, UnexpectedBodyError } from './errors.ts';
+import { answered, isOfItsItems, isTooSlow, PlatformError, UnexpectedBodyError } from './errors.ts';
 import { PageQuery } from './schemas/field.ts';
 
 /** A list that is read page by page. */
@@ -10,6 +10,11 @@ export interface Listing<T, Query extends PageQuery = PageQuery> {
   list(query?: Query, options?: CallOptions): AsyncGenerator<T, void, undefined>;
   /** The same, page by page; no page is empty. */
   pages(query?: Query, options?: CallOptions): AsyncGenerator<readonly T[], void, undefined>;
+  /** The same; in place of positions for which the platform keeps failing comes the error. */
+  pagesPassingOver(
+    query?: Query,
+    options?: CallOptions,
+  ): AsyncGenerator<readonly T[] | PlatformError, void, undefined>;
 }
 
 export interface ListingOptions<T> {
@@ -24,18 +29,25 @@ export function createListing<T, Query extends PageQuery>(
   call: Caller,
   { endpoint, items, prepare, query: schema = PageQuery }: ListingOptions<T>,
 ): Listing<T, Query> {
-  async function* pages(query?: Query, options?: CallOptions) {
+  const reading = (query?: Query, options?: CallOptions): PagesOptions<T> => {
     const { limit, offset, ...others } = checked(schema, query ?? {}, endpoint);
     const decoding = { schema: items, ...(prepare === undefined ? {} : { prepare }) };
     const fetchPage = (page: PageWanted) => {
       const sent = { limit: page.limit, offset: page.offset, ...others };
       const request: Call<T[]> = { endpoint, query: sent, decoding, canShrink: page.limit > 1 };
-      return call(request, options);
+      return call(request, page.isNarrowed ? { ...options, maxAttempts: NARROWED_ATTEMPTS } : options);
     };
-    yield* readPages({ endpoint, limit, offset, fetchPage });
+    return { endpoint, limit, offset, fetchPage };
+  };
+  async function* pages(query?: Query, options?: CallOptions) {
+    for await (const page of readPages(reading(query, options))) {
+      if (page instanceof PlatformError) throw page;
+      yield page;
+    }
   }
   return {
     pages,
+    pagesPassingOver: (query, options) => readPages({ ...reading(query, options), passesOver: true }),
     async *list(query, options) {
       for await (const page of pages(query, options)) yield* page;
     },
@@ -45,7 +57,32 @@ export function createListing<T, Query extends PageQuery>(
 export interface PageWanted {
   readonly limit: number;
   readonly offset: number;
+  /** A larger page that begins or ends here has failed. */
+  readonly isNarrowed?: boolean;
 }
+
+/** Tries of a narrowed page: together they are many, and a position that fails is looked at again in the next run. */
+const NARROWED_ATTEMPTS = 2;
+
+export interface PagesOptions<T> extends PageWanted {
+  readonly endpoint: Endpoint;
+  readonly fetchPage: (page: PageWanted) => Promise<readonly T[]>;
+  /** Positions that keep failing are given as their error, and the list goes on behind them. Default: the list fails. */
+  readonly passesOver?: boolean;
+}
+
+/** Where a list is read next, and how many items are asked for. */
+interface Place extends PageWanted {
+  /** The most that is asked for: below what was too slow. */
+  readonly ceiling: number;
+  /** Before this offset (exclusive) an item makes its page fail; undefined where none is known of. */
+  readonly faultyBefore: number | undefined;
+  /** Failed requests for a single item since the last page that came. */
+  readonly failedInARow: number;
+}
+
+/** From here on the list is taken to fail as a whole. The positions that are passed over double each time, 64 in all. */
+const MOST_FAILED_IN_A_ROW = 8;
 
 /**
  * Reads pages until an empty one: a short page is not the end, for the platform may give fewer items than asked for.
@@ -53,19 +90,21 @@ export interface PageWanted {
  * half as large; after that the size grows back, but stays below what failed.
  */
 export async function* readPages<T>(
-  options: PageWanted & { endpoint: Endpoint; fetchPage: (page: PageWanted) => Promise<readonly T[]> },
-): AsyncGenerator<readonly T[], void, undefined> {
-  let { limit, offset } = options;
-  let ceiling = limit;
+  options: PagesOptions<T>,
+): AsyncGenerator<readonly T[] | PlatformError, void, undefined> {
+  const { limit, offset, fetchPage, passesOver = false } = options;
+  let place: Place = { limit, offset, ceiling: limit, faultyBefore: undefined, failedInARow: 0 };
   let previous: { page: readonly T[]; limit: number } = { page: [], limit };
   while (true) {
-    const page = await options.fetchPage({ limit, offset }).catch((error: unknown) => {
-      if (limit === 1 || !isTooSlow(error)) throw error;
-      return undefined;
+    const isNarrowed = place.faultyBefore !== undefined || place.failedInARow > 0;
+    const page = await fetchPage({ ...place, isNarrowed }).catch((error: unknown) => {
+      if (error instanceof PlatformError) return error;
+      throw error;
     });
-    if (page === undefined) {
-      ceiling = limit - 1;
-      limit = Math.max(1, Math.floor(limit / 2));
+    if (page instanceof PlatformError) {
+      const failed = place;
+      place = afterFailure(failed, page, { passesOver, limit });
+      if (place.offset > failed.offset) yield page;
       continue;
     }
     if (page.length === 0) return;
@@ -73,12 +112,52 @@ export async function* readPages<T>(
       // An endpoint that knows no offset gives its first page for ever. Unless it is as long as it was asked to be
       // (and may have been cut), it was the whole list.
       if (page.length !== previous.limit) return;
-      const what = `expected other items at offset ${offset}, got the page before it again`;
+      const what = `expected other items at offset ${place.offset}, got the page before it again`;
       throw new UnexpectedBodyError(what, answered(options.endpoint));
     }
     yield page;
-    previous = { page, limit };
-    offset += page.length;
-    limit = Math.min(ceiling, limit * 2);
+    previous = { page, limit: place.limit };
+    place = afterPage(place, page.length);
   }
+}
+
+/**
+ * Halves the page; of a single item that fails, goes on behind it.
+ * @throws the error where neither may help
+ */
+function afterFailure(
+  place: Place,
+  error: PlatformError,
+  { passesOver, limit: fullLimit }: { readonly passesOver: boolean; readonly limit: number },
+): Place {
+  const { limit, offset, failedInARow } = place;
+  const isSlow = isTooSlow(error);
+  if (!isSlow && !(passesOver && isOfItsItems(error))) throw error;
+  const half = Math.max(1, Math.floor(limit / 2));
+  if (limit > 1) {
+    return isSlow
+      ? { ...place, limit: half, ceiling: limit - 1 }
+      : { ...place, limit: half, faultyBefore: offset + limit };
+  }
+  if (!passesOver || failedInARow + 1 >= MOST_FAILED_IN_A_ROW) throw error;
+  const passed = Math.max(1, 2 ** (failedInARow - 1));
+  return {
+    limit: 1,
+    offset: offset + passed,
+    ceiling: fullLimit,
+    faultyBefore: undefined,
+    failedInARow: failedInARow + 1,
+  };
+}
+
+function afterPage({ limit, offset, ceiling, faultyBefore = 0 }: Place, came: number): Place {
+  const next = offset + came;
+  const isNearFault = next < faultyBefore;
+  return {
+    limit: isNearFault ? Math.max(1, Math.floor((faultyBefore - next) / 2)) : Math.min(ceiling, limit * 2),
+    offset: next,
+    ceiling,
+    faultyBefore: isNearFault ? faultyBefore : undefined,
+    failedInARow: 0,
+  };
 }

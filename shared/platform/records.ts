@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import type { EmployeeField } from '../contract/match-rule.ts';
 import { NOBODY_KNOWN } from '../domain/drift.ts';
 import { platformGroupId } from '../domain/ids.ts';
-import type { EmployeeRecord, FeedStart, Platform } from '../sync/ports/platform.ts';
+import { type EmployeeRecord, type FeedStart, failureIn, type Platform } from '../sync/ports/platform.ts';
 import type { FeedEvent } from '../sync/ports/reconcile.ts';
+import { PlatformError } from './errors.ts';
 import type { GroupClient } from './group-client.ts';
 import { type Calling, calling } from './platform-failure.ts';
 import type { ActivityEvent } from './resources/activity.ts';
@@ -14,16 +15,25 @@ type Wanted = Parameters<Platform['employees']>[0];
 /** States that `include_terminated` lists; people before their first day appear only with `send_all_roles`. */
 const LISTED_STATES: ReadonlySet<string> = new Set(['ACTIVE', 'TERMINATED']);
 
-/** Employees as the people index wants them, page by page. Terminated ones too: leaving must be told, not concluded. */
-export async function* employeePages(
-  client: GroupClient,
-  { fields, states, isEveryone }: Wanted,
-  call: Calling,
-) {
-  const sendAllRoles = isEveryone === true || states.some((state) => !LISTED_STATES.has(state));
-  const pages = client.employees.pagesAll(sendAllRoles ? { sendAllRoles } : {});
-  for await (const page of calling(pages, call)) yield page.map((employee) => recordOf(employee, fields));
+/** Employees as the people index wants them, page by page. Terminated ones too: leaving must be stated, not concluded. */
+export async function* employeePages(client: GroupClient, wanted: Wanted, call: Calling) {
+  for await (const page of calling(client.employees.pagesAll(listOf(wanted)), call))
+    yield page.map((employee) => recordOf(employee, wanted.fields));
 }
+
+/** The same; a position of the list for which the platform keeps failing comes as the failure. */
+export async function* readableEmployees(client: GroupClient, wanted: Wanted, call: Calling) {
+  for await (const page of calling(client.employees.pagesAllPassingOver(listOf(wanted)), call)) {
+    if (!(page instanceof PlatformError)) yield page.map((employee) => recordOf(employee, wanted.fields));
+    else {
+      const failure = await failureIn(() => call(() => Promise.reject(page)));
+      if (failure !== undefined) yield failure;
+    }
+  }
+}
+
+const listOf = ({ states, isEveryone = false }: Wanted) =>
+  isEveryone || states.some((state) => !LISTED_STATES.has(state)) ? { sendAllRoles: true } : {};
 
 /** What one answer says of an employee, in the people index's terms. */
 export function recordOf(employee: Employee, fields: readonly EmployeeField[]): EmployeeRecord {

@@ -1,7 +1,7 @@
 import pMap from 'p-map';
 import * as z from 'zod';
 import { groupFloor, memberCounts, NO_GROUP } from '../domain/group.ts';
-import { type ConnectionName, connectionName, type GroupRef, memberId, roleId } from '../domain/ids.ts';
+import { type ConnectionName, connectionName, type GroupRef, memberId } from '../domain/ids.ts';
 import { laterStamp, stampTimeMs } from '../domain/stamp.ts';
 import type { UserState } from '../sync/ports/desired.ts';
 import type { Erased, Eraser } from '../sync/ports/eraser.ts';
@@ -28,6 +28,7 @@ const SORTS: Readonly<Record<string, string>> = {
   U: 'directoryUsers',
   R: 'employees',
   P: 'pointersToEmployees',
+  PU: 'pointersToEmployees',
   S: 'scimResources',
   SX: 'scimValues',
   ST: 'scimTokens',
@@ -74,9 +75,9 @@ export function createEraser(table: Table): Eraser {
         // Whoever cannot be read is told of elsewhere, and keeps nobody else.
         const user = (await users.read(connection, [member]).catch(() => undefined))?.get(member);
         if (user === undefined || !(await hasLeft(connection, user, overMs))) return undefined;
-        const person = user.role && (await people.read(connection, [user.role])).get(user.role);
-        if (person && person.state !== 'ACTIVE')
-          await people.save(connection, { ...person, values: new Map() }, person);
+        const roles = await people.rolesOf(connection, user);
+        for (const role of roles.filter(({ state }) => state !== 'ACTIVE'))
+          await people.save(connection, { ...role, values: new Map() }, role);
         return (await users.forget(connection, member, nowMs)) === 0 ? undefined : 'leavers';
       }, part);
     },
@@ -88,24 +89,26 @@ export function createEraser(table: Table): Eraser {
         return sortOf(item);
       }),
 
-    person: (connection, { member, role = NOBODY }) =>
-      eraseAll(async (item) => {
+    person: (connection, { member, roles }) => {
+      const ids = new Set<unknown>(roles);
+      const sorts = new Set([...roles].map(keyPart));
+      return eraseAll(async (item) => {
         const { pk, sk } = item;
         if (!isOf(connection, item) || sk.startsWith(AUDIT_PREFIX)) return undefined;
-        if (pk.startsWith('P#') && sk === keyPart(role)) {
+        if (pk.startsWith('P#') && sorts.has(sk)) {
           await table.delete({ pk, sk });
           return 'pointersToEmployees';
         }
         const { name, ...nameless } = Actor.safeParse(item['actor']).data ?? {};
-        if (name == null || (nameless['id'] !== member && nameless['role'] !== role)) return undefined;
+        if (name == null || (nameless['id'] !== member && !ids.has(nameless['role']))) return undefined;
         const set = { actor: 'role' in nameless ? { ...nameless, name: null } : nameless };
         const { written } = await table.update({ pk, sk }, { set }, equal('actor.name', name));
         return written ? 'namesOfActors' : undefined;
-      }),
+      });
+    },
   };
 }
 
-const NOBODY = roleId('');
 const DAY_MS = 86_400_000;
 const PARTS = 30;
 

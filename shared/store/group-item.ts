@@ -46,6 +46,7 @@ const MemberItem = z.lazy(() =>
     copyRevision: number.optional(),
     copyFloor: stampText.default(STAMP_ZERO),
     copyRole: text.optional(),
+    copyUserId: text.optional(),
     pendingCause: PendingCause.optional(),
     pendingSince: number.default(0),
     pendingRevision: number.optional(),
@@ -55,10 +56,13 @@ const MemberItem = z.lazy(() =>
 
 export function parseMember(item: Item): StoredMember {
   const read = understood(MemberItem, item, `a member register in partition ${item.pk}`);
-  const { member, presence, stamp, copyRevision, copyFloor, copyRole } = read;
+  const { member, presence, stamp, copyRevision, copyFloor, copyRole, copyUserId } = read;
   const { pendingCause, pendingSince, pendingRevision, pendingUnshown, actor } = read;
   const role = copyRole !== undefined && { role: roleId(copyRole) };
-  const user = copyRevision !== undefined && { user: { revision: copyRevision, floor: copyFloor, ...role } };
+  const boundTo = { ...role, ...(copyUserId !== undefined && { userId: copyUserId }) };
+  const user = copyRevision !== undefined && {
+    user: { revision: copyRevision, floor: copyFloor, ...boundTo },
+  };
   const revision = {
     ...(pendingRevision !== undefined && { personRevision: pendingRevision }),
     ...(pendingUnshown !== undefined && { unshown: pendingUnshown }),

@@ -84,6 +84,9 @@ export const boundMemberItem = (
 });
 export const pointerPartition = (connection: ConnectionName, field: string, value: string): string =>
   `P#${connection}#${keyPart(field)}#${keyPart(value)}`;
+/** Roles of one platform user. */
+export const userRolesPartition = (connection: ConnectionName, userId: string): string =>
+  `PU#${connection}#${keyPart(userId)}`;
 export const pointerKey = (partition: string, role: RoleId): Key => ({ pk: partition, sk: keyPart(role) });
 
 export const connectionKey = (connection: ConnectionName): Key => ofConnection(connection, 'CONNECTION');

@@ -11,16 +11,17 @@ import {
   pointerPartition,
   UNPROVEN_PREFIX,
   userKey,
+  userRolesPartition,
 } from './keys.ts';
-import { all, any, eachOf, equal, itemsOf, less, missing, type Table } from './table.ts';
+import { all, any, eachOf, equal, type Item, itemsOf, less, missing, type Table } from './table.ts';
 
 const WRITES_IN_FLIGHT = 8;
 const READS_IN_FLIGHT = 32;
 
 /**
- * PERSON is the truth; P# items point from a value to whoever may hold it. A pointer is written before the person that
- * it points to and deleted after that person has changed, so a search finds everybody, and sometimes somebody who no
- * longer holds the value: PERSON decides. A pointer names the revision that it was written for, so that a slow refresh
+ * PERSON is the truth; P# items point from a value to the roles that may hold it, PU# items from a user id to its roles.
+ * A pointer is written before the person that it points to and deleted after that person has changed, so a search finds all
+ * of them, and sometimes one that no longer holds the value: PERSON decides. A pointer names the revision that it was written for, so that a slow refresh
  * does not delete what a later one relies on.
  */
 export function createPeopleStore(table: Table, ahead = new Map<string, readonly RoleId[]>()): PeopleStore {
@@ -48,9 +49,26 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
     return asked?.length && found.length === 0 ? holding(connection, field, value, noting) : found;
   };
 
+  const ofUser: PeopleStore['ofUser'] = async (connection, userId) => {
+    const roles = await pointedTo(userRolesPartition(connection, userId));
+    const people = [...(await read(connection, roles)).values()];
+    return people.filter((one) => one.userId === userId);
+  };
+
   return {
     read,
     holding,
+    ofUser,
+
+    async rolesOf(connection, { role, userId }) {
+      const record = role && (await read(connection, [role])).get(role);
+      const roles = new Map(record ? [[record.role, record]] : []);
+      for (const user of new Set([userId, record?.userId])) {
+        const found = user === undefined ? [] : await ofUser(connection, user);
+        for (const one of found) roles.set(one.role, one);
+      }
+      return [...roles.values()];
+    },
 
     async ahead(connection, sought) {
       const partitions = sought.map(({ field, value }) => pointerPartition(connection, field, value));
@@ -58,20 +76,23 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
       return createPeopleStore(table, new Map(await pMap(partitions, ask, { concurrency: READS_IN_FLIGHT })));
     },
 
-    async bind(connection, member, { role, revision, isFirst }) {
+    async bind(connection, member, { revision, isFirst, ...boundTo }) {
+      const { role } = boundTo;
       if (!isFirst) await table.put(boundMemberItem(connection, role, member));
       const { written } = await table.update(
         userKey(connection, member),
-        { set: { member, role }, add: { writes: 1 }, remove: ['review'] },
+        { set: { member, ...boundTo }, add: { writes: 1 }, remove: ['review'] },
         // Users of members that never carried an attribute have no item yet.
         all(
           revision === 0 ? any(missing('revision'), equal('revision', 0)) : equal('revision', revision),
           any(missing('role'), equal('role', role)),
         ),
       );
-      if (written) return role;
-      const user = await table.get(userKey(connection, member));
-      return typeof user?.['role'] === 'string' ? roleId(user['role']) : role;
+      if (written) return boundTo;
+      const user: Partial<Item> = (await table.get(userKey(connection, member))) ?? {};
+      const { role: stored, userId } = user;
+      if (typeof stored !== 'string') return boundTo;
+      return { role: roleId(stored), ...(typeof userId === 'string' && { userId }) };
     },
 
     /*
@@ -81,13 +102,19 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
     async save(connection, { values, unheard, ...facts }, seen) {
       const { role } = facts;
       const revision = (seen?.revision ?? 0) + 1;
-      const pointers = (entries: Iterable<readonly [string, string]>) =>
-        [...entries].map(([field, value]) => pointerKey(pointerPartition(connection, field, value), role));
+      const keysOf = (one: Pick<Person, 'values' | 'userId'> | undefined) => {
+        const partitions = [...(one?.values ?? [])].map(([field, value]) =>
+          pointerPartition(connection, field, value),
+        );
+        if (one?.userId !== undefined) partitions.push(userRolesPartition(connection, one.userId));
+        return new Map(partitions.map((partition) => [partition, pointerKey(partition, role)]));
+      };
+      const pointers = keysOf({ ...facts, values });
       const inFlight = { concurrency: WRITES_IN_FLIGHT };
       const isOlder = any(missing('revision'), less('revision', revision));
       // Pointers to a new person carry no condition, and so travel together: nobody can have deleted one.
       const when = seen === undefined ? undefined : isOlder;
-      await pMap(pointers(values), (key) => table.put({ ...key, role, revision }, when), inFlight);
+      await pMap(pointers.values(), (key) => table.put({ ...key, role, revision }, when), inFlight);
       const saved = await table.put(
         {
           ...personKey(connection, role),
@@ -100,8 +127,8 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
         seen === undefined ? missing('pk') : equal('revision', seen.revision),
       );
       if (!saved) return false;
-      const outdated = [...(seen?.values ?? [])].filter(([field, value]) => values.get(field) !== value);
-      await pMap(pointers(outdated), (key) => table.delete(key, isOlder), inFlight);
+      const outdated = [...keysOf(seen)].filter(([partition]) => !pointers.has(partition));
+      await pMap(outdated, ([, key]) => table.delete(key, isOlder), inFlight);
       return true;
     },
 
@@ -109,7 +136,11 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
       await pMap(
         persons,
         ({ role, revision }) =>
-          table.update(personKey(connection, role), { remove: ['unheard'] }, equal('revision', revision)),
+          table.update(
+            personKey(connection, role),
+            { remove: ['unheard', 'formerUserId'] },
+            equal('revision', revision),
+          ),
         { concurrency: WRITES_IN_FLIGHT },
       );
     },

@@ -79,17 +79,27 @@ export function createUserStore(
     noteUnknown: (connection, member) =>
       table.put(itemOf(connection, { ...undescribed(member), writes: 1 }), missing('pk')),
 
-    async rebind(connection, member, role) {
-      await table.put(boundMemberItem(connection, role, member));
+    async rebind(connection, member, to) {
+      await table.put(boundMemberItem(connection, to.role, member));
       return changeUser(connection, member, (current = undescribed(member)) => {
+        const { userId: _, ...unbound } = current;
         const revision = current.revision + 1;
-        return { ...current, role, review: false, revision, walk: revision, writes: current.writes + 1 };
+        const writes = current.writes + 1;
+        return { ...unbound, ...to, review: false, revision, walk: revision, writes };
       });
+    },
+
+    async followRole(connection, member, from, to) {
+      await table.put(boundMemberItem(connection, to.role, member));
+      const set = { ...walking(connection, member, 1), ...to };
+      const change = { set, add: { revision: 1, writes: 1 } };
+      const outcome = await table.update(userKey(connection, member), change, equal('role', from));
+      return outcome.written ? parseUser(outcome.item) : undefined;
     },
 
     async unbind(connection, member, role) {
       const set = walking(connection, member, 1);
-      const change = { set, add: { revision: 1, writes: 1 }, remove: ['role', 'review'] };
+      const change = { set, add: { revision: 1, writes: 1 }, remove: ['role', 'userId', 'review'] };
       const outcome = await table.update(userKey(connection, member), change, equal('role', role));
       return outcome.written ? parseUser(outcome.item) : undefined;
     },
@@ -99,14 +109,16 @@ export function createUserStore(
       return eachOf(table.query(wanted), ({ group }) => groupId(String(group)));
     },
 
-    async copyToMember(ref, member, { revision, floor, role }, isRenewal = false) {
+    async copyToMember(ref, member, { revision, floor, role, userId }, isRenewal = false) {
       const set = { copyRevision: revision, copyFloor: floor };
       const isOlder = any(missing('copyRevision'), less('copyRevision', revision));
       // At the same revision a copy may still gain the role of a first binding, which raises no revision.
       const hasNoRole = all(equal('copyRevision', revision), missing('copyRole'));
       await table.update(
         memberKey(ref, member),
-        role === undefined ? { set, remove: ['copyRole'] } : { set: { ...set, copyRole: role } },
+        role === undefined
+          ? { set, remove: ['copyRole', 'copyUserId'] }
+          : { set: { ...set, copyRole: role, ...(userId !== undefined && { copyUserId: userId }) } },
         all(exists('stamp'), isRenewal ? isOlder : any(isOlder, hasNoRole)),
       );
     },
@@ -141,7 +153,7 @@ export function createUserStore(
 /** The user after the change, undefined where that says nothing new; and how many attributes are not kept. */
 function joined(
   current: UserState | undefined,
-  { user, attributes: said, deleted, role }: UserChange,
+  { user, attributes: said, deleted, boundTo }: UserChange,
   matched: ReadonlySet<string>,
 ): { readonly next: UserState | undefined; readonly dropped: number } {
   const before = current ?? undescribed(user);
@@ -175,7 +187,7 @@ function joined(
     writes: before.writes + 1,
     // No group has settled what to make of somebody of whom there is not even a note.
     ...(mustBeHeard && current !== undefined ? { walk: revision } : {}),
-    ...(current === undefined && role !== undefined ? { role } : {}),
+    ...(current === undefined ? boundTo : {}),
   };
   return { next, dropped };
 }

@@ -1,5 +1,5 @@
-import type { ConnectionSettings } from '../contract/settings.ts';
 import type { PendingCause, PendingMark } from '../domain/group-state.ts';
+import { mayBeMember, type PersonSettings } from '../plan/person.ts';
 import { resolveUser } from './apply/resolve.ts';
 import type { Connection } from './ports/connections.ts';
 import type { UserState } from './ports/desired.ts';
@@ -9,23 +9,22 @@ import { REFUSED_AGAIN_MS, UNSHOWN_AGAIN_MS } from './tuning.ts';
 /** What keeps a member of a group from being written, if anything does. */
 export interface MemberStanding {
   readonly cause: PendingCause | 'solved';
-  /** Whom the member is bound to, or else would be. */
+  /** The decisive role of the person that the member is bound to, or else would be. */
   readonly person: Person | undefined;
 }
 
 /**
- * Whether a person can be written as a member, and by which id of the platform.
+ * Whether the person of a decisive role can be written as a member, and by which id of the platform.
  * @param refusedRevision the person's revision that the platform refused
  */
 export function standingOf(
   { userId, role, state, revision }: Person,
   refusedRevision: number | undefined,
-  { memberIdField, includeStates }: Pick<ConnectionSettings, 'memberIdField' | 'includeStates'>,
+  settings: PersonSettings,
 ): { readonly cause: MemberStanding['cause']; readonly id: string | undefined } {
-  const id = memberIdField === 'userId' ? userId : role;
-  const states: readonly string[] = includeStates;
+  const id = settings.memberIdField === 'userId' ? userId : role;
   if (id === undefined) return { cause: 'unknown', id };
-  if (!states.includes(state)) return { cause: 'inactive', id };
+  if (!mayBeMember({ state }, settings)) return { cause: 'inactive', id };
   return { cause: revision === refusedRevision ? 'refused' : 'solved', id };
 }
 
@@ -43,7 +42,10 @@ export const isUnshownLately = ({ unshown }: PendingMark, revision: number, nowM
 export async function standingNow(
   user: UserState,
   refusedRevision: number | undefined,
-  matching: { readonly connection: Connection; readonly people: Pick<PeopleStore, 'read' | 'holding'> },
+  matching: {
+    readonly connection: Connection;
+    readonly people: Pick<PeopleStore, 'read' | 'holding' | 'ofUser'>;
+  },
 ): Promise<MemberStanding> {
   const { name, settings } = matching.connection;
   const bound =

@@ -20,6 +20,9 @@ export const MAX_DOUBTS = 8;
 /** From this size on a group's registers carry copies of their users' roles. */
 export const LARGE_GROUP = 1_000;
 
+/** A role that ends waits so long for a later page to show the user's next one: an hourly listing is no faster anyway. */
+export const ENDING_WAIT_MS = 60_000;
+
 /** People missing from a listing whom one refresh asks for by id, and how many of these requests are under way together. */
 export const ASKED_BY_ID = 100;
 export const ASKED_IN_FLIGHT = 4;

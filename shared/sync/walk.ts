@@ -12,10 +12,9 @@ import { wakeGroups } from './wake.ts';
  * reads the user itself.
  */
 export function copyOf(user: UserState): UserCopy {
-  const { revision, floor, role } = user;
-  return role === undefined || user.review || !isActive(user.attributes)
-    ? { revision, floor }
-    : { revision, floor, role };
+  const { revision, floor, role, userId } = user;
+  if (role === undefined || user.review || !isActive(user.attributes)) return { revision, floor };
+  return { revision, floor, role, ...(userId !== undefined && { userId }) };
 }
 
 const FIRST_REVISION = 1;

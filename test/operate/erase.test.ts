@@ -179,6 +179,24 @@ describe('a person who is forgotten', () => {
     expect((await cli('forget', 'm-ann')).json.erased).toMatchObject({ attributes: 0, valuesOfEmployee: 0 });
   });
 
+  it('erases what the platform states of every role of the user, and of no other user', async () => {
+    const { ports, table, cli } = await twoCompanies();
+    const [ann] = await ports.people.ofUser(ACME, 'u-ann');
+    const facts = { role: roleId('r-ann-again'), userId: 'u-ann', state: 'ACTIVE', unheard: false };
+    const values = new Map([['workEmail', 'ann.again@x.test']]);
+    await ports.people.save(ACME, { ...facts, values }, undefined);
+    await cli('forget', 'm-ann');
+    const rest = textOf(
+      [...table.items.values()].filter(({ pk, sk }) => !/bolt/.test(pk) && !sk.startsWith('A#')),
+    );
+    expect([ann?.role, rest.includes('ann.again@x.test'), rest.includes('bob@x.test')]).toEqual([
+      'r-ann',
+      false,
+      true,
+    ]);
+    expect(await ports.people.ofUser(ACME, 'u-ann')).toHaveLength(2);
+  });
+
   it('comes back by no late event, and gives the address to a newcomer who is somebody else', async () => {
     const world = await twoCompanies();
     const { ports, table, publish, clock } = world;

@@ -3,6 +3,10 @@ import { ACTIVE_ATTRIBUTE } from '../../shared/domain/active.ts';
 import { groupId, memberId, roleId } from '../../shared/domain/ids.ts';
 import { makeStamp, STAMP_ZERO } from '../../shared/domain/stamp.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
+import { compareWithNow } from '../../shared/operate/import/compare.ts';
+import { reportPerson } from '../../shared/operate/person.ts';
+import { refreshPeople } from '../../shared/sync/people.ts';
+import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
 import { story } from '../support/engine/story.ts';
 import { CONNECTION } from '../support/engine/world.ts';
@@ -43,6 +47,47 @@ describe('explain', () => {
     await switchAccount('ann', 'true');
     expect(shown('g')).toEqual([['u-ann', 'u-bob']]);
     expect(await explain('ann')).toMatchObject({ wanted: true, decision: { outcome: 'in_sync' } });
+  });
+
+  it('names the role that keeps a user in, and agrees with apply, the person report and the import preview', async () => {
+    const { world, tell, shown, explain, member } = await company();
+    await tell({ snapshot: 'g', of: ['ann', 'bob'] });
+    const role = { email: 'ann@acme.test', userId: 'u-ann' };
+    world.platform.employees = [
+      { role: 'ann', state: 'TERMINATED', ...role },
+      { role: 'ann-again', ...role, email: 'ann.again@acme.test' },
+      { role: 'bob', email: 'bob@acme.test' },
+    ];
+    const connection = await world.connection();
+    await refreshPeople(connection, world.onlooker);
+    await tell();
+    expect(shown('g')).toEqual([['u-ann', 'u-bob']]);
+    const person = { id: 'ann-again', userId: 'u-ann', state: 'ACTIVE' };
+    expect(await explain('ann')).toMatchObject({
+      wanted: true,
+      match: { person, user: 'u-ann' },
+      decision: { outcome: 'in_sync' },
+    });
+    for (const text of ['u-ann', 'ann@acme.test', 'ann.again@acme.test'])
+      expect((await explain(text)).member, text).toBe('ann');
+    const ports = world.onlooker as unknown as ToolPorts;
+    const report = await reportPerson('ann.again@acme.test', connection, ports);
+    expect(report).toMatchObject({ member: 'ann', person });
+    const rows = (async function* () {
+      for (const id of ['ann', 'bob', 'new'])
+        yield {
+          line: 1,
+          group: 'h',
+          name: 'H',
+          member: member(id),
+          email: `${id.replace('new', 'ann')}@acme.test`,
+        };
+    })();
+    const asOf = new Date(world.nowMs()).toISOString();
+    expect(await compareWithNow(rows, asOf, connection, ports)).toMatchObject({
+      added: 3,
+      unmatched: 0,
+    });
   });
 
   it('knows by an address whom events have named only in other groups', async () => {

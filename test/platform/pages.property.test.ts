@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { ServerError, TimeoutError } from '../../shared/platform/errors.ts';
+import { PlatformError, ServerError, TimeoutError } from '../../shared/platform/errors.ts';
 import { readPages } from '../../shared/platform/pages.ts';
 import { collect } from './support/platform-client.ts';
 
@@ -30,4 +30,53 @@ it('skips and repeats nothing, whatever is too slow and however short pages are'
     }),
     { numRuns: 100 },
   );
+});
+
+it('passes over the items that fail, and no others, where that is asked for', async () => {
+  const world = fc.record({
+    items: fc.nat({ max: 250 }),
+    limit: fc.integer({ min: 1, max: 100 }),
+    // Not two in a row: behind those, more and more items are passed over.
+    faulty: fc.uniqueArray(
+      fc.nat({ max: 125 }).map((half) => half * 2),
+      { maxLength: 8 },
+    ),
+    most: fc.integer({ min: 1, max: 100 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(world, async ({ items, limit: first, faulty, most }) => {
+      const all = Array.from({ length: items }, (_, at) => at);
+      let requests = 0;
+      const fetchPage = async ({ limit, offset }: { limit: number; offset: number }) => {
+        requests += 1;
+        const page = all.slice(offset, offset + Math.min(limit, most));
+        if (page.some((item) => faulty.includes(item)))
+          throw new ServerError('fails', { ...facts, status: 500 });
+        return page;
+      };
+      const pages = await collect(
+        readPages({ endpoint, limit: first, offset: 0, fetchPage, passesOver: true }),
+      );
+      const came = pages.flatMap((page) => (page instanceof PlatformError ? [] : page));
+      expect(came).toEqual(all.filter((item) => !faulty.includes(item)));
+      const failures = pages.filter((page) => page instanceof ServerError);
+      expect(failures).toHaveLength(all.filter((item) => faulty.includes(item)).length);
+      expect(requests).toBeLessThan(items / Math.min(first, most) + 30 * (failures.length + 1) + 10);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+it('gives a list up that fails from some item on', async () => {
+  const fetchPage = async ({ limit, offset }: { limit: number; offset: number }) => {
+    if (offset + limit > 150) throw new ServerError('fails', { ...facts, status: 500 });
+    return Array.from({ length: limit }, (_, at) => offset + at);
+  };
+  const came: unknown[] = [];
+  const reading = async () => {
+    for await (const page of readPages({ endpoint, limit: 100, offset: 0, fetchPage, passesOver: true }))
+      came.push(...(page instanceof PlatformError ? [page.status] : page));
+  };
+  await expect(reading()).rejects.toBeInstanceOf(ServerError);
+  expect(came).toEqual([...Array.from({ length: 150 }, (_, at) => at), ...Array(7).fill(500)]);
 });

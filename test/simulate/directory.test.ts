@@ -264,6 +264,23 @@ describe('whom a reading means', () => {
     });
   });
 
+  it('is one person by all roles of a user, where groups hold users', () => {
+    const roles = [
+      employee('1', 'p1@a.test', 'TERMINATED', 'u-1'),
+      employee('1b', 'p1@a.test', 'ACTIVE', 'u-1'),
+      employee('2', 'p2@a.test', 'TERMINATED', 'u-2'),
+      employee('2b', 'other@a.test', 'ACTIVE', 'u-2'),
+      employee('3', 'p3@a.test', 'ACTIVE', 'u-3'),
+      employee('3b', 'p3@a.test', 'ACTIVE', 'u-3'),
+    ];
+    const found = (memberIdField: 'userId' | 'id') =>
+      Object.fromEntries(
+        expectedUsers(reading, 'g', { holders: holdersAmong(roles), settings: { memberIdField } }).userOf,
+      );
+    expect(found('userId')).toEqual({ p1: 'u-1', p2: 'u-2', p3: 'u-3' });
+    expect(found('id')).toEqual({ p1: '1b' });
+  });
+
   it('follows the settings', () => {
     const settings = { includeStates: ['ACTIVE', 'TERMINATED'], memberIdField: 'id' } as const;
     expect(

@@ -241,7 +241,7 @@ describe('a binding', () => {
     const { world, tell, shown, member, role } = await story();
     await world.onlooker.hire([person('ann', 'ann'), person('other', 'other')]);
     await tell({ snapshot: 'g', of: ['ann'] }, { snapshot: 'h', of: ['ann'] });
-    await world.onlooker.users.rebind(CONNECTION, member('ann'), role('other'));
+    await world.onlooker.users.rebind(CONNECTION, member('ann'), { role: role('other') });
     expect(await pump(CONNECTION, world.onlooker)).toMatchObject({ walksResumed: 1 });
     await tell();
     expect([shown('g'), shown('h')]).toEqual([[['u-other']], [['u-other']]]);

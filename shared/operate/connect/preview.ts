@@ -4,9 +4,10 @@ import { mayCreate } from '../../contract/group-policy.ts';
 import { renderName } from '../../contract/name-template.ts';
 import { type ConnectionSettings, matchRules } from '../../contract/settings.ts';
 import { groupExists, groupName } from '../../domain/group.ts';
-import type { ConnectionName, MemberId, PlatformGroupId } from '../../domain/ids.ts';
+import { type ConnectionName, type MemberId, type PlatformGroupId, roleId } from '../../domain/ids.ts';
 import { clashFinder, type NamedGroup } from '../../plan/name-clash.ts';
 import { namedLike } from '../../plan/names.ts';
+import { choosePerson, type Role } from '../../plan/person.ts';
 import { leftBehind } from '../../sync/claim-group.ts';
 import { gather } from '../../sync/gather.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
@@ -33,9 +34,10 @@ export async function previewMatch(
   employees: readonly SampledEmployee[],
   ports: ToolPorts,
 ): Promise<MatchPreview> {
+  const roles = employees.map(roleOf);
   const rules = matchRules(settings).map(({ memberAttribute, employeeField }) => {
     const field = fieldName(employeeField);
-    return { memberAttribute, field, holders: holdersOf(field, employees) };
+    return { memberAttribute, field, holders: holdersOf(field, employees, roles) };
   });
   const byRule = rules.map(({ memberAttribute, field }) => ({
     rule: `${memberAttribute}=${field}`,
@@ -46,9 +48,15 @@ export async function previewMatch(
   for (const user of members) {
     const found = rules.findIndex((rule) => heldValue(user, rule) !== undefined);
     const rule = rules[found];
-    const holders = rule === undefined ? 0 : (rule.holders.get(heldValue(user, rule) ?? '') ?? 0);
-    if (holders === 0) counts.unmatched += 1;
-    else if (holders > 1) counts.ambiguous += 1;
+    const holders = rule === undefined ? [] : (rule.holders.get(heldValue(user, rule) ?? '') ?? []);
+    const others = roles.filter(
+      (one) =>
+        one.userId !== undefined &&
+        !holders.includes(one) &&
+        holders.some(({ userId }) => userId === one.userId),
+    );
+    if (holders.length === 0) counts.unmatched += 1;
+    else if (choosePerson(holders, others, settings) === undefined) counts.ambiguous += 1;
     else {
       counts.matched += 1;
       const row = byRule[found];
@@ -61,7 +69,7 @@ export async function previewMatch(
 interface TriedRule {
   readonly memberAttribute: string;
   readonly field: string;
-  readonly holders: ReadonlyMap<string, number>;
+  readonly holders: ReadonlyMap<string, readonly Role[]>;
 }
 
 /** The member's value, if some employee has it. */
@@ -71,15 +79,30 @@ function heldValue(user: UserState, { memberAttribute, field, holders }: TriedRu
   return value !== undefined && holders.has(value) ? value : undefined;
 }
 
-function holdersOf(field: string, employees: readonly SampledEmployee[]): ReadonlyMap<string, number> {
-  const holders = new Map<string, number>();
-  for (const employee of employees) {
+function holdersOf(
+  field: string,
+  employees: readonly SampledEmployee[],
+  roles: readonly Role[],
+): ReadonlyMap<string, readonly Role[]> {
+  const holders = new Map<string, Role[]>();
+  for (const [at, employee] of employees.entries()) {
     const value = employee.get(field);
-    if (value == null || value.trim() === '') continue;
+    const role = roles[at];
+    if (role === undefined || value == null || value.trim() === '') continue;
     const form = matchForm(field, value);
-    holders.set(form, (holders.get(form) ?? 0) + 1);
+    holders.set(form, [...(holders.get(form) ?? []), role]);
   }
   return holders;
+}
+
+/** @param at stands for the id of an employee that shows none */
+function roleOf(employee: SampledEmployee, at: number): Role {
+  const userId = employee.get('userId');
+  return {
+    role: roleId(employee.get('id') ?? `employee ${at}`),
+    state: employee.get('roleState') ?? '',
+    ...(userId ? { userId } : {}),
+  };
 }
 
 async function someMembers(connection: ConnectionName, { index, groups, users }: ToolPorts) {

@@ -115,6 +115,8 @@ export function employeesResource(call: Caller) {
     listAll: all.list,
     /** The same, page by page. */
     pagesAll: all.pages,
+    /** The same, passing over what the platform fails to answer for. */
+    pagesAllPassingOver: all.pagesPassingOver,
     /** `GET /employees/{employeeId}`: one employee by role id. @throws NotFoundError where there is none. */
     get: (employeeId: string, options?: CallOptions) =>
       call({ endpoint: ONE, ids: { employeeId }, decoding: { schema: Employee } }, options),

@@ -339,8 +339,9 @@ async function rememberRoles(
     const resolution = resolutions.get(user.member);
     // A user that no event described has no revision by which a later walk could tell an old copy.
     if (resolution?.kind !== 'person' || resolution.unbound || user.revision === 0) return;
-    if (user.role === resolution.person.role && !user.review && user.attributes.size === 0) return;
-    await copyToMember(state.ref, user.member, { ...copyOf(user), role: resolution.person.role });
+    // Without attributes it is a copy already.
+    if (user.role !== undefined && !user.review && user.attributes.size === 0) return;
+    await copyToMember(state.ref, user.member, { ...copyOf(user), ...resolution.boundTo });
   });
 }
 

@@ -29,7 +29,7 @@ export type GroupPlan = Plan & { readonly hold: Hold | null };
 export interface PreviewPorts extends Pick<ApplyPorts, 'platforms' | 'clock' | 'createSettleMs'> {
   readonly groups: Pick<ApplyPorts['groups'], 'read' | 'members' | 'readView' | 'readHeld'>;
   readonly users: Pick<ApplyPorts['users'], 'read'>;
-  readonly people: Pick<ApplyPorts['people'], 'read' | 'holding'>;
+  readonly people: Pick<ApplyPorts['people'], 'read' | 'holding' | 'ofUser'>;
   readonly guard: Pick<ApplyPorts['guard'], 'recent'>;
   readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'previousOwner'>;
   readonly connections: Pick<ApplyPorts['connections'], 'current'>;
@@ -125,7 +125,7 @@ export function readingOf(
         readHeld: groups.readHeld,
       },
       users: { read: users.read },
-      people: { read: people.read, holding: people.holding },
+      people: { read: people.read, holding: people.holding, ofUser: people.ofUser },
     },
     claim: (id) => ownerOf({ company: connection.company, id, owner: ref }, ports),
   };

@@ -3,16 +3,17 @@ import { matchRules } from '../../contract/settings.ts';
 import { ACTIVE_ATTRIBUTE, isActive } from '../../domain/active.ts';
 import { attributesOf, type ConnectionFold, type GroupFold, type UserFold } from '../../domain/fold.ts';
 import type { Touched } from '../../domain/group-state.ts';
-import type { ConnectionName, GroupId, GroupRef, MemberId, RoleId } from '../../domain/ids.ts';
+import type { ConnectionName, GroupId, GroupRef, MemberId } from '../../domain/ids.ts';
 import type { Presence, Register } from '../../domain/register.ts';
 import { laterStamp, STAMP_ZERO } from '../../domain/stamp.ts';
 import { resolveUsers, soughtBy } from '../apply/resolve.ts';
+import { boundToOf } from '../bound-person.ts';
 import { atOnce } from '../gather.ts';
 import type { Ports, WakePorts } from '../ports/bundles.ts';
 import type { Connections, CurrentConnections } from '../ports/connections.ts';
 import type { JoinedUser, Said, UserState } from '../ports/desired.ts';
 import { undescribed } from '../ports/desired.ts';
-import type { PeopleStore } from '../ports/people.ts';
+import type { BoundTo, PeopleStore } from '../ports/people.ts';
 import { WRITES_IN_FLIGHT } from '../tuning.ts';
 import { type SaidOf, type UnwokenGroup, wakeGroups } from '../wake.ts';
 import { walkUser } from '../walk.ts';
@@ -168,7 +169,7 @@ async function storeGroups(
   const nowMs = clock();
   // It is asked here with whom newcomers are to be noted. Users of a wide message come after all its groups.
   const isTheirTime = batch.wide === undefined && !isOver(batch);
-  const match = isTheirTime ? await firstRoles(named, presentIn(folds), recalled, batch.ports) : undefined;
+  const match = isTheirTime ? await firstBindings(named, presentIn(folds), recalled, batch.ports) : undefined;
   const said = new Map<GroupId, Said>();
   const touched = new Map<GroupId, (Touched | undefined)[]>(groups.map(({ group }) => [group, []]));
   const broken = new Set<GroupId>();
@@ -182,7 +183,7 @@ async function storeGroups(
     const present = [...fold.members].filter(isPresent);
     await Promise.all(present.map(([member]) => desired.noteMembership(refOf(fold), member)));
   });
-  const [roles] = await Promise.all([match?.(), notes]);
+  const [bindings] = await Promise.all([match?.(), notes]);
   const entries = groups
     .filter(isWhole)
     .flatMap(({ group, members }) => [...members].map(([member, register]) => ({ group, member, register })));
@@ -200,7 +201,7 @@ async function storeGroups(
     });
   });
   const refs = groups.map((fold): SaidOf => ({ ...refOf(fold), said: said.get(fold.group) }));
-  return { ...recalled, roles, refs };
+  return { ...recalled, bindings, refs };
 }
 
 /** Longer lists make the writes of the group dearer. */
@@ -219,7 +220,7 @@ async function storeUsers(
   { connection, groups }: ConnectionFold,
   named: readonly UserFold[],
   batch: Batch,
-  { known, now, roles }: Awaited<ReturnType<typeof storeGroups>>,
+  { known, now, bindings }: Awaited<ReturnType<typeof storeGroups>>,
 ): Promise<readonly UserState[]> {
   const { ports, origins, failures } = batch;
   if (named.length === 0) return [];
@@ -234,10 +235,10 @@ async function storeUsers(
     const store = async () => {
       const before = known ?? (await ports.users.read(connection, ids));
       const matchNow = async () =>
-        (await firstRoles(some, present, { known: before, now: current }, ports))?.();
-      const found = roles ?? (await matchNow());
+        (await firstBindings(some, present, { known: before, now: current }, ports))?.();
+      const found = bindings ?? (await matchNow());
       const changes = some.map((fold) => {
-        return { ...fold, attributes: attributesOf(fold), role: found?.get(fold.user) };
+        return { ...fold, attributes: attributesOf(fold), boundTo: found?.get(fold.user) };
       });
       return ports.users.join(connection, changes, matched, before);
     };
@@ -257,7 +258,7 @@ async function storeUsers(
  * make it. By the settings of now, since a binding by those before would stay. What fails is left to apply.
  * @returns the match, whose first step notes newcomers with whom they may be
  */
-async function firstRoles(
+async function firstBindings(
   named: readonly UserFold[],
   present: ReadonlySet<MemberId>,
   { known, now }: Recalled,
@@ -270,13 +271,14 @@ async function firstRoles(
     .filter(({ attributes }) => isActive(attributes));
   const sought = users.flatMap((user) => soughtBy(user, now).slice(0, 1));
   const ahead = await people.ahead(now.name, sought).catch(() => people);
-  const roles = new Map<MemberId, RoleId>();
-  const bind: PeopleStore['bind'] = async (_, member, { role }) => {
-    roles.set(member, role);
-    return role;
+  const bindings = new Map<MemberId, BoundTo>();
+  const bind: PeopleStore['bind'] = async (_, member, found) => {
+    const boundTo = boundToOf(found);
+    bindings.set(member, boundTo);
+    return boundTo;
   };
-  const noRoles = () => new Map<MemberId, RoleId>();
-  return () => resolveUsers(users, now, { ...ahead, bind }).then(() => roles, noRoles);
+  const none = () => new Map<MemberId, BoundTo>();
+  return () => resolveUsers(users, now, { ...ahead, bind }).then(() => bindings, none);
 }
 
 const presentIn = (groups: Iterable<GroupFold>): ReadonlySet<MemberId> =>

@@ -6,6 +6,7 @@ import type { Touched } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupId, GroupRef, MemberId, RoleId } from '../../domain/ids.ts';
 import type { Presence, Register } from '../../domain/register.ts';
 import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
+import type { BoundTo } from './people.ts';
 
 /** Where the directory's word about groups is kept. Each method for one thing is one conditional write of one item. */
 export interface DesiredStore {
@@ -88,8 +89,9 @@ export const UserState = z.lazy(() =>
           new Map(Object.entries(attributes).map(([key, register]) => [attributeName(key), register])),
       ),
     floor: stampText.default(STAMP_ZERO),
-    /** The person found at the first match; sticky. */
+    /** The person found at the first match (`BoundTo`); sticky. */
     role: roleText.exactOptional(),
+    userId: text.exactOptional(),
     /** Attributes that matching uses changed since the binding: it must be looked at again. */
     review: z.boolean().default(false),
     /** Raised by every change that registers must hear of. */
@@ -120,7 +122,7 @@ export interface UserChange {
   readonly attributes: ReadonlyMap<string, Register<string>>;
   readonly deleted: Stamp;
   /** Whom a user is bound to from the start, if this makes a new one. */
-  readonly role?: RoleId | undefined;
+  readonly boundTo?: BoundTo | undefined;
 }
 
 export type JoinedUser =
@@ -147,7 +149,17 @@ export interface UserStore {
    * Binds the member to the person whatever it was bound to, ends a review, raises the revision and sets the walk.
    * @returns the user as it is then
    */
-  rebind(connection: ConnectionName, member: MemberId, role: RoleId): Promise<UserState>;
+  rebind(connection: ConnectionName, member: MemberId, to: BoundTo): Promise<UserState>;
+  /**
+   * Names another role of the bound user, as `rebind` does; the user stays.
+   * @returns undefined where the member is not bound to the role `from` any more
+   */
+  followRole(
+    connection: ConnectionName,
+    member: MemberId,
+    from: RoleId,
+    to: BoundTo,
+  ): Promise<UserState | undefined>;
   /** Ends the binding as `rebind` makes one; undefined where the member is bound to somebody else, or to nobody. */
   unbind(connection: ConnectionName, member: MemberId, role: RoleId): Promise<UserState | undefined>;
   /** Groups that the member may be in, in pages. */

@@ -15,6 +15,6 @@ export interface Eraser {
   /** What still points to a person by a value, and the name where they did something; not in the audit. */
   person(
     connection: ConnectionName,
-    who: { readonly member: MemberId; readonly role?: RoleId },
+    who: { readonly member: MemberId; readonly roles: ReadonlySet<RoleId> },
   ): Promise<Erased>;
 }

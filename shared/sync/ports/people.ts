@@ -5,7 +5,7 @@ import type { ConnectionName, MemberId, RoleId } from '../../domain/ids.ts';
 /** State of a person whom the platform does not know by id any more; no roleState of its own is called that. */
 export const GONE = 'GONE';
 
-/** A platform employee, as far as groups need to know one. */
+/** One role of the platform (an employee record), as far as groups need to know it. */
 export const Person = z.lazy(() =>
   z.object({
     role: roleText,
@@ -22,11 +22,22 @@ export const Person = z.lazy(() =>
     revision: number,
     /** State or user id changed, and the groups have not been woken for it yet. */
     unheard: z.boolean().default(false),
+    /** The user id before that change, where it is another: members of that user are to be woken too. */
+    formerUserId: text.exactOptional(),
   }),
 );
 export type Person = Frozen<z.infer<typeof Person>>;
 
-/** A member and the person that it is, or once was, bound to. */
+/**
+ * The person a member is bound to: where `memberIdField` is `userId` the user, of whom `role` is one role; else the role.
+ * `userId` is absent where it was hidden when the binding was made: then the user of the role counts.
+ */
+export interface BoundTo {
+  readonly role: RoleId;
+  readonly userId?: string;
+}
+
+/** A member and the role that it is, or once was, bound to. */
 export interface Binding {
   readonly role: RoleId;
   readonly member: MemberId;
@@ -42,6 +53,10 @@ export interface PeopleStore {
    * changes of the person from then on reaches the member's groups
    */
   holding(connection: ConnectionName, field: string, value: string, noting?: MemberId): Promise<Person[]>;
+  /** All roles that this platform user has. */
+  ofUser(connection: ConnectionName, userId: string): Promise<Person[]>;
+  /** Every role of the human that a binding names, whichever id the connection's groups hold. */
+  rolesOf(connection: ConnectionName, boundTo: Partial<BoundTo>): Promise<readonly Person[]>;
   /** Asks who may hold these values: in what it returns, `holding` of each begins with the notes, once. */
   ahead(
     connection: ConnectionName,
@@ -54,8 +69,8 @@ export interface PeopleStore {
   bind(
     connection: ConnectionName,
     member: MemberId,
-    binding: { readonly role: RoleId; readonly revision: number; readonly isFirst: boolean },
-  ): Promise<RoleId>;
+    binding: BoundTo & { readonly revision: number; readonly isFirst: boolean },
+  ): Promise<BoundTo>;
   /**
    * Replaces what is known of a person; false where it is no longer what was `seen`. `unheard` is kept with it until
    * `heard`, so that a crash in between loses no wake-up.

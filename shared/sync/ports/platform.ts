@@ -76,13 +76,14 @@ export interface Platform {
   probe(): Promise<PlatformFailure | undefined>;
   /**
    * Employees page by page, to the end; `fields` are those that match rules name. People before their first day are
-   * listed where `states` asks for them, or `isEveryone`.
+   * listed where `states` asks for them, or `isEveryone`. A position of the list for which the platform keeps failing
+   * comes as the failure, and the list goes on behind it.
    */
   employees(wanted: {
     readonly fields: readonly EmployeeField[];
     readonly states: readonly string[];
     readonly isEveryone?: boolean;
-  }): AsyncIterable<readonly EmployeeRecord[]>;
+  }): AsyncIterable<readonly EmployeeRecord[] | PlatformFailure>;
   /** undefined where the platform answers 404: whoever is only missing from a listing has not left. */
   employee(role: RoleId, fields: readonly EmployeeField[]): Promise<EmployeeRecord | undefined>;
   /** The activity feed page by page, until there is no more for now. */
@@ -136,6 +137,7 @@ export interface Applicant {
   /** Whether a PATCH of a group that does not exist is refused with 403: of its name, or of its users. Writes nothing. */
   refusesWrite(scope: 'groups' | 'members'): Promise<boolean>;
   /** Employees with the fields asked for, by the names that match rules use; a field that did not come is absent. */
+  /** Employees by field name: `id`, `roleState` and what of these fields the credential may see. */
   employees(
     fields: readonly string[],
     states: readonly string[],

@@ -7,7 +7,7 @@ import { isOver } from '../../plan/hold.ts';
 import { leftBehind } from '../claim-group.ts';
 import { throughGate } from '../gate.ts';
 import { atOnce } from '../gather.ts';
-import { groupsOfSolvable } from '../people.ts';
+import { groupsOfSolvable } from '../people-wake.ts';
 import type { ReconcilePorts } from '../ports/bundles.ts';
 import type { Owners } from '../ports/claims.ts';
 import type { Connection } from '../ports/connections.ts';

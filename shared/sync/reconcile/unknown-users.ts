@@ -72,6 +72,7 @@ async function readEmployeeIds(
   const listed = new Set<RoleId>();
   try {
     for await (const page of platform.employees({ fields: [], states: [], isEveryone: true })) {
+      if (page instanceof PlatformFailure) return undefined;
       for (const employee of page) {
         listed.add(employee.role);
         const id = idOf(employee, field);

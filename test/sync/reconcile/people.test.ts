@@ -13,7 +13,8 @@ import { CONNECTION, createWorld } from './support/world.ts';
 const ANN = memberId('m-ann');
 const BOB = memberId('bob@acme.test');
 
-type Pages = readonly (readonly PersonSpec[] | 'fails')[];
+/** `faulty`: one position of the list that fails; `fails`: everything from there on. */
+type Pages = readonly (readonly PersonSpec[] | 'faulty' | 'fails')[];
 
 const employee = (role: string, fields: Partial<PersonSpec>): PersonSpec => ({
   role,
@@ -33,14 +34,21 @@ const personOf = async (world: Company, role = 'r-ann') =>
 /** A refresh for which the list has these pages; whoever is on none of them is not there, save `unlisted`. */
 function run(world: Company, pages: Pages, worker?: Worker) {
   const { platform } = world;
-  platform.employees = [...pages.flatMap((page) => (page === 'fails' ? [] : page)), ...world.unlisted];
+  const lists = pages.filter((page) => typeof page !== 'string');
+  platform.employees = [...lists.flat(), ...world.unlisted];
   for (const { role } of world.unlisted) platform.unlisted.add(role);
-  let asked = 0;
-  platform.pageSize = () => pages.map(({ length }) => length)[0] || undefined;
-  platform.failing = (kind) => {
+  platform.pageSize = () => lists[0]?.length || undefined;
+  const places = pages.map((page, at) => ({
+    page,
+    offset: pages.slice(0, at).reduce((sum, one) => sum + (one === 'faulty' ? 1 : one.length), 0),
+  }));
+  platform.failing = (kind, query) => {
     if (kind !== 'employees') return undefined;
-    asked += 1;
-    return pages[asked - 1] === 'fails' ? 500 : undefined;
+    const asked = Number(new URLSearchParams(query).get('offset') ?? 0);
+    const isFailing = places.some(
+      ({ page, offset }) => (page === 'faulty' && asked === offset) || (page === 'fails' && asked >= offset),
+    );
+    return isFailing ? 500 : undefined;
   };
   return refreshPeople(world.connection, worker === undefined ? world.ports : world.portsOf(worker));
 }
@@ -67,7 +75,7 @@ const bind = async (world: Company, role = 'r-ann') => {
   const revision = (await world.ports.users.read(CONNECTION, [ANN])).get(ANN)?.revision ?? 0;
   expect(
     await world.ports.people.bind(CONNECTION, ANN, { role: roleId(role), revision, isFirst: true }),
-  ).toBe(role);
+  ).toMatchObject({ role });
 };
 /** The company with a member who is bound to Ann. */
 async function withAnn() {
@@ -165,13 +173,34 @@ describe('a refresh of people', () => {
     }
   });
 
-  it('fails with a page that fails, keeps those before it, and wakes nobody', async () => {
+  it('fails where the list fails from some page on, keeps what came before it, and wakes the groups of that', async () => {
     const world = await company();
     await withMember(world, 'unknown');
     await expect(run(world, [[ann()], 'fails'])).rejects.toMatchObject({ kind: 'unavailable' });
     expect((await personOf(world))?.state).toBe('ACTIVE');
-    expect(world.woken).toEqual([]);
-    expect((await run(world, [[ann()]])).woken).toBe(1);
+    expect(world.woken).toEqual(['g']);
+  });
+
+  it('passes over an employee for which the platform fails, refreshes those before and after, and reports it', async () => {
+    const world = await withAnn();
+    const others = ['x', 'y'].map((role) => employee(role, { email: `${role}@acme.test` }));
+    const pages: Pages = [[employee('w', {}), ...others], 'faulty', [ann({ state: 'TERMINATED' })]];
+    await expect(run(world, pages)).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining('fails to answer for one employee, all others were refreshed'),
+    });
+    expect((await personOf(world))?.state).toBe('TERMINATED');
+    expect(world.woken).toContain('g');
+  });
+
+  it('takes a leaver out at once where a later page fails, and leaves in a person on the failing page', async () => {
+    const world = await withAnn();
+    const leaver = ann({ state: 'TERMINATED' });
+    await expect(run(world, [[leaver], 'fails'])).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(world.woken).toContain('g');
+    const hidden = await withAnn();
+    await run(hidden, [[employee('w', {})], 'fails']).catch(() => {});
+    expect([hidden.woken, (await personOf(hidden))?.state]).toEqual([[], 'ACTIVE']);
   });
 
   it('asks for the next page while it saves one, and for no more than that', async () => {
@@ -192,6 +221,47 @@ describe('a refresh of people', () => {
       expect(world.woken, where).toContain('g');
       expect((await personOf(world))?.unheard).toBe(false);
     });
+  });
+});
+
+describe('a refresh that finds a new role of a user', () => {
+  const again = employee('r-again', { email: 'ann@acme.test', userId: 'u-ann' });
+  const pages: Pages = [[ann({ state: 'TERMINATED' }), again]];
+
+  it('makes the binding name the role that keeps the user in, after a crash between any two effects', async () => {
+    await whereverItDies(async (worker, where) => {
+      const world = await withAnn();
+      await run(world, pages, worker).catch(() => {});
+      await run(world, pages);
+      const user = (await world.ports.users.read(CONNECTION, [ANN])).get(ANN);
+      expect(user, where).toMatchObject({ role: 'r-again', userId: 'u-ann' });
+      expect(world.woken, where).toContain('g');
+      expect((await personOf(world))?.unheard, where).toBe(false);
+    });
+  });
+
+  it('asks by id for that role once it is not listed', async () => {
+    const world = await withAnn();
+    await run(world, pages);
+    expect(await run(world, [[ann({ state: 'TERMINATED' })]])).toMatchObject({ asked: 1, gone: 1, woken: 1 });
+  });
+
+  it('leaves a binding that a person made meanwhile', async () => {
+    const world = await withAnn();
+    await run(world, [[ann(), employee('r-bob', { userId: 'u-bob' })]]);
+    const rebinding = workerBefore(/^update USER/, async () => {
+      await world.ports.users.rebind(CONNECTION, ANN, { role: roleId('r-bob'), userId: 'u-bob' });
+    });
+    await run(world, [[...(pages[0] as PersonSpec[]), employee('r-bob', { userId: 'u-bob' })]], rebinding);
+    expect((await world.ports.users.read(CONNECTION, [ANN])).get(ANN)).toMatchObject({ role: 'r-bob' });
+  });
+
+  it('wakes no group for it where groups hold roles', async () => {
+    const world = await withAnn();
+    const settings = { ...world.connection.settings, memberIdField: 'id' as const };
+    world.platform.employees = [ann(), again];
+    const report = await refreshPeople({ ...world.connection, settings }, world.ports);
+    expect(report).toMatchObject({ woken: 0 });
   });
 });
 

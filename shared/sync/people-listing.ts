@@ -1,0 +1,199 @@
+import { pMapIterable } from 'p-map';
+import { fieldName, matchForm } from '../contract/match-rule.ts';
+import { matchRules } from '../contract/settings.ts';
+import type { GroupId, RoleId } from '../domain/ids.ts';
+import { mayBeMember } from '../plan/person.ts';
+import { atOnce } from './gather.ts';
+import { wakeMembersOf } from './people-wake.ts';
+import type { PeoplePorts } from './ports/bundles.ts';
+import type { Connection } from './ports/connections.ts';
+import { GONE, type Person } from './ports/people.ts';
+import { type EmployeeRecord, failureIn, type Platform, PlatformFailure } from './ports/platform.ts';
+import { ENDING_WAIT_MS, WRITES_IN_FLIGHT } from './tuning.ts';
+
+/** What a listing of the employees gave. */
+export interface Listing {
+  readonly listed: ReadonlySet<RoleId>;
+  readonly changed: number;
+  readonly woken: ReadonlySet<GroupId>;
+  /** Positions of the list that the platform fails to answer for. */
+  readonly unread: readonly PlatformFailure[];
+  /** Why the listing did not come to its end; undefined where it did. */
+  readonly cut: PlatformFailure | undefined;
+}
+
+type Known = ReadonlyMap<RoleId, Person>;
+
+interface Saving {
+  readonly connection: Connection;
+  readonly ports: PeoplePorts;
+  /** Whether any member is bound: a new role of a known user then matters to groups. */
+  readonly hasBindings: boolean;
+}
+
+/**
+ * Reads the employees, and saves and announces them page by page: what the platform states of a person needs no other
+ * page, so a page that fails keeps no leaver in.
+ *
+ * Where roles of one user are one person, a change that may take a person out of groups waits for the rest of the listing,
+ * a minute at most: a later page may have the role that the user has now.
+ *
+ *     page 1   contractor TERMINATED ──▶ waits ─────────────────────▶ saved, still a member
+ *     page 7                                employee ACTIVE ──▶ saved
+ */
+export async function readListing(platform: Platform, saving: Saving): Promise<Listing> {
+  const { settings } = saving.connection;
+  const fields = matchRules(settings).map(({ employeeField }) => employeeField);
+  const pages = platform.employees({ fields, states: settings.includeStates });
+  const listed = new Set<RoleId>();
+  const unread: PlatformFailure[] = [];
+  const savings = savePages(saving);
+  const cut = await failureIn(async () => {
+    // The next page is on its way while this one is saved, and no more than that.
+    for await (const page of pMapIterable(pages, (one) => one, { concurrency: 1 })) {
+      if (page instanceof PlatformFailure) {
+        unread.push(page);
+        continue;
+      }
+      for (const { role } of page) listed.add(role);
+      await savings.add(page);
+    }
+  });
+  return { listed, unread, cut, ...(await savings.end()) };
+}
+
+/** Saves page after page; changes that end a role wait. */
+function savePages(saving: Saving) {
+  const { connection, ports } = saving;
+  const woken = new Set<GroupId>();
+  let changed = 0;
+  let waiting: EmployeeRecord[] = [];
+  let waitingSinceMs = 0;
+  const save = async (records: readonly EmployeeRecord[], known?: Known) => {
+    const saved = await saveAndWake(records, saving, known);
+    changed += saved.changed;
+    for (const group of saved.woken) woken.add(group);
+  };
+  return {
+    async add(page: readonly EmployeeRecord[]) {
+      const known = await ports.people.read(connection.name, rolesOf(page));
+      const ending = endingAmong(page, known, connection);
+      await save(
+        page.filter((record) => !ending.has(record)),
+        known,
+      );
+      if (waiting.length === 0) waitingSinceMs = ports.clock();
+      waiting.push(...ending);
+      if (waiting.length === 0 || ports.clock() - waitingSinceMs < ENDING_WAIT_MS) return;
+      await save(waiting);
+      waiting = [];
+    },
+    async end() {
+      await save(waiting);
+      return { changed, woken };
+    },
+  };
+}
+
+/** Saves what the platform states of these roles, and wakes the groups for which that matters. */
+export async function saveAndWake(records: readonly EmployeeRecord[], saving: Saving, known?: Known) {
+  const { connection, ports } = saving;
+  const news = await saveRecords(
+    records,
+    known ?? (await ports.people.read(connection.name, rolesOf(records))),
+    saving,
+  );
+  if (news.length === 0) return { changed: 0, woken: [] };
+  const woken = await wakeMembersOf(connection, news, ports);
+  await ports.people.heard(connection.name, news);
+  return { changed: news.filter(({ revision }) => revision > 1).length, woken };
+}
+
+function endingAmong(
+  page: readonly EmployeeRecord[],
+  known: Known,
+  { settings }: Connection,
+): ReadonlySet<EmployeeRecord> {
+  if (settings.memberIdField === 'id') return new Set();
+  const isEnding = (record: EmployeeRecord) => {
+    const seen = known.get(record.role);
+    if (seen === undefined || !mayBeMember(seen, settings)) return false;
+    const facts = factsOf(record, seen);
+    return !mayBeMember(facts, settings) || facts.userId !== seen.userId;
+  };
+  return new Set(page.filter(isEnding));
+}
+
+const rolesOf = (list: readonly { readonly role: RoleId }[]) => list.map(({ role }) => role);
+
+/** @returns the roles whose groups must be woken: a new state, user id or role, of now or of a run that did not end */
+async function saveRecords(
+  records: readonly EmployeeRecord[],
+  known: Known,
+  saving: Saving,
+): Promise<readonly Person[]> {
+  const { name } = saving.connection;
+  const { people } = saving.ports;
+  // Nearly every role is as it was.
+  const isNews = (record: EmployeeRecord, seen: Person | undefined) =>
+    seen === undefined || seen.unheard || differs(factsOf(record, seen), seen);
+  const persons = await atOnce(
+    WRITES_IN_FLIGHT,
+    records.filter((record) => isNews(record, known.get(record.role))),
+    async (record) => {
+      const { role } = record;
+      // Where another refresh was faster, what it wrote is read, and joined with what this one has seen.
+      const saved =
+        (await saveRecord(record, known.get(role), saving)) ??
+        (await saveRecord(record, (await people.read(name, [role])).get(role), saving));
+      if (saved === undefined) throw new Error('a person was changed by two other refreshes at once');
+      return saved;
+    },
+  );
+  return persons.filter(({ unheard }) => unheard);
+}
+
+/** @returns the person as it is then; undefined where it is not what was `seen` any more */
+async function saveRecord(
+  record: EmployeeRecord,
+  seen: Person | undefined,
+  { connection: { name, settings }, ports, hasBindings }: Saving,
+): Promise<Person | undefined> {
+  const facts = factsOf(record, seen);
+  if (seen !== undefined && !differs(facts, seen)) return seen;
+  const joinsUser = seen === undefined && settings.memberIdField === 'userId' && facts.userId !== undefined;
+  const isNews =
+    seen === undefined
+      ? joinsUser && hasBindings
+      : facts.state !== seen.state || facts.userId !== seen.userId;
+  const unheard = isNews || seen?.unheard === true;
+  const former = seen?.formerUserId ?? (facts.userId === seen?.userId ? undefined : seen?.userId);
+  const person = { ...facts, unheard, ...(former !== undefined && { formerUserId: former }) };
+  const isSaved = await ports.people.save(name, person, seen);
+  return isSaved ? { ...person, revision: (seen?.revision ?? 0) + 1 } : undefined;
+}
+
+/** A field that the answer does not carry (a scope that was lost) keeps its value; null says that there is none. */
+function factsOf(record: EmployeeRecord, seen: Person | undefined) {
+  const values = new Map(seen?.values);
+  for (const [field, value] of record.fields) {
+    const name = fieldName(field);
+    if (value === null || value.trim() === '') values.delete(name);
+    else values.set(name, matchForm(name, value));
+  }
+  const userId = record.userId ?? seen?.userId;
+  // A role that is answered for again exists, even where the answer has no state.
+  const before = seen?.state === GONE ? undefined : seen?.state;
+  return {
+    role: record.role,
+    state: record.state ?? before ?? 'UNKNOWN',
+    values,
+    ...(userId === undefined ? {} : { userId }),
+  };
+}
+
+const differs = (facts: ReturnType<typeof factsOf>, seen: Person): boolean =>
+  facts.state !== seen.state ||
+  facts.userId !== seen.userId ||
+  facts.values.size !== seen.values.size ||
+  [...facts.values].some(([field, value]) => seen.values.get(field) !== value);

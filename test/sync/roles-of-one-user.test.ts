@@ -1,0 +1,222 @@
+import { describe, expect, it } from 'vitest';
+import type { ConnectionSettings } from '../../shared/contract/settings.ts';
+import { rebindMember } from '../../shared/operate/rebind.ts';
+import { refreshPeople } from '../../shared/sync/people.ts';
+import { LARGE_GROUP } from '../../shared/sync/tuning.ts';
+import type { PersonSpec } from '../../simulate/life.ts';
+import { story } from '../support/engine/story.ts';
+import { CONNECTION, HOUR_MS } from '../support/engine/world.ts';
+
+/** A role of the user `u-ann`, with Ann's address. */
+const ann = (role: string, state = 'ACTIVE', over: Partial<PersonSpec> = {}): PersonSpec => ({
+  role,
+  state,
+  email: 'ann@acme.test',
+  userId: 'u-ann',
+  ...over,
+});
+
+/** A company whose people are refreshed each hour; `hour` names all employees that the platform lists then. */
+async function company(settings: Partial<ConnectionSettings> = {}) {
+  const told = await story({ settings });
+  const { world, tell } = told;
+  const hour = async (...employees: readonly PersonSpec[]) => {
+    world.platform.employees = employees;
+    world.advance(HOUR_MS);
+    const report = await refreshPeople(await world.connection(), world.onlooker).catch((error) => error);
+    await tell();
+    return report;
+  };
+  const pending = async () => {
+    const registers = await world.onlooker.groups.members(told.ref('g'));
+    return registers.flatMap(({ member, pending }) =>
+      pending === undefined ? [] : [[member, pending.cause]],
+    );
+  };
+  return { ...told, hour, pending };
+}
+
+/** Ann is a member of `g` by her first role, and has been for some hours. */
+async function withAnn(settings: Partial<ConnectionSettings> = {}, size = 0) {
+  const base = await company(settings);
+  const others = Array.from(
+    { length: size },
+    (_, n): PersonSpec => ({ role: `r${n}`, email: `m${n}@acme.test` }),
+  );
+  const hour = (...roles: readonly PersonSpec[]) => base.hour(...roles, ...others);
+  await hour(ann('contractor'));
+  await base.tell({ snapshot: 'g', of: ['ann', ...others.map((_, n) => `m${n}`)] });
+  await hour(ann('contractor'));
+  expect(base.shown('g')[0]).toContain('u-ann');
+  /** How often Ann's groups were written since. */
+  const before = base.world.platform.writes.length;
+  return { ...base, hour, writes: () => base.world.platform.writes.length - before };
+}
+
+const CONVERTED = [ann('contractor', 'TERMINATED'), ann('employee')];
+
+describe('a user with several roles', () => {
+  it.each<[string, number, readonly (readonly PersonSpec[])[]]>([
+    ['in the hour in which the old one ends', 0, [CONVERTED]],
+    ['listed before the old one', 0, [CONVERTED.toReversed()]],
+    ['before the old one ends', 0, [[ann('contractor'), ann('employee')], CONVERTED]],
+    [
+      'with another address',
+      0,
+      [[ann('contractor', 'TERMINATED'), ann('employee', 'ACTIVE', { email: 'a@x.test' })]],
+    ],
+    [
+      'without an address',
+      0,
+      [[ann('contractor', 'TERMINATED'), ann('employee', 'ACTIVE', { email: null })]],
+    ],
+    ['and the platform forgets the old one', 0, [CONVERTED, [ann('employee')]]],
+    ['in a large group, whose registers carry copies', LARGE_GROUP, [CONVERTED]],
+  ])('stays in the groups without a write when a new role comes: %s', async (_, size, hours) => {
+    const { hour, shown, writes } = await withAnn({}, size);
+    for (const roles of hours) await hour(...roles);
+    await hour(...(hours.at(-1) ?? []));
+    expect([shown('g')[0]?.includes('u-ann'), writes()]).toEqual([true, 0]);
+  });
+
+  it('stays in the groups when the new role is on a later page than the one that ended', async () => {
+    const { world, tell, shown, writes, work } = await withAnn();
+    world.platform.pageSize = () => 1;
+    world.platform.employees = CONVERTED;
+    let pages = 0;
+    // Groups are written while the list is still being read.
+    const effect = async (name: string) => {
+      if (name !== 'platform.employees') return;
+      pages += 1;
+      await tell({ user: 'ann', email: 'Ann@acme.test' });
+      await work(20);
+    };
+    await refreshPeople(await world.connection(), world.portsFor({ effect }));
+    await tell();
+    expect([shown('g'), writes(), pages]).toEqual([[['u-ann']], 0, 3]);
+  });
+
+  it('leaves a minute after a role has ended where the rest of a long list does not show another', async () => {
+    const { world, tell, shown, work } = await withAnn();
+    const others = ['x', 'y', 'z'].map((role): PersonSpec => ({ role, email: `${role}@acme.test` }));
+    world.platform.pageSize = () => 1;
+    world.platform.employees = [ann('contractor', 'TERMINATED'), ...others];
+    const shownAtPage: unknown[] = [];
+    const effect = async (name: string) => {
+      if (name !== 'platform.employees') return;
+      world.advance(45_000);
+      await work(20);
+      shownAtPage.push(shown('g'));
+    };
+    await refreshPeople(await world.connection(), world.portsFor({ effect }));
+    expect(shownAtPage.at(-1)).toEqual([[]]);
+    expect(shownAtPage[1]).toEqual([['u-ann']]);
+    await tell();
+  });
+
+  it('leaves when every role has ended, and returns with the next one', async () => {
+    const { hour, tell, shown } = await withAnn();
+    await hour(...CONVERTED);
+    const left = [ann('contractor', 'TERMINATED'), ann('employee', 'TERMINATED')];
+    await hour(...left);
+    expect(shown('g')).toEqual([[]]);
+    await hour(...left, ann('rehired'));
+    expect(shown('g')).toEqual([['u-ann']]);
+    await tell({ take: ['ann'], from: 'g' });
+    await hour(...left, ann('rehired'));
+    await tell({ add: ['ann'], to: 'g' });
+    expect(shown('g')).toEqual([['u-ann']]);
+  });
+
+  it('leaves when the platform no longer knows the role that kept them in', async () => {
+    const { hour, shown } = await withAnn();
+    await hour(...CONVERTED);
+    await hour(ann('contractor', 'TERMINATED'));
+    expect(shown('g')).toEqual([[]]);
+  });
+
+  it('is found by the address of an ended role while another role is active', async () => {
+    const { hour, tell, shown, pending } = await company();
+    const roles = [ann('old', 'TERMINATED'), ann('new', 'ACTIVE', { email: 'other@acme.test' })];
+    await hour(...roles);
+    await tell({ snapshot: 'g', of: ['ann'] });
+    await hour(...roles);
+    expect([shown('g'), await pending()]).toEqual([[['u-ann']], []]);
+  });
+
+  it.each(['userId', 'id'] as const)(
+    'is one person with two active roles where groups hold the user, and two where they hold roles: %s',
+    async (memberIdField) => {
+      const { hour, tell, shown, pending } = await company({ memberIdField });
+      const roles = [ann('us'), ann('uk')];
+      await hour(...roles);
+      await tell({ snapshot: 'g', of: ['ann'] });
+      await hour(...roles);
+      const isOne = memberIdField === 'userId';
+      expect(shown('g')).toEqual([isOne ? ['u-ann'] : []]);
+      expect(await pending()).toEqual(isOne ? [] : [['ann', 'ambiguous']]);
+    },
+  );
+
+  it('stays ambiguous where two users have the address, whatever other roles they have', async () => {
+    const { hour, tell, shown, pending } = await company();
+    await hour(ann('us'), ann('uk'), ann('bob', 'ACTIVE', { userId: 'u-bob' }));
+    await tell({ snapshot: 'g', of: ['ann'] });
+    expect([shown('g'), await pending()]).toEqual([[[]], [['ann', 'ambiguous']]]);
+  });
+
+  it('is not meant by an address that a newcomer holds in an active role', async () => {
+    const { hour, tell, shown } = await company();
+    const newcomer = ann('newcomer', 'ACTIVE', { userId: 'u-new' });
+    await hour(ann('old', 'TERMINATED'), ann('other', 'ACTIVE', { email: 'x@acme.test' }), newcomer);
+    await tell({ snapshot: 'g', of: ['ann'] });
+    expect(shown('g')).toEqual([['u-new']]);
+  });
+
+  it('may be a member by a role in any state that the settings name', async () => {
+    const { hour, tell, shown } = await company({ includeStates: ['ACTIVE', 'HIRED'] });
+    const roles = [ann('old', 'TERMINATED'), ann('next', 'HIRED')];
+    await hour(...roles);
+    await tell({ snapshot: 'g', of: ['ann'] });
+    expect(shown('g')).toEqual([['u-ann']]);
+    await hour(ann('old', 'TERMINATED'), ann('next', 'ACCEPTED'));
+    expect(shown('g')).toEqual([[]]);
+  });
+
+  it('keeps the binding where a new address of the member is that of another role', async () => {
+    const { hour, tell, shown, pending } = await withAnn();
+    await hour(ann('contractor'), ann('employee', 'ACTIVE', { email: 'ann.smith@acme.test' }));
+    await tell({ user: 'ann', email: 'ann.smith@acme.test' });
+    expect([shown('g'), await pending()]).toEqual([[['u-ann']], []]);
+  });
+
+  it('keeps the user when one role moves to another user, and follows the only role', async () => {
+    const { hour, shown } = await withAnn();
+    await hour(ann('contractor'), ann('employee'));
+    await hour(ann('contractor', 'ACTIVE', { userId: 'u-else' }), ann('employee'));
+    expect(shown('g')).toEqual([['u-ann']]);
+    const only = await withAnn();
+    await only.hour(ann('contractor', 'ACTIVE', { userId: 'u-merged' }));
+    expect(only.shown('g')).toEqual([['u-merged']]);
+  });
+
+  it('follows the role that kept them in when it moves to another user', async () => {
+    const { hour, shown } = await withAnn();
+    await hour(...CONVERTED);
+    await hour(ann('contractor', 'TERMINATED'), ann('employee', 'ACTIVE', { userId: 'u-else' }));
+    // The user has no other role left: it was most likely merged into the other.
+    expect(shown('g')).toEqual([['u-else']]);
+  });
+
+  it('is who an operator names by any of the roles', async () => {
+    const { world, hour, tell, shown, member, role } = await withAnn();
+    await hour(
+      ann('contractor'),
+      ann('bob', 'TERMINATED', { userId: 'u-bob', email: 'bob@acme.test' }),
+      ann('bob-again', 'ACTIVE', { userId: 'u-bob', email: null }),
+    );
+    await rebindMember(CONNECTION, { member: member('ann'), role: role('bob') }, world.onlooker);
+    await tell();
+    expect(shown('g')).toEqual([['u-bob']]);
+  });
+});
