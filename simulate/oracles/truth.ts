@@ -120,17 +120,29 @@ function judgeGate(sight: Sight, connection: Sighted, { closedMs, lastMs }: Memo
   sight.accuse('truth', 'gate_stuck', { connection: name }, sentence);
 }
 
-/** Who a member is never changes by itself: addresses are given to others, and groups give access. */
-function judgeBindings({ seen, nowMs, accuse }: Sight, { name, reading }: Sighted, { boundTo }: Memory) {
+/**
+ * Who a member is never changes by itself: addresses are given to others, and groups give access. Where groups hold users,
+ * the binding may come to name another role of the same user.
+ */
+function judgeBindings(
+  { seen, nowMs, accuse }: Sight,
+  { name, reading, settings, platform }: Sighted,
+  { boundTo }: Memory,
+) {
+  const personOf = (role: string) =>
+    settings.memberIdField === 'id'
+      ? role
+      : (platform.employees.get(role)?.userId ?? `u-${role.replace(/-again$/, '')}`);
   const rebinds = seen.operators.deeds.filter((one) => one.kind === 'rebind' && one.connection === name);
   for (const member of reading.emails.keys()) {
     const role = storedUser(seen, name, member)?.role;
     if (role === undefined) continue;
     const before = boundTo.get(`${name} ${member}`);
     // The next refresh of people bears a first binding out, or undoes it.
-    if (before?.role === role || isBorneOut(seen, name, role, member))
+    const isSame = before !== undefined && personOf(before.role) === personOf(role);
+    if (isSame || isBorneOut(seen, name, role, member))
       boundTo.set(`${name} ${member}`, { role, atMs: nowMs });
-    if (before === undefined || before.role === role) continue;
+    if (before === undefined || isSame) continue;
     if (rebinds.some(({ atMs }) => atMs >= before.atMs)) continue;
     const sentence = `${member} was ${before.role}; expected that to stay until a person says otherwise, but they are ${role} now.`;
     accuse('truth', 'binding_moved', { connection: name }, sentence);
