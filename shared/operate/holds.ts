@@ -5,7 +5,7 @@ import { HOLD_LIFE_MS, type Hold, type HoldDecision } from '../domain/hold.ts';
 import type { ConnectionName, GroupId, GroupRef, PlatformUserId } from '../domain/ids.ts';
 import { readStamp, type Stamp } from '../domain/stamp.ts';
 import { authorsOf, type EarlierDeed, type HeldCause } from '../plan/approval.ts';
-import { judgeRemovals } from '../plan/guard.ts';
+import { judgeRemovals, NOTHING_REMOVED } from '../plan/guard.ts';
 import { holdDigest } from '../sync/apply/facts.ts';
 import { gather } from '../sync/gather.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
@@ -85,7 +85,7 @@ export async function approveSome(
   const size = hold.removes + hold.keeps;
   const limits = (await ports.connections.find(ref.connection))?.settings.guard ?? null;
   // Whatever was removed within this hour will soon be an hour ago.
-  const alone = { limits, size, removals, deletesGroup: false, recent: { group: 0, connection: 0 } };
+  const alone = { limits, size, removals, deletesGroup: false, recent: NOTHING_REMOVED };
   if (judgeRemovals(alone).allowed) return { kind: 'all_or_none', why: 'rest_would_go' };
   const digest = holdDigest(seen.platformId, 'remove', users);
   const counts = { removes: users.length, keeps: size - users.length, share: users.length / size };

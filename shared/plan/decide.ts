@@ -43,7 +43,13 @@ export type Question =
   | { readonly kind: 'look' }
   | { readonly kind: 'list'; readonly ageMs: number }
   /** Puts these removals into the guard's book, and sums up what else was removed in the rolling hour. */
-  | { readonly kind: 'reserve'; readonly removals: number; readonly replaces: GuardRecord | undefined };
+  | { 
+      readonly kind: 'reserve';
+      readonly removals: number;
+      /** Users in the group now. */
+      readonly size: number;
+      readonly replaces: GuardRecord | undefined;
+    };
 
 /** How differences that somebody else made end with what is decided; `open`: they stay open. */
 export type DriftEnding = DriftPolicy | 'open';
@@ -93,6 +99,8 @@ export type Decision =
       readonly users: readonly PlatformUserId[];
       readonly size: number;
       readonly rule: Hold['rule'];
+      /** What the guard judged, with everything removed within the hour; undefined where it was not asked. */
+      readonly share: number | undefined;
       readonly deletes: boolean;
     }
   | { readonly kind: 'drop_hold' }
@@ -738,11 +746,12 @@ function guard(plan: Plan, facts: Facts): Guarded | Decision {
   if (state.hold !== undefined && current === undefined) return { kind: 'drop_hold' };
   const verdict = judgeByHold(removals, current, nowMs);
   const size = views?.base?.users.size ?? 0;
-  const holdAll = (users: readonly PlatformUserId[], rule: Hold['rule']): Decision => ({
+  const holdAll = (users: readonly PlatformUserId[], rule: Hold['rule'], share?: number): Decision => ({
     kind: 'hold',
     users,
     size,
     rule,
+    share,
     deletes: plan.departs,
   });
   if (verdict.superseded) return holdAll(removals, current?.hold.rule ?? 'count');
@@ -752,15 +761,15 @@ function guard(plan: Plan, facts: Facts): Guarded | Decision {
   // Either the earlier write happens yet or this one does, so the larger of the two is what is at stake.
   const replaces = state.unsettledRemovals;
   const atStake = Math.max(verdict.unjudged.length, replaces?.removals ?? 0);
-  if (reservation?.removals !== atStake) return { kind: 'reserve', removals: atStake, replaces };
+  if (reservation?.removals !== atStake) return { kind: 'reserve', removals: atStake, size, replaces };
   const { recent } = reservation;
-  const judgement = judgeRemovals({ limits, size, removals: atStake, deletesGroup: plan.departs, recent });
+  const asked = { limits, size, removals: atStake, deletesGroup: plan.departs, recent };
+  const judgement = judgeRemovals(asked);
   if (judgement.allowed) return { held, consumes, isReserved: true };
-  if (isOnlyTwo({ limits, size, removals: atStake, deletesGroup: plan.departs, recent }))
-    return yielding(reservation.intent);
+  if (isOnlyTwo(asked)) return yielding(reservation.intent);
   const all = [...verdict.held, ...verdict.unjudged];
   // An approval is used up before what came after it is held in its turn: a group has one hold at a time.
-  return consumes === undefined ? holdAll(all, judgement.rule) : { ...none, held: new Set(all), consumes };
+  return consumes === undefined ? holdAll(all, judgement.rule, judgement.share) : { ...none, held: new Set(all), consumes };
 }
 
 /** Nobody is to go. A platform group that answers 404 may be there again, and with it whoever was held in it. */
@@ -773,7 +782,7 @@ const isHoldOver = ({ state: { hold, platformId, former }, nowMs }: Facts): bool
  */
 function isOnlyTwo({ recent, ...input }: GuardInput & Pick<Reservation, 'recent'>): boolean {
   const { group, connection, underWay } = recent;
-  const alone = { group: group - underWay, connection: connection - underWay };
+  const alone = { ...recent, group: group - underWay, connection: connection - underWay };
   return judgeRemovals({ ...input, recent: alone }).allowed;
 }
 

@@ -367,6 +367,24 @@ describe('a hold', () => {
     expect(shown('g')).toEqual([[]]);
   });
 
+  it('does not come of one member who is replaced again and again in a group below the least size', async () => {
+    const { tell, shown, state } = await company({ minSize: 5, maxRemovedShare: 0.5 });
+    await tell({ snapshot: 'small', of: ['a', 'b', 'c'] });
+    for (const seat of ['d', 'c', 'd', 'e', 'f', 'c']) {
+      await tell({ snapshot: 'small', of: ['a', 'b', seat] });
+      expect(shown('small')).toEqual([users('a', 'b', seat)]);
+    }
+    expect(await state('small')).toMatchObject({ settled: 'in_sync' });
+  });
+
+  it('says which share of the group was removed within the hour, by this plan and the ones before', async () => {
+    const { tell, shown, state } = await company({ minSize: 5, maxRemovedShare: 0.5 });
+    await tell({ snapshot: 'g', of: ['a', 'b', 'c', 'd', 'n'] });
+    await tell({ snapshot: 'g', of: ['a', 'b', 'e', 'f', 'n'] });
+    expect(shown('g')).toEqual([users('a', 'b', 'c', 'd', 'e', 'f', 'n')]);
+    expect((await state('g'))?.hold).toMatchObject({ rule: 'share', removes: 2, share: 4 / 6 });
+  });
+
   it('counts many small plans of one hour like one large one', async () => {
     const { tell, shown, state } = await company();
     for (const member of ['a', 'b', 'c', 'd']) await tell({ take: [member], from: 'g' });

@@ -100,11 +100,11 @@ async function markPending(
  *
  * so two at once may both be held, which is safe, but never both be let through.
  */
-async function reserve({ removals, replaces }: Of<'reserve'>, round: Round, turn: Turn): Promise<Performed> {
+async function reserve({ removals, size, replaces }: Of<'reserve'>, round: Round, turn: Turn): Promise<Performed> {
   const { ports } = turn;
   const { connection, group } = round.state.ref;
   const before = await unreserved(round, turn);
-  const record = { intent: intentId(ports.newId()), atMs: ports.clock(), removals };
+  const record = { intent: intentId(ports.newId()), atMs: ports.clock(), removals, size };
   const { lastWriteAtMs } = round.state;
   const recent = await ports.guard.reserve({ connection, group, ...record }, replaces, lastWriteAtMs);
   return { round: { ...before, reservation: { ...record, recent } } };
@@ -138,7 +138,7 @@ function recordHold(hold: Hold | undefined, made: boolean, round: Round, turn: T
 
 /** A hold as it is recorded; where its set lies the store fills in. */
 export function holdOf(
-  { users, size, rule, deletes }: Of<'hold'>,
+  { users, size, rule, share, deletes }: Of<'hold'>,
   { state: { platformId, hold }, held }: Pick<Round, 'state' | 'held'>,
   nowMs: number,
 ): Hold {
@@ -148,7 +148,7 @@ export function holdOf(
     rule,
     removes: users.length,
     keeps: size - users.length,
-    share: size === 0 ? 0 : users.length / size,
+    share: share ?? (size === 0 ? 0 : users.length / size),
     createdAtMs: nowMs,
     expiresAtMs: nowMs + HOLD_LIFE_MS,
     decision: { kind: 'waiting' },

@@ -138,9 +138,9 @@ async function follow(
     case 'list':
       return learn(decision, facts, reading);
     case 'reserve': {
-      const { removals, replaces } = decision;
+      const { removals, size, replaces } = decision;
       const recent = await guard.recent(state.ref, nowMs, [replaces], state.lastWriteAtMs);
-      return { ...facts, reservation: { intent: intentId(''), atMs: nowMs, removals, recent } };
+      return { ...facts, reservation: { intent: intentId(''), atMs: nowMs, removals, size, recent } };
     }
     case 'hold': {
       const about = decision.deletes ? 'delete' : 'remove';

@@ -7,7 +7,7 @@ import { judgeAnswer, type Outcome } from '../../plan/answer.ts';
 import { countsOf, type Decision, SETTLED, type Write } from '../../plan/decide.ts';
 import type { Reservation, Wanted } from '../../plan/facts.ts';
 import { isOurCreation } from '../../plan/foreign.ts';
-import { judgeRemovals, suspectsAt } from '../../plan/guard.ts';
+import { judgeRemovals, NOTHING_REMOVED, suspectsAt } from '../../plan/guard.ts';
 import { meaningOf } from '../../plan/meaning.ts';
 import { isListed } from '../../plan/names.ts';
 import { compareText, type Plan } from '../../plan/plan.ts';
@@ -276,7 +276,7 @@ function nextSuspects(
   if (leavers === 0) return undefined;
   const inside = [...(views?.base?.users.keys() ?? [])];
   const staying = inside.filter((user) => wanted?.group?.users.has(user)).sort(compareText);
-  const judged = { limits, size: inside.length, deletesGroup: false, recent: { group: 0, connection: 0 } };
+  const judged = { limits, size: inside.length, deletesGroup: false, recent: NOTHING_REMOVED };
   const mayLeave = (count: number) => judgeRemovals({ ...judged, removals: count + leavers }).allowed;
   const tried = suspects + (leftOut === undefined ? 0 : 1);
   const next = suspectsAt(staying, searchedBefore(state) + tried, mayLeave);
@@ -417,5 +417,6 @@ async function giveBackKept({ kept }: Outcome, { write, round, turn }: Writing):
   if (kept.length === 0 || !write.isReserved || reservation === undefined) return;
   const { connection, group } = state.ref;
   const happened = Math.min(reservation.removals, write.plan.removals.length - kept.length);
-  await turn.ports.guard.reduce({ connection, group, ...recordOf(reservation) }, happened);
+  const { size } = reservation;
+  await turn.ports.guard.reduce({ connection, group, size, ...recordOf(reservation) }, happened);
 }
