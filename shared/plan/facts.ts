@@ -54,6 +54,8 @@ export interface HeldUsers {
   readonly users: ReadonlySet<PlatformUserId> | undefined;
   /** The kind of write that the hold names, to this very platform group; undefined: another group, or unreadable. */
   readonly about: 'remove' | 'delete' | undefined;
+  /** What a person approved beside the hold; undefined where nothing is, or its set cannot be read. */
+  readonly approved?: Omit<HeldUsers, 'approved'> | undefined;
 }
 
 /**

@@ -15,7 +15,10 @@ const LIMITS_REMEMBERED = 3;
 /** Nobody is taken out beyond the guard's limits without a person's word, and none passes by waiting. */
 export function createGuard(): Judge {
   const limits = new Map<string, ConnectionSettings['guard'][]>();
-  const removals = new Map<string, (Pick<Change, 'atMs' | 'id' | 'sizeBefore'> & { readonly users: string[] })[]>();
+  const removals = new Map<
+    string,
+    (Pick<Change, 'atMs' | 'id' | 'sizeBefore'> & { readonly users: string[] })[]
+  >();
   const used = new Map<object, ReadonlySet<string>>();
 
   /** Who went without an approval since of exactly them; each lets a user go once. */

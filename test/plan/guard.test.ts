@@ -31,7 +31,11 @@ describe('judgeRemovals', () => {
       { removals: 1, recent: { group: 10, connection: 10, largestSize: 100 } },
       'count',
     ],
-    ['just that many together', { removals: 1, recent: { group: 9, connection: 9, largestSize: 100 } }, 'allowed'],
+    [
+      'just that many together',
+      { removals: 1, recent: { group: 9, connection: 9, largestSize: 100 } },
+      'allowed',
+    ],
     ['half of a group', { size: 10, removals: 5 }, 'allowed'],
     ['more than half', { size: 10, removals: 6 }, 'share'],
     [
@@ -39,7 +43,11 @@ describe('judgeRemovals', () => {
       { size: 8, removals: 3, recent: { group: 2, connection: 2, largestSize: 10 } },
       'allowed',
     ],
-    ['more than half of what it was', { size: 8, removals: 4, recent: { group: 2, connection: 2, largestSize: 10 } }, 'share'],
+    [
+      'more than half of what it was',
+      { size: 8, removals: 4, recent: { group: 2, connection: 2, largestSize: 10 } },
+      'share',
+    ],
     ['all of a group below the least size', { size: 4, removals: 4 }, 'allowed'],
     ['all of a group of the least size', { size: 5, removals: 5 }, 'share'],
     [
@@ -76,7 +84,11 @@ describe('judgeRemovals', () => {
     ],
     ['a deletion past the hour', { size: 21, removals: 21, deletesGroup: true }, 'per_hour'],
     ['anything with the guard off', { limits: null, size: 1_000, removals: 1_000 }, 'allowed'],
-    ['nothing, however much went before', { removals: 0, recent: { group: 50, connection: 50, largestSize: 100 } }, 'allowed'],
+    [
+      'nothing, however much went before',
+      { removals: 0, recent: { group: 50, connection: 50, largestSize: 100 } },
+      'allowed',
+    ],
   ])('%s', (_, change, rule) => {
     expect(ruleOf(change)).toBe(rule);
   });
@@ -91,17 +103,26 @@ describe('judgeRemovals', () => {
   });
 
   it('speaks of no share where there was nobody', () => {
-    const verdict = judgeRemovals({ ...calm, size: 0, removals: 1, recent: { ...NOTHING_REMOVED, connection: 20 } });
+    const verdict = judgeRemovals({
+      ...calm,
+      size: 0,
+      removals: 1,
+      recent: { ...NOTHING_REMOVED, connection: 20 },
+    });
     expect(verdict).toEqual({ allowed: false, rule: 'per_hour', share: 0 });
   });
 
   it('says which share of the group was at stake', () => {
-    expect(judgeRemovals({ ...calm, size: 8, removals: 4, recent: { group: 2, connection: 2, largestSize: 10 } })).toEqual({
+    expect(
+      judgeRemovals({ ...calm, size: 8, removals: 4, recent: { group: 2, connection: 2, largestSize: 10 } }),
+    ).toEqual({
       allowed: false,
       rule: 'share',
       share: 0.6,
     });
-    expect(judgeRemovals({ ...calm, size: 40, removals: 20, recent: { ...NOTHING_REMOVED, connection: 1 } })).toEqual({
+    expect(
+      judgeRemovals({ ...calm, size: 40, removals: 20, recent: { ...NOTHING_REMOVED, connection: 1 } }),
+    ).toEqual({
       allowed: false,
       rule: 'per_hour',
       share: 0.5,

@@ -396,18 +396,17 @@ async function markRefused(
 
 /** What the write used up, and why the group is not clean after it. */
 function leftovers(
-  { write: { consumes, held }, intent, round: { rejected, state }, turn: { trial } }: Writing,
+  { write: { consumes }, intent, round: { rejected, state }, turn: { trial } }: Writing,
   { kept, foreign, isUndone }: Outcome,
 ): Partial<Flip> {
-  const isMoreHeld = consumes !== undefined && held.size > 0;
-  // An approval of removals that did not happen stays, unless what came after it waits for its place.
-  const isUsedUp = consumes !== undefined && (kept.length === 0 || isMoreHeld);
+  // An approval of removals that did not happen stays.
+  const isUsedUp = consumes !== undefined && kept.length === 0;
   // An earlier write that may land yet is looked for once more, or its view would explain what others do for good.
   const isLookedFor = rejected !== undefined || state.doubt !== undefined;
   // What was held of another platform group, which this one replaces.
-  const isHeldBefore = intent.action === 'create' && state.hold !== undefined;
+  const isHeldBefore = intent.action === 'create' && (state.hold ?? state.approval) !== undefined;
   const isUnfinished =
-    isMoreHeld || foreign !== undefined || isUndone || isLookedFor || isHeldBefore || trial.lots.length > 0;
+    foreign !== undefined || isUndone || isLookedFor || isHeldBefore || trial.lots.length > 0;
   return { ...(isUsedUp ? { consumedHold: consumes } : {}), ...(isUnfinished ? { unfinished: true } : {}) };
 }
 
