@@ -1,8 +1,7 @@
 import { behindMs, type GroupState, type LinkedGroup } from '../domain/group-state.ts';
 import { usedUp } from '../domain/hold.ts';
 import type { GroupRef, VersionToken } from '../domain/ids.ts';
-import type { HeldRemovals, HeldSets } from '../plan/hold.ts';
-import type { Flip, GroupStore } from '../sync/ports/groups.ts';
+import type { Flip, GroupStore, HeldRemovals, HeldSets } from '../sync/ports/groups.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { findChunks, readChunks, writeChunks } from './chunks.ts';
 import { parseGroup, parseMember } from './group-item.ts';

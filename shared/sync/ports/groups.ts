@@ -71,6 +71,8 @@ export interface Postponement extends Pick<GroupState, 'attempts' | 'calledMs'> 
 
 export type Membership = ConnectionSettings['membership'];
 
+export type { HeldRemovals, HeldSets } from '../../plan/hold.ts';
+
 /** What a person approved of a hold, and the rest of it. */
 export interface ApprovedPart extends HeldSets {
   readonly approval: HeldRemovals;
