@@ -741,16 +741,28 @@ type Guarded = Pick<Write, 'held' | 'consumes' | 'isReserved'>;
 
 /** Asks for every removal of a plan, whatever caused it (invariant 5). */
 function guard(plan: Plan, facts: Facts): Guarded | Decision {
-  const { state, settings, held: read, views, nowMs, reservation } = facts;
-  const { removals } = plan;
+  const { state, held: read, nowMs } = facts;
   const none: Guarded = { held: new Set(), consumes: undefined, isReserved: false };
-  if (removals.length === 0) return isHoldOver(facts) ? dropHold('hold', 'approval') : none;
+  if (plan.removals.length === 0) return isHoldOver(facts) ? dropHold('hold', 'approval') : none;
   if ((state.hold ?? state.approval) !== undefined && read === undefined)
     return { kind: 'read', what: ['held'] };
-  const limits = settings.guard;
   const permitted = approvedBeside(state.approval, read?.approved, { plan, nowMs });
   if (state.approval !== undefined && permitted.length === 0) return dropHold('approval');
-  const others = removals.filter((user) => !permitted.includes(user));
+  return guardOthers({ plan, facts, permitted });
+}
+
+interface GuardContext {
+  readonly plan: Plan;
+  readonly facts: Facts;
+  /** Approved beside the hold: the guard is not asked about them. */
+  readonly permitted: readonly PlatformUserId[];
+}
+
+/** Judges the removals that no approval beside the hold permits. */
+function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decision {
+  const { state, settings, held: read, views, nowMs, reservation } = facts;
+  const limits = settings.guard;
+  const others = plan.removals.filter((user) => !permitted.includes(user));
   const current =
     state.hold &&
     read &&

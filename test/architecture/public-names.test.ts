@@ -30,7 +30,10 @@ describe('public names', () => {
   });
 
   it('are only ever added by the command, and none removed', () => {
-    const [before, now] = [{ a: ['x'], b: ['y'] }, { a: ['z'], c: ['w'] }];
+    const [before, now] = [
+      { a: ['x'], b: ['y'] },
+      { a: ['z'], c: ['w'] },
+    ];
     expect(joined(before, now)).toEqual({ a: ['x', 'z'], b: ['y'], c: ['w'] });
     expect(without(before, now)).toEqual(['a: x', 'b: y']);
     expect(without(now, before)).toEqual(['a: z', 'c: w']);

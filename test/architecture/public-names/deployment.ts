@@ -35,7 +35,8 @@ export function deployedNames() {
       ...resources.flatMap(({ Properties }) => Object.keys(Properties?.Environment?.Variables ?? {})),
     ],
     metrics: Object.entries(METRICS).map(
-      ([name, { by, unit }]) => `${METRIC_NAMESPACE} ${name} (${unit}${by === undefined ? '' : `, by ${by}`})`,
+      ([name, { by, unit }]) =>
+        `${METRIC_NAMESPACE} ${name} (${unit}${by === undefined ? '' : `, by ${by}`})`,
     ),
   };
 }

@@ -62,7 +62,9 @@ export const without = (some: PublicNames, others: PublicNames): readonly string
 /** Both together. */
 export function joined(some: PublicNames, others: PublicNames): PublicNames {
   const keys = [...Object.keys(some), ...Object.keys(others)];
-  return sorted(Object.fromEntries(keys.map((what) => [what, [...(some[what] ?? []), ...(others[what] ?? [])]])));
+  return sorted(
+    Object.fromEntries(keys.map((what) => [what, [...(some[what] ?? []), ...(others[what] ?? [])]])),
+  );
 }
 
 export const writeFrozen = (names: PublicNames): void =>

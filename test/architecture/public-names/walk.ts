@@ -52,12 +52,12 @@ export function namesOfSchema(
       ...inside(child, field(path, name)),
     ]),
     ...(typeof rest === 'object' ? inside(rest, field(path, '*')) : []),
-    ...[...(items === undefined ? [] : [items]), ...prefixItems].flatMap((child) => inside(child, `${path}[]`)),
+    ...[...(items === undefined ? [] : [items]), ...prefixItems].flatMap((child) =>
+      inside(child, `${path}[]`),
+    ),
     ...alternatives.flatMap((child) => inside(child, path)),
     // A schema that contains itself is described once.
-    ...(target === undefined || open.includes(ref)
-      ? []
-      : namesOfSchema(root, target, path, [...open, ref])),
+    ...(target === undefined || open.includes(ref) ? [] : namesOfSchema(root, target, path, [...open, ref])),
   ];
 }
 
