@@ -120,6 +120,8 @@ export interface HoldPage {
   readonly name: string | null;
   /** null: nothing of the group is held (any more). */
   readonly hold: (HoldRow & { readonly by: string | null; readonly reason: string | null }) | null;
+  /** Removals that a person approved while the hold stays over the others; null once they are written. */
+  readonly approved: { readonly removes: number; readonly by: string; readonly reason: string } | null;
   readonly goes: readonly HeldPerson[];
   readonly stays: readonly HeldPerson[];
 }

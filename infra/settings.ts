@@ -32,7 +32,7 @@ const Producers = list
   .default([]);
 
 /** Settings of one stage of the connector: `docs/deploy.md`, "Settings", says what each one is for. */
-const StageSettings = z.strictObject({
+export const StageSettings = z.strictObject({
   prefix: z
     .string()
     .regex(/^[a-z][a-z0-9-]{0,31}$/, 'expected 1 to 32 of a-z, 0-9 and -, beginning with a letter')

@@ -86,7 +86,8 @@ const oneLine = (message: string) =>
     .replaceAll('\n', ' ')
     .trim();
 
-function commandLine(): Command {
+/** The flags of `npm start`. */
+export function commandLine(): Command {
   return new Command('npm start --')
     .description(
       'Runs groupsync on this machine: queues, table, platform and the deployed handlers, in one process.',

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { type DrawOptions, drawLife, everythingThatCanFire } from './draw.ts';
+import { FLAGS } from './flags.ts';
 import { firedIn, type LifeReport, readKnown, unknownOf } from './judgement.ts';
 import { live } from './live.ts';
 import { type Errand, liveMany } from './lives.ts';
@@ -37,22 +38,7 @@ const PLANTED_DAYS = 3;
 
 const { values: given, positionals } = parseArgs({
   allowPositionals: true,
-  options: {
-    seeds: { type: 'string' },
-    from: { type: 'string' },
-    seed: { type: 'string' },
-    keep: { type: 'string' },
-    trace: { type: 'string' },
-    only: { type: 'string' },
-    days: { type: 'string' },
-    crashes: { type: 'string' },
-    jobs: { type: 'string' },
-    minutes: { type: 'string' },
-    deep: { type: 'boolean' },
-    planted: { type: 'boolean' },
-    all: { type: 'boolean' },
-    help: { type: 'boolean' },
-  },
+  options: FLAGS,
 });
 const known = given.all === true ? [] : readKnown();
 const jobs = numberOf('jobs') ?? availableParallelism();

@@ -121,6 +121,10 @@ async function show(context: Context, group: string, { csv }: { csv?: string }):
   }
   out.answer({ ...holdRow({ group: id, hold }), name, members }, () => {
     for (const line of sayHold(withId(name ?? undefined, id), hold)) out.line(line);
+    if (state.approval !== undefined)
+      out.line(
+        `${plural(state.approval.removes, 'other removal')} not written yet: ${sayDecision(state.approval.decision)}`,
+      );
     for (const line of eventsBehind(members)) out.line(line);
     if (csv === undefined) out.table(members, whoColumns(say));
   });

@@ -26,7 +26,7 @@ export function Hold() {
 
 type Held = NonNullable<HoldPage['hold']>;
 
-function Shown({ group, name, hold, goes, stays }: HoldPage) {
+function Shown({ group, name, hold, approved, goes, stays }: HoldPage) {
   const called = name ?? group;
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
   const users = goes.flatMap(({ user }) => (picked.has(user) ? user : []));
@@ -67,6 +67,7 @@ function Shown({ group, name, hold, goes, stays }: HoldPage) {
         )}{' '}
         · <a href={pathTo('groups', group)}>{T.hold.back}</a>
       </p>
+      {approved !== null && <p class="muted">{T.hold.approvedPart(approved)}</p>}
       <People title={T.hold.goes} people={goes} file={`${group}-leave.csv`} picked={picked} pick={pick} />
       <People title={T.hold.stays} people={stays} file={`${group}-stay.csv`} />
     </Page>

@@ -111,6 +111,8 @@ export const T = {
       `${many(stays, 'person', 'people')} ${stays === 1 ? 'stays' : 'stay'} in any case.`,
     gone: 'Nothing of this group is held.',
     goneText: 'The hold was carried out, or nobody wants the removals any more.',
+    approvedPart: ({ removes, by, reason }: { removes: number; by: string; reason: string }) =>
+      `${by} approved the removal of ${many(removes, 'other person', 'other people')} (${reason}). The next write carries it out.`,
     back: 'See the group',
     goes: 'Would leave',
     stays: 'Stay',

@@ -70,8 +70,6 @@ const DECIDED_SINCE = 'nothing was changed: the hold was decided, or is over oth
 const NOT_SOME = {
   group_is_deleted: 'nothing was changed: the whole group is to be deleted, so all go or none',
   some_were_rejected: 'nothing was changed: a person rejected some of them before, so all go or none',
-  rest_would_go:
-    'nothing was changed: the others are few enough for the guard, so they would go too; let fewer go, or all',
 } as const;
 
 /** What the page may have done, by the last part of the address. */

@@ -8,6 +8,7 @@ import {
   type MemberId,
   memberId,
 } from '../../shared/domain/ids.ts';
+import type { Hold } from '../../shared/domain/hold.ts';
 import { readStamp } from '../../shared/domain/stamp.ts';
 import { describeLetter } from '../../shared/operate/dead-letters/describe.ts';
 import { surveyLetters } from '../../shared/operate/dead-letters/survey.ts';
@@ -141,8 +142,17 @@ async function usersOf(state: GroupState, { ports }: Asked): Promise<ReadonlySet
   return new Set(view?.users.keys());
 }
 
-async function heldOf(state: GroupState, { ports }: Asked): Promise<ReadonlySet<string>> {
-  return (state.hold && (await ports.groups.readHeld(state.ref, state.hold))) ?? new Set();
+async function heldOf(state: GroupState, asked: Asked): Promise<ReadonlySet<string>> {
+  return readSet(state, state.hold, asked);
+}
+
+/** Users whom a hold is about; none where there is no hold, or its set cannot be read. */
+async function readSet(
+  { ref }: GroupState,
+  hold: Hold | undefined,
+  { ports }: Asked,
+): Promise<ReadonlySet<string>> {
+  return (hold && (await ports.groups.readHeld(ref, hold))) ?? new Set();
 }
 
 async function groupDetail(ref: GroupRef, asked: Asked): Promise<GroupDetail> {
@@ -190,11 +200,12 @@ const byName = (a: PersonName, b: PersonName) => (a.name ?? a.id).localeCompare(
 
 async function holdPage(ref: GroupRef, asked: Asked): Promise<HoldPage> {
   const state = await stateOf(ref, asked);
-  const { hold } = state;
-  const [known, users, held] = await Promise.all([
+  const { hold, approval } = state;
+  const [known, users, held, approved] = await Promise.all([
     knownOf(state, asked.ports),
     usersOf(state, asked),
     heldOf(state, asked),
+    readSet(state, approval, asked),
   ]);
   const byUser = new Map(known.map((one) => [one.user, one]));
   const person = (user: string) => heldPerson(user, byUser.get(user), state);
@@ -211,9 +222,11 @@ async function holdPage(ref: GroupRef, asked: Asked): Promise<HoldPage> {
             by: decided?.by ?? null,
             reason: decided?.reason ?? null,
           },
+    approved:
+      approval?.decision.kind === 'approved' ? { removes: approval.removes, ...approval.decision } : null,
     goes: [...held].map(person).sort(byName),
     stays: [...users]
-      .filter((user) => !held.has(user))
+      .filter((user) => !held.has(user) && !approved.has(user))
       .map(person)
       .sort(byName),
   };

@@ -345,7 +345,9 @@ export const HoldRow = z.object({
   group: text,
   removes: count,
   keeps: z.int(),
-  share: z.number(),
+  share: z
+    .number()
+    .describe('Removals within the hour, these included, of the users that the group had before them.'),
   digest: text,
   rule: text,
   decision: z.enum(['waiting', 'approved', 'rejected']),

@@ -144,6 +144,8 @@ export const GroupItem = z.lazy(() =>
     /** The intent that its worker has ended with, not knowing the outcome. */
     releasedIntent: intentText.exactOptional(),
     hold: Hold.exactOptional(),
+    /** Removals that a person approved while others of the group stay held: until the write that uses it up. */
+    approval: Hold.exactOptional(),
     /**
      * Removals of a write that was looked for and not found, but may yet happen: its request may still be on its way.
      * The next write's reservation takes this one's place, since no two writes from one version can both succeed.

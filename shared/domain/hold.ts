@@ -33,5 +33,15 @@ export const Hold = z.lazy(() =>
 );
 export type Hold = Frozen<z.infer<typeof Hold>>;
 
+/** What a write uses up that was permitted by the approval of this digest: an approved hold goes with all that is beside it. */
+export function usedUp(
+  { hold, approval }: { readonly hold?: Hold; readonly approval?: Hold },
+  digest: string | undefined,
+): readonly ('hold' | 'approval')[] {
+  if (digest === undefined) return [];
+  if (hold?.digest === digest) return ['hold', 'approval'];
+  return approval?.digest === digest ? ['approval'] : [];
+}
+
 /** A hold that nobody decided, or an approval that nobody used, ends after this; the removals are held anew. */
 export const HOLD_LIFE_MS = 7 * 24 * 3_600_000;

@@ -5,11 +5,14 @@ import { HOLD_LIFE_MS, type Hold, type HoldDecision } from '../domain/hold.ts';
 import type { ConnectionName, GroupId, GroupRef, PlatformUserId } from '../domain/ids.ts';
 import { readStamp, type Stamp } from '../domain/stamp.ts';
 import { authorsOf, type EarlierDeed, type HeldCause } from '../plan/approval.ts';
-import { judgeRemovals } from '../plan/guard.ts';
+import { compareText } from '../plan/plan.ts';
+import { type HeldRemovals, isOver } from '../plan/hold.ts';
 import { holdDigest } from '../sync/apply/facts.ts';
 import { gather } from '../sync/gather.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connections } from '../sync/ports/connections.ts';
+import type { Dirty } from '../sync/ports/desired.ts';
+import type { HeldSet } from '../sync/ports/guard.ts';
 import { dirtyNow } from '../sync/wake.ts';
 import { doRecorded, type JournalPorts, journalOf } from './journal.ts';
 import { type NamesPorts, usersOf } from './names.ts';
@@ -48,16 +51,15 @@ export const approveHold = (ref: GroupRef, word: HoldWord, ports: HoldPorts): Pr
 export const rejectHold = (ref: GroupRef, word: HoldWord, ports: HoldPorts): Promise<HoldOutcome> =>
   decide(ref, 'rejected', word, ports);
 
-/** Nothing was changed: the rest would not stay held, so that all can be approved or none. */
+/** Nothing was changed: all can be approved or none. */
 export interface AllOrNone {
   readonly kind: 'all_or_none';
-  readonly why: 'group_is_deleted' | 'rest_would_go' | 'some_were_rejected';
+  readonly why: 'group_is_deleted' | 'some_were_rejected';
 }
 
 /**
- * Permits the removals of these users alone. The hold becomes one over them, approved at once; apply holds the others
- * anew, since the guard would stop them by themselves too: where it would not, nothing is changed. After a crash in
- * between, apply finds removals outside a hold that waits, and holds all of them anew.
+ * Permits the removals of these users alone. One write stores the approval and keeps the others held, so that no reader
+ * ever finds the group without its hold. They stay held until a person decides, however few they are.
  * @param word with the digest of the whole set that the person was shown
  */
 export async function approveSome(
@@ -73,20 +75,36 @@ export async function approveSome(
   const isAsShown = hold.digest === word.digest && hold.decision.kind === 'waiting';
   if (!isAsShown || !users.every((user) => all.has(user))) return { kind: 'changed', hold };
   await refuseAuthors(seen, hold, ports);
-  const removals = all.size - users.length;
-  if (removals === 0) return approveHold(ref, word, ports);
+  if (all.size === users.length) return approveHold(ref, word, ports);
   if (hold.afterRejection) return { kind: 'all_or_none', why: 'some_were_rejected' };
   if (hold.digest !== holdDigest(seen.platformId, 'remove', [...all]))
     return { kind: 'all_or_none', why: 'group_is_deleted' };
-  const size = hold.removes + hold.keeps;
-  const limits = (await ports.connections.find(ref.connection))?.settings.guard ?? null;
-  // Whatever was removed within this hour will soon be an hour ago.
-  const alone = { limits, size, removals, deletesGroup: false, recent: { group: 0, connection: 0 } };
-  if (judgeRemovals(alone).allowed) return { kind: 'all_or_none', why: 'rest_would_go' };
-  const digest = holdDigest(seen.platformId, 'remove', users);
-  const counts = { removes: users.length, keeps: size - users.length, share: users.length / size };
-  const isNoted = await ports.groups.hold(seen, { ...hold, ...counts, digest }, new Set(users));
-  return isNoted ? approveHold(ref, { ...word, digest }, ports) : { kind: 'changed', hold };
+  const before = await approvedBefore(seen, ports);
+  const size = hold.removes + hold.keeps + before.size;
+  const part = (some: Iterable<PlatformUserId>) => {
+    const set = new Set(some);
+    const digest = holdDigest(seen.platformId, 'remove', [...set]);
+    return { hold: { ...hold, digest, removes: set.size, share: set.size / size }, users: set };
+  };
+  const rest = part([...all].filter((user) => !users.includes(user)));
+  const approval = part([...before, ...users]);
+  const keeps = (some: HeldRemovals) => ({ ...some.hold, keeps: size - some.users.size });
+  const write = ({ decision, expiresAtMs }: Hold, at: Dirty) => {
+    const approved = { ...approval, hold: { ...keeps(approval), decision, expiresAtMs } };
+    return ports.groups.approvePart(seen, { hold: rest, approval: approved }, at);
+  };
+  const given = { kind: 'approved', reason: word.reason, write, storedAs: 'approval' } as const;
+  return carryOut(ref, keeps(part(users)), given, ports);
+}
+
+/** The users of this platform group whose removal was approved beside the hold before, and has not happened yet. */
+async function approvedBefore(
+  { ref, approval, platformId }: GroupState,
+  { groups, clock }: HoldPorts,
+): Promise<HeldSet> {
+  const users = approval && !isOver(approval, clock()) ? await groups.readHeld(ref, approval) : undefined;
+  const isOfThis = users && holdDigest(platformId, 'remove', [...users]) === approval?.digest;
+  return isOfThis ? users : new Set();
 }
 
 export interface HeldGroup {
@@ -94,14 +112,14 @@ export interface HeldGroup {
   readonly hold: Hold;
 }
 
-/** Every hold of a connection, decided ones included, in the order of the groups' ids. */
+/** Every hold of a connection, decided ones and approved parts included, in the order of the groups' ids. */
 export async function listHolds(connection: ConnectionName, ports: Pick<ToolPorts, 'groups' | 'index'>) {
   const held: HeldGroup[] = [];
   for (const { ref, holdWaits } of await gather(ports.index.all(connection))) {
-    const hold = holdWaits ? (await ports.groups.read(ref))?.hold : undefined;
-    if (hold !== undefined) held.push({ group: ref.group, hold });
+    const { hold, approval } = (holdWaits ? await ports.groups.read(ref) : undefined) ?? {};
+    for (const one of [hold, approval]) if (one !== undefined) held.push({ group: ref.group, hold: one });
   }
-  return held.sort((a, b) => (a.group < b.group ? -1 : 1));
+  return held.sort((a, b) => compareText(a.group, b.group));
 }
 
 /**
@@ -122,6 +140,25 @@ async function decide(
   const hold = isAsShown ? await holdShown(seen, current, digest ?? current.digest, ports) : undefined;
   if (hold === undefined) return { kind: 'changed', hold: current };
   if (kind === 'approved') await refuseAuthors(seen, hold, ports);
+  const write = (decided: Hold, at: Dirty) => ports.groups.decideHold(seen, decided, at);
+  return carryOut(ref, hold, { kind, reason, write, storedAs: 'hold' }, ports);
+}
+
+interface Given {
+  readonly kind: 'approved' | 'rejected';
+  readonly reason: string;
+  readonly write: (decided: Hold, at: Dirty) => Promise<boolean>;
+  /** Where the group has it then. */
+  readonly storedAs: 'hold' | 'approval';
+}
+
+/** Records a decision about these removals, stores it and wakes the group. */
+async function carryOut(
+  ref: GroupRef,
+  hold: Hold,
+  { kind, reason, write, storedAs }: Given,
+  ports: HoldPorts,
+): Promise<HoldOutcome> {
   const at = dirtyNow(ports);
   const { id: by } = await ports.caller();
   const decision: HoldDecision = { kind, by, reason, atMs: at.nowMs };
@@ -132,9 +169,9 @@ async function decide(
   const deed = { action, changes: [change], reason };
   let now: Hold | undefined = decided;
   const act = async () => {
-    if (await ports.groups.decideHold(seen, decided, at)) return true;
+    if (await write(decided, at)) return true;
     // A request whose answer was lost is repeated, and then finds the hold decided by itself.
-    now = (await ports.groups.read(ref))?.hold;
+    now = (await ports.groups.read(ref))?.[storedAs];
     return now !== undefined && isSameDecision(now.decision, decision);
   };
   if (!(await doRecorded(ref, deed, ports, act))) return { kind: 'changed', hold: now };

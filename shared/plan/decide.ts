@@ -39,7 +39,7 @@ import {
   viewOf,
 } from './foreign.ts';
 import { type GuardInput, judgeRemovals } from './guard.ts';
-import { holdWithSay, isOver, judgeByHold } from './hold.ts';
+import { approvedBeside, holdWithSay, isOver, judgeByHold } from './hold.ts';
 import { alreadyThere, foldName, renamedTo, says } from './names.ts';
 import type { Plan } from './plan.ts';
 import { differing, dueField, fieldFailure, refusedOf } from './refused-fields.ts';
@@ -58,7 +58,13 @@ export type Question =
   | { readonly kind: 'look' }
   | { readonly kind: 'list'; readonly ageMs: number }
   /** Puts these removals into the guard's book, and sums up what else was removed in the rolling hour. */
-  | { readonly kind: 'reserve'; readonly removals: number; readonly replaces: GuardRecord | undefined };
+  | {
+      readonly kind: 'reserve';
+      readonly removals: number;
+      /** Users in the group now. */
+      readonly size: number;
+      readonly replaces: GuardRecord | undefined;
+    };
 
 /** How differences that somebody else made end with what is decided; `open`: they stay open. */
 export type DriftEnding = DriftPolicy | 'open';
@@ -114,11 +120,16 @@ export type Decision =
   | {
       readonly kind: 'hold';
       readonly users: readonly PlatformUserId[];
+      /** Approved by a person, and not written yet: they do not wait with these. */
+      readonly approved: readonly PlatformUserId[];
       readonly size: number;
       readonly rule: Hold['rule'];
+      /** What the guard judged, with everything removed within the hour; undefined where it was not asked. */
+      readonly share: number | undefined;
       readonly deletes: boolean;
     }
-  | { readonly kind: 'drop_hold' }
+  /** What is held, or was approved beside it, is about no removal any more. */
+  | { readonly kind: 'drop_hold'; readonly drops: readonly ('hold' | 'approval')[] }
   | Write
   /** The platform will not have the write, and waiting cannot mend that, but for what comes `firstly`. */
   | { readonly kind: 'fail'; readonly firstly?: Wait }
@@ -244,7 +255,7 @@ export function decide(facts: Facts): Decision {
   const treatment = treatmentOf(facts);
   // Of what is left alone nobody is asked; what a person has said stays, should the group be followed again.
   if (treatment.excluded)
-    return state.hold?.decision.kind === 'waiting' ? { kind: 'drop_hold' } : settle('excluded');
+    return state.hold?.decision.kind === 'waiting' ? dropHold('hold') : settle('excluded');
   const rest = decideRest(facts);
   if (rest !== undefined) return rest;
   if (state.suspect !== undefined) return decideLook(facts) ?? clear(facts);
@@ -280,10 +291,10 @@ const isSameName = (group: ObservedGroup, name: string) => foldName(group.name) 
  */
 function decideRest(facts: Facts): Decision | undefined {
   const { state, nowMs, wanted, views } = facts;
-  const { contest, suspect, hold } = state;
+  const { contest, suspect, hold, approval } = state;
   if (contest === undefined || contest.count <= RESTORED_AT_ONCE || nowMs >= contest.sinceMs + HOUR_MS)
     return undefined;
-  if (isAsked(suspect) || hold?.decision.kind === 'approved') return undefined;
+  if (isAsked(suspect) || hold?.decision.kind === 'approved' || approval) return undefined;
   if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] };
   if (newnessOf(state, wanted).newest > (contest.seen ?? STAMP_ZERO)) return undefined;
   const { users } = wanted.group ?? NO_USERS;
@@ -724,7 +735,9 @@ function isLeftDeleted({ state }: Facts, wanted: Wanted): boolean {
 
 /** Of a platform group that is let go of nothing is held any more. */
 const settleUnheld = (facts: Facts, as: SettledState): Decision =>
-  isHoldOver(facts) ? { kind: 'drop_hold' } : settle(as);
+  isHoldOver(facts) ? dropHold('hold', 'approval') : settle(as);
+
+const dropHold = (...drops: readonly ('hold' | 'approval')[]): Decision => ({ kind: 'drop_hold', drops });
 
 /** What a group shows once its plan is carried out, be that by a write or because there was nothing to write. */
 export const SETTLED: Readonly<Record<Wanted['state'], SettledState>> = {
@@ -774,44 +787,67 @@ type Guarded = Pick<Write, 'held' | 'consumes' | 'isReserved'>;
 
 /** Asks for every removal of a plan, whatever caused it (invariant 5). */
 function guard(plan: Plan, facts: Facts): Guarded | Decision {
-  const { state, settings, held: read, views, nowMs, reservation } = facts;
-  const { removals } = plan;
+  const { state, held: read, nowMs } = facts;
   const none: Guarded = { held: new Set(), consumes: undefined, isReserved: false };
-  if (removals.length === 0) return isHoldOver(facts) ? { kind: 'drop_hold' } : none;
-  if (state.hold !== undefined && read === undefined) return { kind: 'read', what: ['held'] };
+  if (plan.removals.length === 0) return isHoldOver(facts) ? dropHold('hold', 'approval') : none;
+  if ((state.hold ?? state.approval) !== undefined && read === undefined)
+    return { kind: 'read', what: ['held'] };
+  const permitted = approvedBeside(state.approval, read?.approved, { plan, nowMs });
+  if (state.approval !== undefined && permitted.length === 0) return dropHold('approval');
+  return guardOthers({ plan, facts, permitted });
+}
+
+interface GuardContext {
+  readonly plan: Plan;
+  readonly facts: Facts;
+  /** Approved beside the hold: the guard is not asked about them. */
+  readonly permitted: readonly PlatformUserId[];
+}
+
+/** Judges the removals that no approval beside the hold permits. */
+function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decision {
+  const { state, settings, held: read, views, nowMs, reservation } = facts;
   const limits = settings.guard;
-  const current = state.hold && read && holdWithSay(state.hold, read, { plan, limits, nowMs });
-  if (state.hold !== undefined && current === undefined) return { kind: 'drop_hold' };
-  const verdict = judgeByHold(removals, current, nowMs);
+  const others = plan.removals.filter((user) => !permitted.includes(user));
+  const current =
+    state.hold &&
+    read &&
+    holdWithSay(state.hold, read, { plan: { ...plan, removals: others }, limits, nowMs });
+  if (state.hold !== undefined && current === undefined) return dropHold('hold');
+  const verdict = judgeByHold(others, current, nowMs);
   const size = views?.base?.users.size ?? 0;
-  const holdAll = (users: readonly PlatformUserId[], rule: Hold['rule']): Decision => ({
+  const holdAll = (users: readonly PlatformUserId[], rule: Hold['rule'], share?: number): Decision => ({
     kind: 'hold',
     users,
+    approved: [...permitted, ...verdict.approved],
     size,
     rule,
+    share,
     deletes: plan.departs,
   });
-  if (verdict.superseded) return holdAll(removals, current?.hold.rule ?? 'count');
-  const consumes = verdict.approved.length > 0 ? (state.hold?.digest ?? '') : undefined;
+  if (verdict.superseded) return holdAll(others, current?.hold.rule ?? 'count');
+  // A write that an approved hold permits takes out those who were approved beside it as well, and uses both up.
+  const used = verdict.approved.length > 0 ? state.hold : state.approval;
+  const consumes = used?.digest;
   const held = new Set(verdict.held);
   if (verdict.unjudged.length === 0 || limits === null) return { held, consumes, isReserved: false };
   // Either the earlier write happens yet or this one does, so the larger of the two is what is at stake.
   const replaces = state.unsettledRemovals;
   const atStake = Math.max(verdict.unjudged.length, replaces?.removals ?? 0);
-  if (reservation?.removals !== atStake) return { kind: 'reserve', removals: atStake, replaces };
+  if (reservation?.removals !== atStake) return { kind: 'reserve', removals: atStake, size, replaces };
   const { recent } = reservation;
-  const judgement = judgeRemovals({ limits, size, removals: atStake, deletesGroup: plan.departs, recent });
+  const asked = { limits, size, removals: atStake, deletesGroup: plan.departs, recent };
+  const judgement = judgeRemovals(asked);
   if (judgement.allowed) return { held, consumes, isReserved: true };
-  if (isOnlyTwo({ limits, size, removals: atStake, deletesGroup: plan.departs, recent }))
-    return yielding(reservation.intent);
-  const all = [...verdict.held, ...verdict.unjudged];
-  // An approval is used up before what came after it is held in its turn: a group has one hold at a time.
-  return consumes === undefined ? holdAll(all, judgement.rule) : { ...none, held: new Set(all), consumes };
+  if (isOnlyTwo(asked)) return yielding(reservation.intent);
+  return holdAll([...verdict.held, ...verdict.unjudged], judgement.rule, judgement.share);
 }
 
 /** Nobody is to go. A platform group that answers 404 may be there again, and with it whoever was held in it. */
-const isHoldOver = ({ state: { hold, platformId, former }, nowMs }: Facts): boolean =>
-  hold !== undefined && (platformId !== undefined || former?.isGone !== true || isOver(hold, nowMs));
+function isHoldOver({ state: { hold, approval, platformId, former }, nowMs }: Facts): boolean {
+  const held = hold ?? approval;
+  return held !== undefined && (platformId !== undefined || former?.isGone !== true || isOver(held, nowMs));
+}
 
 /**
  * Two messages may wake two workers with one group, and both put the same removals into the book. Nobody is asked about
@@ -819,7 +855,7 @@ const isHoldOver = ({ state: { hold, platformId, former }, nowMs }: Facts): bool
  */
 function isOnlyTwo({ recent, ...input }: GuardInput & Pick<Reservation, 'recent'>): boolean {
   const { group, connection, underWay } = recent;
-  const alone = { group: group - underWay, connection: connection - underWay };
+  const alone = { ...recent, group: group - underWay, connection: connection - underWay };
   return judgeRemovals({ ...input, recent: alone }).allowed;
 }
 

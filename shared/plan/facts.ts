@@ -5,6 +5,7 @@ import type { GroupRef, MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
 import type { ListedGroup, ObservedGroup, View } from '../domain/view.ts';
 import type { WantedGroup } from './draft.ts';
+import type { RecentRemovals } from './guard.ts';
 
 /** A member that the directory has in the group but that cannot be written. */
 export type PendingMember = Omit<PendingMark, 'sinceMs'>;
@@ -56,6 +57,8 @@ export interface HeldUsers {
   readonly users: ReadonlySet<PlatformUserId> | undefined;
   /** The kind of write that the hold names, to this very platform group; undefined: another group, or unreadable. */
   readonly about: 'remove' | 'delete' | undefined;
+  /** What a person approved beside the hold; undefined where nothing is, or its set cannot be read. */
+  readonly approved?: Omit<HeldUsers, 'approved'> | undefined;
 }
 
 /**
@@ -63,7 +66,9 @@ export interface HeldUsers {
  * group's `underWay`, so lately that another worker may be about to try the very same write.
  */
 export interface Reservation extends GuardRecord {
-  readonly recent: { readonly group: number; readonly connection: number; readonly underWay: number };
+  /** Users in the group before the write. */
+  readonly size: number;
+  readonly recent: RecentRemovals & { readonly underWay: number };
 }
 
 /** The platform's groups. */

@@ -48,22 +48,45 @@ export interface GuardInput {
   readonly removals: number;
   /** The directory deleted the group by an event of its own: that it loses everybody is the point. */
   readonly deletesGroup: boolean;
-  /** Removed within the rolling hour before this write. */
-  readonly recent: { readonly group: number; readonly connection: number };
+  readonly recent: RecentRemovals;
 }
+
+/** What was removed within the rolling hour before a write. */
+export interface RecentRemovals {
+  /** From this group. */
+  readonly group: number;
+  /** From all groups of the connection. */
+  readonly connection: number;
+  /** The largest size of this group before any of the writes that removed them; 0 if there were none. */
+  readonly largestSize: number;
+}
+
+export const NOTHING_REMOVED: RecentRemovals = { group: 0, connection: 0, largestSize: 0 };
 
 export type GuardVerdict =
   | { readonly allowed: true }
   | { readonly allowed: false; readonly rule: 'share' | 'count' | 'per_hour'; readonly share: number };
 
 /**
+ * Returns how many users the group had before the removals of the rolling hour. Adding those removals to the present size
+ * is right while nobody joins. A user who takes the place of a removed one is in the present size already, so the sum
+ * would count that place twice: the group never had more users than it had before one of the writes.
+ *
+ *     a group loses 2 of 10, then 3 more         | size 8, removed 2, largest 10 | 10
+ *     one place in a group of 3 is filled thrice | size 3, removed 2, largest 3  | 3, not 5
+ *     another client took out 6 in between       | size 2, removed 2, largest 10 | 4
+ */
+export const sizeBefore = (size: number, { group, largestSize }: RecentRemovals): number =>
+  Math.min(size + group, Math.max(size, largestSize));
+
+/**
  * Whether removals may go ahead without a person's approval (invariant 5). Everything removed in the rolling hour
- * counts, so that many small writes are judged like one large one: the group's base is what it had before them.
+ * counts, so that many small writes are judged like one large one: the share is of what the group had before them.
  */
 export function judgeRemovals({ limits, size, removals, deletesGroup, recent }: GuardInput): GuardVerdict {
   const inGroup = removals + recent.group;
-  const base = size + recent.group;
-  const share = base === 0 ? 0 : inGroup / base;
+  const base = sizeBefore(size, recent);
+  const share = base === 0 ? 0 : Math.min(1, inGroup / base);
   if (limits === null || removals === 0) return { allowed: true };
   if (removals + recent.connection > limits.perHourCount) return { allowed: false, rule: 'per_hour', share };
   if (deletesGroup) return { allowed: true };

@@ -10,6 +10,12 @@ export interface HeldRemovals {
   readonly users: ReadonlySet<PlatformUserId>;
 }
 
+/** A hold that is recorded, and what stays approved beside it. */
+export interface HeldSets {
+  readonly hold: HeldRemovals;
+  readonly approval: HeldRemovals | undefined;
+}
+
 /** What an existing hold says about the removals of a new draft. */
 export interface HoldVerdict {
   /** Permitted by a person: the guard is not asked. */
@@ -53,6 +59,17 @@ export function judgeByHold(
     case 'waiting':
       return { approved: [], unjudged: [], held: removals, superseded: outside.length > 0 };
   }
+}
+
+/** The removals of a plan that a person approved while others of the group stayed held. */
+export function approvedBeside(
+  approval: Hold | undefined,
+  approved: HeldUsers['approved'],
+  { plan, nowMs }: { readonly plan: Plan; readonly nowMs: number },
+): readonly PlatformUserId[] {
+  const { users, about } = approved ?? {};
+  const isValid = approval !== undefined && about === kindOf(plan) && !isOver(approval, nowMs);
+  return isValid ? plan.removals.filter((user) => users?.has(user)) : [];
 }
 
 /**

@@ -1,6 +1,7 @@
 import { behindMs, type GroupState, type LinkedGroup } from '../domain/group-state.ts';
+import { usedUp } from '../domain/hold.ts';
 import type { GroupRef, VersionToken } from '../domain/ids.ts';
-import type { Flip, FoundForeign, GroupStore } from '../sync/ports/groups.ts';
+import type { Flip, FoundForeign, GroupStore, HeldRemovals, HeldSets } from '../sync/ports/groups.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { findChunks, readChunks, writeChunks } from './chunks.ts';
 import { parseGroup, parseMember } from './group-item.ts';
@@ -40,7 +41,7 @@ import { createViewStore, decodeUser } from './view-store.ts';
 const MISSED = 'missedAt';
 const LINK = ['platformId', 'version', 'view', 'viewId', 'createdAt', 'takeOver', 'refusedFields'] as const;
 
-const HOLD = ['hold', 'holdDigest'] as const;
+const HELD = { hold: ['hold', 'holdDigest'], approval: ['approval'] } as const;
 const PENDING = ['pendingCause', 'pendingSince', 'pendingRevision', 'pendingUnshown', 'gpk', 'gsk'] as const;
 
 const linkAttributes = ({ id, version, view, overtaken }: LinkedGroup) => ({
@@ -58,7 +59,7 @@ const doubtAttributes = ({ doubt, doubts }: Pick<Flip, 'doubt' | 'doubts'>) => (
 
 /** What a flip leaves nothing of, clean or not. */
 const removedBy = (
-  { hold }: GroupState,
+  seen: GroupState,
   { driftClosed, platform, consumedHold, settled, doubt, doubts, hasRemoved, found }: Flip,
 ): readonly string[] => [
   'intent',
@@ -70,7 +71,7 @@ const removedBy = (
   ...(doubt !== undefined && doubts === undefined ? ['doubts'] : []),
   ...(hasRemoved === true ? ['reportedFailure'] : []),
   ...(platform === undefined ? LINK : ['takeOver', 'former']),
-  ...(consumedHold !== undefined && hold?.digest === consumedHold ? HOLD : []),
+  ...usedUp(seen, consumedHold).flatMap((one) => HELD[one]),
   ...refusalExplainedBy(found),
 ];
 
@@ -85,6 +86,24 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
   const views = createViewStore(table, inlineViewBytes);
   const change = (ref: GroupRef, how: Change, when?: Condition) => table.update(groupKey(ref), how, when);
   const update = async (...how: Parameters<typeof change>) => (await change(...how)).written;
+
+  /** Writes the set of a hold. */
+  async function recorded(ref: GroupRef, { hold, users }: HeldRemovals) {
+    // Longer than anybody leaves a hold alone: one whose set is gone is held anew.
+    const expiresAt = Math.ceil(hold.expiresAtMs / 1_000) + 400 * 86_400;
+    const lines = [...users].sort().map(encodeURIComponent);
+    const keyOf = (n: number) => heldChunkKey(ref, hold.digest, n);
+    return {
+      ...hold,
+      decision: { ...hold.decision },
+      ...(await writeChunks(table, keyOf, lines, { expiresAt })),
+    };
+  }
+  const heldAttributes = async (ref: GroupRef, { hold, approval }: HeldSets) => ({
+    hold: await recorded(ref, hold),
+    holdDigest: hold.hold.digest,
+    ...(approval && { approval: await recorded(ref, approval) }),
+  });
 
   return {
     async read(ref) {
@@ -371,23 +390,28 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         all(revIsAs(seen), intentIsAs(seen)),
       ),
 
-    async hold(seen, hold, held, lastAudit) {
-      const { ref } = seen;
-      // Longer than anybody leaves a hold alone: one whose set is gone is held anew.
-      const expiresAt = Math.ceil(hold.expiresAtMs / 1_000) + 400 * 86_400;
-      const lines = [...held].sort().map(encodeURIComponent);
-      const keyOf = (n: number) => heldChunkKey(ref, hold.digest, n);
-      const chunked = await writeChunks(table, keyOf, lines, { expiresAt });
-      const recorded = { ...hold, decision: { ...hold.decision }, ...chunked };
-      return update(
-        ref,
-        { set: { hold: recorded, holdDigest: hold.digest, ...(lastAudit && { lastAudit }) } },
-        revIsAs(seen),
-      );
+    async hold(seen, { hold, approval }, lastAudit) {
+      const set = { ...(await heldAttributes(seen.ref, { hold, approval })), lastAudit };
+      return update(seen.ref, { set, remove: approval ? [] : [...HELD.approval] }, revIsAs(seen));
     },
 
-    dropHold: (seen, lastAudit) =>
-      update(seen.ref, { set: { lastAudit }, remove: [...HOLD] }, all(exists('hold'), revIsAs(seen))),
+    async approvePart(seen, part, dirty) {
+      if (seen.hold === undefined) return false;
+      const set = await heldAttributes(seen.ref, part);
+      const { digest, decision } = part.approval.hold;
+      const isOwn = all(
+        equal('approval.digest', digest),
+        equal('approval.decision.atMs', decision.kind === 'waiting' ? 0 : decision.atMs),
+      );
+      return update(seen.ref, dirtying(seen.ref, dirty, { set }), any(decisionIs(seen.hold), isOwn));
+    },
+
+    dropHold: (seen, drops, lastAudit) =>
+      update(
+        seen.ref,
+        { set: { lastAudit }, remove: drops.flatMap((one) => HELD[one]) },
+        all(any(...drops.map((one) => exists(one))), revIsAs(seen)),
+      ),
 
     async readHeld(ref, hold) {
       const lines = await readChunks(table, (n) => heldChunkKey(ref, hold.digest, n), hold);

@@ -68,7 +68,7 @@ const merged = (before: readonly string[], more: readonly string[], most: number
  */
 export async function ending(
   table: Table,
-  { rev, ref, listed, hold, registers: { name } }: GroupState,
+  { rev, ref, listed, hold, approval, registers: { name } }: GroupState,
   view: ViewPointer | undefined,
   {
     settled,
@@ -82,7 +82,7 @@ export async function ending(
     return { set: { ...set, reportedFailure: reported }, remove: [...DONE_WITH, ...TOLD] };
   }
   const isInStep = settled === 'in_sync' && view?.size === wanted && applied === wanted && pending === 0;
-  if (!isInStep || hold !== undefined || name === undefined)
+  if (!isInStep || (hold ?? approval) !== undefined || name === undefined)
     return { set: placed(ref, NOT_DUE), remove: [...CLEAN, ...TOLD] };
   const set = { inStep: { rev, view: view.id }, listed: name.value };
   const remove = [...CLEAN, 'touched'];

@@ -15,9 +15,9 @@ const UNLINK_COUNTS_MS = 3_600_000;
 
 /** Reservations of the rolling hour, one item per write; `reserve` in `sync/apply/perform.ts` says why they are put before they are read. */
 export function createGuardStore(table: Table): GuardStore {
-  const put = async ({ connection, group, intent, atMs, removals }: GuardReservation) => {
+  const put = async ({ connection, group, intent, atMs, removals, size }: GuardReservation) => {
     const own = guardKey(connection, atMs, intent);
-    await table.put({ ...own, group, removals, atMs, expiresAt: Math.ceil((atMs + KEPT_MS) / 1_000) });
+    await table.put({ ...own, group, removals, size, atMs, expiresAt: Math.ceil((atMs + KEPT_MS) / 1_000) });
   };
   const cancel: GuardStore['cancel'] = async ({ connection, intent, atMs }) => {
     await table.delete(guardKey(connection, atMs, intent));
@@ -32,7 +32,7 @@ export function createGuardStore(table: Table): GuardStore {
     const own = besides.flatMap((record) =>
       record ? [guardKey(connection, record.atMs, record.intent).sk] : [],
     );
-    const sum = { group: 0, connection: 0, underWay: 0 };
+    const sum = { group: 0, connection: 0, largestSize: 0, underWay: 0 };
     const { pk } = connectionKey(connection);
     const from = `${GUARD_PREFIX}${guardMinute(atMs - COUNTS_MS)}`;
     for (const item of await itemsOf(table, { partition: pk, between: [from, `${GUARD_PREFIX}~`] })) {
@@ -40,6 +40,7 @@ export function createGuardStore(table: Table): GuardStore {
       sum.connection += Number(item['removals']);
       if (item['group'] !== group) continue;
       sum.group += Number(item['removals']);
+      sum.largestSize = Math.max(sum.largestSize, Number(item['size']));
       if (Number(item['atMs']) > Math.max(writtenAtMs, atMs - AT_WORK_MS))
         sum.underWay += Number(item['removals']);
     }

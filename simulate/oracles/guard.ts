@@ -7,13 +7,18 @@ type Limits = NonNullable<ConnectionSettings['guard']>;
 
 /** An approval that nobody used ends after this. */
 const APPROVAL_MS = 7 * DAY_MS;
+/** How long the engine may count a removal: an hour, and as long as a write may take to happen. */
+const COUNTED_AT_MOST_MS = HOUR_MS + 15 * 60_000;
 /** A change of the limits is known to all by the second look after it. */
 const LIMITS_REMEMBERED = 3;
 
 /** Nobody is taken out beyond the guard's limits without a person's word, and none passes by waiting. */
 export function createGuard(): Judge {
   const limits = new Map<string, ConnectionSettings['guard'][]>();
-  const removals = new Map<string, (Pick<Change, 'atMs' | 'id'> & { readonly users: string[] })[]>();
+  const removals = new Map<
+    string,
+    (Pick<Change, 'atMs' | 'id' | 'sizeBefore'> & { readonly users: string[] })[]
+  >();
   const used = new Map<object, ReadonlySet<string>>();
 
   /** Who went without an approval since of exactly them; each lets a user go once. */
@@ -36,23 +41,32 @@ export function createGuard(): Judge {
     const guard = laxest(limits.get(connection.name) ?? []);
     const users = unapproved(sight, owner, change);
     if (guard === null || users.length === 0) return;
-    const recent = (removals.get(connection.name) ?? []).filter(({ atMs }) => change.atMs - atMs < HOUR_MS);
+    const counted = (removals.get(connection.name) ?? []).filter(
+      ({ atMs }) => change.atMs - atMs < COUNTED_AT_MOST_MS,
+    );
+    const recent = counted.filter(({ atMs }) => change.atMs - atMs < HOUR_MS);
     // Where PATCH ignores the version a write that was given up may take out once more who came back (docs/invariants.md, 5).
     const isAgain = (user: string) => recent.some((one) => one.id === change.id && one.users.includes(user));
     const mayRepeat = change.late && !connection.platform.traits.enforceVersionOnPatch;
-    const counted = mayRepeat ? users.filter((user) => !isAgain(user)) : users;
-    const inHour = recent.reduce((sum, one) => sum + one.users.length, counted.length);
-    removals.set(connection.name, [...recent, { atMs: change.atMs, id: change.id, users: counted }]);
+    const fresh = mayRepeat ? users.filter((user) => !isAgain(user)) : users;
+    const inHour = recent.reduce((sum, one) => sum + one.users.length, fresh.length);
+    const { atMs, id, sizeBefore } = change;
+    removals.set(connection.name, [...counted, { atMs, id, sizeBefore, users: fresh }]);
     if (inHour > guard.perHourCount) {
       const sentence = `Expected at most ${guard.perHourCount} removals an hour without approval in ${connection.name}, found ${inHour} at the platform.`;
       sight.accuse('guard', 'removals_over_limit', owner, sentence);
     }
     if (isOfDeletion(connection, owner.group, change)) return;
     // Many small writes are judged like one large one: the group is what it was before them. Who came back is lost once.
-    const earlier = recent.flatMap((one) => (one.id === change.id ? one.users : []));
+    const earlier = recent.flatMap((one) => (one.id === id ? one.users : []));
     const lost = new Set([...earlier, ...users]).size;
-    const size = change.sizeBefore + lost - users.length;
-    const isLarge = size >= guard.minSize && lost / size > guard.maxRemovedShare;
+    // Users who joined in place of removed ones do not make the group larger than it ever was.
+    const sizeOf = (some: readonly Pick<Change, 'id' | 'sizeBefore'>[]) => {
+      const sizes = some.flatMap((one) => (one.id === id ? [one.sizeBefore] : []));
+      return Math.min(sizeBefore + lost - users.length, Math.max(sizeBefore, ...sizes));
+    };
+    const size = sizeOf(counted);
+    const isLarge = sizeOf(recent) >= guard.minSize && lost / size > guard.maxRemovedShare;
     if (!isLarge && lost <= guard.maxRemovedCount) return;
     const sentence = `Within an hour ${lost} of ${size} users were taken out of the group ${owner.group}; expected the last ${users.length} of them to be held until a person approves (at most ${guard.maxRemovedCount}, or ${guard.maxRemovedShare} of the group).`;
     sight.accuse('guard', isLarge ? 'write_over_share' : 'write_over_count', owner, sentence);

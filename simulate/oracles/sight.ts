@@ -12,7 +12,14 @@ import type { HeldGroup, SimulatedPlatform } from '../platform/platform.ts';
 import type { OracleName, Violation } from '../told.ts';
 import type { Seen } from '../world.ts';
 import { type Change, createLedger, type Ledger } from './ledger.ts';
-import { heldUsers, partitionOf, readItem, type StoredDrift, type StoredGroup } from './stored.ts';
+import {
+  heldUsers,
+  partitionOf,
+  readItem,
+  type StoredDrift,
+  type StoredGroup,
+  type StoredHold,
+} from './stored.ts';
 
 /** A connection with all that is known of it at one look. */
 export interface Sighted {
@@ -193,10 +200,11 @@ function sighted(seen: Seen, ledger: Ledger, name: string, company: string): Sig
       seen.under<StoredDrift>(`C#${name}`, 'DRIFT#').filter((record) => record.group === group),
     ),
     held: lazily((group: string) => {
-      const { digest, decision } = item(group)?.hold ?? {};
-      if (decision?.kind === 'approved' && seen.nowMs() - (decision.atMs ?? 0) > 2 * HOUR_MS)
-        return new Set();
-      return new Set(heldUsers(seen.under, name, group, digest));
+      const { hold, approval } = item(group) ?? {};
+      const isWritten = ({ decision: { kind, atMs = 0 } }: StoredHold) =>
+        kind === 'approved' && seen.nowMs() - atMs > 2 * HOUR_MS;
+      const held = [hold, approval].filter((one) => one !== undefined && !isWritten(one));
+      return new Set(held.flatMap((one) => heldUsers(seen.under, name, group, one?.digest)));
     }),
     actual: lazily((group: string) => {
       const linked = platform.groups.get(item(group)?.platformId ?? '');

@@ -15,13 +15,17 @@ export interface StoredGroup {
   readonly lastError?: { readonly code: string };
   readonly platformId?: string;
   readonly intent?: { readonly action: string; readonly atMs: number };
-  readonly hold?: {
-    readonly digest: string;
-    readonly createdAtMs: number;
-    readonly decision: { readonly kind: string; readonly atMs?: number };
-  };
+  readonly hold?: StoredHold;
+  /** Approved beside the hold. */
+  readonly approval?: StoredHold;
   readonly released?: boolean;
   readonly paused?: boolean;
+}
+
+export interface StoredHold {
+  readonly digest: string;
+  readonly createdAtMs: number;
+  readonly decision: { readonly kind: string; readonly atMs?: number };
 }
 
 /** A member's register in a group, or the user behind it. */

@@ -4,7 +4,7 @@ import { createHandle } from '../../console/server/handle.ts';
 import { createOverview } from '../../console/server/overview.ts';
 import { runCli } from '../support/cli/io.ts';
 import { calledBy } from '../support/engine/story.ts';
-import { added, group, savedWorld } from '../support/operate/world.ts';
+import { added, group, removed, savedWorld } from '../support/operate/world.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -31,7 +31,9 @@ function asking(ports: Awaited<ReturnType<typeof savedWorld>>['ports'], connecti
   const handle = createHandle({ prefix: 'p', ports, describe, spell } as never);
   return async (name: string, input?: object) => {
     const init = input && { method: 'POST', body: JSON.stringify(input) };
-    const request = new Request(`http://page.test/api/${name}?connection=${connection}`, init);
+    const address = new URL(`http://page.test/api/${name}`);
+    address.searchParams.set('connection', connection);
+    const request = new Request(address, init);
     // biome-ignore lint/suspicious/noExplicitAny: tests look into documents of every form
     return (await handle(request)).json() as any;
   };
@@ -101,4 +103,29 @@ it('names groups whose ids every JavaScript object has as names of its own', asy
   }
   const { names } = await asking(ports, connection.name)('letters');
   expect(Object.entries(names).sort()).toEqual(ids.map((id) => [id, `Group ${id}`]).sort());
+});
+
+it('shows who stays held from the moment at which some removals are approved', async () => {
+  const world = await savedWorld();
+  const people = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay'];
+  await world.hire(...people);
+  await world.publish(group('g'), added('g', ...people));
+  await world.apply('g');
+  await world.publish(removed('g', 'ann', 'bob', 'cid', 'dee'));
+  await world.apply('g');
+  const ask = asking(world.ports, world.connection.name);
+  const { hold } = await ask('hold?group=g');
+  await ask('approve', { group: 'g', digest: hold.digest, reason: 'has left', users: ['u-ann'] });
+  const held = { removes: 3, keeps: 2, decision: 'waiting' };
+  const page = await ask('hold?group=g');
+  expect(page).toMatchObject({ hold: held, approved: { removes: 1, reason: 'has left' } });
+  expect(page.goes).toHaveLength(3);
+  expect(page.stays).toHaveLength(2);
+  const { stdout } = await runCli(['holds', '--json'], { ports: world.ports });
+  expect(JSON.parse(stdout).holds).toMatchObject([held, { removes: 1, decision: 'approved' }]);
+  expect((await runCli(['holds', 'show', 'g'], { ports: world.ports })).stdout).toMatch(
+    /3 to go, 2 stay.*1 other removal not written yet: approved by .* has left/s,
+  );
+  await world.apply('g');
+  expect(await ask('hold?group=g')).toMatchObject({ hold: held, approved: null });
 });

@@ -50,7 +50,7 @@ describe('Home', () => {
     await page.getByRole('dialog').getByLabel('Reason').fill('has left');
     await page.keyboard.press('Enter');
     await page.getByText('6 people would lose Engineering on the platform.').waitFor();
-    expect(await on.platformUsers('Engineering')).toEqual(platformIds(0, 9));
+    await expect.poll(() => on.platformUsers('Engineering')).toEqual(platformIds(0, 9));
     await page.getByRole('button', { name: 'Let them go' }).click();
     const dialog = page.getByRole('dialog', { name: 'Take 6 people out?' });
     await dialog.getByText('6 people lose Engineering on the platform within seconds.').waitFor();

@@ -51,7 +51,14 @@ const ANSWERS: Readonly<Record<string, (from: number, count: number) => unknown>
     total: GROUPS,
     states: { in_sync: GROUPS },
   }),
-  hold: () => ({ group: 'g1', name: 'Everyone', hold: HOLD, goes: many(LEAVERS, leaver), stays: [] }),
+  hold: () => ({
+    group: 'g1',
+    name: 'Everyone',
+    hold: HOLD,
+    approved: null,
+    goes: many(LEAVERS, leaver),
+    stays: [],
+  }),
   activity: (from, count) => ({ entries: many(count, line, from), found: LINES, isCut: false }),
 };
 

@@ -45,28 +45,110 @@ describe('a hold', () => {
     });
   });
 
-  it('lets some of its removals go, exactly those, and holds the others anew', async () => {
-    const { tell, shown, state, ref, world } = await company();
+  it('lets some of its removals go, exactly those, and keeps the others held at every moment', async () => {
+    const { tell, shown, state, ref, world, work } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const some = (digest: string | undefined, ...ids: string[]) =>
       approveSome(ref('g'), users(...ids) as never, { ...WORD, digest }, world.onlooker);
     const digest = (await state('g'))?.hold?.digest;
     expect(await some('of another set', 'b')).toMatchObject({ kind: 'changed' });
     expect(await some(digest, 'a')).toMatchObject({ kind: 'changed' });
-    // Of the six, three are few enough for the guard: they would go too.
-    expect(await some(digest, 'b', 'c')).toEqual({ kind: 'all_or_none', why: 'rest_would_go' });
     expect(await some(digest, 'b')).toMatchObject({ kind: 'decided', hold: { removes: 1, keeps: 5 } });
+    const rest = { removes: 4, keeps: 1, decision: { kind: 'waiting' } };
+    const approved = { removes: 1, keeps: 5, decision: { kind: 'approved', reason: WORD.reason } };
+    expect((await listHolds(CONNECTION, world.onlooker)).map(({ hold }) => hold)).toMatchObject([
+      rest,
+      approved,
+    ]);
+    for (let at = 0; at < 20; at += 1) {
+      await work(1);
+      expect((await state('g'))?.hold).toMatchObject(rest);
+    }
     await tell();
     expect(shown('g')).toEqual([users('a', 'c', 'd', 'e', 'f')]);
-    expect(await state('g')).toMatchObject({
-      settled: 'held',
-      hold: { removes: 4, keeps: 1, decision: { kind: 'waiting' } },
-    });
+    expect(await state('g')).toMatchObject({ settled: 'held', hold: rest });
+    expect((await state('g'))?.approval).toBeUndefined();
     expect(await some((await state('g'))?.hold?.digest, 'c', 'd', 'e', 'f')).toMatchObject({
       kind: 'decided',
     });
     await tell();
     expect(shown('g')).toEqual([users('a')]);
+  });
+
+  it('keeps the others held where some were approved, however few they are', async () => {
+    const { tell, shown, state, ref, world } = await company();
+    await tell({ snapshot: 'g', of: ['a'] });
+    const digest = (await state('g'))?.hold?.digest;
+    const most = users('b', 'c', 'd', 'e') as never;
+    expect(await approveSome(ref('g'), most, { ...WORD, digest }, world.onlooker)).toMatchObject({
+      kind: 'decided',
+    });
+    await tell();
+    expect(shown('g')).toEqual([users('a', 'f')]);
+    expect(await state('g')).toMatchObject({ settled: 'held', hold: { removes: 1, keeps: 1 } });
+  });
+
+  it('takes further decisions about the others before the approved ones are written', async () => {
+    const told = await company();
+    const { tell, state, ref, world } = told;
+    await tell({ snapshot: 'g', of: ['a'] });
+    const { groups } = world.onlooker;
+    const again = { ...world.onlooker, groups: { ...groups, approvePart: twice(groups.approvePart) } };
+    const digestNow = async () => (await state('g'))?.hold?.digest;
+    for (const user of users('b', 'c')) {
+      const word = { ...WORD, digest: await digestNow() };
+      expect(await approveSome(ref('g'), [user] as never, word, again)).toMatchObject({ kind: 'decided' });
+    }
+    expect(await state('g')).toMatchObject({ hold: { removes: 3, keeps: 1 }, approval: { removes: 2 } });
+    const before = await told.audit('g');
+    expect(before.filter(({ action }) => action === 'holds_approve')).toHaveLength(2);
+    const word = { ...WORD, digest: await digestNow() };
+    expect((await rejectHold(ref('g'), word, world.onlooker)).kind).toBe('decided');
+    await tell();
+    expect(told.shown('g')).toEqual([users('a', 'd', 'e', 'f')]);
+    expect((await state('g'))?.hold).toMatchObject({ removes: 3, decision: { kind: 'rejected' } });
+    expect((await told.audit('g'))[0]).toMatchObject({ cause: 'approved by operator: a reorganisation' });
+  });
+
+  it('lets everybody go where the others are approved before the first are written', async () => {
+    const { tell, shown, state, ref, world } = await company();
+    await tell({ snapshot: 'g', of: ['a'] });
+    const digest = (await state('g'))?.hold?.digest;
+    await approveSome(ref('g'), users('b') as never, { ...WORD, digest }, world.onlooker);
+    await approveHold(ref('g'), WORD, world.onlooker);
+    await tell();
+    expect(shown('g')).toEqual([users('a')]);
+    const { hold, approval, settled } = (await state('g')) ?? {};
+    expect({ hold, approval, settled }).toEqual({ settled: 'in_sync' });
+  });
+
+  it('forgets an approval of some as soon as nobody wants their removal', async () => {
+    const { tell, shown, state, ref, world } = await company();
+    await tell({ snapshot: 'g', of: ['a'] });
+    const digest = (await state('g'))?.hold?.digest;
+    await approveSome(ref('g'), users('b') as never, { ...WORD, digest }, world.onlooker);
+    await tell({ snapshot: 'g', of: ['a', 'b'] });
+    expect((await state('g'))?.approval).toBeUndefined();
+    await tell({ snapshot: 'g', of: ['a'] });
+    expect(shown('g')).toEqual([users(...EVERYBODY)]);
+    expect(await state('g')).toMatchObject({ settled: 'held', hold: { removes: 5 } });
+  });
+
+  it('holds those who joined an approved set at once, not after the approved ones are written', async () => {
+    const { tell, shown, state, ref, world, work } = await company({ maxRemovedShare: 0.2 });
+    await tell({ snapshot: 'g', of: ['a', 'b'] });
+    const digest = (await state('g'))?.hold?.digest;
+    await tell({ snapshot: 'g', of: [] });
+    await approveHold(ref('g'), { ...WORD, digest }, world.onlooker);
+    const seen: unknown[] = [];
+    for (let at = 0; at < 40; at += 1) {
+      await work(1);
+      seen.push((await state('g'))?.hold?.decision.kind ?? 'none');
+    }
+    await tell();
+    expect(seen).not.toContain('none');
+    expect(shown('g')).toEqual([users('a', 'b')]);
+    expect((await state('g'))?.hold).toMatchObject({ removes: 2, decision: { kind: 'waiting' } });
   });
 
   it('is on record with the event that asked for it, and again when it is about nothing any more', async () => {
@@ -365,6 +447,24 @@ describe('a hold', () => {
     const { tell, shown } = await company({}, { onGroupDeleted: 'empty' });
     await tell({ remove: 'g' });
     expect(shown('g')).toEqual([[]]);
+  });
+
+  it('does not come of one member who is replaced again and again in a group below the least size', async () => {
+    const { tell, shown, state } = await company({ minSize: 5, maxRemovedShare: 0.5 });
+    await tell({ snapshot: 'small', of: ['a', 'b', 'c'] });
+    for (const seat of ['d', 'c', 'd', 'e', 'f', 'c']) {
+      await tell({ snapshot: 'small', of: ['a', 'b', seat] });
+      expect(shown('small')).toEqual([users('a', 'b', seat)]);
+    }
+    expect(await state('small')).toMatchObject({ settled: 'in_sync' });
+  });
+
+  it('says which share of the group was removed within the hour, by this plan and the ones before', async () => {
+    const { tell, shown, state } = await company({ minSize: 5, maxRemovedShare: 0.5 });
+    await tell({ snapshot: 'g', of: ['a', 'b', 'c', 'd', 'n'] });
+    await tell({ snapshot: 'g', of: ['a', 'b', 'e', 'f', 'n'] });
+    expect(shown('g')).toEqual([users('a', 'b', 'c', 'd', 'e', 'f', 'n')]);
+    expect((await state('g'))?.hold).toMatchObject({ rule: 'share', removes: 2, share: 4 / 6 });
   });
 
   it('counts many small plans of one hour like one large one', async () => {

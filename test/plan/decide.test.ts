@@ -140,7 +140,8 @@ const leaving = (removals: number, underWay = 0) => ({
     intent: intent.id,
     atMs: 0,
     removals,
-    recent: { group: underWay, connection: underWay, underWay },
+    size: EVERYBODY.length,
+    recent: { group: underWay, connection: underWay, largestSize: EVERYBODY.length, underWay },
   },
 });
 /** What is there since somebody else's change. */

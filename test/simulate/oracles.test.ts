@@ -538,6 +538,14 @@ describe('the guard', () => {
       write({ added: twenty, sent: { users: twenty } });
       write({ removed: twenty.slice(0, count), sent: { users: twenty.slice(count) }, ...change });
     };
+  /** All but one of a group's users go one by one, each in a write that adds another user. */
+  const replaced = ({ write }: World, size: number) => {
+    write({ added: twenty.slice(0, size), sent: { users: twenty.slice(0, size) } });
+    for (let at = 0; at < size - 1; at += 1) {
+      const users = twenty.slice(at + 1, at + 1 + size);
+      write({ added: users.slice(-1), removed: twenty.slice(at, at + 1), sent: { users } });
+    }
+  };
   judges('guard', NOT_YET, [
     ['a few go', cut(5)],
     ['more than a share go', cut(15), 'write_over_share'],
@@ -572,6 +580,8 @@ describe('the guard', () => {
       (w) => [cut(5)(w), w.write({ removed: twenty.slice(5, 12), sent: { users: twenty.slice(12) } })],
       'write_over_share',
     ],
+    ['one place of a small group is filled by another user three times', (w) => replaced(w, 4)],
+    ['more than a share is replaced one by one', (w) => replaced(w, 10), 'write_over_share'],
     ['the group goes, and the directory has it', cut(20, { action: 'delete', sent: {} }), 'write_over_share'],
   ]);
 

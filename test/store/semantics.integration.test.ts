@@ -155,7 +155,13 @@ it('the emulator lets a hold be decided once, on what was seen', async () => {
   const counts = { removes: 1, keeps: 0, share: 1, createdAtMs: 0, expiresAtMs: 9, chunks: 0, hash: '' };
   const hold = { ...counts, digest: 'd', rule: 'count', decision: { kind: 'waiting' } } as const;
   await createDesiredStore(table).markDirty(ref, at);
-  expect(await groups.hold(await read(), hold, new Set([platformUserId('u')]), '5#h')).toBe(true);
+  expect(
+    await groups.hold(
+      await read(),
+      { hold: { hold, users: new Set([platformUserId('u')]) }, approval: undefined },
+      '5#h',
+    ),
+  ).toBe(true);
   const seen = await read();
   const word = { kind: 'approved', by: 'Ann', reason: 'so', atMs: 5 } as const;
   const decided = (decision: HoldDecision) => ({ ...(seen.hold as Hold), decision });

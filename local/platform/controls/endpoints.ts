@@ -28,15 +28,20 @@ export interface Controls {
   readonly onDefect: (error: unknown) => void;
 }
 
-const By = z.object({
+/** Who makes a change of `DELETE /_simulator/groups/ID`. */
+export const By = z.object({
   initiator: z.enum(INITIATOR_TYPES).default('ROLE'),
   role: z.string().optional().describe('Role id of the initiator; only with ROLE.'),
   app: z.string().default('another-app'),
   company: z.string().optional().describe('Where two companies use the same group id.'),
 });
-const ForeignChange = WriteGroup.omit({ version: true }).extend(By.shape);
+/** The body of `POST /_simulator/groups/ID`. */
+export const ForeignChange = WriteGroup.omit({ version: true }).extend(By.shape);
 const PartialSettings = Settings.partial();
-const RequestsQuery = z.object({
+/** The body of `POST /_simulator/employees`. */
+export const UpsertEmployee = WorldEmployee.extend({ company: z.string().optional() });
+/** The query of `GET /_simulator/requests`. */
+export const RequestsQuery = z.object({
   since: integerParameter(0).default(0),
   bodies: z
     .union([z.literal('1').transform(() => true), z.literal('0').transform(() => false), booleanParameter])
@@ -96,8 +101,7 @@ export function registerControls(app: FastifyInstance, controls: Controls): void
 
 /** Changes the fields given of a known employee, or adds one with everything else filled in. */
 function upsertEmployee(simulation: Simulation, body: unknown) {
-  const Body = WorldEmployee.extend({ company: z.string().optional() });
-  const { company: named, ...given } = parse(Body, withoutNulls(body), 'body');
+  const { company: named, ...given } = parse(UpsertEmployee, withoutNulls(body), 'body');
   const { companies } = simulation.store.state;
   const holders = [...companies.values()].filter(
     (one) => given.id !== undefined && one.employees.has(given.id),

@@ -5,7 +5,7 @@ import { groupFloor, memberCounts } from '../../domain/group.ts';
 import { type GroupRef, groupId, type MemberId, memberId } from '../../domain/ids.ts';
 import { makeStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { ListedGroup } from '../../domain/view.ts';
-import { judgeRemovals } from '../../plan/guard.ts';
+import { judgeRemovals, NOTHING_REMOVED } from '../../plan/guard.ts';
 import { clashFinder } from '../../plan/name-clash.ts';
 import { atOnce } from '../../sync/gather.ts';
 import { standingNow } from '../../sync/member-standing.ts';
@@ -62,7 +62,7 @@ export async function compareWithNow(
     }
     const limits = connection.settings.guard;
     const asked = { limits, size, removals: gone.length, deletesGroup: false };
-    if (!judgeRemovals({ ...asked, recent: { group: 0, connection: 0 } }).allowed) held.push(group);
+    if (!judgeRemovals({ ...asked, recent: NOTHING_REMOVED }).allowed) held.push(group);
   }
   return { ...found, held, renamed, clashes: await clashesOf(created, connection, ports) };
 }

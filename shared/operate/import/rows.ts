@@ -25,7 +25,7 @@ export interface Layout {
 }
 
 /** Usual spellings of each column, without case, spaces and punctuation. */
-const SPELLINGS: Readonly<Record<Column, readonly string[]>> = {
+export const SPELLINGS: Readonly<Record<Column, readonly string[]>> = {
   'group id': ['groupid', 'groupidentifier', 'groupexternalid', 'groupobjectid'],
   'group name': ['groupname', 'groupdisplayname', 'groupdisplay', 'grouptitle'],
   'member id': ['memberid', 'userid', 'personid', 'memberexternalid', 'memberobjectid', 'userobjectid'],

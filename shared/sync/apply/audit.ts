@@ -48,10 +48,13 @@ export const unfoundOf = (intent: Intent, atMs: number, doubtUntilMs: number): A
 
 /** Why a write is made: an approval, a difference being put right, or what the directory said last. */
 export function originOf(state: GroupState, wanted?: Wanted, consumes?: string): Origin {
-  const { hold, openDrift, rev, dirtySinceMs } = state;
+  const { hold, approval, openDrift, rev, dirtySinceMs } = state;
   const since = dirtySinceMs === undefined ? {} : { dirtySinceMs };
-  if (consumes !== undefined && hold !== undefined && hold.decision.kind === 'approved') {
-    const { by, reason } = hold.decision;
+  const decision = [hold, approval].find(
+    (one) => consumes !== undefined && one?.digest === consumes,
+  )?.decision;
+  if (decision?.kind === 'approved') {
+    const { by, reason } = decision;
     return { cause: `approved by ${by}: ${reason}`, actor: { kind: 'operator', id: by }, reason, ...since };
   }
   if (openDrift.length > 0) return { cause: `drift ${openDrift.join(', ')}`, actor: OURSELVES, ...since };

@@ -163,18 +163,16 @@ async function shownAfter(
 
 /** What the write used up, and why the group is not clean after it. */
 function leftovers(
-  { write: { consumes, held, left }, intent, round: { rejected, state }, turn: { trial } }: Writing,
+  { write: { consumes, left }, intent, round: { rejected, state }, turn: { trial } }: Writing,
   { kept, foreign, isUndone, unshown }: Outcome,
 ): Partial<Flip> {
-  const isMoreHeld = consumes !== undefined && held.size > 0;
-  // An approval of removals that did not happen stays, unless what came after it waits for its place.
-  const isUsedUp = consumes !== undefined && (kept.length === 0 || isMoreHeld);
+  // An approval of removals that did not happen stays.
+  const isUsedUp = consumes !== undefined && kept.length === 0;
   // An earlier write that may land yet is looked for once more, or its view would explain what others do for good.
   const isLookedFor = rejected !== undefined || state.doubt !== undefined;
   // What was held of another platform group, which this one replaces.
-  const isHeldBefore = intent.action === 'create' && state.hold !== undefined;
+  const isHeldBefore = intent.action === 'create' && (state.hold ?? state.approval) !== undefined;
   const isLeft = [
-    isMoreHeld,
     foreign !== undefined,
     isUndone,
     isLookedFor,
@@ -192,5 +190,6 @@ async function giveBackKept({ kept }: Outcome, { write, round, turn }: Writing):
   if (kept.length === 0 || !write.isReserved || reservation === undefined) return;
   const { connection, group } = state.ref;
   const happened = Math.min(reservation.removals, write.plan.removals.length - kept.length);
-  await turn.ports.guard.reduce({ connection, group, ...recordOf(reservation) }, happened);
+  const { size } = reservation;
+  await turn.ports.guard.reduce({ connection, group, size, ...recordOf(reservation) }, happened);
 }

@@ -3,6 +3,7 @@ import { renderName } from '../../contract/name-template.ts';
 import { isActive } from '../../domain/active.ts';
 import { type DesiredGroup, desiredGroup, groupFloor, memberCounts } from '../../domain/group.ts';
 import type { GroupState, PendingMark, StoredMember } from '../../domain/group-state.ts';
+import type { Hold } from '../../domain/hold.ts';
 import type { GroupRef, MemberId, PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import { memberId, platformUserId, roleId } from '../../domain/ids.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
@@ -152,12 +153,19 @@ async function formerView(
   return 'users' in view ? view : undefined;
 }
 
-async function readHeld({ ref, hold, platformId }: GroupState, { ports }: Reading): Promise<HeldUsers> {
-  const users = hold && (await ports.groups.readHeld(ref, hold));
-  const about = (['remove', 'delete'] as const).find(
-    (kind) => users !== undefined && holdDigest(platformId, kind, [...users]) === hold?.digest,
-  );
-  return { users, about };
+async function readHeld(
+  { ref, hold, approval, platformId }: GroupState,
+  { ports }: Reading,
+): Promise<HeldUsers> {
+  const read = async (recorded: Hold | undefined) => {
+    const users = recorded && (await ports.groups.readHeld(ref, recorded));
+    const about = (['remove', 'delete'] as const).find(
+      (kind) => users !== undefined && holdDigest(platformId, kind, [...users]) === recorded?.digest,
+    );
+    return { users, about };
+  };
+  const [held, approved] = await Promise.all([read(hold), approval && read(approval)]);
+  return { ...held, approved };
 }
 
 /** What a person approves: these removals, from this platform group, by this kind of write. */

@@ -3,7 +3,7 @@ import type { GroupState } from '../../domain/group-state.ts';
 import type { PlatformUserId } from '../../domain/ids.ts';
 import type { Decision, Write } from '../../plan/decide.ts';
 import type { Wanted } from '../../plan/facts.ts';
-import { judgeRemovals, suspectsAt } from '../../plan/guard.ts';
+import { judgeRemovals, NOTHING_REMOVED, suspectsAt } from '../../plan/guard.ts';
 import { compareText, type Plan } from '../../plan/plan.ts';
 import { refusedOf } from '../../plan/refused-fields.ts';
 import type { PlatformFailure } from '../ports/platform.ts';
@@ -171,7 +171,7 @@ function nextSuspects(
   if (leavers === 0) return undefined;
   const inside = [...(views?.base?.users.keys() ?? [])];
   const staying = inside.filter((user) => wanted?.group?.users.has(user)).sort(compareText);
-  const judged = { limits, size: inside.length, deletesGroup: false, recent: { group: 0, connection: 0 } };
+  const judged = { limits, size: inside.length, deletesGroup: false, recent: NOTHING_REMOVED };
   const mayLeave = (count: number) => judgeRemovals({ ...judged, removals: count + leavers }).allowed;
   const tried = suspects + (leftOut === undefined ? 0 : 1);
   const next = suspectsAt(staying, searchedBefore(state) + tried, mayLeave);

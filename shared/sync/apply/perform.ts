@@ -1,9 +1,10 @@
+import type { GroupState } from '../../domain/group-state.ts';
 import { HOLD_LIFE_MS, type Hold } from '../../domain/hold.ts';
 import { type GroupRef, intentId, type PlatformGroupId } from '../../domain/ids.ts';
 import type { Decision } from '../../plan/decide.ts';
 import type { Wanted } from '../../plan/facts.ts';
 import { isOurCreation, viewOf } from '../../plan/foreign.ts';
-import { mayCoverRejected } from '../../plan/hold.ts';
+import { type HeldSets, mayCoverRejected } from '../../plan/hold.ts';
 import { atOnce } from '../gather.ts';
 import { type AuditLink, entryOf, OURSELVES } from '../ports/logs.ts';
 import { PlatformFailure } from '../ports/platform.ts';
@@ -106,11 +107,15 @@ async function markPending(
  *
  * so two at once may both be held, which is safe, but never both be let through.
  */
-async function reserve({ removals, replaces }: Of<'reserve'>, round: Round, turn: Turn): Promise<Performed> {
+async function reserve(
+  { removals, size, replaces }: Of<'reserve'>,
+  round: Round,
+  turn: Turn,
+): Promise<Performed> {
   const { ports } = turn;
   const { connection, group } = round.state.ref;
   const before = await unreserved(round, turn);
-  const record = { intent: intentId(ports.newId()), atMs: ports.clock(), removals };
+  const record = { intent: intentId(ports.newId()), atMs: ports.clock(), removals, size };
   const { lastWriteAtMs } = round.state;
   const recent = await ports.guard.reserve({ connection, group, ...record }, replaces, lastWriteAtMs);
   return { round: { ...before, reservation: { ...record, recent } } };
@@ -118,19 +123,41 @@ async function reserve({ removals, replaces }: Of<'reserve'>, round: Round, turn
 
 async function hold(decision: Of<'hold'>, round: Round, turn: Turn): Promise<Performed> {
   const { state } = round;
-  const users = new Set(decision.users);
-  const held = holdOf(decision, round, turn.ports.clock());
+  const sets = heldBy(decision, round, turn.ports.clock());
   const before = await unreserved(round, turn);
-  await turn.ports.groups.hold(state, held, users, await recordHold(held, true, round, turn));
-  const about = decision.deletes ? 'delete' : 'remove';
-  return { round: { ...before, state: { ...state, hold: held }, held: { users, about } } };
+  await turn.ports.groups.hold(state, sets, await recordHold(sets.hold.hold, true, round, turn));
+  return { round: { ...before, ...withHeld(decision, state, sets) } };
 }
 
-async function dropHold(_: Of<'drop_hold'>, round: Round, turn: Turn): Promise<Performed> {
-  await turn.ports.groups.dropHold(round.state, await recordHold(round.state.hold, false, round, turn));
-  const { hold: __, ...state } = round.state;
-  return { round: { ...round, state, held: undefined } };
+/** The facts after a hold was recorded. */
+export function withHeld<State extends GroupState>(
+  { deletes }: Of<'hold'>,
+  { approval: _, ...state }: State,
+  { hold, approval }: HeldSets,
+) {
+  const about = deletes ? 'delete' : 'remove';
+  const approved = approval && ({ users: approval.users, about } as const);
+  return {
+    state: { ...state, hold: hold.hold, ...(approval && { approval: approval.hold }) },
+    held: { users: hold.users, about, approved },
+  } as const;
 }
+
+async function dropHold({ drops }: Of<'drop_hold'>, round: Round, turn: Turn): Promise<Performed> {
+  const { hold, approval } = round.state;
+  const dropped = drops.includes('hold') ? (hold ?? approval) : approval;
+  await turn.ports.groups.dropHold(round.state, drops, await recordHold(dropped, false, round, turn));
+  return { round: { ...round, state: withoutHold(round.state, drops), held: undefined } };
+}
+
+export const withoutHold = (
+  { hold, approval, ...state }: GroupState,
+  drops: Of<'drop_hold'>['drops'],
+): GroupState => ({
+  ...state,
+  ...(hold && !drops.includes('hold') && { hold }),
+  ...(approval && !drops.includes('approval') && { approval }),
+});
 
 /** Before it is done; where another change of the group comes first, the next look finds the same again. */
 function recordHold(hold: Hold | undefined, made: boolean, round: Round, turn: Turn): Promise<AuditLink> {
@@ -142,10 +169,33 @@ function recordHold(hold: Hold | undefined, made: boolean, round: Round, turn: T
   return turn.record(state, { ...entry, ...originOf(state, wanted) });
 }
 
-/** A hold as it is recorded; where its set lies the store fills in. */
-export function holdOf(
-  { users, size, rule, deletes }: Of<'hold'>,
-  { state: { platformId, hold }, held, settings }: Pick<Round, 'state' | 'held' | 'settings'>,
+type HoldFacts = Pick<Round, 'state' | 'held' | 'settings'>;
+
+/**
+ * A hold as it is recorded, with what stays approved beside it: neither waits for the other, so that at every moment the
+ * group shows what is held. Where the sets lie the store fills in.
+ */
+export function heldBy(decision: Of<'hold'>, round: HoldFacts, nowMs: number): HeldSets {
+  const { users, approved, deletes, size } = decision;
+  const { platformId, hold, approval } = round.state;
+  const permission = hold?.decision.kind === 'approved' ? hold : approval;
+  const removes = approved.length;
+  const digest = holdDigest(platformId, deletes ? 'delete' : 'remove', approved);
+  return {
+    hold: { hold: holdOf(decision, round, nowMs), users: new Set(users) },
+    approval:
+      permission === undefined || removes === 0
+        ? undefined
+        : {
+            hold: { ...permission, digest, removes, keeps: size - removes, share: removes / size },
+            users: new Set(approved),
+          },
+  };
+}
+
+function holdOf(
+  { users, approved, size, rule, share, deletes }: Of<'hold'>,
+  { state: { platformId, hold }, held, settings }: HoldFacts,
   nowMs: number,
 ): Hold {
   const isAfter = hold && mayCoverRejected(hold) && users.some((user) => held?.users?.has(user) ?? true);
@@ -153,8 +203,8 @@ export function holdOf(
     digest: holdDigest(platformId, deletes ? 'delete' : 'remove', users),
     rule,
     removes: users.length,
-    keeps: size - users.length,
-    share: size === 0 ? 0 : users.length / size,
+    keeps: size - users.length - approved.length,
+    share: share ?? (size === 0 ? 0 : users.length / size),
     createdAtMs: nowMs,
     expiresAtMs: nowMs + HOLD_LIFE_MS,
     decision: { kind: 'waiting' },

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { NameClash, Plan } from '../../contract/answers.ts';
 import type { ConnectionSettings } from '../../contract/settings.ts';
 import type { GroupState } from '../../domain/group-state.ts';
-import type { Hold } from '../../domain/hold.ts';
+import { type Hold, usedUp } from '../../domain/hold.ts';
 import type { GroupRef, PlatformGroupId, VersionToken } from '../../domain/ids.ts';
 import { intentId, platformGroupId } from '../../domain/ids.ts';
 import type { View } from '../../domain/view.ts';
@@ -20,7 +20,7 @@ import type { AuditedChange } from '../ports/logs.ts';
 import { type Platform, PlatformFailure } from '../ports/platform.ts';
 import { MAX_CONFLICTS } from '../tuning.ts';
 import { learn, type Reading, readFormer, startOf } from './facts.ts';
-import { holdOf } from './perform.ts';
+import { heldBy, withHeld, withoutHold } from './perform.ts';
 
 /** What apply would do to one group if it ran now. */
 export type GroupPlan = Plan & { readonly hold: Hold | null };
@@ -145,27 +145,24 @@ async function follow(
     case 'list':
       return learn(decision, facts, reading);
     case 'reserve': {
-      const { removals, replaces } = decision;
+      const { removals, size, replaces } = decision;
       const recent = await guard.recent(state.ref, nowMs, [replaces], state.lastWriteAtMs);
-      return { ...facts, reservation: { intent: intentId(''), atMs: nowMs, removals, recent } };
+      return { ...facts, reservation: { intent: intentId(''), atMs: nowMs, removals, size, recent } };
     }
     case 'hold': {
-      const about = decision.deletes ? 'delete' : 'remove';
-      const held = { users: new Set(decision.users), about } as const;
-      return { ...facts, state: { ...state, hold: holdOf(decision, facts, nowMs) }, held };
+      return { ...facts, ...withHeld(decision, state, heldBy(decision, facts, nowMs)) };
     }
     case 'drop_hold':
-      return { ...facts, state: changed(state, { hold: undefined }), held: undefined };
+      return { ...facts, state: withoutHold(state, decision.drops), held: undefined };
     case 'drop':
       return again(facts, { intent: undefined, unsettledRemovals: decision.owed });
     case 'confirm':
     case 'absorb': {
       const { observed, view, intent } = decision;
-      const isUsedUp = decision.kind === 'confirm' && intent?.consumes === state.hold?.digest;
+      const used = decision.kind === 'confirm' ? usedUp(state, intent?.consumes) : [];
       const linked = linkedTo(facts, observed.id, observed.version, view);
-      const hold = isUsedUp ? undefined : state.hold;
       const takeOver = decision.kind === 'absorb' && takesOver;
-      return { ...linked, look: observed, state: changed(linked.state, { hold, takeOver }) };
+      return { ...linked, look: observed, state: changed(withoutHold(linked.state, used), { takeOver }) };
     }
     case 'clear':
       return again(facts, {

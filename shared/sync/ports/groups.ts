@@ -19,6 +19,7 @@ import type {
 import type { Hold } from '../../domain/hold.ts';
 import type { GroupRef, IntentId, MemberId } from '../../domain/ids.ts';
 import type { View } from '../../domain/view.ts';
+import type { HeldRemovals, HeldSets } from '../../plan/hold.ts';
 import type { Dirty } from './desired.ts';
 import type { HeldSet } from './guard.ts';
 import type { AuditLink } from './logs.ts';
@@ -84,6 +85,13 @@ export interface Postponement extends Pick<GroupState, 'attempts' | 'calledMs'> 
 
 export type Membership = ConnectionSettings['membership'];
 
+export type { HeldRemovals, HeldSets } from '../../plan/hold.ts';
+
+/** What a person approved of a hold, and the rest of it. */
+export interface ApprovedPart extends HeldSets {
+  readonly approval: HeldRemovals;
+}
+
 export interface GroupStore {
   read(ref: GroupRef): Promise<GroupState | undefined>;
   /** Every member register of the group, tombstones included. */
@@ -113,6 +121,8 @@ export interface GroupStore {
    * or one that somebody else has decided.
    */
   decideHold(seen: GroupState, word: Hold, at: Dirty): Promise<boolean>;
+  /** A person's approval of some removals of a hold: the others stay held in the very same write. false as `decideHold`. */
+  approvePart(seen: GroupState, part: ApprovedPart, at: Dirty): Promise<boolean>;
   /** Links a platform group that a person chose, with rev and dirty; false where `seen` is out of date. */
   adopt(seen: GroupState, link: LinkedGroup, at: Dirty): Promise<boolean>;
   /** Marks the group as released, with rev and dirty: apply lets go of it. false where there is no such group. */
@@ -189,12 +199,12 @@ export interface GroupStore {
   /** Gives up until the next change. false where one has come already. */
   fail(seen: GroupState, error: ReportedError, audited: AuditLink): Promise<boolean>;
   /**
-   * Records a hold over these users in place of the one `seen`. false where rev moved: another look is on its way.
-   * @param audited its entry; a person's deed names its own
+   * Records a hold, and what is approved beside it, in place of those of `seen`. false where rev moved: another look is
+   * on its way.
    */
-  hold(seen: GroupState, hold: Hold, held: HeldSet, audited?: AuditLink): Promise<boolean>;
+  hold(seen: GroupState, held: HeldSets, audited: AuditLink): Promise<boolean>;
   /** The hold is about nothing any more. false where rev moved. */
-  dropHold(seen: GroupState, audited: AuditLink): Promise<boolean>;
+  dropHold(seen: GroupState, drops: readonly ('hold' | 'approval')[], audited: AuditLink): Promise<boolean>;
   readHeld(ref: GroupRef, hold: Hold): Promise<HeldSet | undefined>;
   /** The set that a hold of this digest was over, as far as it is still there, and where it lies. */
   findHeld(

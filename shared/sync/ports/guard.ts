@@ -5,7 +5,11 @@ import type { Reservation } from '../../plan/facts.ts';
 /** The removals that a hold is about, in full. */
 export type HeldSet = ReadonlySet<PlatformUserId>;
 
-export type GuardReservation = GroupRef & GuardRecord;
+export type GuardReservation = GroupRef &
+  GuardRecord & {
+    /** Users in the group before the write. */
+    readonly size: number;
+  };
 
 export interface GuardStore {
   /** What was removed within the rolling hour, but for these records; `writtenAtMs` as for `reserve`. */

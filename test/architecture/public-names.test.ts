@@ -1,0 +1,41 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { frozenNames, joined, type PublicNames, productNames, without } from './public-names/names.ts';
+
+describe('public names', () => {
+  const frozen = frozenNames();
+  let product: PublicNames;
+  beforeAll(async () => {
+    product = await productNames();
+    // The first synthesis of a worker loads the CDK.
+  }, 300_000);
+
+  it('are all still there, so that no script of a user breaks', () => {
+    const message =
+      'The product has lost public names that scripts rely on. Give them back their names. If a removal is wanted, take the line out of test/architecture/public-names.json by hand and say so in CHANGELOG.md';
+    expect(without(frozen, product), message).toEqual([]);
+  });
+
+  it('are all written down, so that new ones are kept as well', () => {
+    const message =
+      'The product has public names that are not written down. Run `npm run names:add` and commit test/architecture/public-names.json; from then on they stay';
+    expect(without(product, frozen), message).toEqual([]);
+  });
+
+  it('are found in every place that has some', () => {
+    const counts = Object.entries(product).map(([what, names]) => [what, names.length > 0]);
+    expect(counts.filter(([, hasSome]) => !hasSome)).toEqual([]);
+    expect(product['settings of a connection']).toContain('drift = "restore"');
+    expect(product['/_simulator']).toContain('POST /_simulator/faults takes: retryAfter');
+    expect(product['stack outputs']).toContain('EventsQueueUrl');
+  });
+
+  it('are only ever added by the command, and none removed', () => {
+    const [before, now] = [
+      { a: ['x'], b: ['y'] },
+      { a: ['z'], c: ['w'] },
+    ];
+    expect(joined(before, now)).toEqual({ a: ['x', 'z'], b: ['y'], c: ['w'] });
+    expect(without(before, now)).toEqual(['a: x', 'b: y']);
+    expect(without(now, before)).toEqual(['a: z', 'c: w']);
+  });
+});

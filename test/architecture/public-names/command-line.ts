@@ -1,0 +1,54 @@
+import type { Command } from 'commander';
+import { EXIT } from '../../../cli/io.ts';
+import { createProgram } from '../../../cli/program.ts';
+import type { LocalFile } from '../../../local/local-file.ts';
+import { commandLine } from '../../../local/options.ts';
+import { jsonDocument } from '../../../local/output.ts';
+import type { GroupReport } from '../../../local/report.ts';
+import { fieldsOf } from './walk.ts';
+
+/** Commands with their flags; a flag is shown with what it takes, since scripts give it that. */
+export const cliNames = (): readonly string[] => [
+  ...commandsOf(createProgram(() => async () => undefined)),
+  ...Object.values(EXIT).map((code) => `exit code ${code}`),
+];
+
+function commandsOf(command: Command, before = ''): readonly string[] {
+  const path = before === '' ? command.name() : `${before} ${command.name()}`;
+  return [
+    path,
+    ...command.aliases().map((alias) => `${path}, also ${alias}`),
+    ...flagsOf(command).map((flag) => `${path} ${flag}`),
+    ...command.commands.flatMap((child) => commandsOf(child, path)),
+  ];
+}
+
+const flagsOf = (command: Command): readonly string[] =>
+  command.options.flatMap(({ long, short, required, optional, argChoices }) => {
+    const takes = required ? ' VALUE' : optional ? ' [VALUE]' : '';
+    const names = [long, short].filter((name) => name !== undefined);
+    const choices = (argChoices ?? []).map((choice) => `${long} ${choice}`);
+    return [...names.map((name) => `${name}${takes}`), ...choices];
+  });
+
+export const startFlags = (): readonly string[] => flagsOf(commandLine());
+
+/** A group with every field; the compiler sees to it that none is left out. */
+const GROUP: GroupReport = {
+  connection: 'c',
+  id: 'g',
+  name: 'G',
+  platformId: 'p',
+  version: 'v',
+  state: 'in_sync',
+  wanted: 1,
+  applied: 1,
+  users: ['u'],
+  pending: [{ id: 'm', cause: 'unknown', sinceMs: 0 }],
+};
+
+/** The fields of the document of `npm start -- --json`. */
+export function startDocument(localFileKeys: readonly string[]): readonly string[] {
+  const address = Object.fromEntries(localFileKeys.map((key) => [key, key])) as unknown as LocalFile;
+  return fieldsOf(JSON.parse(jsonDocument({ converged: true, groups: [GROUP], elapsedMs: 1, address })));
+}

@@ -1,0 +1,42 @@
+import { StageSettings } from '../../../infra/settings.ts';
+import { ENVIRONMENT, METRIC_NAMESPACE } from '../../../shared/contract/names.ts';
+import { METRICS } from '../../../shared/contract/metrics.ts';
+import { everyResourceOf, synthesise } from '../../infra/synthesised.ts';
+import { namesOfForm } from './walk.ts';
+
+/** A stage with everything that a setting can add. */
+const FULL = {
+  scim: true,
+  auditExportDays: 400,
+  sources: { hr: { connection: 'acme', producers: [] } },
+  notify: ['alarms'],
+};
+
+/** Which property of a resource is its name. */
+const NAMED: Readonly<Record<string, string>> = {
+  'AWS::SQS::Queue': 'QueueName',
+  'AWS::DynamoDB::Table': 'TableName',
+  'AWS::DynamoDB::GlobalTable': 'TableName',
+  'AWS::Lambda::Function': 'FunctionName',
+};
+
+export function deployedNames() {
+  const { template } = synthesise(FULL);
+  const resources = Object.values(everyResourceOf(template));
+  return {
+    'cdk -c keys': ['stage', 'stages', ...namesOfForm(StageSettings)],
+    'stack outputs': Object.keys(template.toJSON()['Outputs'] ?? {}),
+    'queues, tables and functions': resources.flatMap(({ Type, Properties }) => {
+      const name = Properties?.[NAMED[Type] ?? ''];
+      return typeof name === 'string' ? [`${Type} ${name}`] : [];
+    }),
+    'environment variables': [
+      ...Object.values(ENVIRONMENT),
+      ...resources.flatMap(({ Properties }) => Object.keys(Properties?.Environment?.Variables ?? {})),
+    ],
+    metrics: Object.entries(METRICS).map(
+      ([name, { by, unit }]) =>
+        `${METRIC_NAMESPACE} ${name} (${unit}${by === undefined ? '' : `, by ${by}`})`,
+    ),
+  };
+}

@@ -1,0 +1,87 @@
+import * as z from 'zod';
+
+/** Public JSON fields that may be renamed before the first release: either name counts as the same field. */
+const RENAMED: Readonly<Record<string, string>> = {
+  deeds: 'actions',
+  says: 'summary',
+  told: 'notified',
+  cameBack: 'failedAgain',
+};
+const EITHER = new Map(
+  Object.entries(RENAMED).flatMap(([before, after]) => {
+    const name = `(${before} or ${after})`;
+    return [[before, name] as const, [after, name] as const];
+  }),
+);
+
+const field = (path: string, name: string) => {
+  const shown = EITHER.get(name) ?? name;
+  return path === '' ? shown : `${path}.${shown}`;
+};
+
+interface JsonSchema {
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly additionalProperties?: JsonSchema | boolean;
+  readonly items?: JsonSchema;
+  readonly prefixItems?: readonly JsonSchema[];
+  readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
+  readonly allOf?: readonly JsonSchema[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly $ref?: string;
+  readonly $defs?: Readonly<Record<string, JsonSchema>>;
+}
+
+/** Every field of a JSON Schema as a path, and every value of it that is a constant as `path = value`. */
+export function namesOfSchema(
+  root: JsonSchema,
+  schema = root,
+  path = '',
+  open: readonly string[] = [],
+): string[] {
+  const inside = (child: JsonSchema, at: string) => namesOfSchema(root, child, at, open);
+  const { $ref: ref = '', properties = {}, additionalProperties: rest, items, prefixItems = [] } = schema;
+  const values = [...(schema.enum ?? []), ...('const' in schema ? [schema.const] : [])];
+  const alternatives = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])];
+  const target = root.$defs?.[ref.split('/').at(-1) ?? ''];
+  return [
+    ...values.map((value) => `${path} = ${JSON.stringify(value)}`),
+    ...Object.entries(properties).flatMap(([name, child]) => [
+      field(path, name),
+      ...inside(child, field(path, name)),
+    ]),
+    ...(typeof rest === 'object' ? inside(rest, field(path, '*')) : []),
+    ...[...(items === undefined ? [] : [items]), ...prefixItems].flatMap((child) =>
+      inside(child, `${path}[]`),
+    ),
+    ...alternatives.flatMap((child) => inside(child, path)),
+    // A schema that contains itself is described once.
+    ...(target === undefined || open.includes(ref) ? [] : namesOfSchema(root, target, path, [...open, ref])),
+  ];
+}
+
+/** Fields and values that a zod schema reads. A check of our own lists its values in the message: `"a" or "b"`. */
+export function namesOfForm(form: z.ZodType): string[] {
+  const schema = z.toJSONSchema(form, {
+    io: 'input',
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema }) => {
+      if (zodSchema._zod.def.type !== 'custom') return;
+      const message = (zodSchema as unknown as z.ZodType).safeParse('\0').error?.issues[0]?.message ?? '';
+      const values = [...(message.split(', got ')[0] ?? '').matchAll(/"([^"]+)"/g)].map(([, value]) => value);
+      if (values.length > 0) Object.assign(jsonSchema, { enum: values });
+    },
+  });
+  return namesOfSchema(schema as JsonSchema);
+}
+
+/** The fields of an answer, as paths. */
+export function fieldsOf(value: unknown, path = ''): string[] {
+  if (Array.isArray(value)) return value.flatMap((item) => fieldsOf(item, `${path}[]`));
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, child]) => [
+    field(path, name),
+    ...fieldsOf(child, field(path, name)),
+  ]);
+}
