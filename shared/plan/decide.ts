@@ -596,7 +596,7 @@ function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
   const waiver =
     treatment.drift === 'restore' || current === undefined ? undefined : stillWaived(facts, wanted, current);
   if (waiver !== undefined && 'kind' in waiver) return waiver;
-  const input: Omit<DraftInput, 'held'> = {
+  const input: Drafting = {
     wanted: wanted.group,
     current,
     membership: settings.membership,
@@ -627,12 +627,11 @@ function leftFields(facts: Facts, wanted: WantedGroup | undefined): ReadonlySet<
 const dueRefused = ({ wanted, state, nowMs }: Facts): GroupField | undefined =>
   wanted?.group && dueField(refusedOf(wanted.group, state), state, nowMs);
 
+type Drafting = Omit<DraftInput, 'held'>;
+type Known = Facts & { readonly wanted: Wanted };
+
 /** What the plan needs before it can be written: a look, the guard's leave; or else why nothing is to be written. */
-function decidePlan(
-  input: Omit<DraftInput, 'held'>,
-  facts: Facts & { readonly wanted: Wanted },
-  treatment: GroupTreatment,
-): Decision {
+function decidePlan(input: Drafting, facts: Known, treatment: GroupTreatment): Decision {
   const unguarded = draftRested({ ...input, held: new Set() }, facts.wanted);
   if (unguarded.action === 'release') return { kind: 'release', reason: 'the directory deleted this group' };
   const seen = needsFreshLook(unguarded, facts) ? decideLook(facts) : undefined;
@@ -643,22 +642,41 @@ function decidePlan(
   const plan = draftRested({ ...input, held: guarded.held }, facts.wanted);
   if (plan.action === 'create' && plan.after !== undefined)
     return decideNew(plan, plan.after, guarded, facts);
-  const left =
-    input.wanted && input.current ? differing([...(input.fixed ?? [])], input.wanted, input.current) : [];
+  const left = leftDiffering(input);
   if (plan.action !== 'none')
     return { kind: 'write', plan, known: [], ...guarded, ...(left.length > 0 && { left }) };
-  const mayBeLeft = treatment.mode === 'sync' && input.wanted === undefined && input.current === undefined;
+  const unwritten = whyUnwritten(input, left, facts, treatment);
+  if (unwritten !== undefined) return unwritten;
+  const as = guarded.held.size > 0 ? 'held' : SETTLED[facts.wanted.state];
+  const counts = countsOf(facts.wanted, plan.after);
+  // A group that is only watched shows no difference because nobody draws one up.
+  if (treatment.mode === 'report') return settleUndoubted(settle(as, { counts, ending: 'report' }), facts);
+  const failing = fieldFailure(left, facts.state);
+  if (failing === undefined) return settleUndoubted(settle(as, { counts }), facts);
+  return settleUndoubted({ ...settle(as, { counts, ending: 'open' }), failing }, facts);
+}
+
+/** Fields that are left otherwise than wanted, and by no policy. */
+function leftDiffering({ wanted, current, fixed = new Set(), waiver }: Drafting): readonly GroupField[] {
+  if (wanted === undefined || current === undefined) return [];
+  const left = [...fixed].filter((field) => waiver?.[field] !== true);
+  return differing(left, wanted, current);
+}
+
+/** Why a group that needs no write now is not done. */
+function whyUnwritten(
+  { wanted, current }: Drafting,
+  left: readonly GroupField[],
+  facts: Known,
+  { mode }: GroupTreatment,
+): Decision | undefined {
+  const mayBeLeft = mode === 'sync' && wanted === undefined && current === undefined;
   if (mayBeLeft && wasLost(facts).length > 0) return { kind: 'adopt', candidates: wasLost(facts) };
   const misrouted = mayBeLeft && facts.isNothingAdoptable ? decideMisrouted(facts) : undefined;
   if (misrouted !== undefined) return misrouted;
   if (isNameTaken(facts)) return NAME_IN_USE;
-  if (isAnybodyBarred(facts, facts.wanted) || left.some((field) => facts.withheld?.has(field))) return TRIED;
-  const as = guarded.held.size > 0 ? 'held' : SETTLED[facts.wanted.state];
-  // A group that is only watched shows no difference because nobody draws one up.
-  const failing = treatment.mode === 'report' ? undefined : fieldFailure(left, facts.state);
-  const ending = treatment.mode === 'report' ? 'report' : failing ? 'open' : ENDING[as];
-  const settled = settle(as, { counts: countsOf(facts.wanted, plan.after), ending });
-  return settleUndoubted(failing === undefined ? settled : { ...settled, failing }, facts);
+  const isTriedLater = left.some((field) => facts.withheld?.has(field));
+  return isTriedLater || isAnybodyBarred(facts, facts.wanted) ? TRIED : undefined;
 }
 
 /** Users whom the last write did not show cause no write by themselves; they go along with any other change. */
