@@ -20,7 +20,8 @@ import type { IntentId, PlatformGroupId, PlatformUserId } from '../domain/ids.ts
 import { STAMP_ZERO } from '../domain/stamp.ts';
 import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../domain/view.ts';
 import { tellsOfDeletion } from './attribute.ts';
-import { type DraftInput, draftPlan, type WantedGroup } from './draft.ts';
+import { countsOf } from './counts.ts';
+import type { DraftInput, WantedGroup } from './draft.ts';
 import type { Facts, Rejected, Reservation, Wanted } from './facts.ts';
 import {
   foreignDifferences,
@@ -35,8 +36,8 @@ import { type GuardInput, judgeRemovals } from './guard.ts';
 import { holdWithSay, isOver, judgeByHold } from './hold.ts';
 import { alreadyThere, foldName, renamedTo, says } from './names.ts';
 import type { Plan } from './plan.ts';
-import { differing, dueField, fieldFailure, refusedOf } from './refused-fields.ts';
-import { unshownLately } from './unshown.ts';
+import { dueField, fieldFailure, leftDiffering, refusedOf } from './refused-fields.ts';
+import { draftRested } from './unshown.ts';
 import { newnessOf, standingWaiver, waive } from './waive.ts';
 
 /** What must be known before anything can be decided. */
@@ -656,13 +657,6 @@ function decidePlan(input: Drafting, facts: Known, treatment: GroupTreatment): D
   return settleUndoubted({ ...settle(as, { counts, ending: 'open' }), failing }, facts);
 }
 
-/** Fields that are left otherwise than wanted, and by no policy. */
-function leftDiffering({ wanted, current, fixed = new Set(), waiver }: Drafting): readonly GroupField[] {
-  if (wanted === undefined || current === undefined) return [];
-  const left = [...fixed].filter((field) => waiver?.[field] !== true);
-  return differing(left, wanted, current);
-}
-
 /** Why a group that needs no write now is not done. */
 function whyUnwritten(
   { wanted, current }: Drafting,
@@ -677,15 +671,6 @@ function whyUnwritten(
   if (isNameTaken(facts)) return NAME_IN_USE;
   const isTriedLater = left.some((field) => facts.withheld?.has(field));
   return isTriedLater || isAnybodyBarred(facts, facts.wanted) ? TRIED : undefined;
-}
-
-/** Users whom the last write did not show cause no write by themselves; they go along with any other change. */
-function draftRested(input: DraftInput, wanted: Wanted): Plan {
-  const plan = draftPlan(input);
-  const lately = unshownLately(wanted, input.current);
-  if (lately.size === 0 || input.current === undefined) return plan;
-  const others = draftPlan({ ...input, barred: new Set([...(input.barred ?? []), ...lately]) });
-  return others.action === 'none' ? others : plan;
 }
 
 /** A group whose earlier write may land yet stays dirty until it cannot any more, and is looked at once more then. */
@@ -771,26 +756,6 @@ const settle = (
     ending = ENDING[as],
   }: { readonly counts?: MemberCounts; readonly ending?: DriftEnding } = {},
 ): Extract<Decision, { kind: 'settle' }> => ({ kind: 'settle', as, counts, ending });
-
-/**
- * Members of the directory group, and how many of them the platform shows.
- * @param unshown users whom the write that was just answered sent, and whom the platform does not show
- */
-export function countsOf(
-  wanted: Wanted,
-  shown: View | undefined,
-  unshown: readonly PlatformUserId[] = [],
-): MemberCounts {
-  const missing = new Set(unshown);
-  let applied = 0;
-  let pending = wanted.pending.size;
-  for (const [user, standing] of wanted.standing) {
-    if (shown?.users.has(user)) applied += standing.length;
-    else if (missing.has(user)) pending += standing.length;
-    else pending += standing.filter((one) => one.unshown !== undefined).length;
-  }
-  return { wanted: wanted.count, applied, pending };
-}
 
 type Guarded = Pick<Write, 'held' | 'consumes' | 'isReserved'>;
 

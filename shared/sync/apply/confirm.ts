@@ -2,7 +2,8 @@ import type { GroupState, GuardRecord, Intent } from '../../domain/group-state.t
 import type { PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { judgeAnswer, type Outcome, showsWrite } from '../../plan/answer.ts';
-import { countsOf, SETTLED, type Write } from '../../plan/decide.ts';
+import { countsOf } from '../../plan/counts.ts';
+import { SETTLED, type Write } from '../../plan/decide.ts';
 import type { Reservation, Wanted } from '../../plan/facts.ts';
 import { overtakenForMs } from '../../plan/foreign.ts';
 import type { Flip } from '../ports/groups.ts';
@@ -124,7 +125,7 @@ async function judged(
 
 const settledBy = ({ held }: Write, { state }: Wanted) => (held.size > 0 ? 'held' : SETTLED[state]);
 
-/** Members whom the platform had refused or not shown, and has in the group now. */
+/** Ends the marks of members that the platform had refused or not shown, and has in the group now. */
 async function markTaken(view: View | undefined, { ref }: GroupState, { standing }: Wanted, { ports }: Turn) {
   for (const [user, some] of standing) {
     if (view?.users.has(user) !== true) continue;

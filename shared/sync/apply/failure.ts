@@ -89,7 +89,7 @@ export async function postpone(
   await ports.applyQueue.wake([{ ...ref, afterMs: wakeAtMs - nowMs }]);
 }
 
-/** A write that the platform refused, and the users whom the directory has it take out. */
+/** A write that the platform refused, and the users that the directory removed. */
 interface Refusal {
   readonly plan: Plan;
   readonly leavers: readonly PlatformUserId[];
