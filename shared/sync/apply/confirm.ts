@@ -8,7 +8,7 @@ import type { Reservation, Wanted } from '../../plan/facts.ts';
 import { overtakenForMs } from '../../plan/foreign.ts';
 import type { Flip } from '../ports/groups.ts';
 import { auditOf, originOf } from './audit.ts';
-import { leftInDoubt } from './doubt.ts';
+import { endsDoubt, leftInDoubt } from './doubt.ts';
 import { ALL_MEMBERS, learn } from './facts.ts';
 import { closeDrift, linkTo, recordForeign } from './foreign.ts';
 import { isUnfinished, OVERTAKEN, type Performed, type Round, type Turn } from './turn.ts';
@@ -171,13 +171,14 @@ async function shownAfter(
 /** What the write used up, and why the group is not clean after it. */
 function leftovers(
   { write: { consumes, held, left }, intent, round: { rejected, state }, turn: { trial } }: Writing,
-  { kept, foreign, isUndone, unshown }: Outcome,
+  { kept, foreign, isUndone, unshown, isAsPrepared }: Outcome,
 ): Partial<Flip> {
   const isMoreHeld = consumes !== undefined && held.size > 0;
   // An approval of removals that did not happen stays, unless what came after it waits for its place.
   const isUsedUp = consumes !== undefined && (kept.length === 0 || isMoreHeld);
   // An earlier write that may land yet is looked for once more, or its view would explain what others do for good.
-  const isLookedFor = rejected !== undefined || state.doubt !== undefined;
+  const doubtEnded = isAsPrepared && endsDoubt(state);
+  const isLookedFor = rejected !== undefined || (state.doubt !== undefined && !doubtEnded);
   // What was held of another platform group, which this one replaces.
   const isHeldBefore = intent.action === 'create' && state.hold !== undefined;
   const isLeft = [
@@ -190,7 +191,11 @@ function leftovers(
     unshown.length > 0,
     isUnfinished(trial),
   ].includes(true);
-  return { ...(isUsedUp ? { consumedHold: consumes } : {}), ...(isLeft ? { unfinished: true } : {}) };
+  return {
+    ...(doubtEnded && { doubtEnded }),
+    ...(isUsedUp && { consumedHold: consumes }),
+    ...(isLeft && { unfinished: true }),
+  };
 }
 
 /** Removals that did not happen leave the guard's book, else they would hold up everybody's leavers. */
