@@ -10,7 +10,7 @@ export interface WrittenFields {
 export type GroupField = keyof WrittenFields;
 
 /**
- * By field: what its change by us, and by somebody else, is called in plans and records, why we change it, and the name and
+ * By field: what its change by us, and by another client, is called in plans and records, why we change it, and the name and
  * the error code for a value that the platform refuses.
  */
 export const GROUP_FIELDS = {

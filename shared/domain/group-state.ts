@@ -153,7 +153,14 @@ export const GroupItem = z.lazy(() =>
     unsettledRemovals: GuardRecord.exactOptional(),
     suspect: Suspect.exactOptional(),
     /** A write that a look did not find, and whose request may still be on its way: until then what it explains is ours. */
-    doubt: z.object({ intent: Intent, untilMs: number }).exactOptional(),
+    doubt: z
+      .object({
+        intent: Intent,
+        untilMs: number,
+        /** It was answered with success and not shown: the next write that is shown whole ends the doubt. */
+        isAnswered: z.boolean().exactOptional(),
+      })
+      .exactOptional(),
     /** What writes before that one would have made that were looked for in vain as well: they may land after it. */
     doubts: z.array(ViewPointer).exactOptional(),
     contest: Contest.exactOptional(),

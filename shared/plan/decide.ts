@@ -27,7 +27,8 @@ import {
   listedAgain,
   previousGroup,
 } from './absence.ts';
-import { type DraftInput, draftPlan, type WantedGroup } from './draft.ts';
+import { countsOf } from './counts.ts';
+import type { DraftInput, WantedGroup } from './draft.ts';
 import type { Facts, Rejected, Reservation, Wanted } from './facts.ts';
 import {
   foreignDifferences,
@@ -42,9 +43,9 @@ import { type GuardInput, judgeRemovals } from './guard.ts';
 import { approvedBeside, holdWithSay, isOver, judgeByHold } from './hold.ts';
 import { alreadyThere, foldName, renamedTo, says } from './names.ts';
 import type { Plan } from './plan.ts';
-import { differing, dueField, fieldFailure, refusedOf } from './refused-fields.ts';
+import { dueField, fieldFailure, leftDiffering, refusedOf } from './refused-fields.ts';
 import { decideRelease } from './release.ts';
-import { unshownLately } from './unshown.ts';
+import { draftRested } from './unshown.ts';
 import { newnessOf, standingWaiver, waive } from './waive.ts';
 
 /** What must be known before anything can be decided. */
@@ -578,7 +579,7 @@ function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
   const waiver =
     treatment.drift === 'restore' || current === undefined ? undefined : stillWaived(facts, wanted, current);
   if (waiver !== undefined && 'kind' in waiver) return waiver;
-  const input: Omit<DraftInput, 'held'> = {
+  const input: Drafting = {
     wanted: wanted.group,
     current,
     membership: settings.membership,
@@ -609,12 +610,11 @@ function leftFields(facts: Facts, wanted: WantedGroup | undefined): ReadonlySet<
 const dueRefused = ({ wanted, state, nowMs }: Facts): GroupField | undefined =>
   wanted?.group && dueField(refusedOf(wanted.group, state), state, nowMs);
 
+type Drafting = Omit<DraftInput, 'held'>;
+type Known = Facts & { readonly wanted: Wanted };
+
 /** What the plan needs before it can be written: a look, the guard's leave; or else why nothing is to be written. */
-function decidePlan(
-  input: Omit<DraftInput, 'held'>,
-  facts: Facts & { readonly wanted: Wanted },
-  treatment: GroupTreatment,
-): Decision {
+function decidePlan(input: Drafting, facts: Known, treatment: GroupTreatment): Decision {
   const unguarded = draftRested({ ...input, held: new Set() }, facts.wanted);
   if (unguarded.action === 'release') return { kind: 'release', reason: 'the directory deleted this group' };
   const seen = needsFreshLook(unguarded, facts) ? decideLook(facts) : undefined;
@@ -625,55 +625,33 @@ function decidePlan(
   const plan = draftRested({ ...input, held: guarded.held }, facts.wanted);
   if (plan.action === 'create' && plan.after !== undefined)
     return decideNew(plan, plan.after, guarded, facts);
-  const left = fieldsLeft(input);
+  const left = leftDiffering(input);
   if (plan.action !== 'none')
     return { kind: 'write', plan, known: [], ...guarded, ...(left.length > 0 && { left }) };
-  return decideUnwritten(
-    { input, after: plan.after, left, hasHeld: guarded.held.size > 0 },
-    facts,
-    treatment,
-  );
-}
-
-/** Fields of the group that differ from what is wanted, and stay so. */
-const fieldsLeft = ({ wanted, current, fixed = new Set() }: Omit<DraftInput, 'held'>) =>
-  wanted === undefined || current === undefined ? [] : differing([...fixed], wanted, current);
-
-/** A plan that writes nothing. */
-interface Unwritten {
-  readonly input: Omit<DraftInput, 'held'>;
-  readonly after: View | undefined;
-  readonly left: readonly GroupField[];
-  readonly hasHeld: boolean;
-}
-
-/** How a group ends that needs no write: it may be adopted again, wait for a field or a user, or be settled. */
-function decideUnwritten(
-  { input, after, left, hasHeld }: Unwritten,
-  facts: Facts & { readonly wanted: Wanted },
-  treatment: GroupTreatment,
-): Decision {
-  const mayBeLeft = treatment.mode === 'sync' && input.wanted === undefined && input.current === undefined;
-  const recovered = mayBeLeft ? decideAdoption(facts, listedAgain(facts.state)) : undefined;
-  if (recovered !== undefined) return recovered;
-  if (isNameTaken(facts)) return NAME_IN_USE;
-  if (isAnybodyBarred(facts, facts.wanted) || left.some((field) => facts.withheld?.has(field))) return TRIED;
-  const as = hasHeld ? 'held' : SETTLED[facts.wanted.state];
-  const counts = countsOf(facts.wanted, after);
+  const unwritten = whyUnwritten(input, left, facts, treatment);
+  if (unwritten !== undefined) return unwritten;
+  const as = guarded.held.size > 0 ? 'held' : SETTLED[facts.wanted.state];
+  const counts = countsOf(facts.wanted, plan.after);
   // No plan is made for a group that is only watched, so it shows no difference.
   if (treatment.mode === 'report') return settleUndoubted(settle(as, { counts, ending: 'report' }), facts);
   const failing = fieldFailure(left, facts.state);
-  const settled = settle(as, { counts, ending: failing === undefined ? ENDING[as] : 'open' });
-  return settleUndoubted(failing === undefined ? settled : { ...settled, failing }, facts);
+  if (failing === undefined) return settleUndoubted(settle(as, { counts }), facts);
+  return settleUndoubted({ ...settle(as, { counts, ending: 'open' }), failing }, facts);
 }
 
-/** Users whom the last write did not show cause no write by themselves; they go along with any other change. */
-function draftRested(input: DraftInput, wanted: Wanted): Plan {
-  const plan = draftPlan(input);
-  const lately = unshownLately(wanted, input.current);
-  if (lately.size === 0 || input.current === undefined) return plan;
-  const others = draftPlan({ ...input, barred: new Set([...(input.barred ?? []), ...lately]) });
-  return others.action === 'none' ? others : plan;
+/** Why a group that needs no write now is not done. */
+function whyUnwritten(
+  { wanted, current }: Drafting,
+  left: readonly GroupField[],
+  facts: Known,
+  { mode }: GroupTreatment,
+): Decision | undefined {
+  const mayBeLeft = mode === 'sync' && wanted === undefined && current === undefined;
+  const recovered = mayBeLeft ? decideAdoption(facts, listedAgain(facts.state)) : undefined;
+  if (recovered !== undefined) return recovered;
+  if (isNameTaken(facts)) return NAME_IN_USE;
+  const isTriedLater = left.some((field) => facts.withheld?.has(field));
+  return isTriedLater || isAnybodyBarred(facts, facts.wanted) ? TRIED : undefined;
 }
 
 /** A group whose earlier write may land yet stays dirty until it cannot any more, and is looked at once more then. */
@@ -762,26 +740,6 @@ const settle = (
     ending = ENDING[as],
   }: { readonly counts?: MemberCounts; readonly ending?: DriftEnding } = {},
 ): Extract<Decision, { kind: 'settle' }> => ({ kind: 'settle', as, counts, ending });
-
-/**
- * Members of the directory group, and how many of them the platform shows.
- * @param unshown users whom the write that was just answered sent, and whom the platform does not show
- */
-export function countsOf(
-  wanted: Wanted,
-  shown: View | undefined,
-  unshown: readonly PlatformUserId[] = [],
-): MemberCounts {
-  const missing = new Set(unshown);
-  let applied = 0;
-  let pending = wanted.pending.size;
-  for (const [user, standing] of wanted.standing) {
-    if (shown?.users.has(user)) applied += standing.length;
-    else if (missing.has(user)) pending += standing.length;
-    else pending += standing.filter((one) => one.unshown !== undefined).length;
-  }
-  return { wanted: wanted.count, applied, pending };
-}
 
 type Guarded = Pick<Write, 'held' | 'consumes' | 'isReserved'>;
 

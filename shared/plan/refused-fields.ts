@@ -1,7 +1,7 @@
 import { FIELD_NAMES, GROUP_FIELDS, type GroupField } from '../domain/group-fields.ts';
 import type { GroupError, GroupState, RefusedValue } from '../domain/group-state.ts';
 import type { View } from '../domain/view.ts';
-import type { WantedGroup } from './draft.ts';
+import type { DraftInput, WantedGroup } from './draft.ts';
 import { says } from './names.ts';
 
 /** The platform may take a refused value later: it is tried once a day. */
@@ -37,7 +37,19 @@ export const differing = (
   current: View,
 ): readonly GroupField[] => fields.filter((field) => !says(current, field, wanted[field]));
 
-/** What is said of a group whose members are as wanted while these fields are refused. */
+/** Fields that a plan leaves otherwise than wanted, and that no policy lets stand. */
+export function leftDiffering({
+  wanted,
+  current,
+  fixed = new Set(),
+  waiver,
+}: Pick<DraftInput, 'wanted' | 'current' | 'fixed' | 'waiver'>): readonly GroupField[] {
+  if (wanted === undefined || current === undefined) return [];
+  const left = [...fixed].filter((field) => waiver?.[field] !== true);
+  return differing(left, wanted, current);
+}
+
+/** The failure of a group whose members are as wanted while these fields are refused. */
 export function fieldFailure(
   fields: readonly GroupField[],
   { refusedFields = {} }: GroupState,

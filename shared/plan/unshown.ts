@@ -1,6 +1,8 @@
 import type { PlatformUserId } from '../domain/ids.ts';
 import type { View } from '../domain/view.ts';
+import { type DraftInput, draftPlan } from './draft.ts';
 import type { Wanted } from './facts.ts';
+import type { Plan } from './plan.ts';
 
 /*
  * A successful answer that lacks a user proves nothing: it may be behind its own write. So the user stays wanted, and is
@@ -9,12 +11,21 @@ import type { Wanted } from './facts.ts';
  *     POST [a b] ──▶ 200 [a] ──▶ GET [a] ──▶ b pending ──▶ a quarter of an hour later: GET ──▶ an hour later: PATCH [a b]
  */
 
-/** Users whom the last write did not show, less than an hour ago: by themselves they cause no write. */
-export function unshownLately({ standing }: Wanted, current: View | undefined): ReadonlySet<PlatformUserId> {
+/** Users that the last write did not show, less than an hour ago. */
+function unshownLately({ standing }: Wanted, current: View | undefined): ReadonlySet<PlatformUserId> {
   const users = new Set<PlatformUserId>();
   for (const [user, some] of standing) {
     const isLate = some.length > 0 && some.every(({ unshown }) => unshown === 'lately');
     if (isLate && current?.users.has(user) !== true) users.add(user);
   }
   return users;
+}
+
+/** Such users cause no write by themselves; they go along with any other change. */
+export function draftRested(input: DraftInput, wanted: Wanted): Plan {
+  const plan = draftPlan(input);
+  const lately = unshownLately(wanted, input.current);
+  if (lately.size === 0 || input.current === undefined) return plan;
+  const others = draftPlan({ ...input, barred: new Set([...(input.barred ?? []), ...lately]) });
+  return others.action === 'none' ? others : plan;
 }

@@ -53,14 +53,14 @@ const linkAttributes = ({ id, version, view, overtaken }: LinkedGroup) => ({
 });
 
 const doubtAttributes = ({ doubt, doubts }: Pick<Flip, 'doubt' | 'doubts'>) => ({
-  ...(doubt && { doubt: { intent: plain(doubt.intent), untilMs: doubt.untilMs } }),
+  ...(doubt && { doubt: { ...doubt, intent: plain(doubt.intent) } }),
   ...(doubts && { doubts: doubts.map((view) => ({ ...view })) }),
 });
 
 /** What a flip leaves nothing of, clean or not. */
 const removedBy = (
   seen: GroupState,
-  { driftClosed, platform, consumedHold, settled, doubt, doubts, hasRemoved, found }: Flip,
+  { driftClosed, platform, consumedHold, settled, doubt, doubts, doubtEnded, hasRemoved, found }: Flip,
 ): readonly string[] => [
   'intent',
   'intentId',
@@ -69,6 +69,7 @@ const removedBy = (
   ...(settled === undefined ? ['settled'] : []),
   ...(driftClosed === true ? ['openDrift'] : []),
   ...(doubt !== undefined && doubts === undefined ? ['doubts'] : []),
+  ...(doubtEnded === true ? ['doubt', 'doubts'] : []),
   ...(hasRemoved === true ? ['reportedFailure'] : []),
   ...(platform === undefined ? LINK : ['takeOver', 'former']),
   ...usedUp(seen, consumedHold).flatMap((one) => HELD[one]),

@@ -10,7 +10,7 @@ export const MAX_REFUSALS = 6;
 export const SUSPECTS = 3;
 /** What the platform refused for what is in it, a group or a member, is tried once more after so long. */
 export const REFUSED_AGAIN_MS = 24 * 3_600_000;
-/** A user whom a successful write did not show is the only reason for another write once in so long. */
+/** A user that a successful write did not show is the only reason for another write once in so long. */
 export const UNSHOWN_AGAIN_MS = 3_600_000;
 /** How long a write that was not found may land yet; the group stays dirty until then, and is looked at once more. */
 export const DOUBT_MS = 900_000;

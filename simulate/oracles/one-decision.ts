@@ -29,7 +29,7 @@ type Foretold = 'in' | 'out' | 'as it was' | 'not added';
 
 /**
  * What each decision of `explain` foretells of the user; what is not named here foretells nothing. So does `pending:refused`: a
- * user whom the last write did not show is sent again.
+ * user that the last write did not show is sent again.
  */
 const FORETOLD: Readonly<Record<string, Foretold>> = {
   in_sync: 'in',

@@ -90,7 +90,12 @@ describe('an answer to a write', () => {
 
   it.each<[string, Plan, readonly never[] | undefined, object]>([
     ['shows what was sent', adding('patch'), [a, b], { isAsPrepared: true, unshown: [] }],
-    ['lacks whom we sent', adding('patch'), [a], { isAsPrepared: false, unshown: [b], foreign: undefined }],
+    [
+      'lacks a user that was sent',
+      adding('patch'),
+      [a],
+      { isAsPrepared: false, unshown: [b], foreign: undefined },
+    ],
     ['shows who was not sent, after all', adding('put'), [a, b, c], { foreign: undefined, isUndone: true }],
     [
       'to a change shows who was not sent',

@@ -34,7 +34,7 @@ describe('an answer that is behind its own write', () => {
   it.each([
     ['a fetch shows the write at once', 0],
     ['a fetch is behind for half a minute too', 30_000],
-  ])('takes no newcomer out, blames nobody and ends in sync where %s', async (_, getLagMs) => {
+  ])('takes no newcomer out, records no drift and ends in sync where %s', async (_, getLagMs) => {
     const { tell, later, world, shown, state, drift, pending } = await company({ getLagMs });
     await tell({ snapshot: 'g', of: ['a', 'b'] });
     world.advance(HOUR_MS);
@@ -53,7 +53,7 @@ describe('an answer that is behind its own write', () => {
   });
 
   it.each([0, 30_000])(
-    'takes nobody out of a new group whose users come a moment later (a fetch is %i ms behind)',
+    'takes no member out of a new group whose users come a moment later (a fetch is %i ms behind)',
     async (getLagMs) => {
       const { tell, later, world, shown, drift } = await company({ getLagMs });
       world.platform.behind = (kind) => kind === 'create';
@@ -66,7 +66,7 @@ describe('an answer that is behind its own write', () => {
   );
 
   it.each(['authoritative', 'additive'])(
-    'neither hides a removal nor a new name, and calls them nobody else’s (%s)',
+    'neither hides a removal nor a new name, and is no drift (%s)',
     async (membership) => {
       const { tell, later, world, shown, drift, state } = await company({}, { membership });
       await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -81,7 +81,7 @@ describe('an answer that is behind its own write', () => {
   );
 });
 
-describe('a user whom the platform drops from what it takes', () => {
+describe('a user that the platform drops from what it takes', () => {
   it('stays in what is sent, is shown as pending, and is sent by itself once an hour at most', async () => {
     const { tell, sweepAfter, world, shown, state, pending } = await company();
     world.platform.refused.add('u-b');

@@ -161,7 +161,7 @@ describe('a name that the platform refuses', () => {
     expect(nameOnPlatform()).toBe(LONG);
   });
 
-  it('is found beside a member who is refused as well, and both keep nobody else in or out', async () => {
+  it('is found beside a member who is refused as well, and both keep no other member in or out', async () => {
     const { say, tell, pass, shown, state } = await company(
       (body, users) => isTooLong(body) || users.includes('u-bad'),
     );
@@ -186,7 +186,7 @@ describe('a name that the platform refuses', () => {
     expect(await state('g')).toMatchObject({ lastError: { code: 'name_in_use' } });
   });
 
-  it('keeps nobody in where each write is preceded by a read', async () => {
+  it('keeps no leaver in where each write is preceded by a read', async () => {
     const { say, pass, shown } = await company(isTooLong, { settings: { membership: 'additive' } });
     say({ upsert: 'g', name: LONG }, { take: ['b'], from: 'g' });
     await pass(2 * HOUR_MS);
@@ -237,7 +237,7 @@ describe('an external id that the platform never changes', () => {
     expect(await state('g')).toMatchObject({ lastError: { code: 'spoke_id_refused' } });
   });
 
-  it('keeps nobody in or out of a group that was adopted by its name', async () => {
+  it('keeps no member in or out of a group that was adopted by its name', async () => {
     const { world, tell, pass, state } = await company(({ spokeId }) => spokeId === 'h' && isAdopted, {
       settings: { adoptExisting: 'byName' },
     });

@@ -2,13 +2,14 @@ import type { GroupState, GuardRecord, Intent } from '../../domain/group-state.t
 import type { PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { judgeAnswer, type Outcome, showsWrite } from '../../plan/answer.ts';
-import { countsOf, SETTLED, type Write } from '../../plan/decide.ts';
+import { countsOf } from '../../plan/counts.ts';
+import { SETTLED, type Write } from '../../plan/decide.ts';
 import type { Reservation, Wanted } from '../../plan/facts.ts';
 import { overtakenForMs } from '../../plan/foreign.ts';
 import type { Flip } from '../ports/groups.ts';
 import { retireClaim } from '../retire-claim.ts';
 import { auditOf, originOf } from './audit.ts';
-import { leftInDoubt } from './doubt.ts';
+import { endsDoubt, leftInDoubt } from './doubt.ts';
 import { ALL_MEMBERS, learn } from './facts.ts';
 import { closeDrift, linkTo, recordForeign } from './foreign.ts';
 import { isUnfinished, OVERTAKEN, type Performed, type Round, type Turn } from './turn.ts';
@@ -118,7 +119,7 @@ async function judged(
 
 const settledBy = ({ held }: Write, { state }: Wanted) => (held.size > 0 ? 'held' : SETTLED[state]);
 
-/** Members whom the platform had refused or not shown, and has in the group now. */
+/** Ends the marks of members that the platform had refused or not shown, and has in the group now. */
 async function markTaken(view: View | undefined, { ref }: GroupState, { standing }: Wanted, { ports }: Turn) {
   for (const [user, some] of standing) {
     if (view?.users.has(user) !== true) continue;
@@ -164,12 +165,13 @@ async function shownAfter(
 /** What the write used up, and why the group is not clean after it. */
 function leftovers(
   { write: { consumes, left }, intent, round: { rejected, state }, turn: { trial } }: Writing,
-  { kept, foreign, isUndone, unshown }: Outcome,
+  { kept, foreign, isUndone, unshown, isAsPrepared }: Outcome,
 ): Partial<Flip> {
   // An approval of removals that did not happen stays.
   const isUsedUp = consumes !== undefined && kept.length === 0;
   // An earlier write that may land yet is looked for once more, or its view would explain what others do for good.
-  const isLookedFor = rejected !== undefined || state.doubt !== undefined;
+  const doubtEnded = isAsPrepared && endsDoubt(state);
+  const isLookedFor = rejected !== undefined || (state.doubt !== undefined && !doubtEnded);
   // What was held of another platform group, which this one replaces.
   const isHeldBefore = intent.action === 'create' && (state.hold ?? state.approval) !== undefined;
   const isLeft = [
@@ -181,7 +183,11 @@ function leftovers(
     unshown.length > 0,
     isUnfinished(trial),
   ].includes(true);
-  return { ...(isUsedUp ? { consumedHold: consumes } : {}), ...(isLeft ? { unfinished: true } : {}) };
+  return {
+    ...(doubtEnded && { doubtEnded }),
+    ...(isUsedUp && { consumedHold: consumes }),
+    ...(isLeft && { unfinished: true }),
+  };
 }
 
 /** Removals that did not happen leave the guard's book, else they would hold up everybody's leavers. */

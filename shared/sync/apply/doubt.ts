@@ -19,5 +19,10 @@ export function leftInDoubt(
   nowMs: number,
 ): Required<Pick<Flip, 'doubt' | 'doubts'>> {
   const { doubted, doubts } = inDoubt(intent, state, nowMs);
-  return { doubt: { intent: doubted, untilMs: nowMs + DOUBT_MS }, doubts };
+  const isAnswered = doubts === undefined || (state.doubt?.isAnswered === true && state.doubts === undefined);
+  const doubt = { intent: doubted, untilMs: nowMs + DOUBT_MS, ...(isAnswered && { isAnswered }) };
+  return { doubt, doubts };
 }
+
+/** Whether a write that is shown whole leaves no earlier one that may take effect yet. */
+export const endsDoubt = ({ doubt }: GroupState): boolean => doubt?.isAnswered === true;

@@ -89,7 +89,7 @@ export async function postpone(
   await ports.applyQueue.wake([{ ...ref, afterMs: wakeAtMs - nowMs }]);
 }
 
-/** A write that the platform refused, and the users whom the directory has it take out; a deletion has neither. */
+/** A write that the platform refused, and the users that the directory removed. A deletion has neither. */
 interface Refusal {
   readonly plan?: Plan;
   readonly leavers?: readonly PlatformUserId[];

@@ -37,7 +37,7 @@ export interface Round extends Facts {
 /**
  * The platform refuses a write for what is in it, and does not say for what: the members go without name and external id,
  * the removals without the additions, then the additions by halves, then each field alone. So one unacceptable user or
- * field keeps nobody else in or out.
+ * field keeps no other member in or out.
  */
 export interface Trial {
   /** Lots of additions that wait for those before them. */

@@ -65,6 +65,8 @@ export interface Flip {
   /** The answer did not show the write: until then it explains what is found. */
   readonly doubt?: NonNullable<GroupState['doubt']> | undefined;
   readonly doubts?: readonly ViewPointer[] | undefined;
+  /** Earlier writes were answered, and this one is shown whole: none of them is in doubt any more. */
+  readonly doubtEnded?: boolean;
   /** The write took members out: a failure that goes on is reported again. */
   readonly hasRemoved?: boolean;
 }
