@@ -195,3 +195,25 @@ describe('a request that died while it wrote members', () => {
     expect(Object.keys(item ?? {}).filter((name) => name.startsWith('write'))).toEqual([]);
   });
 });
+
+it.each(['before its revision', 'before its registers'])(
+  'a user who is deleted while a request adds them, %s, gets no access by it',
+  async (moment) => {
+    const { id } = (await client.post('/Users', { userName: 'ann' })).body;
+    let isDone = false;
+    interrupt = async (operation, key) => {
+      const isThere =
+        moment === 'before its revision' ? key.startsWith('S#default#Group') : key.includes(' M#');
+      if (isDone || operation !== 'update' || !isThere) return;
+      isDone = true;
+      world.time.nowMs += 10;
+      expect((await client.delete(`/Users/${id}`)).status).toBe(204);
+      world.time.nowMs += 10;
+    };
+    expect((await client.patch(group, [add('members', valuesOf([id, 'm900']))])).status).toBe(204);
+    expect(isDone).toBe(true);
+    const wanted = (await world.desired(group.slice('/Groups/'.length)))?.members;
+    expect(wanted).toContain('m900');
+    expect(wanted).not.toContain(id);
+  },
+);
