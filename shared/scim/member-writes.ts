@@ -6,7 +6,7 @@
  *     write   the registers of the members, and for a whole list the floor
  *     end     one update of the group's item: the id of the write goes
  *
- * While a write is open, the version names a list that nobody can read yet. The answer to a read then carries an entity tag
+ * While a write is open, the version names a list that no request can read yet. The answer to a read then carries an entity tag
  * of its content, which no request can use: it is never answered with 304, and If-Match with it is answered with 412.
  */
 

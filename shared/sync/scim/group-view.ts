@@ -18,7 +18,7 @@ export interface GroupView {
 /** Writes that begin while members are read. After so many in a row the answer gets the tag of an open version. */
 const MAX_READS = 3;
 
-/** Whether a write of members is open, so that the version names a list that nobody can read yet. */
+/** Whether a write of members is open, so that no read shows the list of its version yet. */
 export const isOpen = ({ writes }: ScimResource, { ports }: ScimContext): boolean =>
   openWrites(writes, ports.clock()).length > 0;
 

@@ -132,15 +132,12 @@ export async function rewriteResource(
   for (let race = 0; race < MAX_RACES; race += 1) {
     const before = await readForChange(id, type, context, race === 0 ? found : undefined);
     await context.admitted;
-    const nowMs = ports.clock();
-    if (ifMatch !== undefined) checkIfMatch(ifMatch, before, nowMs);
-    const attributes = edit(before.attributes);
-    const changesMore = beside.isChange || (beside.seen ?? before.revision) !== before.revision;
-    const isChange = changesMore || state !== before.state || !isSameValue(attributes, before.attributes);
-    const revise = isChange ? nextRevision : idleRevision;
-    const write = changesMore ? ports.newId() : undefined;
-    const writes = write === undefined ? before.writes : withWrite(before.writes, write, nowMs);
-    const after = { ...revise(before, nowMs), attributes, state, writes };
+    if (ifMatch !== undefined) checkIfMatch(ifMatch, before, ports.clock());
+    const { after, write } = rewritten(
+      before,
+      { attributes: edit(before.attributes), beside, state },
+      context,
+    );
     const isIndexed = state === 'ending' || isIndexedAlike(before, after);
     if (!isIndexed) await indexResource(after, context);
     if (!(await ports.scim.save(connection, after, before))) continue;
@@ -150,7 +147,22 @@ export async function rewriteResource(
   throw new Error(`gave up after ${MAX_RACES} concurrent writes of one resource`);
 }
 
-/** @throws ScimError 412, also while members are being written: the version names a list that nobody has read yet */
+/** The next revision of a resource, and the write of members that begins with it. */
+function rewritten(
+  before: ScimResource,
+  { attributes, beside, state }: Pick<ScimResource, 'attributes' | 'state'> & { readonly beside: Beside },
+  { ports }: ScimContext,
+): Pick<Rewrite, 'after' | 'write'> {
+  const nowMs = ports.clock();
+  const changesMembers = beside.isChange || (beside.seen ?? before.revision) !== before.revision;
+  const isChange = changesMembers || state !== before.state || !isSameValue(attributes, before.attributes);
+  const revise = isChange ? nextRevision : idleRevision;
+  const write = changesMembers ? ports.newId() : undefined;
+  const writes = write === undefined ? before.writes : withWrite(before.writes, write, nowMs);
+  return { after: { ...revise(before, nowMs), attributes, state, writes }, write };
+}
+
+/** @throws ScimError 412, also while members are being written: no read has shown the list of that version yet */
 function checkIfMatch(ifMatch: string, { writes, version }: ScimResource, nowMs: number): void {
   const isOpen = openWrites(writes, nowMs).length > 0;
   if (namesVersion(ifMatch, isOpen ? undefined : version)) return;

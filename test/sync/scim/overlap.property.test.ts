@@ -10,7 +10,7 @@ import { type Answer, type Client, createWorld } from './support/server.ts';
  * its calls: the call never returns, and neither does the request.
  */
 
-/** More than are stated anew with each whole list, so that lists are also written as differences. */
+/** More members than a whole list always states, so that lists are also written as differences. */
 const BASE = Array.from({ length: 104 }, (_, n) => `m${n}`);
 const FIRST_VERSION = 1;
 

@@ -195,3 +195,28 @@ describe('a request that died while it wrote members', () => {
     expect(Object.keys(item ?? {}).filter((name) => name.startsWith('write'))).toEqual([]);
   });
 });
+
+it.each([
+  ['before it is dated', (operation: string, key: string) => operation === 'get' && key.startsWith('ST#')],
+  ['before its registers', (operation: string, key: string) => operation === 'update' && key.includes(' M#')],
+])(
+  'a user who is deleted beside a request that adds them, %s, gets no access by it',
+  async (_when, isThen) => {
+    const { id } = (await client.post('/Users', { userName: 'ann' })).body;
+    let isDone = false;
+    interrupt = async (operation, key) => {
+      if (isDone || !isThen(operation, key)) return;
+      isDone = true;
+      // The request has read the user by then: its token is looked up beside its first reads.
+      for (let tick = 0; tick < 20; tick += 1) await new Promise((resolve) => setImmediate(resolve));
+      world.time.nowMs += 10;
+      expect((await client.delete(`/Users/${id}`)).status).toBe(204);
+      world.time.nowMs += 10;
+    };
+    expect((await client.patch(group, [add('members', valuesOf([id, 'm900']))])).status).toBe(204);
+    expect(isDone).toBe(true);
+    const wanted = (await world.desired(group.slice('/Groups/'.length)))?.members;
+    expect(wanted).toContain('m900');
+    expect(wanted).not.toContain(id);
+  },
+);

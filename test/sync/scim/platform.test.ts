@@ -102,3 +102,53 @@ describe('a push that would remove most of a group', () => {
     expect(told.shown(group)).toEqual([[]]);
   });
 });
+
+describe('a user that was deleted', () => {
+  const rest = ['b', 'c', 'd', 'e', 'f'];
+  beforeEach(async () => {
+    expect((await client.delete(`/Users/${ids['a']}`)).status).toBe(204);
+    await told.tell();
+    told.world.advance(1_000);
+  });
+
+  it.each<[string, (late: unknown[]) => Promise<{ status: number }>]>([
+    ['adds the user', (late) => patch(add('members', late))],
+    ['replaces the list', (late) => patch(replace('members', late))],
+    [
+      'puts the list',
+      (late) => client.put(`/Groups/${group}`, { displayName: 'Engineering', members: late }),
+    ],
+  ])('stays deleted when a late request that names others too %s', async (_what, request) => {
+    expect((await request(valuesOf(NAMES))).status).toBeLessThan(300);
+    await told.tell();
+    expect(told.shown(group)).toEqual([users(...rest)]);
+    const members = (await client.get(`/Groups/${group}`)).body.members;
+    expect(members.map(({ value }: { value: string }) => value).sort()).toEqual(
+      rest.map((name) => ids[name]).sort(),
+    );
+    expect((await client.get(`/Users/${ids['a']}`)).status).toBe(404);
+  });
+
+  it('leaves the version of a group as it is when a late request names no other user', async () => {
+    const { etag } = (await client.get(`/Groups/${group}`)).headers;
+    expect((await patch(add('members', valuesOf(['a'])))).status).toBe(204);
+    expect((await client.get(`/Groups/${group}`)).headers['etag']).toBe(etag);
+  });
+
+  it('is in no group that is made later', async () => {
+    const made = await client.post('/Groups', { displayName: 'Later', members: valuesOf(['a', 'b']) });
+    expect(made.status).toBe(201);
+    expect(made.body.members).toHaveLength(1);
+    await told.tell();
+    expect(told.shown(made.body.id)).toEqual([users('b')]);
+  });
+
+  it('is back only as a user with a new id', async () => {
+    const emails = [{ value: 'a@acme.test', type: 'work' }];
+    const again = await client.post('/Users', { userName: 'a', emails });
+    expect(again.body.id).not.toBe(ids['a']);
+    await patch(add('members', [{ value: again.body.id }]));
+    await told.tell();
+    expect(told.shown(group)).toEqual([users(...NAMES)]);
+  });
+});

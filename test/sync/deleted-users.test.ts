@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import { ingest } from '../../shared/sync/ingest/ingest.ts';
+import { story } from '../support/engine/story.ts';
+
+/** A member joins by an event whose time is so many seconds before or after the deletion of the user. */
+async function joinedAround(seconds: number, isLate: boolean) {
+  const { world, tell, shown, hire } = await story();
+  await hire('ann', 'bob');
+  await tell({ snapshot: 'g', of: ['ann', 'bob'] });
+  world.advance(60_000);
+  const deletedMs = world.nowMs();
+  world.advance(60_000);
+  const send = async (id: string, atMs: number, type: string, data: object) => {
+    const time = new Date(atMs).toISOString();
+    const body = JSON.stringify({
+      specversion: '1.0',
+      id,
+      source: 'test',
+      time,
+      type: `directory.${type}`,
+      data,
+    });
+    await ingest([{ messageId: id, body, sentAtMs: world.nowMs() }], world.onlooker);
+    await tell();
+  };
+  const leave = () => send('leave', deletedMs, 'user.deleted', { user: { id: 'ann' } });
+  const join = () =>
+    send('join', deletedMs + seconds * 1_000, 'group.member.added', {
+      group: { id: 'g' },
+      members: [{ id: 'ann' }],
+    });
+  for (const next of isLate ? [leave, join] : [join, leave]) await next();
+  return shown('g');
+}
+
+it.each([true, false])(
+  'a membership event that is older than the deletion of its user gives no access (arrives after it: %s)',
+  async (isLate) => {
+    expect(await joinedAround(-1, isLate)).toEqual([['u-bob']]);
+  },
+);
+
+it.each([true, false])(
+  'a membership event that is newer than the deletion of its user puts them back (arrives after it: %s)',
+  async (isLate) => {
+    expect(await joinedAround(1, isLate)).toEqual([['u-ann', 'u-bob']]);
+  },
+);
