@@ -2,7 +2,7 @@ import { type GroupState, type Intent, READS_BEHIND_MS } from '../domain/group-s
 import type { GroupRef, PlatformGroupId } from '../domain/ids.ts';
 import type { ListedGroup } from '../domain/view.ts';
 import { tellsOfDeletion } from './attribute.ts';
-import type { Decision, Wait } from './decide.ts';
+import type { Decision, Wait } from './decision.ts';
 import { absenceLimits, existence, type PresenceInList } from './existence.ts';
 import type { Facts } from './facts.ts';
 

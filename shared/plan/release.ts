@@ -1,6 +1,7 @@
+import { policyFor } from '../contract/group-policy.ts';
 import { GROUP_FIELDS } from '../domain/group-fields.ts';
 import type { View } from '../domain/view.ts';
-import { type Decision, treatmentOf } from './decide.ts';
+import type { Decision } from './decision.ts';
 import type { Facts } from './facts.ts';
 import type { Plan } from './plan.ts';
 
@@ -22,8 +23,8 @@ const RELEASE: Decision = { kind: 'release', reason: 'a person released this gro
  *   otherwise                                    | PATCH without an external id
  */
 export function decideRelease(facts: Facts): Decision {
-  const { state, look, rejected, views, wanted } = facts;
-  const { mode, excluded } = treatmentOf(facts);
+  const { state, settings, look, rejected, views, wanted } = facts;
+  const { mode, excluded } = policyFor(settings, state.ref.group, state.registers.name?.value);
   const isAnswered = look !== undefined || rejected !== undefined;
   if (isAnswered || excluded || mode === 'report' || state.attempts >= MAX_TRIES) return RELEASE;
   if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] };

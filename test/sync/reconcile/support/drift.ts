@@ -1,14 +1,14 @@
 import { ConnectionSettings } from '../../../../shared/contract/settings.ts';
 import type { Trace } from '../../../../shared/domain/drift.ts';
 import { READS_BEHIND_MS } from '../../../../shared/domain/group-state.ts';
-import { groupId } from '../../../../shared/domain/ids.ts';
+import { groupId, platformGroupId } from '../../../../shared/domain/ids.ts';
 import { applyGroup } from '../../../../shared/sync/apply/apply.ts';
 import { ingest } from '../../../../shared/sync/ingest/ingest.ts';
 import { suspectTouched } from '../../../../shared/sync/reconcile/suspect.ts';
 import { dirtyNow } from '../../../../shared/sync/wake.ts';
 import { seededRandom } from '../../../../simulate/random.ts';
 import { allOf } from '../../../support/engine/story.ts';
-import { CONNECTION, createWorld, START_MS, type World } from '../../../support/engine/world.ts';
+import { COMPANY, CONNECTION, createWorld, START_MS, type World } from '../../../support/engine/world.ts';
 import type { RawEvent } from '../../../support/reading.ts';
 
 export const REF = { connection: CONNECTION, group: groupId('g') };
@@ -90,8 +90,11 @@ export async function followThenApply(world: World, id: string, ...traces: Trace
   return apply(world);
 }
 
-/** Apply of a group that is gone: the first 404 is noted, and a second one a minute later counts. */
+/** Applies a group that is gone: two 404s a minute apart count, while the list shows another managed group. */
 export async function applyGone(world: World) {
+  const id = world.platform.addForeign({ name: 'Managed', spokeId: 'managed', users: [] });
+  const owner = { connection: CONNECTION, group: groupId('managed') };
+  await world.onlooker.claims.claim(COMPANY, platformGroupId(id), owner);
   await apply(world);
   world.advance(60_000);
   return apply(world);
