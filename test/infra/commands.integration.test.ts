@@ -142,4 +142,4 @@ it('makes the calls that the policy of its people allows, no less and no more', 
       who,
     ).toEqual([]);
   }
-}, 500_000);
+}, 120_000);
