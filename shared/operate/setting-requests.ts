@@ -11,7 +11,7 @@ export const requestedKeys = (
 ): readonly ProtectedSetting[] => (before.fourEyes === true ? weakenedSettings(before, wanted) : []);
 
 /** `fourEyes` that is not set is off; a guard that is null is none. */
-const valueOf = (value: unknown): unknown => (value === undefined ? false : value);
+const requestedValue = (value: unknown): unknown => (value === undefined ? false : value);
 
 /** The settings that apply until another person has confirmed what weakens four eyes or the guard. */
 export function untilConfirmed(
@@ -35,7 +35,7 @@ export function withRequests(
   const settings = untilConfirmed(before.settings, wanted.settings);
   const changed = new Set<string>(differingSettings(before.settings, settings).map(({ key }) => key));
   const open = (before.requests ?? []).filter(({ key }) => !weakened.includes(key) && !changed.has(key));
-  const asked = weakened.map((key) => ({ key, value: valueOf(wanted.settings[key]), ...author }));
+  const asked = weakened.map((key) => ({ key, value: requestedValue(wanted.settings[key]), ...author }));
   return { ...wanted, settings, requests: [...open, ...asked] };
 }
 

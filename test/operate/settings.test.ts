@@ -41,7 +41,7 @@ async function company() {
 describe('a changed setting', () => {
   it('is known to the very next apply, however long workers remember connections', async () => {
     const { ref, remembering, change, names, state, world } = await company();
-    expect(await change()).toBe(1);
+    expect(await change()).toEqual({ replanned: 1, requested: [] });
     world.advance(WORKERS_KNOW_AFTER_MS);
     expect(await applyGroup(ref('g'), remembering)).toMatchObject({ outcome: 'written' });
     expect(names()).toEqual(['new g']);

@@ -98,9 +98,10 @@ export async function refuseEvents(
   const letters = again.flatMap((message) => {
     const { rejected } = decodeMessage({ ...message, receivedAtMs: ports.clock() });
     const { messageId, bound, failedBefore } = message;
-    return rejected
-      .filter(({ code }) => code === 'unstorable')
-      .map((one) => ({ messageId, queue: bound?.queue, failedBefore, ...one }));
+    const refusals = rejected.filter(({ code }) => code === 'unstorable');
+    // Its age may have run out since: it comes again, and is refused for that.
+    if (refusals.length === 0) failures.add(new Error('an event was not found again'), [messageId]);
+    return refusals.map((one) => ({ messageId, queue: bound?.queue, failedBefore, ...one }));
   });
   await bury(letters, ports, failures);
   return letters;
