@@ -254,7 +254,8 @@ async function changeLines(context: Context, comparison: ImportComparison | unde
 /** A single group can be adopted once the directory has it, and before apply has created another. */
 const adoptionLines = ({ connection }: Context): readonly string[] => [
   `  to take over those with exactly the same name, where it is unique, first: groupsync connections set ${connection} adoptExisting=byName`,
-  '  to take over single ones, first: groupsync pause; after the import: the commands above, then groupsync resume',
+  '  to take over single ones, first: groupsync pause',
+  '  after the import, the commands above, and then: groupsync resume',
 ];
 
 /** Whom the directory has not named is named by the file. */

@@ -7,7 +7,6 @@ import { syncGroups } from '../../shared/operate/follow.ts';
 import type { Named, Names } from '../../shared/operate/names.ts';
 import { planSettings } from '../../shared/operate/settings.ts';
 import { sayWaiting } from '../../shared/operate/status.ts';
-import { EARLIER_WRITE } from '../../shared/plan/waiting.ts';
 import { type GroupPlan, planGroup } from '../../shared/sync/apply/preview.ts';
 import { atOnce } from '../../shared/sync/gather.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
@@ -168,7 +167,7 @@ function* linesOf(plan: GroupPlan, names: Names, { paint }: Output): Generator<s
   if (hold !== null) yield `  next: groupsync holds show ${shellWords(group)}`;
   for (const line of clashLines(clashes.map((one) => ({ ...one, group })))) yield `  ${paint.bold(line)}`;
   if (waiting !== null) yield `  ${sayWaiting(waiting)}`;
-  if (note !== null && waiting?.code !== EARLIER_WRITE.code) yield paint.dim(`  ${note}`);
+  if (note !== null) yield paint.dim(`  ${note}`);
 }
 
 function sayChange(change: GroupPlan['changes'][number], names: Names): string {

@@ -135,12 +135,12 @@ async function uncertainWorld() {
   await world.publish(added('g', 'bob'));
   const { ports, refOf } = world;
   const state = await ports.groups.read(refOf('g'));
-  if (state?.view === undefined) throw new Error('expected a linked group');
-  const { platformId = '', version: versionBefore = '' } = state;
+  const { view, platformId, version: versionBefore } = state ?? {};
+  if (!view || !platformId || !versionBefore) throw new Error('expected a linked group');
   const intent = { id: 'i', action: 'patch', atMs: world.clock.ms, name: 'Blue', spokeId: 'g' } as const;
   const untilMs = world.clock.ms + 900_000;
   await world.publish(removed('g', 'bob'));
-  const doubt = { intent: { ...intent, platformId, versionBefore, view: state.view }, untilMs };
+  const doubt = { intent: { ...intent, platformId, versionBefore, view: { ...view } }, untilMs };
   await world.table.update(groupKey(refOf('g')), { set: { doubt } });
   await world.apply('g');
   return { ...world, untilMs, cli: (...args: string[]) => runCli(args, { ports }) };
@@ -163,6 +163,19 @@ describe('a group that waits for the outcome of an earlier write', () => {
     expect((await cli('groups', '--json')).json.groups).toMatchObject([{ waiting }]);
     expect((await cli('plan', 'g', '--json')).json.plans).toMatchObject([{ action: 'none', waiting }]);
     expect((await cli('explain', 'g', 'm-ann', '--json')).json).toMatchObject({ waiting });
+  });
+
+  it('shows the reason in plan although the platform cannot be asked', async () => {
+    const { ports, table, refOf } = await uncertainWorld();
+    await table.update(groupKey(refOf('g')), {
+      set: { suspect: { version: null, traces: [], atMs: 1 }, suspectAt: 1 },
+    });
+    const failing = new PlatformFailure('unavailable', 'GET /x answered 503', {});
+    const broken = { ...ports, platforms: { open: () => Promise.reject(failing) } };
+    const { stdout, code } = await runCli(['plan', 'g'], { ports: broken });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(WAITS);
+    expect(stdout).toContain('what would change is unknown: GET /x answered 503');
   });
 
   it('ends sync early with exit code 3 when it waits for longer than the timeout', async () => {

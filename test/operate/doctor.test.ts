@@ -198,6 +198,12 @@ describe('examine', () => {
     [/^default: gate: .*unauthorized.*because.* mend: .*groupsync connect default/, gate('unauthorized')],
     [/^default: gate: .*paused.* mend: .*groupsync resume/, gate('paused')],
     [
+      /^default: group by id: .*503.* mend: wait/,
+      async ({ platform }) => {
+        platform.failing = (kind) => (kind === 'get' ? 503 : undefined);
+      },
+    ],
+    [
       /^default: platform calls: PATCH \/x: 2 of 8 calls \(25 %\) failed since .*the last with 503 mend: wait/,
       async ({ ports, connection, clock: { ms } }) => {
         const seen = await ports.gates.read(connection.name);

@@ -34,7 +34,7 @@ describe('sync', () => {
     world.platform.deleteAsOther(id);
     // One 404 may be a moment's: the group is gone by a second one, at the next try.
     expect(await sync('g')).toEqual({
-      synced: [{ group: 'g', state: 'in_sync', version: expect.any(String), lastError: null }],
+      synced: [{ group: 'g', state: 'in_sync', version: expect.any(String), lastError: null, waiting: null }],
       stopped: null,
     });
     expect(users()).toEqual([['u-ann', 'u-bob']]);

@@ -1,7 +1,7 @@
 import type { Check } from '../../contract/answers.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
-import type { Applicant } from '../../sync/ports/platform.ts';
+import { type Applicant, failureIn } from '../../sync/ports/platform.ts';
 import { checkFields, neededFields } from '../connect/inspect.ts';
 import { rowsOf } from '../setting-requests.ts';
 import { failingEndpoints, sayFailingCalls, sayGate } from '../status.ts';
@@ -11,6 +11,8 @@ import { type Checked, check, connectAgain, fault, fixOfCall, guarded, wait, wel
 const MAX_UNMATCHED_SHARE = 0.1;
 /** Three runs of the schedule that were missed. */
 const staleMs = (schedule: string) => 180_000 * Math.max(5, Number(/\d+(?= minutes)/.exec(schedule)));
+/** Groups of a page in which a linked one is looked for. */
+const READ_AT_ONCE = 32;
 const OLD_BACKLOG_MS = 15 * 60_000;
 /** Stamps tolerate 5 minutes (`time_in_future`), coalescing 2 seconds; a person's machine is in between. */
 const MAX_SKEW_MS = 60_000;
@@ -23,6 +25,7 @@ export async function checkConnection(connection: Connection, ports: ToolPorts):
     guarded('credential', () => checkCredential(connection, ports)),
     guarded('gate', () => checkGate(connection, ports)),
     guarded('groups', () => checkGroups(connection, ports)),
+    guarded('group by id', () => checkOneGroup(connection, ports)),
     guarded('feed', () => checkFeed(connection, ports)),
   ]);
   const tried = connection.contract?.findings.find(({ about }) => about === 'PATCH version');
@@ -169,6 +172,27 @@ async function checkGroups({ name }: Connection, { index, groups, clock }: ToolP
     }),
     await checkUnmatched(name, wanted, index),
   ];
+}
+
+/** The list of groups may be well while single groups fail: reads one that groupsync manages. */
+async function checkOneGroup(connection: Connection, ports: ToolPorts): Promise<Checked> {
+  const id = await anyLinked(connection, ports);
+  if (id === undefined) return [];
+  const failure = await failureIn(async () => (await ports.platforms.open(connection)).groups.get(id));
+  if (failure === undefined) return well('group by id', 'a managed group can be read');
+  // The check of the credential reports this.
+  if (failure.kind === 'unauthorized') return [];
+  const fix = await fixOfCall(failure, connection.name, ports);
+  return fault('group by id', failure.message, fix ?? wait(undefined, ports.clock()));
+}
+
+async function anyLinked({ name }: Connection, { index, groups }: ToolPorts) {
+  for await (const page of index.all(name)) {
+    const states = await groups.readMany(page.slice(0, READ_AT_ONCE).map(({ ref }) => ref));
+    const linked = states.find(({ platformId, released }) => platformId !== undefined && !released);
+    if (linked !== undefined) return linked.platformId;
+  }
+  return undefined;
 }
 
 async function checkUnmatched(name: Connection['name'], wanted: number, index: ToolPorts['index']) {

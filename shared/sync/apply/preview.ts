@@ -247,7 +247,8 @@ const linkedTo = (facts: Facts, id: string, version: VersionToken, base: View): 
 /**
  * What apply would do to a group, for people.
  * @param settings other ones than the connection has
- * @throws PlatformFailure where apply itself would have to look before it plans, and cannot
+ * @throws PlatformFailure where apply itself would have to look before it plans, and cannot; not of a group that waits
+ *   already, whose plan says why
  */
 export async function planGroup(
   ref: GroupRef,
@@ -263,8 +264,12 @@ export async function planGroup(
   // A group that is in step by its own item and whole views, as most are, costs no further read.
   const needsProof = ({ decision, facts }: Preview) => decision.kind !== 'settle' || facts.state !== state;
   const preview = await undisturbed(state, ports, ask, needsProof);
-  if (preview.unseen !== undefined && preview.decision.kind !== 'write') throw preview.unseen;
   const waiting = waitingFor(preview.decision) ?? waitingOf(state, ports.clock());
+  if (preview.unseen !== undefined && preview.decision.kind !== 'write') {
+    if (waiting === undefined) throw preview.unseen;
+    const note = `what would change is unknown: ${preview.unseen.message}`;
+    return planOf(ref, 'none', { note, waiting: reportWaiting(waiting) });
+  }
   const clashes = await clashesOf(preview, chosen, ports);
   return { ...planFrom(ref, preview), waiting: reportWaiting(waiting), clashes };
 }
@@ -310,9 +315,6 @@ function planFrom(ref: GroupRef, { decision, facts, unseen }: Preview): GroupPla
       if (released) return planOf(ref, 'none', { note: 'a person let go of this group' });
       if (decision.kind === 'settle' && decision.failing !== undefined && decision.as !== 'held')
         return planOf(ref, 'none', { note: decision.failing.message });
-      const waiting = reportWaiting(waitingFor(decision));
-      if (waiting !== null && decision.kind === 'settle' && decision.as !== 'held')
-        return planOf(ref, 'none', { note: `waiting until ${waiting.until}: ${waiting.reason}` });
       if (decision.kind !== 'settle' || decision.as !== 'held' || hold === undefined)
         return planOf(ref, 'none', {});
       const users = [...(facts.held?.users ?? [])].sort();
