@@ -1,7 +1,7 @@
 import pMap from 'p-map';
 import * as z from 'zod';
-import { applySetting } from '../../shared/contract/change-setting.ts';
 import { SettingRequestRow } from '../../shared/contract/answers.ts';
+import { applySetting } from '../../shared/contract/change-setting.ts';
 import type { Gate } from '../../shared/domain/gate.ts';
 import { groupId, memberId, platformGroupId, platformUserId, roleId } from '../../shared/domain/ids.ts';
 import { decideRequests } from '../../shared/operate/confirm-settings.ts';

@@ -1,6 +1,7 @@
 import type { ShownLetter } from '../../shared/contract/answers.ts';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { GroupState } from '../../shared/domain/group-state.ts';
+import type { Hold } from '../../shared/domain/hold.ts';
 import {
   type ConnectionName,
   type GroupRef,
@@ -8,7 +9,6 @@ import {
   type MemberId,
   memberId,
 } from '../../shared/domain/ids.ts';
-import type { Hold } from '../../shared/domain/hold.ts';
 import { readStamp } from '../../shared/domain/stamp.ts';
 import { describeLetter } from '../../shared/operate/dead-letters/describe.ts';
 import { surveyLetters } from '../../shared/operate/dead-letters/survey.ts';

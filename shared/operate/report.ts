@@ -1,8 +1,8 @@
 import type { GroupReport, GroupStateName } from '../contract/answers.ts';
-import { reportWaiting, waitingOf } from '../plan/waiting.ts';
 import { type GroupRegisters, isUnheardOf } from '../domain/group.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import type { ConnectionName } from '../domain/ids.ts';
+import { reportWaiting, waitingOf } from '../plan/waiting.ts';
 import { gather } from '../sync/gather.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 

@@ -5,7 +5,6 @@ import { hasDeparted } from '../domain/group.ts';
 import type { GroupField } from '../domain/group-fields.ts';
 import {
   type Contest,
-  type GroupError,
   type GroupState,
   type Intent,
   type MemberCounts,

@@ -7,7 +7,7 @@ import { createGroupClient, type GroupClient } from './group-client.ts';
 import type { PlatformsOptions, RefreshCause, RefusedSecrets, SecretInUse } from './oauth-secret.ts';
 import { credentialFor, refusedSecrets } from './oauth-secret.ts';
 import { type Calling, failureOf } from './platform-failure.ts';
-import { readableEmployees, feedPages, recordOf } from './records.ts';
+import { feedPages, readableEmployees, recordOf } from './records.ts';
 
 /** A secret that is good is read again this seldom, since each read is paid for; one that was refused, at once. */
 const SECRET_AGE_MS = 3_600_000;

@@ -6,8 +6,8 @@ import { type Call, endpoint } from '../endpoint.ts';
 import { ApiError, badRequest, forbidden, notFound } from '../errors.ts';
 import { changeGroup, createGroup, deleteGroup } from '../group-changes.ts';
 import { Ok } from '../schemas/account.ts';
-import { GROUP_WRITE_SCOPES, mayWrite } from '../scopes.ts';
 import { CreateGroup, type Group, ShownGroup, WriteGroup } from '../schemas/group.ts';
+import { GROUP_WRITE_SCOPES, mayWrite } from '../scopes.ts';
 
 const area = 'Groups';
 const ofGroup = z.object({ groupId: z.string() });

@@ -1,6 +1,6 @@
 import type { AdoptedPair, AdoptionPlan, MatchPreview } from '../../contract/answers.ts';
-import { fieldName, matchForm } from '../../contract/match-rule.ts';
 import { mayCreate } from '../../contract/group-policy.ts';
+import { fieldName, matchForm } from '../../contract/match-rule.ts';
 import { renderName } from '../../contract/name-template.ts';
 import { type ConnectionSettings, matchRules } from '../../contract/settings.ts';
 import { groupExists, groupName } from '../../domain/group.ts';

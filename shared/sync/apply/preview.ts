@@ -13,12 +13,12 @@ import { clashFinder } from '../../plan/name-clash.ts';
 import { EARLIER_WRITE, reportWaiting, waitingOf } from '../../plan/waiting.ts';
 import { ownerOf } from '../claim-group.ts';
 import { openPlatform } from '../open-platform.ts';
-import { unmanagedOf } from '../unmanaged.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { AuditedChange } from '../ports/logs.ts';
 import { type Platform, PlatformFailure } from '../ports/platform.ts';
 import { MAX_CONFLICTS } from '../tuning.ts';
+import { unmanagedOf } from '../unmanaged.ts';
 import { learn, type Reading, readFormer, startOf } from './facts.ts';
 import { heldBy, withHeld, withoutHold } from './perform.ts';
 

@@ -1,6 +1,6 @@
 import { StageSettings } from '../../../infra/settings.ts';
-import { ENVIRONMENT, METRIC_NAMESPACE } from '../../../shared/contract/names.ts';
 import { METRICS } from '../../../shared/contract/metrics.ts';
+import { ENVIRONMENT, METRIC_NAMESPACE } from '../../../shared/contract/names.ts';
 import { everyResourceOf, synthesise } from '../../infra/synthesised.ts';
 import { namesOfForm } from './walk.ts';
 

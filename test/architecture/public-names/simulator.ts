@@ -3,8 +3,8 @@ import {
   By,
   type Controls,
   ForeignChange,
-  registerControls,
   RequestsQuery,
+  registerControls,
   UpsertEmployee,
 } from '../../../local/platform/controls/endpoints.ts';
 import { Fault } from '../../../local/platform/controls/faults.ts';
