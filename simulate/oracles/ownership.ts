@@ -60,6 +60,10 @@ function judgeStray(sight: Sight, { change, owner }: Sight['strays'][number]): v
   accuse('ownership', cause, owner ?? {}, sentence);
 }
 
+/** A release takes back the external id that groupsync had set, and changes nothing else. */
+const clearsExternalId = ({ sent, spokeIdBefore }: Change, group: string): boolean =>
+  spokeIdBefore === group && sent.spokeId === null && sent.users === undefined && sent.name === undefined;
+
 function judgeWrite(
   sight: Sight,
   { change, owner, connection }: Sight['writes'][number],
@@ -70,7 +74,8 @@ function judgeWrite(
       done && deed.connection === owner.connection && group === owner.group && atMs <= change.atMs,
   );
   const last = deeds.findLast(({ kind }) => kind === 'release' || kind === 'adopt');
-  if (last?.kind === 'release' && change.atMs - last.atMs > UNDER_WAY_MS) {
+  const isLate = last?.kind === 'release' && change.atMs - last.atMs > UNDER_WAY_MS;
+  if (isLate && !clearsExternalId(change, owner.group)) {
     const sentence = `A person let go of the group ${owner.group}; expected no further write, but there was a ${change.action} of ${change.id}.`;
     sight.accuse('ownership', 'write_after_release', owner, sentence);
   }
