@@ -75,15 +75,15 @@ export const OUTPUT_SCHEMAS = {
   }),
   'connections confirm': z.object({
     outcome: z.enum(['confirmed', 'rejected', 'none']),
-    requests: z.array(SettingRequestRow).describe('What was confirmed or rejected.'),
-    replanned: count.describe('Groups that are looked at again.'),
+    requests: z.array(SettingRequestRow).describe('Requests that were confirmed or rejected.'),
+    replanned: count.describe('Groups that are planned again.'),
   }),
   'connections set': z.object({
     changed: z.array(z.object({ key: text, before: text, after: text })).describe('Values as JSON.'),
     requested: z
       .array(text)
-      .describe('Settings that stay as they are until another person confirms the change.'),
-    replanned: count.describe('Groups that are looked at again.'),
+      .describe('Settings that do not change until another person confirms the change.'),
+    replanned: count.describe('Groups that are planned again.'),
   }),
   'connections remove': z.object({
     removed: text,

@@ -120,7 +120,7 @@ export interface HoldPage {
   readonly name: string | null;
   /** null: nothing of the group is held (any more). */
   readonly hold: (HoldRow & { readonly by: string | null; readonly reason: string | null }) | null;
-  /** Removals that a person approved while the hold stays over the others; null once they are written. */
+  /** Removals that an operator approved while the hold stays over the others; null after they are written. */
   readonly approved: { readonly removes: number; readonly by: string; readonly reason: string } | null;
   readonly goes: readonly HeldPerson[];
   readonly stays: readonly HeldPerson[];
@@ -207,7 +207,7 @@ export interface Checks {
 export interface SettingsPreview {
   readonly changes: readonly { readonly key: string; readonly before: string; readonly after: string }[];
   readonly replans: boolean;
-  /** Settings that stay as they are until another person confirms the change. */
+  /** Settings that do not change until another person confirms the change. */
   readonly requested: readonly string[];
   /** null: there are too many groups to plan them all here. */
   readonly plans: readonly GroupPlan[] | null;

@@ -109,7 +109,7 @@ export class ConnectorStack extends Stack {
     // A dead letter that is replayed is an event: who may not send one must not be able to lay one down here.
     closeTo(ingest.worker.role.roleArn, queues.eventsDlq);
     closeTo(apply.worker.role.roleArn, queues.applyDlq);
-    // The runbook sends on the events that are left here. EventBridge and SNS have statements of their own.
+    // An operator sends on the events in this queue (runbook). EventBridge and SNS have their own statements.
     const undeliveredSenders = [
       reconcile.schedulerRole,
       people.schedulerRole,

@@ -119,7 +119,7 @@ export const closeTo = (producers: string | readonly string[], queue: Queue) =>
       resources: [queue.queueArn],
       conditions: {
         ArnNotEquals: { 'aws:PrincipalArn': producers },
-        // EventBridge and SNS have statements of their own. SQS redrive is bounded by `redriveAllowPolicy`.
+        // EventBridge and SNS have their own statements. `redriveAllowPolicy` limits SQS redrive.
         Bool: { 'aws:PrincipalIsAWSService': 'false' },
       },
     }),

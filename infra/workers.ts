@@ -175,7 +175,7 @@ interface ScheduledWorkerProps extends ConnectorFunctionProps {
 
 export class ScheduledWorker extends Construct {
   readonly worker: ConnectorFunction;
-  /** The role in which the scheduler calls the function, and sends to `undelivered` what it could not call. */
+  /** The role with which the scheduler calls the function, and sends failed calls to `undelivered`. */
   readonly schedulerRole: Role;
 
   constructor(scope: Construct, id: string, { tasks, undelivered, ...props }: ScheduledWorkerProps) {

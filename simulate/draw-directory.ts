@@ -60,8 +60,8 @@ export function drawPeople(
 const CONVERSIONS = 0.5;
 
 /**
- * Roles that end while another of the same user begins, before or after it: a contractor becomes an employee, a rehire. They
- * have a random stream of their own, so that the rest of a run is as it would be without them.
+ * Roles that end shortly before or after another role of the same user begins: a contractor becomes an employee, a rehire.
+ * They have their own random stream, so that the rest of a run is the same as without them.
  */
 export function drawConversions(
   random: Random,

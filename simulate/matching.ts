@@ -54,7 +54,7 @@ export function expectedUsers(
 ): ExpectedUsers {
   const { includeStates = ['ACTIVE'], memberIdField = 'userId' } = settings;
   const idOf = ({ role, userId }: HeldEmployee) => (memberIdField === 'id' ? role : userId);
-  /** Where groups hold users, all roles of one user are one person. */
+  /** If groups hold users, all roles of one user are one person. */
   const rolesOf = (one: HeldEmployee): readonly HeldEmployee[] =>
     memberIdField === 'id' || one.userId === null ? [one] : (holders.byUser.get(one.userId) ?? [one]);
   const isActive = ({ state }: HeldEmployee) => state === 'ACTIVE';
@@ -131,7 +131,7 @@ export function contestedAddresses(life: Life, connection: string): Contested {
   return contested;
 }
 
-/** By role: whose it is, of roles that begin for a user who has one already, where groups hold users. */
+/** The user by role, for roles of a user who already has another role, if groups hold users. */
 function furtherRolesIn({ connections, happenings }: Life, connection: string): ReadonlyMap<string, string> {
   const holdsRoles = connections.find(({ name }) => name === connection)?.settings['memberIdField'] === 'id';
   const further = happenings.flatMap(({ deed }): (readonly [string, string])[] =>

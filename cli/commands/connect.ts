@@ -75,7 +75,7 @@ async function connect(context: Context, text: string | undefined, options: Conn
   for (const line of tried) out.note(line);
   out.answer(document(true), () => {
     out.line(`connected ${name} to the company ${company}${observing ? ', observing only' : ''}`);
-    if (replanned > 0) out.line(`${plural(replanned, 'group')} will be looked at within two minutes`);
+    if (replanned > 0) out.line(`${plural(replanned, 'group')} will be planned again within two minutes`);
   });
   // Named as an argument, it would be missing in the hints: they would be about another company.
   const own = name === context.connection ? '' : `--connection ${name} `;
@@ -161,7 +161,7 @@ function printInspection({ checks, preview, adoption }: Inspection, { out }: Con
   for (const line of adoptionLines(adoption)) out.note(line);
   for (const line of clashLines(adoption.clashes)) out.note(paint.bold(line));
   if (adoption.clashes.length > 0)
-    out.note('  to take over those with exactly the same name, where it is unique: --adopt name');
+    out.note('  to adopt every group whose name is exactly the same and unique: --adopt name');
 }
 
 const SHOWN_PAIRS = 10;

@@ -52,11 +52,9 @@ export function addConnections(program: Command, act: Act): void {
     .action(act(set));
   connections
     .command('confirm')
-    .description(
-      'settings that wait for a second person (four eyes): confirm or reject what another person asked for',
-    )
+    .description('confirm or reject changes of settings that another person requested (four eyes)')
     .argument('<name>')
-    .option('--reject', 'end the requests; the settings stay as they are')
+    .option('--reject', 'reject the requests; the settings do not change')
     .addHelpText(...examples('connections confirm default', 'connections confirm default --reject'))
     .action(act(confirm));
   connections
@@ -139,7 +137,7 @@ async function set(context: Context, name: string, changes: readonly string[]): 
   }
   for (const { key, before, after } of plan.changes) out.note(`${key}: ${before} → ${after}`);
   for (const key of plan.requested)
-    out.note(`four eyes is on: ${key} stays as it is until another person confirms the change`);
+    out.note(`four eyes is on: ${key} does not change until another person confirms it`);
   if (plan.replans) await previewChange(context, plan, changes);
   if (!(await context.confirm('Change the settings?'))) return EXIT.failed;
   const { replanned, requested } = await changeSettings(plan, ports, (meanwhile) => {
@@ -153,7 +151,7 @@ async function set(context: Context, name: string, changes: readonly string[]): 
   const changed = plan.changes.filter(({ key }) => !requested.includes(key));
   out.answer({ changed, requested, replanned }, () => {
     if (changed.length > 0)
-      out.line(`changed; ${plural(replanned, 'group')} will be looked at within two minutes`);
+      out.line(`changed; ${plural(replanned, 'group')} will be planned again within two minutes`);
     if (requested.length > 0) out.line(`requested: ${requested.join(', ')}; another person must confirm it`);
   });
   if (requested.length > 0)
@@ -162,7 +160,7 @@ async function set(context: Context, name: string, changes: readonly string[]): 
 }
 
 const requestLine = ({ key, before, after, by, at }: SettingRequestRow): string =>
-  `request     ${key}: ${before} → ${after}, by ${by} at ${at}; it waits for another person`;
+  `request     ${key}: ${before} → ${after}, by ${by} at ${at}; another person must confirm it`;
 
 async function confirm(context: Context, text: string, { reject = false }: { readonly reject?: boolean }) {
   const { out } = context;
@@ -181,8 +179,8 @@ async function confirm(context: Context, text: string, { reject = false }: { rea
   out.answer({ outcome: action, requests: shown, replanned }, () =>
     out.line(
       reject
-        ? 'rejected: the settings stay as they are'
-        : `confirmed; ${plural(replanned, 'group')} will be looked at within two minutes`,
+        ? 'rejected: the settings did not change'
+        : `confirmed; ${plural(replanned, 'group')} will be planned again within two minutes`,
     ),
   );
   return EXIT.done;

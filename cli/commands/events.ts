@@ -245,7 +245,7 @@ async function changeLines(context: Context, comparison: ImportComparison | unde
     ...(renamed.length > SHOWN ? [`… and ${renamed.length - SHOWN} more groups will be renamed`] : []),
     ...held.map((group) => `the guard would hold the removals of ${names.group(group)}`),
     ...(clashes === null
-      ? ['the platform could not be asked for groups of the same names']
+      ? ['the platform could not be checked for groups with the same names']
       : clashLines(clashes)),
     ...(clashes !== null && clashes.length > 0 ? adoptionLines(context) : []),
   ];
@@ -253,9 +253,9 @@ async function changeLines(context: Context, comparison: ImportComparison | unde
 
 /** A single group can be adopted once the directory has it, and before apply has created another. */
 const adoptionLines = ({ connection }: Context): readonly string[] => [
-  `  to take over those with exactly the same name, where it is unique, first: groupsync connections set ${connection} adoptExisting=byName`,
-  '  to take over single ones, first: groupsync pause',
-  '  after the import, the commands above, and then: groupsync resume',
+  `  to adopt every group whose name is exactly the same and unique, first: groupsync connections set ${connection} adoptExisting=byName`,
+  '  to adopt single groups, first: groupsync pause',
+  '  after the import, run the commands above, and then: groupsync resume',
 ];
 
 /** Whom the directory has not named is named by the file. */

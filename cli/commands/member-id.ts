@@ -7,13 +7,13 @@ import { Stopped } from '../io.ts';
 type MemberIdField = ConnectionSettings['memberIdField'];
 
 const FIELDS: readonly { readonly value: MemberIdField; readonly label: string; readonly hint: string }[] = [
-  { value: 'userId', label: 'userId', hint: 'the user id of an employee, as the specification says' },
-  { value: 'id', label: 'id', hint: 'the employee id, as newer descriptions of the platform say' },
+  { value: 'userId', label: 'userId', hint: 'the user id of an employee, as in the specification' },
+  { value: 'id', label: 'id', hint: 'the employee id, as in newer descriptions of the platform' },
 ];
 
 /**
- * The settings of a connection with the id that groups hold. For a new connection it is the one that existing groups
- * show; where they show none, a person is asked. Without a terminal the setting stays as it is.
+ * The settings of a connection, with `memberIdField` set to the id that groups hold. A new connection uses the id that
+ * existing groups show. If they show none, the command asks. Without a terminal the setting does not change.
  */
 export async function settleMemberIdField(
   context: Context,
@@ -27,7 +27,7 @@ export async function settleMemberIdField(
   out.note(
     `memberIdField stays ${settings.memberIdField}: no group on the platform shows which id groups hold`,
   );
-  out.note(`if groups hold the other: groupsync connections set ${input.name} memberIdField=id`);
+  out.note(`if groups hold the other id: groupsync connections set ${input.name} memberIdField=id`);
   return settings;
 }
 

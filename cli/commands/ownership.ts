@@ -79,7 +79,7 @@ function sayAdoption(outcome: AdoptOutcome, { group }: GroupRef): string {
 async function release(context: Context, group: string, { wait }: Wait): Promise<number> {
   const { out } = context;
   const ref = await context.group(group);
-  const question = `Let go of ${await context.said(ref)}? It keeps its name and members, loses the directory's id, and is written no more.`;
+  const question = `Release ${await context.said(ref)}? It keeps its name and members, loses the directory's id, and is no longer written.`;
   if (!(await context.confirm(question))) return EXIT.failed;
   const ports = await context.ports();
   const { platformId } = (await ports.groups.read(ref)) ?? {};

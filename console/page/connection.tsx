@@ -141,7 +141,7 @@ interface Reloading {
   readonly reload: () => Promise<void>;
 }
 
-/** Settings that four eyes keeps as they are until another person has confirmed the change. */
+/** Setting changes under four eyes that wait until another person confirms them. */
 function Requests({ of, reload }: Reloading & { readonly of: ConnectionPage['requests'] }) {
   if (of.length === 0) return null;
   const decide = (isConfirmed: boolean, done: string) => () =>

@@ -154,7 +154,7 @@ function Plan({ group, members }: { readonly group: string; readonly members: re
   );
 }
 
-/** Groups of the platform that creating this one would duplicate, each with the button that adopts it instead. */
+/** Platform groups that a creation of this group would duplicate, each with the button that adopts it instead. */
 function Clashes({ group, clashes }: Pick<GroupPlan, 'group' | 'clashes'>) {
   return (
     <>

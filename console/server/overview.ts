@@ -111,7 +111,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, des
       const { status, pending, groups } = await current.get();
       const { backlog, gate, failingCalls, credential, queues } = status;
       const { entries } = await activity.get();
-      // A group's page shows until when it waits, which moves with `dueMs`.
+      // A group's page shows the end of its wait, which changes with `dueMs`.
       const told = groups.map(({ ref, ...shown }) => [ref.group, shown]);
       const calls = failingCalls.map(({ endpoint, since, reason }) => [endpoint, since, reason]);
       const facts = [

@@ -146,7 +146,7 @@ async function heldOf(state: GroupState, asked: Asked): Promise<ReadonlySet<stri
   return readSet(state, state.hold, asked);
 }
 
-/** Users whom a hold is about; none where there is no hold, or its set cannot be read. */
+/** The users of a hold; none if there is no hold, or its set cannot be read. */
 async function readSet(
   { ref }: GroupState,
   hold: Hold | undefined,

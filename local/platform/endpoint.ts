@@ -41,7 +41,7 @@ export interface Endpoint<
   readonly query?: Query;
   readonly body?: Body;
   readonly response: z.ZodType;
-  /** The status of success; default: 200. */
+  /** The status of a successful answer; default: 200. */
   readonly status?: (settings: Settings) => number;
   /** Returns the JSON of the answer. @throws {ApiError} for every other answer */
   handle(call: Call<z.infer<Params>, z.infer<Query>, z.infer<Body>>): unknown;

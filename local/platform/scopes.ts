@@ -30,7 +30,7 @@ export const COMPANY_SCOPES: Readonly<Record<string, readonly string[]>> = {
   'company:legal-entities': ['legal entities'],
 };
 
-/** What may be written of groups; a token whose scopes name neither may write both. */
+/** The write scopes of groups; a token whose scopes name neither may write both. */
 export const GROUP_WRITE_SCOPES = {
   /** Create, rename and delete groups, and set their `spokeId`. */
   groups: 'groups:write',

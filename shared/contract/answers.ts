@@ -47,9 +47,9 @@ export type CredentialReport = Answer<typeof CredentialReport>;
 export const GroupStateName = z.enum(GROUP_STATES);
 export type GroupStateName = z.infer<typeof GroupStateName>;
 
-/** Why a group with changes is not written yet; null where it is written at the next opportunity. */
+/** Why a group with changes is not written yet; null if it is written at the next opportunity. */
 export const Waiting = z.object({
-  until: instant.describe('When the group is read again by itself.'),
+  until: instant.describe('When the group is read again automatically.'),
   code: text,
   reason: text,
 });
@@ -67,7 +67,7 @@ export const GroupReport = z.object({
   applied: count.describe('Members confirmed on the platform.'),
   users: z.array(text).describe("Users in the platform's group as last written or read, sorted."),
   pending: z.array(z.object({ id: text, cause: PendingCause, sinceMs: ms })),
-  waiting: nullable(Waiting).describe('Why its changes are not written yet, where they have to wait.'),
+  waiting: nullable(Waiting).describe('Why its changes are not written yet; null if they do not wait.'),
 });
 export type GroupReport = Answer<typeof GroupReport>;
 
@@ -86,8 +86,8 @@ export type SettingRequestRow = Answer<typeof SettingRequestRow>;
 const FailingEndpoint = z.object({
   endpoint: text.describe('Method and path template.'),
   failed: count,
-  total: count.describe('Calls since the first that failed.'),
-  share: z.number().describe('Failed calls by all calls, from 0 to 1.'),
+  total: count.describe('All calls since the first failed call.'),
+  share: z.number().describe('Failed calls divided by all calls, from 0 to 1.'),
   since: instant,
   lastFailureAt: instant,
   reason: text.describe('Status of the last failure, or the class of its error.'),
@@ -102,7 +102,7 @@ export const StatusReport = z.object({
     until: nullable(instant),
     reason: nullable(text),
   }),
-  failingCalls: z.array(FailingEndpoint).describe('Endpoints whose calls fail now; empty where none fails.'),
+  failingCalls: z.array(FailingEndpoint).describe('Endpoints whose calls fail now; empty if none fails.'),
   observing: z.boolean().describe('It plans only, and writes nothing.'),
   drift: text.describe('What is done about changes by others: restore, report or adopt.'),
   credential: CredentialReport,
@@ -243,7 +243,7 @@ export const Explanation = z.object({
     user: nullable(text),
   }),
   decision: z.object({ outcome: text, detail: text }),
-  waiting: nullable(Waiting).describe('Why the group is not written yet, where it has to wait.'),
+  waiting: nullable(Waiting).describe('Why the group is not written yet; null if it does not wait.'),
   write: nullable(
     z.object({
       at: instant,
@@ -347,7 +347,9 @@ export const HoldRow = z.object({
   keeps: z.int(),
   share: z
     .number()
-    .describe('Removals within the hour, these included, of the users that the group had before them.'),
+    .describe(
+      'Removals within the hour, including these, divided by the users that the group had before them.',
+    ),
   digest: text,
   rule: text,
   decision: z.enum(['waiting', 'approved', 'rejected']),
@@ -412,14 +414,14 @@ const AdoptionPlan = z.object({
 });
 export type AdoptionPlan = Answer<typeof AdoptionPlan>;
 
-/** Which id of an employee the platform's groups hold. */
+/** The employee id (`userId` or `id`) that the platform's groups hold. */
 const MemberIds = z.object({
   field: nullable(z.enum(['userId', 'id'])).describe(
-    'The memberIdField that the groups speak for; null: they do not tell.',
+    'The memberIdField that the groups show; null: they do not show it.',
   ),
   users: count.describe('Distinct ids in the groups.'),
-  userId: count.describe('Of these, the userId of an employee looked at, and the id of none.'),
-  id: count.describe('Of these, the id of an employee looked at, and the userId of none.'),
+  userId: count.describe('Ids that are the userId of a checked employee, and the id of none.'),
+  id: count.describe('Ids that are the id of a checked employee, and the userId of none.'),
 });
 export type MemberIds = Answer<typeof MemberIds>;
 

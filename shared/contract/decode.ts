@@ -26,7 +26,7 @@ export interface MessageToDecode {
   readonly knowsConnection?: (connection: ConnectionName) => boolean;
   /** Where given, events of a connection from before this are too old. */
   readonly eventsSinceMs?: (connection: ConnectionName) => number;
-  /** Where given, why the event with this stamp cannot be stored, as was found by trying; undefined for every other. */
+  /** If given: why the event with this stamp cannot be stored, as a try has shown; undefined for every other event. */
   readonly unstorable?: (stamp: Stamp) => string | undefined;
 }
 
@@ -137,7 +137,7 @@ function accept(
   });
   for (const event of events) {
     const reason = message.unstorable?.(event.stamp);
-    if (reason !== undefined) return invalid(`expected what can be stored: ${reason}`, 'unstorable');
+    if (reason !== undefined) return invalid(`expected an event that can be stored: ${reason}`, 'unstorable');
   }
   return events;
 }

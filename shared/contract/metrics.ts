@@ -81,7 +81,7 @@ export const METRICS = {
   FeedEventsRead: count(),
   /** Differences on the platform that we did not make; Kind is the kind of drift. */
   DriftFound: count('Kind'),
-  /** Ids of no known employee in groups that groupsync manages, at each sweep that finds some. */
+  /** Ids of no known employee in groups that groupsync manages; each sweep that finds some reports it. */
   UnknownUsers: level('Count'),
   /** Sweeps that came to their end, once per run however many connections there are. */
   SweepCompleted: count(),

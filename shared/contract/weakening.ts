@@ -2,7 +2,7 @@ import type { ConnectionSettings } from './settings.ts';
 
 type GuardLimits = ConnectionSettings['guard'];
 
-/** Settings that protect people from a single person's mistake: where four eyes is on, two people weaken them. */
+/** Settings that protect against one person's mistake: if four eyes is on, weakening them needs two people. */
 export const PROTECTED_SETTINGS = ['fourEyes', 'guard'] as const;
 export type ProtectedSetting = (typeof PROTECTED_SETTINGS)[number];
 
@@ -12,8 +12,8 @@ type Protected = Pick<ConnectionSettings, ProtectedSetting>;
 const LIMITS = ['minSize', 'maxRemovedShare', 'maxRemovedCount', 'perHourCount'] as const;
 
 /**
- * Whether a guard lets removals through that the one before would have stopped. Limits that are stricter beside it make
- * up for nothing.
+ * Whether a guard permits removals that the previous guard would have stopped. Other limits that are stricter do not
+ * compensate for that.
  *
  *     before | after  | weaker
  *     -------|--------|------------------------------

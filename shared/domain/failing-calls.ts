@@ -10,7 +10,7 @@ export const FailingCalls = z.lazy(() =>
     total: number,
     failed: number,
     lastFailedMs: number,
-    /** When a call of it last succeeded since then. */
+    /** When a call last succeeded since then. */
     lastGoodMs: number.exactOptional(),
     /** Status of the last failure, or the class of its error. */
     reason: text,
@@ -18,7 +18,7 @@ export const FailingCalls = z.lazy(() =>
 );
 export type FailingCalls = Frozen<z.infer<typeof FailingCalls>>;
 
-/** How the calls of one endpoint ended that are not recorded yet. */
+/** Outcomes of the calls of one endpoint that are not recorded yet. */
 export interface CallOutcomes {
   readonly total: number;
   readonly failed: number;
@@ -27,9 +27,9 @@ export interface CallOutcomes {
   readonly reason?: string;
 }
 
-/** Where some calls fail and some succeed, the record stays for this long after the last failure. */
+/** If some calls fail and others succeed, the record stays for this long after the last failure. */
 const MIXED_MS = 15_000;
-/** Retries are at most an hour apart, and one more hour where a group has used up its calls. */
+/** Retries are at most an hour apart, plus one hour if a group has used up its calls. */
 const LONGEST_SILENCE_MS = 2 * 3_600_000;
 /** During an outage one worker writes the record no more often than this. */
 const RECORDED_EVERY_MS = 5_000;
@@ -40,7 +40,7 @@ const RECORDED_EVERY_MS = 5_000;
  *     last call  | since the last failure | fails
  *     -----------|------------------------|------
  *     failed     | less than two hours    | yes
- *     failed     | longer                 | no: the call is not needed any more
+ *     failed     | longer                 | no: the call is no longer needed
  *     succeeded  | less than 15 seconds   | yes: some calls fail
  *     succeeded  | longer                 | no
  */
@@ -50,7 +50,7 @@ export function isFailing({ lastFailedMs, lastGoodMs = 0 }: FailingCalls, nowMs:
 }
 
 /**
- * The record with the latest outcomes in it. Records of endpoints that do not fail any more are dropped, and successful
+ * The record including the latest outcomes. Records of endpoints that no longer fail are dropped, and successful
  * calls of an endpoint without a record are not counted.
  */
 export function withOutcomes(
@@ -87,7 +87,7 @@ function joined(one: FailingCalls, latest: CallOutcomes | undefined): FailingCal
   };
 }
 
-/** Whether the outcomes change what the record says. A write costs money, so counts alone wait for a few seconds. */
+/** Whether the outcomes change more than the counts of the record. A write costs money, so counts alone wait for some seconds. */
 export function changesRecord(
   recorded: readonly FailingCalls[],
   outcomes: ReadonlyMap<string, CallOutcomes>,
@@ -104,9 +104,9 @@ export function changesRecord(
 }
 
 /**
- * A group was written, or a read showed it to be in sync: calls about groups succeed again. A failed write may never be
- * repeated, because the read after the outage found that it had taken effect; so the write is not waited for.
- * @returns the same array where nothing changes
+ * A group was written, or a read showed it in sync: calls about groups succeed again. A success of the failed write itself
+ * is not required, because the write is not repeated if a read after the outage shows its effect.
+ * @returns the same array if nothing changes
  */
 export function afterGroupSuccess(recorded: readonly FailingCalls[], nowMs: number): readonly FailingCalls[] {
   const isOpen = ({ endpoint, lastFailedMs, lastGoodMs = 0 }: FailingCalls) =>

@@ -24,7 +24,7 @@ export const Gate = z.lazy(() =>
     witness: platformGroupText.exactOptional(),
     /** It has just opened: what failed behind it need not wait out its own back-off. */
     backlog: z.boolean().exactOptional(),
-    /** Endpoints whose calls fail, or failed until lately. A write without it keeps what is stored; `[]` removes it. */
+    /** Endpoints whose calls fail, or failed until recently. A write without this field keeps the stored value; `[]` removes it. */
     failingCalls: z.array(FailingCalls).exactOptional(),
   }),
 );

@@ -10,8 +10,8 @@ export interface WrittenFields {
 export type GroupField = keyof WrittenFields;
 
 /**
- * By field: what its change by us, and by another client, is called in plans and records, why we change it, and the name and
- * the error code for a value that the platform refuses.
+ * By field: the names of our change and of another client's change in plans and records, and the reason for our change.
+ * Also the label and the error code for a value that the platform refuses.
  */
 export const GROUP_FIELDS = {
   name: {

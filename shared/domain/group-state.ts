@@ -43,8 +43,8 @@ const Intent = z.lazy(() =>
     /** `create`: groups that carried our spokeId or name before the POST, and so are not what it made. */
     known: z.array(platformGroupText).exactOptional(),
     /**
-     * `create` of unknown outcome: how often the new group was looked for in vain. `delete`: how many DELETEs of the
-     * group the platform has answered without effect, this one included.
+     * `create` of unknown outcome: number of searches that did not find the new group. `delete`: number of DELETEs of the
+     * group that the platform has answered without effect, including this one.
      */
     misses: number.exactOptional(),
     /** What the guard's book says of this write's removals. */
@@ -71,7 +71,7 @@ export type Suspect = Frozen<z.infer<typeof Suspect>>;
 const GroupError = z.lazy(() => z.object({ code: text, message: text, atMs: number }));
 export type GroupError = Frozen<z.infer<typeof GroupError>>;
 
-/** A value of a group field that the platform refused with a 4xx, when, and what it answered. */
+/** A value of a group field that the platform refused with a 4xx, with the time and the answer. */
 const RefusedValue = z.lazy(() => z.object({ value: text, atMs: number, message: text }));
 export type RefusedValue = Frozen<z.infer<typeof RefusedValue>>;
 
@@ -122,7 +122,7 @@ export const GroupItem = z.lazy(() =>
     /** When apply called the platform about the group in the last hour, since the directory or a person spoke of it. */
     calledMs: z.array(number).default([]),
     lastError: GroupError.exactOptional(),
-    /** By field, the value that the platform refused last: members are written without it. */
+    /** By field, the value that the platform refused last. Members are written without it. */
     refusedFields: z
       .object({ name: RefusedValue.exactOptional(), spokeId: RefusedValue.exactOptional() })
       .exactOptional(),
@@ -144,7 +144,7 @@ export const GroupItem = z.lazy(() =>
     /** The intent that its worker has ended with, not knowing the outcome. */
     releasedIntent: intentText.exactOptional(),
     hold: Hold.exactOptional(),
-    /** Removals that a person approved while others of the group stay held: until the write that uses it up. */
+    /** Removals that an operator approved while others of the group stay held; stored until a write uses them up. */
     approval: Hold.exactOptional(),
     /**
      * Removals of a write that was looked for and not found, but may yet happen: its request may still be on its way.
@@ -157,7 +157,7 @@ export const GroupItem = z.lazy(() =>
       .object({
         intent: Intent,
         untilMs: number,
-        /** It was answered with success and not shown: the next write that is shown whole ends the doubt. */
+        /** The write was answered with success and not shown: the next write that is shown completely ends the uncertainty. */
         isAnswered: z.boolean().exactOptional(),
       })
       .exactOptional(),
@@ -178,8 +178,8 @@ export const GroupItem = z.lazy(() =>
     deletionWaiver: DeletionWaiver.exactOptional(),
     /**
      * The view of the platform group before, gone or let go of: should it come back, whoever we put there is ours.
-     * `isGone`: the rule `existence` ended the link, be the group deleted by groupsync or by others: it is linked again
-     * if the platform shows it. `isListed`: a sweep saw it in a list since.
+     * `isGone`: the rule `existence` ended the link, after a deletion by groupsync or by others. The group is linked again
+     * if the platform shows it. `isListed`: a sweep saw it in a list since then.
      */
     former: z
       .object({
@@ -248,7 +248,7 @@ export interface PendingMark {
   readonly sinceMs: number;
   /** `refused`: the person's revision that the platform refused with a 4xx; tried again when it changes. */
   readonly personRevision?: number;
-  /** `refused`: the person's revision that a successful write sent last, and that the platform did not show after it. */
+  /** `refused`: the person's revision that a successful write sent last, and that the platform then did not show. */
   readonly unshown?: { readonly revision: number; readonly atMs: number };
 }
 

@@ -27,7 +27,7 @@ export interface UserCopy {
   readonly revision: number;
   /** Deletion of the user: memberships up to it are gone. */
   readonly floor: Stamp;
-  /** The person that the user is bound to, as of `UserState`. */
+  /** The person that the user is bound to, from `UserState`. */
   readonly role?: RoleId;
   readonly userId?: string;
 }

@@ -24,7 +24,7 @@ export const Hold = z.lazy(() =>
     decision: HoldDecision,
     /** Covers what a person rejected and others since: what was shown before is not to be approved, nor let go with the guard. */
     afterRejection: z.literal(true).exactOptional(),
-    /** The connection asked for four eyes when it was made, or the hold before it did: a later setting does not lift that. */
+    /** The connection or the previous hold required four eyes when this hold was made. A later setting does not change it. */
     fourEyes: z.literal(true).exactOptional(),
     /** Where the full set lies, and how to tell that it is whole; filled in by the store. */
     chunks: number,
@@ -33,7 +33,7 @@ export const Hold = z.lazy(() =>
 );
 export type Hold = Frozen<z.infer<typeof Hold>>;
 
-/** What a write uses up that was permitted by the approval of this digest: an approved hold goes with all that is beside it. */
+/** What a write uses up if the approval with this digest permitted it. An approved hold ends together with the approval next to it. */
 export function usedUp(
   { hold, approval }: { readonly hold?: Hold; readonly approval?: Hold },
   digest: string | undefined,

@@ -14,8 +14,8 @@ export type RoleId = Branded<string, 'RoleId'>;
 /** What goes into a platform group's `users`: a user id, or a role id where the connection says so. */
 export type PlatformUserId = Branded<string, 'PlatformUserId'>;
 /**
- * The platform's version of a group: opaque, compared for equality only. It is sent back in the form in which it came, a
- * string or a number.
+ * The platform's version of a group: opaque, compared for equality only. It is sent back in the form in which it came,
+ * string or number.
  */
 export type VersionToken = Branded<string | number, 'VersionToken'>;
 /** Id of one intended write to the platform. */

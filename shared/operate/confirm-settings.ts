@@ -20,11 +20,11 @@ export interface DecidedRequests {
 }
 
 /**
- * Confirms or rejects the open requests of a connection. Each is confirmed by another person than the one who made it;
- * anybody may reject them.
+ * Confirms or rejects the open requests of a connection. The person who made a request cannot confirm it; any operator
+ * may reject it.
  * @param shown the requests that the person saw
- * @throws Refused where the caller made one of them
- * @throws Error where they are others by now
+ * @throws Refused if the caller made one of them
+ * @throws Error if the open requests are no longer the shown ones
  */
 export async function decideRequests(
   name: ConnectionName,
@@ -50,9 +50,9 @@ export async function decideRequests(
 }
 
 const ownRequest = (caller: string): string =>
-  `nothing was changed: a request is confirmed by another person than the one who made it, not by ${caller}`;
+  `nothing was changed: ${caller} made a request and cannot confirm it; another person must confirm it`;
 
 const requestsChanged = (name: string): string =>
-  `nothing was changed: the requests are others than you saw; look again: groupsync connections confirm ${name}`;
+  `nothing was changed: the requests have changed since they were shown; review them again: groupsync connections confirm ${name}`;
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

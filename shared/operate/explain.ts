@@ -183,7 +183,7 @@ function obstacleTo(state: GroupState, connection: Connection, gate: string): Ve
 
 function whyPending({ cause, user, rules, person, register }: Who, { settings }: Connection): string {
   if (cause === 'solved' && register?.pending?.unshown !== undefined)
-    return 'the platform left them out of what it answered to our write; they are sent again, by themselves once an hour';
+    return 'the platform did not show them in its answer to our write; they are sent with each write, and at least once an hour';
   switch (cause) {
     case 'solved':
       return '';

@@ -36,7 +36,7 @@ export async function findMemberOf(
   return findOne(text, all, none);
 }
 
-/** Members who are bound to a person one of whose roles has this value where a match rule compares it. */
+/** Members who are bound to a person with this value: at least one role of the person has it in a field of a match rule. */
 export async function membersHolding(
   text: string,
   connection: Connection,

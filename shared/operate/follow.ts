@@ -33,7 +33,7 @@ const LOOK_EVERY_MS = 400;
 /**
  * Wakes groups, and waits until each has been looked at: written, held, failed or in step. Of a linked group apply reads
  * the platform first, since a person who asks for this may know better than our view: what somebody else changed or
- * deleted is found now, and treated by the drift policy; members and fields that the platform refused are tried again. A group
+ * deleted is found now, and handled by the drift policy; members and fields that the platform refused are tried again. A group
  * that one look shows to be as it was left is not woken: there is nothing to wait for.
  */
 export async function syncGroups(refs: readonly GroupRef[], ports: SyncPorts, options: FollowOptions) {
@@ -101,8 +101,8 @@ async function isAsLeft(state: Suspicion['state'], connection: Connection, ports
 }
 
 /**
- * Waits until no group is dirty, or is written any more. It stops early where nothing can be written before a person
- * acts, or where all groups that are left wait for a time after the end of the timeout.
+ * Waits until no group is dirty. It stops early if nothing can be written before an operator acts, or if all remaining
+ * groups wait for a time after the end of the timeout.
  */
 export async function followGroups(
   refs: readonly GroupRef[],
@@ -135,7 +135,7 @@ export async function followGroups(
   }
 }
 
-/** Notifies of each group and kind of reason once. */
+/** Sends one notification for each group and kind of reason. */
 function onceEach(onWaiting: FollowOptions['onWaiting']): (rows: SyncReport['synced']) => void {
   const notified = new Set<string>();
   return (rows) => {
@@ -158,7 +158,7 @@ function syncedRows(states: readonly GroupState[], nowMs: number): SyncReport['s
   return rows.toSorted((a, b) => (a.group < b.group ? -1 : 1));
 }
 
-/** Why following until the end is in vain: every group that is left waits for longer. */
+/** Why following can stop now: every remaining group waits for longer than the timeout. */
 function waitsBeyond(
   left: readonly GroupState[],
   { nowMs, endMs, count }: { readonly nowMs: number; readonly endMs: number; readonly count: number },

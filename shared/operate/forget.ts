@@ -9,8 +9,8 @@ import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
 export type ForgetPorts = JournalPorts & Pick<ToolPorts, 'scim' | 'users' | 'people' | 'eraser'>;
 
 /**
- * Erases what is known of one person: what the directory and SCIM said, what the platform said of every role of the user,
- * and what points to them by a value. Ids stay, and with them stamps, memberships and the binding, so that a late event brings
+ * Erases the data of one person: data from the directory and SCIM, the platform's data for every role of the user, and
+ * items that point to these by a value. Ids stay, and with them stamps, memberships and the binding, so that a late event brings
  * nothing back. The journal keeps that it was done, by whom, and not what was erased. After a crash it can be repeated.
  * @returns what was erased; undefined where nothing is known of the member
  */
@@ -22,7 +22,7 @@ export async function forgetMember(connection: ConnectionName, member: MemberId,
   const attributes = await ports.users.forget(connection, member, ports.clock());
   const roles = await ports.people.rolesOf(connection, user ?? {});
   const described = roles.filter(({ values }) => values.size > 0);
-  // Another worker that saves the person at this moment has what the platform states, which comes back each hour anyway.
+  // A worker may save the person at this moment. It saves only platform data, which the hourly refresh restores anyway.
   for (const one of described) await ports.people.save(connection, { ...one, values: new Map() }, one);
   if (!hadResource && attributes === undefined) return undefined;
   const ids = new Set([...(user?.role === undefined ? [] : [user.role]), ...roles.map(({ role }) => role)]);

@@ -51,15 +51,15 @@ export const approveHold = (ref: GroupRef, word: HoldWord, ports: HoldPorts): Pr
 export const rejectHold = (ref: GroupRef, word: HoldWord, ports: HoldPorts): Promise<HoldOutcome> =>
   decide(ref, 'rejected', word, ports);
 
-/** Nothing was changed: all can be approved or none. */
+/** Nothing was changed: only all removals together can be approved. */
 export interface AllOrNone {
   readonly kind: 'all_or_none';
   readonly why: 'group_is_deleted' | 'some_were_rejected';
 }
 
 /**
- * Permits the removals of these users alone. One write stores the approval and keeps the others held, so that no reader
- * ever finds the group without its hold. They stay held until a person decides, however few they are.
+ * Approves only the removals of these users. One write stores the approval and keeps the other removals held, so that no
+ * reader ever finds the group without its hold. Even a single other removal stays held until an operator decides.
  * @param word with the digest of the whole set that the person was shown
  */
 export async function approveSome(
@@ -97,7 +97,7 @@ export async function approveSome(
   return carryOut(ref, keeps(part(users)), given, ports);
 }
 
-/** The users of this platform group whose removal was approved beside the hold before, and has not happened yet. */
+/** Users of this platform group whose removal was approved earlier, next to the hold, and has not happened yet. */
 async function approvedBefore(
   { ref, approval, platformId }: GroupState,
   { groups, clock }: HoldPorts,
@@ -112,7 +112,7 @@ export interface HeldGroup {
   readonly hold: Hold;
 }
 
-/** Every hold of a connection, decided ones and approved parts included, in the order of the groups' ids. */
+/** Every hold of a connection, including decided holds and approved parts, in the order of the groups' ids. */
 export async function listHolds(connection: ConnectionName, ports: Pick<ToolPorts, 'groups' | 'index'>) {
   const held: HeldGroup[] = [];
   for (const { ref, holdWaits } of await gather(ports.index.all(connection))) {
@@ -148,7 +148,7 @@ interface Given {
   readonly kind: 'approved' | 'rejected';
   readonly reason: string;
   readonly write: (decided: Hold, at: Dirty) => Promise<boolean>;
-  /** Where the group has it then. */
+  /** The field of the group that stores it. */
   readonly storedAs: 'hold' | 'approval';
 }
 
@@ -182,7 +182,7 @@ async function carryOut(
 /** A hold is made soon after its cause, and anew when its time is over. */
 const LOOKED_BACK_MS = HOLD_LIFE_MS + 86_400_000;
 
-/** @throws Refused where the connection asks for four eyes, or did when the hold was made, and the caller had it come about */
+/** @throws Refused if the caller caused the hold, and the connection requires four eyes now or did when the hold was made */
 async function refuseAuthors(state: GroupState, hold: Hold, ports: HoldPorts): Promise<void> {
   const { connection } = state.ref;
   const isAskedNow = (await ports.connections.find(connection))?.settings.fourEyes === true;

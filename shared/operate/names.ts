@@ -58,7 +58,7 @@ export function shellWord(text: string): string {
 export const shellWords = (...words: readonly string[]): string =>
   [...(words.some((word) => /^-./s.test(word)) ? ['--'] : []), ...words.map(shellWord)].join(' ');
 
-/** By platform user, and by role, the register of each member that the directory has, or had, in the group. */
+/** The register of each present or earlier member of the directory group, by platform user and by role. */
 export async function usersOf(ref: GroupRef, ports: NamesPorts) {
   const registers = await ports.groups.members(ref);
   const members = registers.map(({ member }) => member);

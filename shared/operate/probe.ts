@@ -135,7 +135,7 @@ async function tryShowing(group: Throwaway): Promise<readonly Finding[]> {
   ];
 }
 
-/** Without either scope nothing else can be tried, and the credential is of no use. */
+/** If one of the scopes is missing, the probe cannot continue, and the credential cannot be used. */
 async function tryScopes(group: Throwaway): Promise<readonly Finding[]> {
   const { id, name, created, platform } = group;
   const users = [platformUserId(`${name.replaceAll(' ', '-')}-nobody`)];
@@ -153,7 +153,7 @@ async function tryScope(scope: WriteScope, write: () => Promise<unknown>): Promi
   if (failure?.kind === 'forbidden') throw new ScopeRefused(scope, failure);
 }
 
-/** Ends the probe: the sentence says which write scope the credential lacks. */
+/** Ends the probe; the message names the write scope that the credential lacks. */
 class ScopeRefused extends PlatformFailure {
   constructor(scope: WriteScope, failure: PlatformFailure) {
     super('forbidden', `${SCOPE_REFUSALS[scope].join('; ')} (${failure.message})`, { cause: failure });

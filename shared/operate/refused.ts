@@ -1,4 +1,4 @@
-/** The caller may not do it; another person may. */
+/** The caller may not do this action; another person may. */
 export class Refused extends Error {
   override readonly name = 'Refused';
 }

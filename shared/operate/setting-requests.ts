@@ -10,10 +10,10 @@ export const requestedKeys = (
   wanted: Connection['settings'],
 ): readonly ProtectedSetting[] => (before.fourEyes === true ? weakenedSettings(before, wanted) : []);
 
-/** `fourEyes` that is not set is off; a guard that is null is none. */
+/** If `fourEyes` is not set, it is off. A null guard means that there is no guard. */
 const requestedValue = (value: unknown): unknown => (value === undefined ? false : value);
 
-/** The settings that apply until another person has confirmed what weakens four eyes or the guard. */
+/** The settings that apply until another person has confirmed the changes that weaken four eyes or the guard. */
 export function untilConfirmed(
   before: Connection['settings'],
   wanted: Connection['settings'],
@@ -23,8 +23,8 @@ export function untilConfirmed(
 }
 
 /**
- * The connection after a change under four eyes: a protected setting that would be weaker keeps its value, and the wish
- * is stored as a request. A request ends where its setting is changed in another way.
+ * The connection after a change under four eyes. A protected setting that would become weaker keeps its value, and the
+ * change is stored as a request. A request ends when its setting is changed in another way.
  */
 export function withRequests(
   before: Connection,
@@ -39,7 +39,7 @@ export function withRequests(
   return { ...wanted, settings, requests: [...open, ...asked] };
 }
 
-/** What a change asks for, as the journal keeps it. */
+/** The requested change in the form that the journal stores. */
 export function requestsBetween(before: Connection, after: Connection): readonly AuditedChange[] {
   const known = before.requests ?? [];
   const added = (after.requests ?? []).filter((one) => !known.some((other) => isSame(one, other)));

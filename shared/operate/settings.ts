@@ -30,10 +30,10 @@ export interface SettingChange {
 export interface SettingsPlan {
   readonly connection: Connection;
   readonly next: ConnectionSettings;
-  /** The settings that apply until another person has confirmed the rest; else the same as `next`. */
+  /** The settings that apply until another person has confirmed the rest; without requests, the same as `next`. */
   readonly effective: ConnectionSettings;
   readonly changes: readonly SettingDifference[];
-  /** Of these, what waits for another person, since four eyes is on. */
+  /** The changed settings that wait for another person because four eyes is on. */
   readonly requested: readonly string[];
   /** Every group is planned anew. */
   readonly replans: boolean;
@@ -98,7 +98,7 @@ export async function planSettings(
  * Saves settings, and marks every group dirty where plans may differ now. The pump wakes the groups once all workers
  * have noticed the change.
  * @param tell what somebody else has changed since the plan was made; it stays
- * @returns how many groups are planned anew, and which settings another person must confirm
+ * @returns how many groups are planned again, and which settings another person must confirm
  * @throws Error where somebody else has changed the same setting since
  */
 export async function changeSettings(
@@ -131,7 +131,7 @@ export async function listConnections(ports: SettingsPorts): Promise<readonly Co
  * Forgets a connection, its credential and its SCIM tokens. Its groups stay on the platform as they are, and what the
  * directory said of them stays in the table: connecting the same company again under the same name goes on from there.
  * No other company may have the name. The connection itself goes last, so that after a crash the command can be repeated.
- * @throws Refused under four eyes: made again, the connection would be without them, and with any guard
+ * @throws Refused under four eyes, because a new connection would have neither four eyes nor the same guard
  */
 export async function removeConnection(name: ConnectionName, ports: SettingsPorts) {
   const { company, settings } = await requireConnection(name, ports);
@@ -146,7 +146,7 @@ export async function removeConnection(name: ConnectionName, ports: SettingsPort
 }
 
 const underFourEyes = (name: string): string =>
-  `nothing was changed: ${name} asks for four eyes, and connected again it would not. First: groupsync connections set ${name} fourEyes=false, which another person confirms`;
+  `nothing was changed: four eyes is on for ${name}, and a new connection would not have it. First switch it off, which another person must confirm: groupsync connections set ${name} fourEyes=false`;
 
 /** Settings that say how the platform is called, not what should be there. */
 const CALLING = new Set(['baseUrl', 'concurrency', 'timeoutMs', 'activity']);

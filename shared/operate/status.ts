@@ -27,7 +27,7 @@ export function reportCredential(health: Health | undefined, nowMs: number): Cre
   };
 }
 
-/** Endpoints whose calls fail now, as the workers recorded it on the gate. */
+/** Endpoints whose calls fail now, as recorded on the gate by the workers. */
 export function failingEndpoints({ failingCalls = [] }: Gate, nowMs: number): readonly FailingEndpoint[] {
   const failing = failingCalls.filter((one) => isFailing(one, nowMs));
   return failing.map(({ endpoint, failed, total, sinceMs, lastFailedMs, reason }) => ({
@@ -41,7 +41,7 @@ export function failingEndpoints({ failingCalls = [] }: Gate, nowMs: number): re
   }));
 }
 
-/** Failing calls as a sentence: which, how many of how many, since when and how. */
+/** Failing calls as a sentence: the endpoint, failed and all calls, the beginning, and the last failure. */
 export function sayFailingCalls({ endpoint, failed, total, share, since, reason }: FailingEndpoint): string {
   const counts = `${failed} of ${total} calls (${Math.round(share * 100)} %)`;
   return `${endpoint}: ${counts} failed since ${since.slice(0, 19)}Z, the last with ${reason}`;
@@ -147,7 +147,7 @@ export const mendOf = (gate: Pick<StatusReport['gate'], 'state'>, connection: st
 
 const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 
-/** Why a group waits and until when, by the clock of this machine. */
+/** Why a group waits and until when, in the time zone of this machine. */
 export const sayWaiting = ({ until, reason }: Waiting): string =>
   `waiting until ${CLOCK.format(new Date(until))}: ${shortened(reason.split(SAYING, 1)[0] ?? '')}`;
 

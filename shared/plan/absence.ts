@@ -6,22 +6,23 @@ import type { Decision, Wait } from './decision.ts';
 import { absenceLimits, existence, type PresenceInList } from './existence.ts';
 import type { Facts } from './facts.ts';
 
-/** A listing of the platform's groups may be this old when a group is created, or is asked for a spokeId. */
+/** A list of the platform's groups may be this old when it decides about a creation or is searched for a spokeId. */
 export const LISTING_AGE_MS = 60_000;
 
-/** DELETEs that the platform answers without effect before the deletion counts as refused. */
+/** After this number of answered DELETEs without effect, the deletion counts as refused. */
 const MAX_DELETES = 3;
 
 const NOT_FOUND = 'the platform answers 404 for the group';
-const NOT_FOUND_YET = { code: 'missing', message: `${NOT_FOUND}: it is asked again` };
-const LISTED = { code: 'missing', message: `${NOT_FOUND}, and lists it` };
+const NOT_FOUND_YET = { code: 'missing', message: `${NOT_FOUND}: it will be read again` };
+const LISTED = { code: 'missing', message: `${NOT_FOUND}, but still lists it` };
 const UNPROVEN = {
   code: 'missing',
   message: `${NOT_FOUND} and lists no group that groupsync manages: the route may be wrong, so an hour must pass or the feed must report the deletion`,
 };
 const STILL_SHOWN = {
   code: 'kept',
-  message: 'the platform was sent a deletion and still shows the group: it is checked again in a minute',
+  message:
+    'the platform received a deletion and still shows the group: the group will be read again in a minute',
 };
 const NOT_DELETED = {
   code: 'platform_rejected',
@@ -31,7 +32,7 @@ const NOT_DELETED = {
 /**
  * Whether a platform group that was just answered with 404 is gone, by the rule of `existence`.
  * @param id undefined: an adoption candidate that answered 404 earlier and is not listed any more
- * @returns what must be read or waited for first, where that is not known yet
+ * @returns the data to read or the time to wait for first, if that is not known yet
  */
 export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'gone' | Decision {
   const { state, nowMs, createSettleMs, listed } = facts;
@@ -61,12 +62,12 @@ export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'g
   );
   if (verdict === 'gone') return 'gone';
   if (verdict === 'exists') return { kind: 'wait', waitMs: undefined, why: LISTED };
-  // Ever more rarely, and once more when the time without evidence is over.
+  // At growing intervals, and once more when the limit without evidence is reached.
   const leftMs = limits.uncertainMs - sinceFirstMs;
   return { kind: 'wait', waitMs: Math.min(2 * sinceFirstMs, leftMs), why: UNPROVEN };
 }
 
-/** @returns undefined where it must be read first whose the listed groups are */
+/** @returns undefined if the owners of the listed groups must be read first */
 function presenceIn(
   { groups, showsManaged }: NonNullable<Facts['listed']>,
   id: PlatformGroupId | undefined,
@@ -82,9 +83,9 @@ function presenceIn(
  *   the platform shows the group | the DELETE is     | decision
  *   -----------------------------|-------------------|---------------------------------------------------
  *   no (404)                     | just answered 2xx | confirm_gone
- *   no (404)                     | any other         | confirm_gone once `decideAbsence` says so
+ *   no (404)                     | any other         | confirm_gone once `decideAbsence` proves it
  *   yes                          | under 60 s old    | wait: the read may be older than the write
- *   yes                          | older             | drop, and plan again; after three such, refused
+ *   yes                          | older             | drop, and plan again; refused after three of these
  */
 export function decideDeletion(
   facts: Facts,
@@ -106,8 +107,8 @@ export function decideDeletion(
 }
 
 /**
- * Which of these platform groups to adopt, the first that can be.
- * @returns undefined where none can be: each is gone, or belongs to another group
+ * Returns the first of these platform groups that can be adopted.
+ * @returns undefined if none can: each is gone or belongs to another group
  */
 export function decideAdoption(facts: Facts, candidates: readonly ListedGroup[]): Decision | undefined {
   const { passedOver, state } = facts;
@@ -124,7 +125,7 @@ export function decideAdoption(facts: Facts, candidates: readonly ListedGroup[])
   return undefined;
 }
 
-/** Two live connections of one company never write one group, and a second group of that external id is a duplicate. */
+/** Two live connections of one company never write the same group. A second group with that external id would be a duplicate. */
 const ownedElsewhere = ({ id }: ListedGroup, { connection, group }: GroupRef): Wait => ({
   kind: 'wait',
   waitMs: undefined,
@@ -134,10 +135,10 @@ const ownedElsewhere = ({ id }: ListedGroup, { connection, group }: GroupRef): W
   },
 });
 
-/** The platform group that was linked before and is gone, as a candidate: if it is there after all, a new one is a duplicate. */
+/** The platform group that was linked before and counted as gone, as a candidate: if it still exists, a new group is a duplicate. */
 export const previousGroup = ({ former }: GroupState): readonly ListedGroup[] =>
   former?.isGone === true ? [{ id: former.platformId, spokeId: null }] : [];
 
-/** The same, of a group that nothing is to be created for: only once a sweep has seen it in a list. */
+/** The same for a directory group that needs no new platform group: only after a sweep has seen it in a list. */
 export const listedAgain = (state: GroupState): readonly ListedGroup[] =>
   state.former?.isListed === true ? previousGroup(state) : [];

@@ -70,7 +70,7 @@ export interface Outcome {
   /** What was done of the plan. */
   readonly changes: readonly PlanChange[];
   readonly kept: readonly PlatformUserId[];
-  /** Users that were sent and are not shown: they stay in what is sent, and a later fetch tells whether they are in. */
+  /** Users that were sent and are not shown: later writes still send them, and a later fetch shows whether they are in. */
   readonly unshown: readonly PlatformUserId[];
   /** What somebody else did meanwhile. */
   readonly foreign: Absorb | undefined;
@@ -118,7 +118,7 @@ function unshownIn(plan: Plan, observed: ObservedGroup): readonly PlatformUserId
   return [...plan.after.users.keys()].filter((user) => !shown.has(user));
 }
 
-/** Whether the platform shows what the write sent. Users beside them are the platform's, or another client's. */
+/** Whether the platform shows all users that the write sent. Any other users come from the platform or another client. */
 export function showsWrite(plan: Plan, observed: ObservedGroup): boolean {
   const { kept, keepsName } = readAnswer(plan, observed);
   return kept.length === 0 && !keepsName && unshownIn(plan, observed).length === 0;
@@ -132,7 +132,7 @@ function foreignBeside(
   const isSpokeIdGone = isSpokeIdLost(observed, [made], facts.listed, [LISTING_AGE_MS]);
   if (typeof isSpokeIdGone !== 'boolean') return isSpokeIdGone;
   if (shows(observed, made) && !isSpokeIdGone) return undefined;
-  // Users that were sent and are missing, or were taken out and are shown, differ by our own write.
+  // Our own write explains users that were sent and are missing, and users that were removed and are still shown.
   const removed = new Set(plan.removals);
   const isOwnDoing = ([user]: [PlatformUserId, boolean]) => made.users.has(user) || removed.has(user);
   const users = sendsUsers(plan) ? new Map([...shown.users].filter(isOwnDoing)) : made.users;

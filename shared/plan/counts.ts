@@ -5,7 +5,7 @@ import type { Wanted } from './facts.ts';
 
 /**
  * Members of the directory group, and how many of them the platform shows.
- * @param unshown users that the write that was just answered sent, and that the platform does not show
+ * @param unshown users that the latest answered write sent, and that the platform does not show
  */
 export function countsOf(
   wanted: Wanted,

@@ -397,7 +397,7 @@ function stillWaived(
   return standingWaiver(waiver, { ...newnessOf(state, wanted), departed }, group);
 }
 
-/** The platform answers 404 for the linked group, or does not show yet what was created. */
+/** The platform answers 404 for the linked group, or does not show a created group yet. */
 function decideMissing(facts: Facts): Decision {
   const { state, nowMs, createSettleMs } = facts;
   const { platformId, createdAtMs = Number.NEGATIVE_INFINITY } = state;
@@ -412,7 +412,7 @@ function decideUnlinking(facts: Facts, id: PlatformGroupId): Decision {
   const { state, wanted, listed } = facts;
   const landed = deletionInDoubt(state);
   const ours: Decision = { kind: 'unlink', id, difference: undefined, waiver: undefined, landed };
-  // Where the directory has deleted the group as well, or this is an own DELETE that took effect late, nothing was changed by others.
+  // If the directory has deleted the group too, or our own DELETE took effect late, no other client changed anything.
   if (hasDeparted(state.registers) || landed !== undefined) return ours;
   const again = listed?.groups.find((group) => group.spokeId === state.ref.group && group.id !== id);
   const difference: Difference =
@@ -462,7 +462,7 @@ function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
   return decidePlan({ ...input, fixed: others }, known, treatment);
 }
 
-/** Fields of an existing group that are left as they are in this round. */
+/** Fields of an existing group that this attempt does not write. */
 function leftFields(facts: Facts, wanted: WantedGroup | undefined): ReadonlySet<GroupField> {
   if (wanted === undefined || facts.views?.base === undefined) return new Set();
   const taken: readonly GroupField[] = isNameTaken(facts) ? ['name'] : [];
@@ -494,14 +494,14 @@ function decidePlan(input: Drafting, facts: Known, treatment: GroupTreatment): D
   if (unwritten !== undefined) return unwritten;
   const as = guarded.held.size > 0 ? 'held' : SETTLED[facts.wanted.state];
   const counts = countsOf(facts.wanted, plan.after);
-  // No plan is made for a group that is only watched, so it shows no difference.
+  // A group that is only watched has no plan, so it shows no difference.
   if (treatment.mode === 'report') return settleUndoubted(settle(as, { counts, ending: 'report' }), facts);
   const failing = fieldFailure(left, facts.state);
   if (failing === undefined) return settleUndoubted(settle(as, { counts }), facts);
   return settleUndoubted({ ...settle(as, { counts, ending: 'open' }), failing }, facts);
 }
 
-/** Why a group that needs no write now is not done. */
+/** Why a group is not done although it needs no write now. */
 function whyUnwritten(
   { wanted, current }: Drafting,
   left: readonly GroupField[],
@@ -540,7 +540,7 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
   const found = [...previousGroup(state), ...(late === undefined ? candidates : [late])];
   const adopted = decideAdoption(facts, found);
   if (adopted !== undefined) return adopted;
-  // A candidate answered 404 before and is not listed now: a wrong route hides it just so.
+  // A candidate answered 404 before and is not listed now. A wrong route would look the same.
   const isUnproven = state.missedAtMs !== undefined && found.length === 0;
   const absence = isUnproven ? decideAbsence(facts, undefined) : 'gone';
   if (absence !== 'gone') return absence;
@@ -620,11 +620,11 @@ function guard(plan: Plan, facts: Facts): Guarded | Decision {
 interface GuardContext {
   readonly plan: Plan;
   readonly facts: Facts;
-  /** Approved beside the hold: the guard is not asked about them. */
+  /** Approved next to the hold: the guard does not judge them. */
   readonly permitted: readonly PlatformUserId[];
 }
 
-/** Judges the removals that no approval beside the hold permits. */
+/** Judges the removals that no approval next to the hold permits. */
 function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decision {
   const { state, settings, held: read, views, nowMs, reservation } = facts;
   const limits = settings.guard;
@@ -646,7 +646,7 @@ function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decisi
     deletes: plan.departs,
   });
   if (verdict.superseded) return holdAll(others, current?.hold.rule ?? 'count');
-  // A write that an approved hold permits takes out those who were approved beside it as well, and uses both up.
+  // A write that an approved hold permits also removes the users that were approved next to it, and uses up both approvals.
   const used = verdict.approved.length > 0 ? state.hold : state.approval;
   const consumes = used?.digest;
   const held = new Set(verdict.held);

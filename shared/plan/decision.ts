@@ -15,17 +15,17 @@ import type { PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import type { ListedGroup, ObservedGroup, View } from '../domain/view.ts';
 import type { Plan } from './plan.ts';
 
-/** What must be known before anything can be decided. */
+/** Data that must be read before anything can be decided. */
 export type Question =
   /** The directory group with its people, the stored views, members that the directory removed, and owners of the listed groups. */
   | {
       readonly kind: 'read';
       readonly what: readonly ('wanted' | 'views' | 'held' | 'departed' | 'managed')[];
     }
-  /** The platform's group itself; of a creation whose outcome is unknown, whatever may be what it made. */
+  /** The platform's group itself. If the outcome of a creation is unknown: every group that it may have made. */
   | { readonly kind: 'look' }
   | { readonly kind: 'list'; readonly ageMs: number }
-  /** Puts these removals into the guard's book, and sums up what else was removed in the rolling hour. */
+  /** Reserves these removals with the guard, and sums up all other removals of the rolling hour. */
   | {
       readonly kind: 'reserve';
       readonly removals: number;
@@ -34,7 +34,7 @@ export type Question =
       readonly replaces: GuardRecord | undefined;
     };
 
-/** How differences that somebody else made end with what is decided; `open`: they stay open. */
+/** How the decision ends differences that another client made; `open`: they stay open. */
 export type DriftEnding = DriftPolicy | 'open';
 
 export interface GroupTrouble {
@@ -42,12 +42,12 @@ export interface GroupTrouble {
   readonly message: string;
 }
 
-/** What is done with one group next. */
+/** The next action for one group. */
 export type Decision =
   | Question
   /**
-   * The open intent did not happen. `owed`: removals of it that stay in the guard's book, as they may yet happen.
-   * `failing`: it is not tried again until the group changes, or for a day.
+   * The open intent did not happen. `owed`: its removals that the guard still counts, because they may still happen.
+   * `failing`: it is not tried again until the group changes or a day has passed.
    */
   | {
       readonly kind: 'drop';
@@ -64,54 +64,54 @@ export type Decision =
     }
   /** The open intent was to delete the group, and it is gone. */
   | { readonly kind: 'confirm_gone'; readonly intent: Intent }
-  /** Somebody else changed the group: told first, then taken as the group's view. */
+  /** Another client changed the group: the change is reported first, then stored as the group's view. */
   | Absorb
-  /** The group is as we left it, whatever the suspicion was. */
+  /** The group is as our last write left it, so the suspected external change did not happen. */
   | { readonly kind: 'clear'; readonly observed: ObservedGroup; readonly contest: Contest | undefined }
-  /** There is no platform group to look at: the suspicion is void. */
+  /** There is no platform group to read, so the suspected external change is dropped. */
   | { readonly kind: 'forget' }
   /** The first 404 for the group. */
   | { readonly kind: 'miss'; readonly waitMs: number; readonly why: GroupTrouble }
-  /** The platform's group is gone: its link is given up, as far as the hour's budget allows. */
+  /** The platform's group is gone: its link is given up if the hour's budget allows it. */
   | {
       readonly kind: 'unlink';
       readonly id: PlatformGroupId;
       readonly difference: Difference | undefined;
       readonly waiver: DeletionWaiver | undefined;
-      /** A deletion of ours that was looked for in vain, and has happened since. */
+      /** Our own deletion that earlier reads did not show, and that has happened since. */
       readonly landed?: Intent | undefined;
     }
   | { readonly kind: 'release'; readonly reason: string }
   /** This existing platform group becomes the group's own, unless it has another owner. */
   | { readonly kind: 'adopt'; readonly candidate: ListedGroup }
-  /** A person is asked about these removals; what else the group needs goes on. */
+  /** An operator must decide about these removals; all other changes of the group go on. */
   | {
       readonly kind: 'hold';
       readonly users: readonly PlatformUserId[];
-      /** Approved by a person, and not written yet: they do not wait with these. */
+      /** Removals that an operator approved and that are not written yet: they do not wait with these. */
       readonly approved: readonly PlatformUserId[];
       readonly size: number;
       readonly rule: Hold['rule'];
-      /** What the guard judged, with everything removed within the hour; undefined where it was not asked. */
+      /** What the guard judged, including all removals within the hour; undefined if the guard did not judge. */
       readonly share: number | undefined;
       readonly deletes: boolean;
     }
-  /** What is held, or was approved beside it, is about no removal any more. */
+  /** The hold, or the approval next to it, covers no wanted removal any more. */
   | { readonly kind: 'drop_hold'; readonly drops: readonly ('hold' | 'approval')[] }
   | Write
-  /** The platform will not have the write, and waiting cannot mend that, but for what comes `firstly`. */
+  /** The platform refuses the write, and waiting cannot fix that, except for the wait in `firstly`. */
   | { readonly kind: 'fail'; readonly firstly?: Wait }
-  /** `waitMs` undefined: ever longer. */
+  /** `waitMs` undefined: the wait grows with each failure. */
   | Wait
-  /** Nothing is to be written: the group is done until something changes. */
+  /** Nothing needs to be written: the group is done until something changes. */
   | {
       readonly kind: 'settle';
       readonly as: SettledState;
       readonly counts: MemberCounts;
       readonly ending: DriftEnding;
-      /** A write that was looked for in vain may land until then: the group is not done with before. */
+      /** An unconfirmed write may take effect until this time; until then the group is not done. */
       readonly againAtMs?: number;
-      /** The platform refuses a name or an external id, and the group is done but for that. */
+      /** The platform refuses a name or an external id, and everything else of the group is done. */
       readonly failing?: GroupError | undefined;
     };
 
@@ -119,9 +119,9 @@ export interface Wait {
   readonly kind: 'wait';
   readonly waitMs: number | undefined;
   readonly why: GroupTrouble;
-  /** A creation that was not found once more, or a deletion that was answered and has no effect yet. */
+  /** A creation that was again not found, or a deletion that was answered and has no effect yet. */
   readonly noting?: Intent;
-  /** The removals leave the guard's book meanwhile. */
+  /** The guard does not count the removals meanwhile. */
   readonly yields?: boolean;
 }
 
@@ -132,7 +132,7 @@ export interface Absorb {
   readonly differences: readonly Difference[];
   /** The open intent whose outcome this is. */
   readonly intent: Intent | undefined;
-  /** An earlier write of ours that was looked for in vain, and has happened since. */
+  /** Our own earlier write that earlier reads did not show, and that has happened since. */
   readonly landed: Intent | undefined;
   /** How often this happens. */
   readonly contest: Contest | undefined;
@@ -145,10 +145,10 @@ export interface Write {
   readonly held: ReadonlySet<PlatformUserId>;
   /** Digest of the approval that the write uses up. */
   readonly consumes: string | undefined;
-  /** Whether the round's reservation covers its removals. */
+  /** Whether the reservation of this attempt covers its removals. */
   readonly isReserved: boolean;
-  /** Groups that were there before a creation: none of them is what it makes. */
+  /** Groups that existed before a creation, so none of them is the created one. */
   readonly known: readonly PlatformGroupId[];
-  /** Fields that stay otherwise than wanted: the group is not done after it. */
+  /** Fields that keep an unwanted value: the group is not done after this write. */
   readonly left?: readonly GroupField[];
 }

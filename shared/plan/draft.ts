@@ -28,7 +28,7 @@ export interface DraftInput
   readonly barred?: ReadonlySet<PlatformUserId> | undefined;
   /** Whoever is barred and is there already stays, but for these. */
   readonly leftOut?: readonly PlatformUserId[] | undefined;
-  /** Fields that are left as they are: their wanted value is refused, taken, or tried later. */
+  /** Fields that are not written: their wanted value is refused, in use by another group, or tried later. */
   readonly fixed?: ReadonlySet<GroupField> | undefined;
   /** Differences that stay as they are, and what still stands of them. */
   readonly waiver?: Waiver | undefined;
@@ -138,7 +138,7 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
 
 type Allowed = WrittenFields & Pick<WantedGroup, 'users'>;
 
-/** What is waived or fixed is wanted as it is. */
+/** Accepted drift and fields that are not written count as wanted. */
 function asAllowed(wanted: WantedGroup, current: View, { waiver, fixed }: DraftInput): Allowed {
   const isLeft = (field: GroupField) => waiver?.[field] === true || fixed?.has(field) === true;
   return {

@@ -8,7 +8,7 @@ export interface AbsenceEvidence {
   readonly isDeletionReportedByFeed: boolean;
   /** The platform answered groupsync's own DELETE with 2xx, just before this 404. */
   readonly isDeletionAnswered: boolean;
-  /** This rule has already ended the link to the group, and the platform has not shown the group since. */
+  /** This rule has already ended the link to the group, and the platform has not shown the group since then. */
   readonly wasGone: boolean;
 }
 
@@ -18,11 +18,11 @@ export interface PresenceInList {
   readonly showsOtherManagedGroups: boolean;
 }
 
-/** Both follow from how long a platform may take to show a group (`createSettleSeconds`): the local stack is quicker. */
+/** Both depend on the time that a platform may take to show a group (`createSettleSeconds`); the local stack is faster. */
 export interface AbsenceLimits {
   /** Least time between the first and the last 404. */
   readonly apartMs: number;
-  /** Without any other evidence, 404s for so long end the link. */
+  /** If there is no other evidence, 404s for this long end the link. */
   readonly uncertainMs: number;
 }
 

@@ -16,7 +16,7 @@ export interface Standing {
   readonly revision: number;
   /** The platform has refused them before: they are tried again. */
   readonly wasRefused?: boolean;
-  /** A successful write did not show them: they stay in what is sent. `lately`: no write is made for them alone. */
+  /** Users that a successful write did not show: they are still sent. `lately`: they alone cause no write. */
   readonly unshown?: 'lately' | 'earlier';
 }
 
@@ -57,7 +57,7 @@ export interface HeldUsers {
   readonly users: ReadonlySet<PlatformUserId> | undefined;
   /** The kind of write that the hold names, to this very platform group; undefined: another group, or unreadable. */
   readonly about: 'remove' | 'delete' | undefined;
-  /** What a person approved beside the hold; undefined where nothing is, or its set cannot be read. */
+  /** Removals that an operator approved next to the hold; undefined if there are none, or the set cannot be read. */
   readonly approved?: Omit<HeldUsers, 'approved'> | undefined;
 }
 
@@ -76,7 +76,7 @@ export interface Listing {
   readonly groups: readonly ListedGroup[];
   /** Begun no longer ago than this. */
   readonly ageMs: number;
-  /** It shows a platform group that another directory group of the company owns; undefined: not read yet. */
+  /** Whether the list shows a platform group that another directory group of the company owns; undefined: not read yet. */
   readonly showsManaged?: boolean | undefined;
 }
 
@@ -111,9 +111,9 @@ export interface Facts {
   readonly barred?: ReadonlySet<PlatformUserId> | undefined;
   /** Of these, who are in the group already and are left out to see whether the platform takes the write then. */
   readonly leftOut?: readonly PlatformUserId[] | undefined;
-  /** Fields that are left out of this round's write, since the platform refused one that had them. */
+  /** Fields that this attempt does not write, because the platform refused a write with them. */
   readonly withheld?: ReadonlySet<GroupField> | undefined;
-  /** A write was refused in this attempt: from then on the changes alone are sent, never the whole group. */
+  /** A write was refused in this attempt: from then on only the changes are sent, never the whole group. */
   readonly isNarrowed?: boolean | undefined;
   /** Platform groups that could not be adopted, by id: the platform answered 404, or this group owns it. */
   readonly passedOver?: ReadonlyMap<string, 'not_found' | GroupRef> | undefined;

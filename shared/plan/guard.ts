@@ -51,13 +51,13 @@ export interface GuardInput {
   readonly recent: RecentRemovals;
 }
 
-/** What was removed within the rolling hour before a write. */
+/** Removals within the rolling hour before a write. */
 export interface RecentRemovals {
   /** From this group. */
   readonly group: number;
   /** From all groups of the connection. */
   readonly connection: number;
-  /** The largest size of this group before any of the writes that removed them; 0 if there were none. */
+  /** The largest size that this group had before any of these removals; 0 if there were none. */
   readonly largestSize: number;
 }
 
@@ -69,19 +69,19 @@ export type GuardVerdict =
 
 /**
  * Returns how many users the group had before the removals of the rolling hour. Adding those removals to the present size
- * is right while nobody joins. A user who takes the place of a removed one is in the present size already, so the sum
- * would count that place twice: the group never had more users than it had before one of the writes.
+ * is right while no user joins. A user who replaces a removed user is already in the present size, so the sum would count
+ * that place twice. The largest size before one of the writes is therefore the upper limit.
  *
  *     a group loses 2 of 10, then 3 more         | size 8, removed 2, largest 10 | 10
- *     one place in a group of 3 is filled thrice | size 3, removed 2, largest 3  | 3, not 5
- *     another client took out 6 in between       | size 2, removed 2, largest 10 | 4
+ *     one user of 3 is replaced three times      | size 3, removed 2, largest 3  | 3, not 5
+ *     another client removed 6 in between        | size 2, removed 2, largest 10 | 4
  */
 export const sizeBefore = (size: number, { group, largestSize }: RecentRemovals): number =>
   Math.min(size + group, Math.max(size, largestSize));
 
 /**
  * Whether removals may go ahead without a person's approval (invariant 5). Everything removed in the rolling hour
- * counts, so that many small writes are judged like one large one: the share is of what the group had before them.
+ * counts, so that many small writes are judged like one large one. The share is relative to the size before all of them.
  */
 export function judgeRemovals({ limits, size, removals, deletesGroup, recent }: GuardInput): GuardVerdict {
   const inGroup = removals + recent.group;

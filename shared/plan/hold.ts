@@ -10,7 +10,7 @@ export interface HeldRemovals {
   readonly users: ReadonlySet<PlatformUserId>;
 }
 
-/** A hold that is recorded, and what stays approved beside it. */
+/** A hold to record, and the approved removals next to it. */
 export interface HeldSets {
   readonly hold: HeldRemovals;
   readonly approval: HeldRemovals | undefined;
@@ -61,7 +61,7 @@ export function judgeByHold(
   }
 }
 
-/** The removals of a plan that a person approved while others of the group stayed held. */
+/** Removals of a plan that an operator approved while other removals of the group stayed held. */
 export function approvedBeside(
   approval: Hold | undefined,
   approved: HeldUsers['approved'],

@@ -2,7 +2,7 @@ import type { ConnectionSettings } from '../contract/settings.ts';
 
 type MemberIdField = ConnectionSettings['memberIdField'];
 
-/** What the ids in the platform's existing groups are, as far as the employees that were read tell. */
+/** Counts of the ids in the platform's existing groups, by the employee field that they match. */
 export interface MemberIdEvidence {
   /** Distinct ids in all groups. */
   readonly users: number;
@@ -12,7 +12,7 @@ export interface MemberIdEvidence {
   readonly id: number;
 }
 
-/** Of the ids that tell, so many must be of one field: groups may hold a few ids that were written by mistake. */
+/** Least share of the matching ids that one field must have: groups may hold a few ids that were written by mistake. */
 const CLEAR_SHARE = 0.9;
 
 export function memberIdEvidence(
@@ -30,9 +30,9 @@ export function memberIdEvidence(
 }
 
 /**
- * The setting `memberIdField` that the groups speak for.
+ * The value of `memberIdField` that the existing groups show.
  *
- *   ids that tell   nine in ten are of one field   result
+ *   matching ids    nine in ten are of one field   result
  *   none            –                              undefined
  *   some            yes                            that field
  *   some            no                             undefined

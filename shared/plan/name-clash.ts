@@ -2,7 +2,7 @@ import type { ConnectionSettings } from '../contract/settings.ts';
 import type { View } from '../domain/view.ts';
 import { adoptable, foldName, grouped } from './names.ts';
 
-/** A group of the platform's list. Of one whose form is odd, the name is missing or empty. */
+/** A group of the platform's list. If its form is not as specified, the name is missing or empty. */
 export interface Listed {
   readonly id: string;
   readonly spokeId: string | null;
@@ -16,15 +16,15 @@ export type NewGroup = Pick<View, 'name' | 'spokeId'>;
 const isNamed = (group: Listed): group is NamedGroup => group.name !== undefined && group.name !== '';
 
 /**
- * Finds the platform groups that a new group would duplicate: they have its name, or its spokeId, and none of them is
- * adopted. Names are compared as `foldName` has them: without case, surplus white space and Unicode form, because a
- * warning too many costs less than a second group. Which of them groupsync manages already, the caller knows.
+ * Finds the platform groups that a new group would duplicate: they have its name or its spokeId, and none of them is
+ * adopted. Names are compared by `foldName`, which ignores case, extra white space and Unicode form, because an
+ * unneeded warning costs less than a second group. The caller removes groups that groupsync already manages.
  *
  *     a listed group has              | adoptExisting       | clash
  *     --------------------------------|---------------------|-------
  *     the spokeId                     | bySpokeId, byName   | none: it is adopted
  *     the name alone, and no other    | byName              | none: it is adopted
- *     the name alone, as others have  | byName              | all with the name
+ *     the name alone, and others too  | byName              | all with the name
  *     the name alone                  | bySpokeId           | all with the name
  *     the name or the spokeId         | never               | all of them
  */

@@ -2,7 +2,7 @@ import type { ConnectionSettings } from '../contract/settings.ts';
 import type { RoleId } from '../domain/ids.ts';
 import { compareText } from './plan.ts';
 
-/** One role of the platform, as far as it decides who a person is. */
+/** The fields of a platform role that decide to which person it belongs. */
 export interface Role {
   readonly role: RoleId;
   /** Absent where the credential's scopes hide it. */
@@ -23,7 +23,7 @@ export function mayBeMember({ state }: Pick<Role, 'state'>, { includeStates }: P
 
 /**
  * Groups roles by person. A platform group holds users, and one user can have several roles (specification, Employee:
- * "One user can span several companies"), also one after the other: a contractor who becomes an employee, a rehire.
+ * "One user can span several companies"). Roles can also follow each other: a contractor who becomes an employee, a rehire.
  *
  *     memberIdField | one person is
  *     --------------|---------------------------------------------------------
@@ -31,7 +31,7 @@ export function mayBeMember({ state }: Pick<Role, 'state'>, { includeStates }: P
  *     id            | one role
  *
  * The decisive role of a person is the first of its roles in this order: may be a member, is `preferred`, is ACTIVE, has
- * the smaller id. So a person may be a member where any of the roles may.
+ * the smaller id. So a person may be a member if at least one of the roles may.
  */
 export function personsOf<One extends Role>(
   roles: readonly One[],
@@ -53,7 +53,7 @@ export function personsOf<One extends Role>(
 }
 
 /**
- * Chooses the person that a value means.
+ * Chooses the person that a value identifies.
  *
  *     persons who hold the value           | result
  *     -------------------------------------|------------------------------------------

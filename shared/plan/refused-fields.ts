@@ -4,40 +4,40 @@ import type { View } from '../domain/view.ts';
 import type { DraftInput, WantedGroup } from './draft.ts';
 import { says } from './names.ts';
 
-/** The platform may take a refused value later: it is tried once a day. */
+/** The platform may accept a refused value later, so it is tried once a day. */
 const AGAIN_MS = 86_400_000;
 
 type Fields = Pick<WantedGroup, GroupField>;
 
 /*
- * A name or an external id never keeps a member in or out. After a write with a refused field:
+ * A refused name or external id never blocks a member change. After a write with a refused field:
  *
  *     the wanted value is        | members                 | the field
  *     ---------------------------|-------------------------|------------------------------------------
  *     the refused one            | written without it      | left as it is
- *     the same, a day later      | written without it      | then tried alone, in a write of its own
- *     another, or a person asks  | written together with it; after a refusal again without it
+ *     the same, a day later      | written without it      | then tried alone, in a separate write
+ *     another, or after `sync`   | written together with it; after a refusal again without it
  */
 
-/** The fields whose wanted value is the one that the platform refused. */
+/** Fields whose wanted value is the value that the platform refused. */
 export const refusedOf = (wanted: Fields, { refusedFields = {} }: GroupState): readonly GroupField[] =>
   FIELD_NAMES.filter((field) => refusedFields[field]?.value === wanted[field]);
 
-/** Of these refused fields, the first that is to be tried again by now. */
+/** The first of these refused fields that is due for another try. */
 export const dueField = (
   fields: readonly GroupField[],
   { refusedFields = {} }: GroupState,
   nowMs: number,
 ): GroupField | undefined => fields.find((field) => nowMs - (refusedFields[field]?.atMs ?? 0) >= AGAIN_MS);
 
-/** Of these fields, those that the platform shows otherwise than wanted. */
+/** Those of these fields for which the platform shows another value than wanted. */
 export const differing = (
   fields: readonly GroupField[],
   wanted: Fields,
   current: View,
 ): readonly GroupField[] => fields.filter((field) => !says(current, field, wanted[field]));
 
-/** Fields that a plan leaves otherwise than wanted, and that no policy lets stand. */
+/** Fields that a plan does not change to the wanted value, although no policy accepts the difference. */
 export function leftDiffering({
   wanted,
   current,
@@ -49,7 +49,7 @@ export function leftDiffering({
   return differing(left, wanted, current);
 }
 
-/** The failure of a group whose members are as wanted while these fields are refused. */
+/** The failure of a group whose members are as wanted, but whose name or external id is refused. */
 export function fieldFailure(
   fields: readonly GroupField[],
   { refusedFields = {} }: GroupState,
@@ -64,13 +64,13 @@ export function fieldFailure(
   const answers = [...new Set(refusals.map(({ message }) => message))].join('; ');
   return {
     code: GROUP_FIELDS[first.field].refusal,
-    message: `the platform refuses ${labels}; members are written without: ${answers}`,
+    message: `the platform refuses ${labels}; members are written without this change: ${answers}`,
     atMs: Math.max(...refusals.map(({ atMs }) => atMs)),
   };
 }
 
 const CODES: ReadonlySet<string> = new Set(FIELD_NAMES.map((field) => GROUP_FIELDS[field].refusal));
 
-/** Whether the platform refused the members of the group, and not a field alone. */
+/** Whether the platform refused the members of the group, and not only a field. */
 export const hasFailed = ({ failedAtMs, lastError }: GroupState): boolean =>
   failedAtMs !== undefined && !CODES.has(lastError?.code ?? '');

@@ -5,7 +5,7 @@ import type { Decision } from './decision.ts';
 import type { Facts } from './facts.ts';
 import type { Plan } from './plan.ts';
 
-/** So often the external id is tried to be cleared; the group is released all the same. */
+/** Number of tries to clear the external id; afterwards the group is released anyway. */
 const MAX_TRIES = 3;
 
 const RELEASE: Decision = { kind: 'release', reason: 'a person released this group' };
@@ -16,8 +16,8 @@ const RELEASE: Decision = { kind: 'release', reason: 'a person released this gro
  *
  *   the platform group                           | decision
  *   ---------------------------------------------|------------------------------
- *   was answered about in this attempt           | release: cleared, refused, or gone
- *   is only watched, or left out by the settings | release
+ *   was answered for in this attempt             | release: cleared, refused, or gone
+ *   is only watched, or excluded by the settings | release
  *   does not carry the group's external id       | release
  *   could not be written three times             | release
  *   otherwise                                    | PATCH without an external id

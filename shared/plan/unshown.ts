@@ -5,13 +5,13 @@ import type { Wanted } from './facts.ts';
 import type { Plan } from './plan.ts';
 
 /*
- * A successful answer that lacks a user proves nothing: it may be behind its own write. So the user stays wanted, and is
- * sent with every write of the group. No write is made for such users alone within an hour of the last one:
+ * A successful answer that lacks a user proves nothing, because it may be older than its own write. So the user stays
+ * wanted and is sent with every write of the group. Such users alone cause no write within an hour of the last one:
  *
  *     POST [a b] ──▶ 200 [a] ──▶ GET [a] ──▶ b pending ──▶ a quarter of an hour later: GET ──▶ an hour later: PATCH [a b]
  */
 
-/** Users that the last write did not show, less than an hour ago. */
+/** Users that the last write did not show, if that was less than an hour ago. */
 function unshownLately({ standing }: Wanted, current: View | undefined): ReadonlySet<PlatformUserId> {
   const users = new Set<PlatformUserId>();
   for (const [user, some] of standing) {
@@ -21,7 +21,7 @@ function unshownLately({ standing }: Wanted, current: View | undefined): Readonl
   return users;
 }
 
-/** Such users cause no write by themselves; they go along with any other change. */
+/** Such users alone cause no write; they are sent with any other change. */
 export function draftRested(input: DraftInput, wanted: Wanted): Plan {
   const plan = draftPlan(input);
   const lately = unshownLately(wanted, input.current);

@@ -41,7 +41,7 @@ export const isWanted = ({ member, facts: { wanted } }: Asked): boolean =>
 export const isPresent = ({ user, facts: { views } }: Asked): boolean =>
   user !== undefined && views?.base?.users.has(user) === true;
 
-/** A successful write sent them, and the platform does not show them. */
+/** A successful write sent the user, and the platform does not show the user. */
 const isUnshown = (asked: Asked): boolean =>
   asked.user !== undefined &&
   !isPresent(asked) &&

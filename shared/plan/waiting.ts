@@ -12,7 +12,7 @@ export interface Waiting {
 export const EARLIER_WRITE = { code: 'earlier_write', reason: 'outcome of an earlier write unknown' };
 
 /**
- * What a dirty group waits for; the first line that fits counts.
+ * What a dirty group waits for; the first matching line counts.
  *
  *     the group                                  | waits for
  *     -------------------------------------------|------------------------------------------

@@ -11,9 +11,9 @@ import { type Calling, failureOf } from './platform-failure.ts';
 import { employeePages } from './records.ts';
 
 const TIMEOUT_MS = 10_000;
-/** Id of a group that no platform has. */
+/** The id of a group that does not exist on any platform. */
 const NO_GROUP = 'groupsync-permission-check';
-/** Answers about the write itself: it was not refused for lack of a scope. */
+/** Statuses about the write itself, which show that no scope was missing. */
 const ANSWERS: ReadonlySet<string> = new Set(['not_found', 'rejected']);
 /** A person waits at the other end. */
 const PATIENCE_MS = 15_000;

@@ -1,13 +1,13 @@
 import type { CallOutcome } from '../sync/ports/platform.ts';
 import type { AttemptFacts } from './call.ts';
 
-/** Statuses below 500 that refuse the call itself, whatever it asks for. */
+/** Statuses below 500 that refuse the call regardless of its content. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 402, 403, 429]);
 
 /**
- * How a call ended, by the facts of its last attempt. An answer about the content, such as 404, 409 or 422, counts as a
- * success: the platform works.
- * @returns undefined where another attempt follows, or the caller ended the call
+ * The outcome of a call, from its last attempt. An answer about the content, such as 404, 409 or 422, counts as a success,
+ * because the platform works.
+ * @returns undefined if another attempt follows, or if the caller ended the call
  */
 export function outcomeOf({
   method,

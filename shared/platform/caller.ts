@@ -141,7 +141,7 @@ function headersOf(settings: CallerSettings, token: string, body: string | undef
   };
 }
 
-/** The caller asks for the same again in smaller pieces. */
+/** The caller requests the same data again in smaller pages. */
 const asksForLess = <T>({ canShrink }: Call<T>, error: PlatformError): boolean =>
   canShrink === true && isTooSlow(error);
 

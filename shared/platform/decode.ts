@@ -14,7 +14,7 @@ export interface Decoding<T> {
   readonly oddOf?: (value: T) => readonly string[];
   /** Rewrites the text before it is parsed. */
   readonly prepare?: (text: string) => string;
-  /** Puts what was parsed into the envelope that the schema describes, where the platform has several. */
+  /** Wraps the parsed JSON in the envelope of the schema, if the platform uses several envelopes. */
   readonly envelope?: (raw: unknown) => unknown;
   /** Member of an envelope that is null on success. */
   readonly errorMember?: string;

@@ -103,7 +103,7 @@ export function isTooSlow(error: unknown): boolean {
   return error instanceof TimeoutError || (error instanceof ServerError && error.status === 504);
 }
 
-/** A page that may fail for one of its items: a record on which the platform fails, or whose form is not as specified. */
+/** Whether one item may have failed the page: a record that the platform cannot return, or whose form is not as specified. */
 export function isOfItsItems(error: unknown): boolean {
   return error instanceof ServerError || error instanceof UnexpectedBodyError || isTooSlow(error);
 }

@@ -10,7 +10,7 @@ export interface Listing<T, Query extends PageQuery = PageQuery> {
   list(query?: Query, options?: CallOptions): AsyncGenerator<T, void, undefined>;
   /** The same, page by page; no page is empty. */
   pages(query?: Query, options?: CallOptions): AsyncGenerator<readonly T[], void, undefined>;
-  /** The same; in place of positions for which the platform keeps failing comes the error. */
+  /** The same, with the error in place of each position for which the platform keeps failing. */
   pagesPassingOver(
     query?: Query,
     options?: CallOptions,
@@ -61,27 +61,27 @@ export interface PageWanted {
   readonly isNarrowed?: boolean;
 }
 
-/** Tries of a narrowed page: together they are many, and a position that fails is looked at again in the next run. */
+/** Tries of a narrowed page: few, because there are many narrowed pages, and the next run reads a failed position again. */
 const NARROWED_ATTEMPTS = 2;
 
 export interface PagesOptions<T> extends PageWanted {
   readonly endpoint: Endpoint;
   readonly fetchPage: (page: PageWanted) => Promise<readonly T[]>;
-  /** Positions that keep failing are given as their error, and the list goes on behind them. Default: the list fails. */
+  /** For a position that keeps failing, returns its error, and continues after it. Default: the list fails. */
   readonly passesOver?: boolean;
 }
 
-/** Where a list is read next, and how many items are asked for. */
+/** The next offset of a list, and the number of requested items. */
 interface Place extends PageWanted {
-  /** The most that is asked for: below what was too slow. */
+  /** The largest page to request: smaller than a page that was too slow. */
   readonly ceiling: number;
-  /** Before this offset (exclusive) an item makes its page fail; undefined where none is known of. */
+  /** An item before this offset (exclusive) makes its page fail; undefined if no such item is known. */
   readonly faultyBefore: number | undefined;
-  /** Failed requests for a single item since the last page that came. */
+  /** Failed requests for a single item since the last successful page. */
   readonly failedInARow: number;
 }
 
-/** From here on the list is taken to fail as a whole. The positions that are passed over double each time, 64 in all. */
+/** After this number the whole list counts as failed. The number of skipped positions doubles each time, 64 in total. */
 const MOST_FAILED_IN_A_ROW = 8;
 
 /**
@@ -122,8 +122,8 @@ export async function* readPages<T>(
 }
 
 /**
- * Halves the page; of a single item that fails, goes on behind it.
- * @throws the error where neither may help
+ * Halves the page; if the page is a single failing item, continues after it.
+ * @throws the error if neither can help
  */
 function afterFailure(
   place: Place,

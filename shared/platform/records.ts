@@ -15,13 +15,13 @@ type Wanted = Parameters<Platform['employees']>[0];
 /** States that `include_terminated` lists; people before their first day appear only with `send_all_roles`. */
 const LISTED_STATES: ReadonlySet<string> = new Set(['ACTIVE', 'TERMINATED']);
 
-/** Employees as the people index wants them, page by page. Terminated ones too: leaving must be stated, not concluded. */
+/** Employees for the people index, page by page. Includes terminated ones: a leaver must be stated, not concluded. */
 export async function* employeePages(client: GroupClient, wanted: Wanted, call: Calling) {
   for await (const page of calling(client.employees.pagesAll(listOf(wanted)), call))
     yield page.map((employee) => recordOf(employee, wanted.fields));
 }
 
-/** The same; a position of the list for which the platform keeps failing comes as the failure. */
+/** The same, with the failure in place of each position for which the platform keeps failing. */
 export async function* readableEmployees(client: GroupClient, wanted: Wanted, call: Calling) {
   for await (const page of calling(client.employees.pagesAllPassingOver(listOf(wanted)), call)) {
     if (!(page instanceof PlatformError)) yield page.map((employee) => recordOf(employee, wanted.fields));

@@ -1,7 +1,8 @@
 /*
- * A platform may send a group's version as a number (met in clients, beside the opaque string). JSON.parse keeps 53 bits:
- * a version such as 1764161828000000001 would lose its last digits, and every write would be refused as stale. So a number
- * that is no safe integer of JavaScript is held as the text `number:<digits>`, and is sent as the digits that came.
+ * A platform may send a group's version as a number (some clients expect this instead of the opaque string). JSON.parse
+ * keeps 53 bits: a version such as 1764161828000000001 would lose its last digits, and every write would be refused as
+ * stale. So a number that is not a safe integer of JavaScript is held as the text `number:<digits>`, and sent with the same
+ * digits.
  *
  *   the platform sends     groupsync holds       groupsync sends
  *   "v1"                   "v1"                  "v1"
@@ -14,13 +15,13 @@
  */
 
 const NUMBER = /(?<!\\)("version"\s*:\s*)(-?\d[\d.eE+-]*)/g;
-/** Texts from the platform that look like the marked ones. */
+/** Texts from the platform that look like the marked texts. */
 const LIKE_MARKED = /(?<!\\)("version"\s*:\s*")(?=(?:number|text):)/g;
 
 const isKept = (digits: string): boolean =>
   Number.isSafeInteger(Number(digits)) && String(Number(digits)) === digits;
 
-/** The JSON of an answer, with versions in the form in which they are held. */
+/** The JSON of an answer, with versions in the form in which groupsync holds them. */
 export const holdVersions = (json: string): string =>
   json
     .replace(LIKE_MARKED, '$1text:')

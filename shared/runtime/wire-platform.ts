@@ -49,7 +49,7 @@ function wireSync({ config, logger }: Base) {
     ...state,
     ...stores,
     gates: calls.gates,
-    /** At the end of an invocation: what became of its calls, while calls fail. */
+    /** Records the outcomes of the calls at the end of an invocation, while calls fail. */
     recordCalls: () =>
       calls.flush().catch((error) => logger.warn('calls were not recorded', errorFields(error))),
     dispatcher,

@@ -68,8 +68,8 @@ export function memberValues(ids: readonly string[], baseUrl: string, groups: nu
 export const etagOf = (version: number): string => `W/"${version}"`;
 
 /**
- * The entity tag while members are being written: the version, and what tells this content from others under it. No header
- * matches it (`namesVersion`).
+ * The entity tag while members are being written: the version, and a digest that distinguishes the lists under it. No
+ * header matches it (`namesVersion`).
  */
 export const openEtagOf = (version: number, content: string): string => `W/"${version}-${content}"`;
 

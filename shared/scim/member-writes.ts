@@ -1,16 +1,16 @@
 /*
  * A group's members are items of their own, so a write of several members is visible before it has ended. The group's item
- * says which writes are open:
+ * lists the open writes:
  *
  *     begin   one update of the group's item: next version, id of the write, time
  *     write   the registers of the members, and for a whole list the floor
- *     end     one update of the group's item: the id of the write goes
+ *     end     one update of the group's item: the id of the write is removed
  *
  * While a write is open, the version names a list that no request can read yet. The answer to a read then carries an entity tag
  * of its content, which no request can use: it is never answered with 304, and If-Match with it is answered with 412.
  */
 
-/** Twice the longest time that the deployed function runs (29 s): a write that is older has died with its process. */
+/** About twice the time limit of the deployed function (29 s): the process of an older write has died. */
 export const MAX_WRITE_MS = 60_000;
 
 /** Ids of writes, and when each began. */
@@ -20,7 +20,7 @@ export type Writes = ReadonlyMap<string, number>;
 export const openWrites = (writes: Writes, nowMs: number): readonly string[] =>
   [...writes].filter(([, atMs]) => nowMs - atMs < MAX_WRITE_MS).map(([id]) => id);
 
-/** Writes whose process died. What they wrote stays; no more will follow. */
+/** Writes whose process died. What they have written stays, and they write nothing more. */
 export const deadWrites = (writes: Writes, nowMs: number): readonly string[] => {
   const open = new Set(openWrites(writes, nowMs));
   return [...writes.keys()].filter((id) => !open.has(id));

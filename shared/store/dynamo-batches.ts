@@ -23,14 +23,14 @@ export interface DynamoTableOptions {
 }
 
 /**
- * As the SDK's document client does it; that one refuses a client which keeps its middleware between requests.
- * @throws UnstorableError for a value that has no form there
+ * Converts like the SDK's document client, which refuses a client that keeps its middleware between requests.
+ * @throws UnstorableError for a value that DynamoDB cannot represent
  */
 export function toWire(item: object) {
   try {
     return marshall(item, { removeUndefinedValues: true });
   } catch (cause) {
-    throw new UnstorableError('expected values that DynamoDB has a form for', { cause });
+    throw new UnstorableError('expected values that DynamoDB can represent', { cause });
   }
 }
 export const fromWire = (item: Parameters<typeof unmarshall>[0]) => unmarshall(item) as Item;
@@ -74,7 +74,7 @@ export function createDynamoBatches(client: DynamoDBClient, { tableName, sleep }
 
 type Outgoing = Key & { readonly wire: ReturnType<typeof toWire> };
 
-/** Without a condition: BatchWriteItem knows none. What has no form on the wire fails alone, before it travels with others. */
+/** Without a condition, because BatchWriteItem has none. A value that cannot be encoded fails alone, before it joins a batch. */
 const sending = (send: (item: Outgoing) => Promise<undefined>) => async (item: Item) =>
   send({ pk: item.pk, sk: item.sk, wire: toWire(item) });
 
@@ -83,12 +83,12 @@ const isRefusal = (cause: unknown): boolean =>
   cause instanceof Error && /^(?:Validation|Serialization)Exception$/.test(cause.name);
 
 /**
- * What DynamoDB says of an item that it can never take (developer guide, "Constraints"): sizes of items, keys and numbers,
- * nesting, empty keys. Any other ValidationException is a fault of the request, and may be gone after a deployment.
+ * DynamoDB's errors for an item that it can never store (developer guide, "Constraints"): sizes of items, keys and numbers,
+ * nesting, empty keys. Any other ValidationException is a fault of the request, which a deployment may fix.
  */
 const OF_THE_ITEM = /exceeded (?:the|supported)|empty string|overflow|underflow|significant digits/i;
 
-/** @returns why the table can never take what was to be written; undefined where it failed otherwise */
+/** @returns why the table can never store the given data; undefined for any other failure */
 export function unstorable(cause: unknown): UnstorableError | undefined {
   if (cause instanceof UnstorableError) return cause;
   if (!isRefusal(cause)) return undefined;

@@ -90,7 +90,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
   /** Writes the set of a hold. */
   async function recorded(ref: GroupRef, { hold, users }: HeldRemovals) {
-    // Longer than anybody leaves a hold alone: one whose set is gone is held anew.
+    // Longer than an operator leaves a hold undecided. If the set has expired, the removals are held again.
     const expiresAt = Math.ceil(hold.expiresAtMs / 1_000) + 400 * 86_400;
     const lines = [...users].sort().map(encodeURIComponent);
     const keyOf = (n: number) => heldChunkKey(ref, hold.digest, n);

@@ -20,8 +20,8 @@ const READS_IN_FLIGHT = 32;
 
 /**
  * PERSON is the truth; P# items point from a value to the roles that may hold it, PU# items from a user id to its roles.
- * A pointer is written before the person that it points to and deleted after that person has changed, so a search finds all
- * of them, and sometimes one that no longer holds the value: PERSON decides. A pointer names the revision that it was written for, so that a slow refresh
+ * A pointer is written before its person and deleted after that person has changed. So a search finds all roles with the
+ * value, and sometimes one that no longer holds it: PERSON decides. A pointer names the revision that it was written for, so that a slow refresh
  * does not delete what a later one relies on.
  */
 export function createPeopleStore(table: Table, ahead = new Map<string, readonly RoleId[]>()): PeopleStore {

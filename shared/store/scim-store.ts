@@ -47,7 +47,7 @@ export function createScimStore(table: Table): ScimStore {
         ...(settled ? {} : { open: true }),
       };
       if (seen === undefined) return table.put({ ...key, ...set }, missing('pk'));
-      // Writes of members end at any moment, so the others on the item are left as they are.
+      // Writes of members may end at any moment, so the other writes on the item are not changed.
       const begun = [...writes].filter(([id]) => !seen.writes.has(id));
       const forgotten = [...seen.writes.keys()].filter((id) => !writes.has(id));
       const change = {
@@ -138,7 +138,7 @@ export function createScimStore(table: Table): ScimStore {
   };
 }
 
-/** Each write of members has an attribute of its own, so that it begins and ends without a condition on the others. */
+/** Each write of members has its own attribute, so that it begins and ends without a condition on other writes. */
 const WRITE_PREFIX = 'write_';
 const writeName = (id: string): string => `${WRITE_PREFIX}${id}`;
 

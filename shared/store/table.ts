@@ -69,7 +69,7 @@ export type WriteOutcome =
 /**
  * The table. Reads by key and of partitions are strongly consistent; throttling is retried inside.
  * @throws StoreError where the table cannot be reached or refuses: the caller's message is tried again later.
- * @throws UnstorableError where it can never take the item
+ * @throws UnstorableError if it can never store the item
  */
 export interface Table {
   get(key: Key): Promise<Item | undefined>;

@@ -7,12 +7,12 @@ import { READS_IN_FLIGHT } from './tuning.ts';
 type Reading = Pick<PeopleStore, 'ofUser'>;
 
 /**
- * The decisive role of the person a member is bound to (`personsOf`). The other roles of the user are read only where the
- * role of the binding cannot make its person a member.
+ * The decisive role of the person that a member is bound to (`personsOf`). The other roles of the user are read only if
+ * the role of the binding does not allow its person to be a member.
  *
- * A role that moves to another user takes its members along only where the user they are bound to has no role left that
- * may be a member: then two users were most likely merged.
- * @param record the role of the binding, as far as it is known
+ * When a role moves to another user, its members move too only if their old user has no other role that may be a member:
+ * then two users were most likely merged.
+ * @param record the role of the binding, if it is known
  */
 export async function personBoundTo(
   boundTo: Partial<BoundTo>,
@@ -31,13 +31,13 @@ export async function personBoundTo(
   return personBoundTo({ role: record.role }, record, { connection, people });
 }
 
-/** What a binding to the person of this role names. */
+/** The ids that a binding to the person of this role stores. */
 export const boundToOf = ({ role, userId }: BoundTo): BoundTo => ({
   role,
   ...(userId !== undefined && { userId }),
 });
 
-/** The same of several bindings, in their order. */
+/** The same for several bindings, in their order. */
 export async function personsBoundTo(
   bindings: readonly Partial<BoundTo>[],
   connection: Connection,
@@ -52,8 +52,8 @@ export async function personsBoundTo(
 }
 
 /**
- * Further roles of the users who have these roles, where roles of one user are one person.
- * @param isEnough whether the roles at hand say all that is asked of this user
+ * Further roles of the users who have these roles, if roles of one user are one person.
+ * @param isEnough whether the given roles are sufficient to decide about this user
  */
 export async function otherRolesOf(
   roles: readonly Person[],

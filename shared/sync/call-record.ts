@@ -10,10 +10,10 @@ import type { GateStore } from './ports/connections.ts';
 import type { CallOutcome } from './ports/platform.ts';
 
 export interface CallRecord {
-  /** The given gates: each read also shows, without a further request, whether a failing period is recorded. */
+  /** The given gates. Each read also shows, without a further request, whether failing calls are recorded. */
   readonly gates: GateStore;
   count(connection: ConnectionName, outcome: CallOutcome): void;
-  /** Records what was counted: at the end of an invocation. In a healthy system it neither reads nor writes. */
+  /** Records the counts at the end of an invocation. In a healthy system it neither reads nor writes. */
   flush(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ const MAX_TRIES = 5;
 
 /**
  * Counts the calls of one worker in memory, and records them on the gate's item only while calls fail: one write when
- * they begin to fail, one in some seconds while they do, and one or two when they succeed again.
+ * they begin to fail, one every few seconds while they fail, and one or two when they succeed again.
  */
 export function createCallRecord(gates: GateStore, clock: () => number): CallRecord {
   const counted = new Map<ConnectionName, Map<string, CallOutcomes>>();

@@ -6,7 +6,7 @@ import type { CurrentConnections } from './ports/connections.ts';
 interface Claiming {
   readonly company: string;
   readonly id: PlatformGroupId;
-  /** The directory group that is to own the platform group. */
+  /** The directory group that will own the platform group. */
   readonly owner: GroupRef;
 }
 
@@ -16,7 +16,7 @@ interface ClaimPorts {
   readonly connections: Pick<CurrentConnections, 'current'>;
 }
 
-/** More changes of hands than that while a claim is made would be a fault elsewhere. */
+/** If the owner changes more often than this during one claim, there is a fault elsewhere. */
 const MAX_RACES = 3;
 
 /**
@@ -25,12 +25,12 @@ const MAX_RACES = 3;
  *
  *   the claim is       | its connection | result
  *   -------------------|----------------|------------------------------------------
- *   free, or the own   | –              | claimed
+ *   free, or our own   | –              | claimed
  *   of another group   | exists         | its owner keeps it
  *   of another group   | was removed    | the old link is ended, then it is claimed
  *
- * The old link ends first: should the removed connection be connected again, its group finds the claim taken, and not a
- * link under which both would write.
+ * The old link ends first. If the removed connection is connected again, its group has no link and finds the claim taken.
+ * So the two connections never write the same group.
  * @returns the group that keeps it; undefined: it is claimed now
  */
 export async function claimGroup(claiming: Claiming, ports: ClaimPorts): Promise<GroupRef | undefined> {
@@ -46,7 +46,7 @@ export async function claimGroup(claiming: Claiming, ports: ClaimPorts): Promise
   throw new Error(`expected to claim the platform group ${id}, but its owner changed ${MAX_RACES} times`);
 }
 
-/** Who would keep the platform group if it were claimed; nothing is written. */
+/** The owner that would keep the platform group if it were claimed; nothing is written. */
 export async function ownerOf(
   { company, id, owner }: Claiming,
   ports: {
@@ -65,7 +65,7 @@ const isLive = async (
   { connections }: Pick<ClaimPorts, 'connections'>,
 ): Promise<boolean> => (await connections.current(connection)) !== undefined;
 
-/** Which of these owners are of a removed connection: their claims do not count. */
+/** The owners whose connection was removed: their claims do not count. */
 export async function leftBehind(
   owners: Owners['now'],
   ports: { readonly connections: ClaimPorts['connections'] },
@@ -77,9 +77,9 @@ export async function leftBehind(
 }
 
 /**
- * Ends the link of a group whose connection was removed. An open intent goes with it, or it would be settled under that
- * connection later, and a deletion would be repeated.
- * @returns false where the group changed meanwhile
+ * Ends the link of a group whose connection was removed. An open intent ends with it. Otherwise the intent would be
+ * settled under that connection later, and a deletion would be repeated.
+ * @returns false if the group changed meanwhile
  */
 async function endLink(ref: GroupRef, id: PlatformGroupId, { groups }: ClaimPorts): Promise<boolean> {
   const seen = await groups.read(ref);

@@ -9,7 +9,7 @@ import { REFUSED_AGAIN_MS, UNSHOWN_AGAIN_MS } from './tuning.ts';
 /** What keeps a member of a group from being written, if anything does. */
 export interface MemberStanding {
   readonly cause: PendingCause | 'solved';
-  /** The decisive role of the person that the member is bound to, or else would be. */
+  /** The decisive role of the person that the member is bound to, or would be bound to. */
   readonly person: Person | undefined;
 }
 
@@ -34,7 +34,7 @@ export const refusedRevisionOf = (
   nowMs: number,
 ): number | undefined => (nowMs - (sinceMs ?? 0) < REFUSED_AGAIN_MS ? personRevision : undefined);
 
-/** Whether a successful write sent this revision of the person within the last hour, and did not show them. */
+/** Whether a successful write sent this revision of the person within the last hour, and did not show the person. */
 export const isUnshownLately = ({ unshown }: PendingMark, revision: number, nowMs: number): boolean =>
   unshown?.revision === revision && nowMs - unshown.atMs < UNSHOWN_AGAIN_MS;
 

@@ -11,14 +11,14 @@ import { GONE, type Person } from './ports/people.ts';
 import { type EmployeeRecord, failureIn, type Platform, PlatformFailure } from './ports/platform.ts';
 import { ENDING_WAIT_MS, WRITES_IN_FLIGHT } from './tuning.ts';
 
-/** What a listing of the employees gave. */
+/** The result of a listing of the employees. */
 export interface Listing {
   readonly listed: ReadonlySet<RoleId>;
   readonly changed: number;
   readonly woken: ReadonlySet<GroupId>;
-  /** Positions of the list that the platform fails to answer for. */
+  /** Positions of the list for which the platform returns errors. */
   readonly unread: readonly PlatformFailure[];
-  /** Why the listing did not come to its end; undefined where it did. */
+  /** Why the listing is incomplete; undefined if it is complete. */
   readonly cut: PlatformFailure | undefined;
 }
 
@@ -32,11 +32,11 @@ interface Saving {
 }
 
 /**
- * Reads the employees, and saves and announces them page by page: what the platform states of a person needs no other
- * page, so a page that fails keeps no leaver in.
+ * Reads the employees, and saves and announces them page by page. The state of a role does not depend on other pages, so
+ * one failed page does not keep leavers of other pages in their groups.
  *
- * Where roles of one user are one person, a change that may take a person out of groups waits for the rest of the listing,
- * a minute at most: a later page may have the role that the user has now.
+ * If roles of one user are one person, a change that may remove a person from groups waits for the rest of the listing.
+ * It waits at most one minute: a later page may have the user's current role.
  *
  *     page 1   contractor TERMINATED ──▶ waits ─────────────────────▶ saved, still a member
  *     page 7                                employee ACTIVE ──▶ saved
@@ -49,7 +49,7 @@ export async function readListing(platform: Platform, saving: Saving): Promise<L
   const unread: PlatformFailure[] = [];
   const savings = savePages(saving);
   const cut = await failureIn(async () => {
-    // The next page is on its way while this one is saved, and no more than that.
+    // Only the next page is requested while this one is saved.
     for await (const page of pMapIterable(pages, (one) => one, { concurrency: 1 })) {
       if (page instanceof PlatformFailure) {
         unread.push(page);
@@ -95,7 +95,7 @@ function savePages(saving: Saving) {
   };
 }
 
-/** Saves what the platform states of these roles, and wakes the groups for which that matters. */
+/** Saves the platform's state of these roles, and wakes the affected groups. */
 export async function saveAndWake(records: readonly EmployeeRecord[], saving: Saving, known?: Known) {
   const { connection, ports } = saving;
   const news = await saveRecords(
@@ -126,7 +126,7 @@ function endingAmong(
 
 const rolesOf = (list: readonly { readonly role: RoleId }[]) => list.map(({ role }) => role);
 
-/** @returns the roles whose groups must be woken: a new state, user id or role, of now or of a run that did not end */
+/** @returns roles whose groups must be woken: new state, user id or role, from this run or a run that did not finish */
 async function saveRecords(
   records: readonly EmployeeRecord[],
   known: Known,
@@ -134,7 +134,7 @@ async function saveRecords(
 ): Promise<readonly Person[]> {
   const { name } = saving.connection;
   const { people } = saving.ports;
-  // Nearly every role is as it was.
+  // Nearly every role is unchanged.
   const isNews = (record: EmployeeRecord, seen: Person | undefined) =>
     seen === undefined || seen.unheard || differs(factsOf(record, seen), seen);
   const persons = await atOnce(
@@ -142,7 +142,7 @@ async function saveRecords(
     records.filter((record) => isNews(record, known.get(record.role))),
     async (record) => {
       const { role } = record;
-      // Where another refresh was faster, what it wrote is read, and joined with what this one has seen.
+      // If another refresh was faster, its data is read and merged with the data of this one.
       const saved =
         (await saveRecord(record, known.get(role), saving)) ??
         (await saveRecord(record, (await people.read(name, [role])).get(role), saving));
@@ -153,7 +153,7 @@ async function saveRecords(
   return persons.filter(({ unheard }) => unheard);
 }
 
-/** @returns the person as it is then; undefined where it is not what was `seen` any more */
+/** @returns the person after the change; undefined if it no longer equals `seen` */
 async function saveRecord(
   record: EmployeeRecord,
   seen: Person | undefined,
@@ -173,7 +173,7 @@ async function saveRecord(
   return isSaved ? { ...person, revision: (seen?.revision ?? 0) + 1 } : undefined;
 }
 
-/** A field that the answer does not carry (a scope that was lost) keeps its value; null says that there is none. */
+/** A field that is missing in the answer (for example after a lost scope) keeps its value; null means that there is none. */
 function factsOf(record: EmployeeRecord, seen: Person | undefined) {
   const values = new Map(seen?.values);
   for (const [field, value] of record.fields) {
@@ -182,7 +182,7 @@ function factsOf(record: EmployeeRecord, seen: Person | undefined) {
     else values.set(name, matchForm(name, value));
   }
   const userId = record.userId ?? seen?.userId;
-  // A role that is answered for again exists, even where the answer has no state.
+  // A role that the platform returns again exists, even if the answer has no state.
   const before = seen?.state === GONE ? undefined : seen?.state;
   return {
     role: record.role,

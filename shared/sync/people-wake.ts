@@ -11,9 +11,9 @@ import { wakeAll } from './wake.ts';
 import { walkUser } from './walk.ts';
 
 /**
- * Wakes the groups of all members who are bound to the persons of these roles. A binding that names a role which no longer
- * decides is made to name the decisive one first, so that `askUnlisted` asks for the role that keeps the member in.
- * @throws Error where a group could not be woken
+ * Wakes the groups of all members who are bound to the persons of these roles. If a binding names a role that is no longer
+ * decisive, it is first changed to the decisive role. Then `askUnlisted` asks for the role that keeps the member in.
+ * @throws Error if a group could not be woken
  */
 export async function wakeMembersOf(
   connection: Connection,
@@ -46,7 +46,7 @@ export async function wakeMembersOf(
   return [...groups];
 }
 
-/** Members that are, or once were, bound to a role of these persons; also of the user that a role had before. */
+/** Members that are, or once were, bound to a role of these persons, or to the user that a role had before. */
 async function membersBoundTo(
   { name, settings }: Connection,
   roles: readonly Person[],
@@ -64,7 +64,7 @@ async function membersBoundTo(
   return [...new Set(members.flat())];
 }
 
-/** @returns the user where its binding named another role or user than the decisive one, as it is then */
+/** @returns the user after the change, if its binding named another role or user than the decisive one */
 async function followed(
   { member, role, userId }: UserState,
   person: Person | undefined,
@@ -77,14 +77,14 @@ async function followed(
   return users.followRole(name, member, role, to);
 }
 
-/** Groups with a pending member who would not be pending now, or for another cause. */
+/** Groups with a pending member who would no longer be pending, or would be pending for another reason. */
 export async function groupsOfSolvable(
   connection: Connection,
   ports: PeoplePorts,
 ): Promise<readonly GroupId[]> {
   const groups: GroupId[] = [];
   const asked = new Map<string, ReturnType<PeopleStore['holding']>>();
-  // A member who is pending in many groups is looked for once.
+  // A member who is pending in many groups is searched for only once.
   const holding: PeopleStore['holding'] = (name, field, value) => {
     const found = asked.get(`${field} ${value}`) ?? ports.people.holding(name, field, value);
     asked.set(`${field} ${value}`, found);
@@ -95,7 +95,7 @@ export async function groupsOfSolvable(
     const members = page.map(({ member }) => member);
     const known = await ports.users.read(connection.name, members);
     const solved = await atOnce(WRITES_IN_FLIGHT, page, async (entry) => {
-      // A member that no event described can still be known by its id.
+      // A member without any event of its own can still be found by its id.
       const user = known.get(entry.member) ?? undescribed(entry.member);
       const refused = refusedRevisionOf(entry, ports.clock());
       const { cause } = await standingNow(user, refused, { connection, people });

@@ -17,12 +17,12 @@ import { wakeAll } from './wake.ts';
 import { walkAndWake } from './walk.ts';
 
 /**
- * Brings the people index up to date with the platform's employees, and wakes the groups for which that matters: those of
- * people whose state or ids changed, page by page, and those with a pending member who can be resolved by now.
+ * Brings the people index up to date with the platform's employees, and wakes the affected groups: those of people whose
+ * state or ids changed, page by page, and those with a pending member who can now be resolved.
  *
- * Nothing is concluded from a person's absence (invariant 4): a role that a listing did not name is asked for by id, once
- * the listing came to its end. What the platform fails to answer for is passed over, and the run ends with that error.
- * @throws PlatformFailure where anything could not be read; all the rest was saved and announced by then
+ * Nothing is concluded from a person's absence (invariant 4): after a complete listing, a role that is missing from it is
+ * read by id. Employees for which the platform returns errors are skipped, and the run ends with that error.
+ * @throws PlatformFailure if anything could not be read; everything else was saved and announced before
  */
 export const refreshPeople = (connection: Connection, ports: PeoplePorts): Promise<PeopleReport> =>
   throughGate(connection, ports, () => refresh(connection, ports));

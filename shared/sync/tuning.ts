@@ -10,7 +10,7 @@ export const MAX_REFUSALS = 6;
 export const SUSPECTS = 3;
 /** What the platform refused for what is in it, a group or a member, is tried once more after so long. */
 export const REFUSED_AGAIN_MS = 24 * 3_600_000;
-/** A user that a successful write did not show is the only reason for another write once in so long. */
+/** Shortest time between two writes whose only reason is a user that a successful write did not show. */
 export const UNSHOWN_AGAIN_MS = 3_600_000;
 /** How long a write that was not found may land yet; the group stays dirty until then, and is looked at once more. */
 export const DOUBT_MS = 900_000;
@@ -20,7 +20,7 @@ export const MAX_DOUBTS = 8;
 /** From this size on a group's registers carry copies of their users' roles. */
 export const LARGE_GROUP = 1_000;
 
-/** A role that ends waits so long for a later page to show the user's next one: an hourly listing is no faster anyway. */
+/** The end of a role waits this long for a later page to show the user's next role. An hourly listing is not faster anyway. */
 export const ENDING_WAIT_MS = 60_000;
 
 /** People missing from a listing whom one refresh asks for by id, and how many of these requests are under way together. */

@@ -13,25 +13,25 @@ interface Asking {
   readonly people: PeopleStore;
   readonly bound: readonly Binding[];
   readonly fields: readonly EmployeeField[];
-  /** Every role that the listing named, which came to its end. */
+  /** Every role in the listing, which must be complete. */
   readonly listed: ReadonlySet<RoleId>;
   readonly nowMs: number;
 }
 
-/** What the platform says of roles by id, and of which it failed to answer. */
+/** The platform's answers for roles by id, and the roles for which it returned an error. */
 interface Answers {
   readonly answers: readonly EmployeeRecord[];
   readonly failures: readonly PlatformFailure[];
 }
 
 /**
- * What the platform says by id of roles that a listing did not name. Their absence alone says nothing: they may have lost
- * the application, or the credential a scope, or the platform fails on their position. Only a 404 by id says that a role is
- * gone (invariant 4).
+ * Reads by id the roles that a listing did not contain. Their absence alone proves nothing: the role may have lost the
+ * application, the credential may have lost a scope, or the platform may fail for that position. Only a 404 by id proves
+ * that a role is gone (invariant 4).
  *
- * Only those are asked for whose answer could take a member out of a group, a bounded number in each run; where there are
- * more, each hour has another stretch of them, so that nobody is passed over for good.
- * @throws PlatformFailure where the failure is not of the one role that was asked for
+ * Reads only roles whose answer could remove a member from a group, and a bounded number in each run. If there are more,
+ * each hour reads another part of them, so that no role is skipped forever.
+ * @throws PlatformFailure if the failure is not specific to the requested role
  */
 export async function askUnlisted(
   { name, settings }: Connection,
@@ -54,7 +54,7 @@ export async function askUnlisted(
   };
 }
 
-/** @throws the failure where others would meet it as well */
+/** @throws the failure if other calls would meet it too */
 function ofThisRole(failure: unknown): PlatformFailure {
   if (failure instanceof PlatformFailure && failure.kind === 'unavailable') return failure;
   throw failure;

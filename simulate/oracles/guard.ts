@@ -7,7 +7,7 @@ type Limits = NonNullable<ConnectionSettings['guard']>;
 
 /** An approval that nobody used ends after this. */
 const APPROVAL_MS = 7 * DAY_MS;
-/** How long the engine may count a removal: an hour, and as long as a write may take to happen. */
+/** How long the engine may count a removal: an hour, plus the time in which a write may still take effect. */
 const COUNTED_AT_MOST_MS = HOUR_MS + 15 * 60_000;
 /** A change of the limits is known to all by the second look after it. */
 const LIMITS_REMEMBERED = 3;

@@ -28,8 +28,8 @@ const DONE = new Set(['written', 'in_step']);
 type Foretold = 'in' | 'out' | 'as it was' | 'not added';
 
 /**
- * What each decision of `explain` foretells of the user; what is not named here foretells nothing. So does `pending:refused`: a
- * user that the last write did not show is sent again.
+ * The result for the user that each decision of `explain` predicts. A decision that is missing here predicts nothing. That
+ * includes `pending:refused`, because a user that the last write did not show is sent again.
  */
 const FORETOLD: Readonly<Record<string, Foretold>> = {
   in_sync: 'in',

@@ -16,7 +16,7 @@ export interface StoredGroup {
   readonly platformId?: string;
   readonly intent?: { readonly action: string; readonly atMs: number };
   readonly hold?: StoredHold;
-  /** Approved beside the hold. */
+  /** Approved next to the hold. */
   readonly approval?: StoredHold;
   readonly released?: boolean;
   readonly paused?: boolean;

@@ -121,8 +121,8 @@ function judgeGate(sight: Sight, connection: Sighted, { closedMs, lastMs }: Memo
 }
 
 /**
- * Who a member is never changes by itself: addresses are given to others, and groups give access. Where groups hold users,
- * the binding may come to name another role of the same user.
+ * The person of a member never changes automatically, because addresses are given to other people and groups give access.
+ * If groups hold users, the binding may change to another role of the same user.
  */
 function judgeBindings(
   { seen, nowMs, accuse }: Sight,

@@ -39,7 +39,7 @@ describe('connect and the id that groups hold', () => {
   it.each([
     ['id', ['r-ann', 'r-bob', 'nobody']],
     ['userId', ['u-ann']],
-  ])('stores memberIdField %s where existing groups hold it', async (field, users) => {
+  ])('stores memberIdField %s if existing groups hold it', async (field, users) => {
     const { scripted, stored } = await worldOf({ groups: async () => [groupOf(...users)] });
     const { code, json } = await scripted();
     expect(json).toMatchObject({ stored: true, memberIds: { field, users: users.length } });
@@ -50,7 +50,7 @@ describe('connect and the id that groups hold', () => {
   it.each([
     ['there are no groups', []],
     ['no employee has the ids in them', [groupOf('nobody')]],
-  ])('keeps userId and says so where %s and there is no terminal', async (_, groups) => {
+  ])('keeps userId and reports that if %s and there is no terminal', async (_, groups) => {
     const { scripted, stored } = await worldOf({ groups: async () => groups });
     const { code, json, stderr } = await scripted();
     expect(code).toBe(0);
@@ -60,7 +60,7 @@ describe('connect and the id that groups hold', () => {
     expect(await stored()).toBe('userId');
   });
 
-  it('asks at a terminal where no group shows it', async () => {
+  it('asks at a terminal if no group shows which id groups hold', async () => {
     const { typed, stored } = await worldOf();
     const { code } = await typed(
       ['Token of the OAuth application', 'token\r'],
@@ -71,7 +71,7 @@ describe('connect and the id that groups hold', () => {
     expect(await stored()).toBe('id');
   });
 
-  it('leaves the setting of a known connection to a person, and marks the contradiction', async () => {
+  it('reports a contradiction for a known connection and does not change its setting', async () => {
     const { scripted, stored } = await worldOf({ groups: async () => [groupOf('r-ann')] });
     const { code, json } = await scripted('default');
     expect(code).toBe(3);
@@ -81,7 +81,7 @@ describe('connect and the id that groups hold', () => {
 });
 
 describe('connect and the write scopes', () => {
-  it('reports both where neither is refused', async () => {
+  it('reports both write scopes if neither is refused', async () => {
     const { scripted } = await worldOf();
     const { json } = await scripted();
     expect(json.checks.map(({ name, ok }: { name: string; ok: boolean }) => [name, ok])).toEqual(
@@ -96,7 +96,7 @@ describe('connect and the write scopes', () => {
     ['groups', 'write groups', 'the credential may not create or change groups'],
     ['members', 'write group members', 'the credential may rename groups but may not set their members'],
   ] as const)(
-    'stores nothing where the scope for %s is refused, and says why',
+    'stores nothing and gives the reason if the scope for %s is refused',
     async (refused, name, sentence) => {
       const { scripted, stored } = await worldOf({ refusesWrite: async (scope) => scope === refused });
       const { code, json } = await scripted();
@@ -112,7 +112,7 @@ describe('connect and the write scopes', () => {
     },
   );
 
-  it('does not refuse a credential because the platform failed at the trial', async () => {
+  it('does not refuse a credential if the platform fails during the check of the write scopes', async () => {
     const failing = async () => {
       throw new PlatformFailure('unavailable', 'the platform failed', { status: 500 });
     };

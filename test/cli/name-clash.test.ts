@@ -57,13 +57,13 @@ describe('a platform group with the name of a new group', () => {
     expect(await found(adopting.cli, csv('night shift'))).toEqual([]);
   });
 
-  it('is not looked for by import when the platform cannot be asked, and that is shown', async () => {
+  it('is not searched for by import when the platform cannot be read, and import reports that', async () => {
     const { ports } = await clashingWorld();
     const failing = new PlatformFailure('unavailable', 'GET /x answered 503', {});
     const broken = { ...ports, platforms: { open: () => Promise.reject(failing) } };
     const args = ['import', csv('Night shift'), '--dry-run', '--as-of', 'now'];
     expect((await runCli([...args, '--json'], { ports: broken })).json.comparison.clashes).toBeNull();
-    expect((await runCli(args, { ports: broken })).stdout).toContain('the platform could not be asked');
+    expect((await runCli(args, { ports: broken })).stdout).toContain('the platform could not be checked');
   });
 
   it('is named by connect, which offers to adopt it', async () => {

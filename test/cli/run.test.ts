@@ -308,7 +308,7 @@ describe('settings', () => {
     expect((await set('drift=report')).json).toMatchObject({ changed: [], replanned: 0 });
   });
 
-  it('that four eyes protects wait for another person, who confirms them', async () => {
+  it('under four eyes wait until another person confirms them', async () => {
     const world = await sixInStep();
     const { cli, ports } = world;
     const confirm = (by: string, ...more: string[]) =>
@@ -328,7 +328,7 @@ describe('settings', () => {
     expect(status.stderr).toContain('next: groupsync connections confirm default');
     expect(await confirm('local:tester')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('another person than the one who made it'),
+      stderr: expect.stringContaining('made a request and cannot confirm it'),
     });
     const done = await confirm('Bob', '--json');
     expect(OUTPUT_SCHEMAS['connections confirm'].safeParse(done.json).error).toBeUndefined();

@@ -87,13 +87,13 @@ it('stores a change that four eyes protects as a request, shows it, and lets ano
   expect(requests).toMatchObject([{ key: 'guard', after: 'null' }]);
   const decision = { isConfirmed: true, shown: requests };
   expect(await ask('decide-requests', decision)).toEqual({
-    message: expect.stringContaining('another person than the one who made it'),
+    message: expect.stringContaining('made a request and cannot confirm it'),
   });
   expect(await asBob('decide-requests', decision)).toMatchObject({ changed: [{ key: 'guard' }] });
   expect(await ask('connection')).toMatchObject({ requests: [], settings: { guard: null } });
 });
 
-it('names groups whose ids every JavaScript object has as names of its own', async () => {
+it('shows names of groups with ids such as constructor, which every JavaScript object has', async () => {
   const { ports, publish, connection, mailboxes } = await savedWorld();
   const ids = ['constructor', '__proto__', 'toString'];
   await publish(...ids.map((id) => group(id, `Group ${id}`)));
@@ -105,7 +105,7 @@ it('names groups whose ids every JavaScript object has as names of its own', asy
   expect(Object.entries(names).sort()).toEqual(ids.map((id) => [id, `Group ${id}`]).sort());
 });
 
-it('shows who stays held from the moment at which some removals are approved', async () => {
+it('shows the users that stay held as soon as some removals are approved', async () => {
   const world = await savedWorld();
   const people = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay'];
   await world.hire(...people);

@@ -18,12 +18,12 @@ describe('isWeakerGuard', () => {
     expect(isWeakerGuard(LIMITS, after === null ? null : { ...LIMITS, ...after })).toBe(expected);
   });
 
-  it('never calls a guard weaker than none', () => {
+  it('is false for every guard that replaces no guard', () => {
     expect([isWeakerGuard(null, null), isWeakerGuard(null, LIMITS)]).toEqual([false, false]);
   });
 });
 
-it('weakenedSettings names four eyes when it ends, and the guard when it lets more through', () => {
+it('weakenedSettings contains fourEyes when it is switched off, and guard when it permits more removals', () => {
   const of = (settings: object) =>
     ConnectionSettings.parse({ baseUrl: 'https://platform.test', ...settings });
   const before = of({ fourEyes: true });

@@ -38,14 +38,14 @@ describe('failing calls', () => {
     expect(isFailing(record(over), nowMs)).toBe(expected);
   });
 
-  it('are recorded from the first failure, with the calls of the same invocation', () => {
+  it('are recorded from the first failure on, with all calls of the same invocation', () => {
     const some = outcomes({ total: 3, failed: 1, lastFailedMs: T + 5, reason: 'TimeoutError' });
     expect(withOutcomes([], some, T + 5)).toEqual([
       record({ sinceMs: T + 5, total: 3, failed: 1, lastFailedMs: T + 5, reason: 'TimeoutError' }),
     ]);
   });
 
-  it('are added to the record of their endpoint, whose beginning stays', () => {
+  it('are added to the record of their endpoint, which keeps its start time', () => {
     const some = outcomes({
       total: 2,
       failed: 1,
@@ -58,19 +58,19 @@ describe('failing calls', () => {
     ]);
   });
 
-  it('begin a new record when the one before is over', () => {
+  it('begin a new record when the previous record has expired', () => {
     const over = record({ lastGoodMs: T + 1 });
     const some = outcomes({ total: 1, failed: 1, lastFailedMs: T + HOUR_MS, reason: '500' });
     expect(withOutcomes([over], some, T + HOUR_MS)).toMatchObject([{ sinceMs: T + HOUR_MS, total: 1 }]);
   });
 
-  it('leave no record once they succeed, and successful calls make none', () => {
+  it('leave no record after calls succeed, and successful calls create no record', () => {
     const good = outcomes({ total: 4, failed: 0, lastGoodMs: T + HOUR_MS });
     expect(withOutcomes([record({ lastGoodMs: T + 1 })], good, T + HOUR_MS)).toEqual([]);
     expect(changesRecord([], good, T + HOUR_MS)).toBe(false);
   });
 
-  it('change the record at the first success, and otherwise once in five seconds', () => {
+  it('change the record at the first success, and otherwise at most every five seconds', () => {
     const failing = (lastFailedMs: number) => outcomes({ total: 1, failed: 1, lastFailedMs });
     expect(changesRecord([record()], failing(T + 4_999), T + 4_999)).toBe(false);
     expect(changesRecord([record()], failing(T + 5_000), T + 5_000)).toBe(true);
@@ -79,7 +79,7 @@ describe('failing calls', () => {
     expect(changesRecord([record({ lastGoodMs: T + 50 })], good, T + 100)).toBe(false);
   });
 
-  it('about groups succeed again when a group was written or read as in sync, and others do not', () => {
+  it('of group endpoints succeed again when a group was written or read in sync; calls of other endpoints do not', () => {
     const feed = record({ endpoint: 'GET /platform/api/company_activity' });
     expect(afterGroupSuccess([record(), feed], T + 10)).toEqual([record({ lastGoodMs: T + 10 }), feed]);
     const unchanged = [feed, record({ lastGoodMs: T + 1 })];

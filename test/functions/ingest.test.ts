@@ -25,7 +25,7 @@ let buried: DeadLetter[];
 let woken: GroupRef[];
 let refusesWakes: boolean;
 let brokenKey: string | undefined;
-/** What the table can never take. */
+/** Values that the table can never store. */
 let unstorableKey: string | undefined;
 let requestMs: number;
 let nowMs: number;
@@ -122,7 +122,7 @@ describe('the function behind the events queue', () => {
     expect(base.logged('not stored').length).toBeGreaterThan(0);
   });
 
-  it('dead-letters at once the one event that the table can never take, and stores all others of its batch', async () => {
+  it('dead-letters an event that the table can never store, and stores all other events of its batch', async () => {
     unstorableKey = 'U#default#bob USER';
     const joins = (id: string, ...members: object[]) =>
       eventOf('g1', {
@@ -137,7 +137,7 @@ describe('the function behind the events queue', () => {
     expect(buried).toEqual([
       expect.objectContaining({
         code: 'unstorable',
-        message: 'expected what can be stored: too large',
+        message: 'expected an event that can be stored: too large',
         body: joins('of bob', bob as object),
         messageId: list.messageId,
       }),
@@ -147,7 +147,7 @@ describe('the function behind the events queue', () => {
     expect(base.emitted('EventsRejected')).toEqual([1]);
   });
 
-  it('gives back a message that has an event which cannot be stored and another that must come again', async () => {
+  it('returns a message with one unstorable event and one event that must be retried to the queue', async () => {
     unstorableKey = 'g1';
     brokenKey = 'g2';
     const both = recordOf(`[${eventOf('g1')},${eventOf('g2')}]`);

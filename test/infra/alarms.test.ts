@@ -151,7 +151,7 @@ describe('alarms', () => {
     expect(near?.Period * 1_000).toBeGreaterThan(near?.Threshold);
   });
 
-  it('of levels go on ringing until the next pump or sweep, however rarely it runs', () => {
+  it('on level metrics stay on until the next pump or sweep, even if it runs rarely', () => {
     const isLevel = ({ MetricName: of }: { MetricName: MetricName }) => METRICS[of]?.form === 'gauge';
     const levels = alarmsOf(synthesise({ pumpMinutes: 60 }).template).filter(isLevel);
     expect(levels.map(({ Period }) => Period)).toEqual(Array(7).fill(3_600));

@@ -32,7 +32,7 @@ const namesIn = (arns: readonly unknown[] = []) =>
   arns.map((arn) => /:([\w-]+)"\]\]\}$/.exec(JSON.stringify(arn))?.[1]).sort();
 
 describe('redrive between queues', () => {
-  it('has an allow policy on every queue, which names each queue of the stack once', () => {
+  it('has an allow policy on every queue of the stack', () => {
     const names = ['apply', 'apply-dlq', 'events', 'events-dlq', 'undelivered'];
     const ofSources = NINE_SOURCES.map((source) => `events-${source}`);
     const expected = [...names, ...ofSources].map((name) => `groupsync-${name}`).sort();
@@ -40,7 +40,7 @@ describe('redrive between queues', () => {
     for (const policy of allowPolicies.values()) expect(policy).toBeDefined();
   });
 
-  it('lets no queue of the account name a queue of events, a queue of a source, apply or undelivered as its dead-letter queue', () => {
+  it('forbids every queue to use the events, source, apply or undelivered queues as its dead-letter queue', () => {
     for (const [name, policy] of allowPolicies) {
       if (!name.endsWith('-dlq')) expect([name, policy]).toEqual([name, { redrivePermission: 'denyAll' }]);
     }
@@ -52,7 +52,7 @@ describe('redrive between queues', () => {
       'groupsync-events-dlq',
       ['groupsync-events', ...NINE_SOURCES.map((source) => `groupsync-events-${source}`)],
     ],
-  ])('lets %s be the dead-letter queue of its own queues only, ten at most', (name, sources) => {
+  ])('permits only its own source queues, at most ten, to use %s as dead-letter queue', (name, sources) => {
     const policy = allowPolicies.get(name);
     expect(policy?.redrivePermission).toBe('byQueue');
     expect(namesIn(policy?.sourceQueueArns)).toEqual([...sources].sort());
@@ -79,12 +79,12 @@ describe('the queue of undelivered calls', () => {
   };
   const schedulers = ['PeopleSchedulerRole', 'ReconcileSchedulerRole'];
 
-  it('refuses every principal but the roles of the schedules and of the audit export', () => {
+  it('accepts messages only from the roles of the schedules and of the audit export', () => {
     expect(sendersIn(template)).toEqual(['AuditWorkerRole', ...schedulers]);
     expect(sendersIn(synthesise().template)).toEqual(schedulers);
   });
 
-  it('admits of services the Okta rule and the topic only, and none where neither is set', () => {
+  it('accepts only the Okta rule and the topic among AWS services, and none if neither is set', () => {
     const allowed = statementsIn(template).filter(({ Effect }) => Effect === 'Allow');
     const sourceOf = ({ Condition }: Statement) => Condition?.['ArnEquals']?.['aws:SourceArn'];
     const bySender = Object.fromEntries(

@@ -55,7 +55,7 @@ it(
     }
 
     const { output } = start();
-    // A group that was being written is taken up again two to three minutes later.
+    // A group whose write was interrupted is written again two to three minutes later.
     await vi.waitUntil(() => output.stdout.endsWith('\n'), { timeout: LONGEST_RECOVERY_MS, interval: 20 });
     const { groups, endpoints } = JSON.parse(output.stdout);
     const expected = expectedGroups(readDirectory(story), world);

@@ -11,7 +11,7 @@ const employee = (id: string, name: string, userId: string, roleState = 'ACTIVE'
     ['roleState', roleState],
   ]);
 
-/** What `connect` expects of the members ann, bob, cid and dan, were these the employees. */
+/** The preview of `connect` for the members ann, bob, cid and dan, with these employees. */
 async function preview(memberIdField: ConnectionSettings['memberIdField']) {
   const world = await savedWorld();
   await world.publish(group('g'), added('g', 'ann', 'bob', 'cid', 'dan'));
@@ -37,11 +37,11 @@ async function preview(memberIdField: ConnectionSettings['memberIdField']) {
 }
 
 describe('connect', () => {
-  it('counts all roles of one user as one person where groups hold users', async () => {
+  it('counts all roles of one user as one person if groups hold users', async () => {
     expect(await preview('userId')).toMatchObject({ matched: 2, ambiguous: 1, unmatched: 1 });
   });
 
-  it('chooses the active one of several roles where groups hold roles', async () => {
+  it('chooses the active one of several roles if groups hold roles', async () => {
     expect(await preview('id')).toMatchObject({ matched: 1, ambiguous: 2, unmatched: 1 });
   });
 });

@@ -129,7 +129,7 @@ describe('isSuperseded', () => {
     expect(await judged(history, late)).toBe(expected);
   });
 
-  it('never calls a letter moot by what it has stored itself', async () => {
+  it('never shows a message as superseded because of state that the message itself stored', async () => {
     const world = await savedWorld();
     const body = bodyOf(added('g', 'ann'));
     await ingest([{ messageId: 'd', body, sentAtMs: NOW_MS }], world.ports);

@@ -179,7 +179,7 @@ describe('a person who is forgotten', () => {
     expect((await cli('forget', 'm-ann')).json.erased).toMatchObject({ attributes: 0, valuesOfEmployee: 0 });
   });
 
-  it('erases what the platform states of every role of the user, and of no other user', async () => {
+  it('erases the platform data of every role of the user, and of no other user', async () => {
     const { ports, table, cli } = await twoCompanies();
     const [ann] = await ports.people.ofUser(ACME, 'u-ann');
     const facts = { role: roleId('r-ann-again'), userId: 'u-ann', state: 'ACTIVE', unheard: false };

@@ -49,7 +49,7 @@ describe('explain', () => {
     expect(await explain('ann')).toMatchObject({ wanted: true, decision: { outcome: 'in_sync' } });
   });
 
-  it('names the role that keeps a user in, and agrees with apply, the person report and the import preview', async () => {
+  it('shows the role that keeps a user in the group, and agrees with apply, person and the import preview', async () => {
     const { world, tell, shown, explain, member } = await company();
     await tell({ snapshot: 'g', of: ['ann', 'bob'] });
     const role = { email: 'ann@acme.test', userId: 'u-ann' };

@@ -15,7 +15,7 @@ import { CONNECTION } from '../support/engine/world.ts';
 const EVERYBODY = ['a', 'b', 'c', 'd', 'e', 'f'];
 const WORD = { reason: 'a reorganisation' };
 
-/** A company under four eyes, whose people change settings and decide holds under their own names. */
+/** A company under four eyes. Its operators change settings and decide holds under their own names. */
 async function company(settings: object = {}) {
   const told = await story({ settings: { fourEyes: true, guard: {}, ...settings } });
   const { onlooker } = told.world;
@@ -46,7 +46,7 @@ describe('a hold made under four eyes', () => {
     return told;
   };
 
-  it('is not approved by its author who asked to switch four eyes off', async () => {
+  it('cannot be approved by the person who caused it after that person requested fourEyes=false', async () => {
     const { set, stored, approve, state } = await held();
     await set('ann', 'fourEyes', false);
     expect((await stored()).settings.fourEyes).toBe(true);
@@ -54,7 +54,7 @@ describe('a hold made under four eyes', () => {
     expect((await state('g'))?.hold?.decision.kind).toBe('waiting');
   });
 
-  it('is not approved by its author after two people switched four eyes off, and is by another person', async () => {
+  it('can be approved only by another person, also after two people switched four eyes off', async () => {
     const { set, decide, stored, approve } = await held();
     await set('ann', 'fourEyes', false);
     await decide('bob', true);
@@ -63,7 +63,7 @@ describe('a hold made under four eyes', () => {
     expect(await approve('bob')).toMatchObject({ kind: 'decided' });
   });
 
-  it('hands the rule on to the hold that takes its place when more removals join it', async () => {
+  it('passes four eyes on to the hold that replaces it when more removals join', async () => {
     const { set, decide, state, approve, tellAs } = await held();
     await set('ann', 'fourEyes', false);
     await decide('bob', true);
@@ -72,7 +72,7 @@ describe('a hold made under four eyes', () => {
     await expect(approve('ann')).rejects.toThrow('not ann');
   });
 
-  it('is let go by no guard that its author asked to switch off', async () => {
+  it('stays after its author requested guard=null', async () => {
     const { set, shown, tell } = await held();
     await set('ann', 'guard', null);
     await tell();
@@ -81,21 +81,21 @@ describe('a hold made under four eyes', () => {
 });
 
 describe('a request to weaken four eyes or the guard', () => {
-  it('keeps the old value, with who asked and when, until another person confirms it', async () => {
+  it('keeps the old value until another person confirms it, and records the person and the time', async () => {
     const { set, decide, stored, world } = await company();
     const nowMs = world.nowMs();
     expect(await set('ann', 'guard', null)).toEqual({ replanned: 0, requested: ['guard'] });
     const before = await stored();
     expect(before.settings.guard).toMatchObject({ maxRemovedShare: 0.5 });
     expect(before.requests).toEqual([{ key: 'guard', value: null, by: 'ann', atMs: nowMs }]);
-    await expect(decide('ann', true)).rejects.toThrow('another person than the one who made it, not by ann');
+    await expect(decide('ann', true)).rejects.toThrow('ann made a request and cannot confirm it');
     expect(await stored()).toEqual(before);
     expect(await decide('bob', true)).toMatchObject({ changed: [{ key: 'guard', after: 'null' }] });
     const after = await stored();
     expect([after.settings.guard, after.requests ?? []]).toEqual([null, []]);
   });
 
-  it('is rejected by anybody, and the setting stays as it is', async () => {
+  it('can be rejected by any operator, and then the setting does not change', async () => {
     const { set, decide, stored } = await company();
     const { settings } = await stored();
     await set('ann', 'guard', null);
@@ -104,7 +104,7 @@ describe('a request to weaken four eyes or the guard', () => {
     expect(rowsOf(await stored())).toEqual([]);
   });
 
-  it('is in the audit, and so are its confirmation and its rejection', async () => {
+  it('is recorded in the audit log, with its confirmation or rejection', async () => {
     const { set, decide, journal } = await company();
     await set('ann', 'guard.maxRemovedShare', 0.9);
     await decide('bob', false);
@@ -123,7 +123,7 @@ describe('a request to weaken four eyes or the guard', () => {
     ]);
   });
 
-  it('comes of connecting again with weaker settings too', async () => {
+  it('is also stored when the company is connected again with weaker settings', async () => {
     const { as, stored } = await company();
     const known = await stored();
     const settings = { ...known.settings, guard: null, fourEyes: false, drift: 'report' as const };
@@ -136,7 +136,7 @@ describe('a request to weaken four eyes or the guard', () => {
     ]);
   });
 
-  it('is not needed for stricter limits, for other settings, or where four eyes is off', async () => {
+  it('is not needed for stricter limits, for other settings, or if four eyes is off', async () => {
     const strict = await company();
     await strict.set('ann', 'guard.maxRemovedShare', 0.1);
     await strict.set('ann', 'drift', 'report');
@@ -147,7 +147,7 @@ describe('a request to weaken four eyes or the guard', () => {
     expect((await free.stored()).settings.guard).toBeNull();
   });
 
-  it('ends where its setting is changed in another way, and takes the place of an earlier one', async () => {
+  it('ends when its setting is changed in another way, and replaces an earlier request', async () => {
     const { set, stored } = await company();
     await set('ann', 'guard', null);
     await set('bob', 'guard.maxRemovedCount', 200);
@@ -156,27 +156,27 @@ describe('a request to weaken four eyes or the guard', () => {
     expect(rowsOf(await stored())).toEqual([]);
   });
 
-  it('is confirmed by nobody who made one of several', async () => {
+  it('cannot be confirmed by the author of any of the open requests', async () => {
     const { set, decide, stored } = await company();
     await set('ann', 'guard', null);
     await set('bob', 'fourEyes', false);
-    await expect(decide('ann', true)).rejects.toThrow('not by ann');
-    await expect(decide('bob', true)).rejects.toThrow('not by bob');
+    await expect(decide('ann', true)).rejects.toThrow('ann made a request and cannot confirm it');
+    await expect(decide('bob', true)).rejects.toThrow('bob made a request and cannot confirm it');
     await decide('cid', true);
     expect((await stored()).settings).toMatchObject({ guard: null, fourEyes: false });
   });
 
-  it('is confirmed only as it was shown', async () => {
+  it('is confirmed only if it has not changed since it was shown', async () => {
     const { set, stored, as } = await company();
     await set('ann', 'guard.maxRemovedShare', 0.6);
     const shown = rowsOf(await stored());
     await set('ann', 'guard', null);
     const confirmed = decideRequests(CONNECTION, { isConfirmed: true, shown }, as('bob'));
-    await expect(confirmed).rejects.toThrow('the requests are others than you saw');
+    await expect(confirmed).rejects.toThrow('the requests have changed since they were shown');
     expect((await stored()).settings.guard).not.toBeNull();
   });
 
-  it('is a fault that doctor names, with the command', async () => {
+  it('is reported by doctor, with the command that confirms it', async () => {
     const { set, stored, as } = await company();
     await set('ann', 'guard', null);
     const checks = await checkConnection(await stored(), as('bob'));
@@ -186,7 +186,7 @@ describe('a request to weaken four eyes or the guard', () => {
   });
 });
 
-it('a connection under four eyes is not removed, since connected again it would be without', async () => {
+it('a connection under four eyes cannot be removed', async () => {
   const { as, set, decide, stored } = await company();
   await expect(removeConnection(CONNECTION, as('ann'))).rejects.toThrow('fourEyes=false');
   expect(await stored()).toBeDefined();

@@ -45,7 +45,7 @@ describe('a hold', () => {
     });
   });
 
-  it('lets some of its removals go, exactly those, and keeps the others held at every moment', async () => {
+  it('permits exactly the approved removals, and keeps the others held at every moment', async () => {
     const { tell, shown, state, ref, world, work } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const some = (digest: string | undefined, ...ids: string[]) =>
@@ -75,7 +75,7 @@ describe('a hold', () => {
     expect(shown('g')).toEqual([users('a')]);
   });
 
-  it('keeps the others held where some were approved, however few they are', async () => {
+  it('keeps even a single other removal held after some were approved', async () => {
     const { tell, shown, state, ref, world } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const digest = (await state('g'))?.hold?.digest;
@@ -88,7 +88,7 @@ describe('a hold', () => {
     expect(await state('g')).toMatchObject({ settled: 'held', hold: { removes: 1, keeps: 1 } });
   });
 
-  it('takes further decisions about the others before the approved ones are written', async () => {
+  it('accepts decisions about the other removals before the approved ones are written', async () => {
     const told = await company();
     const { tell, state, ref, world } = told;
     await tell({ snapshot: 'g', of: ['a'] });
@@ -110,7 +110,7 @@ describe('a hold', () => {
     expect((await told.audit('g'))[0]).toMatchObject({ cause: 'approved by operator: a reorganisation' });
   });
 
-  it('lets everybody go where the others are approved before the first are written', async () => {
+  it('removes all users if the others are approved before the first are written', async () => {
     const { tell, shown, state, ref, world } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const digest = (await state('g'))?.hold?.digest;
@@ -122,7 +122,7 @@ describe('a hold', () => {
     expect({ hold, approval, settled }).toEqual({ settled: 'in_sync' });
   });
 
-  it('forgets an approval of some as soon as nobody wants their removal', async () => {
+  it('drops an approval of some removals as soon as the directory no longer wants them', async () => {
     const { tell, shown, state, ref, world } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const digest = (await state('g'))?.hold?.digest;
@@ -134,7 +134,7 @@ describe('a hold', () => {
     expect(await state('g')).toMatchObject({ settled: 'held', hold: { removes: 5 } });
   });
 
-  it('holds those who joined an approved set at once, not after the approved ones are written', async () => {
+  it('holds removals that join an approved set immediately, before the approved ones are written', async () => {
     const { tell, shown, state, ref, world, work } = await company({ maxRemovedShare: 0.2 });
     await tell({ snapshot: 'g', of: ['a', 'b'] });
     const digest = (await state('g'))?.hold?.digest;
@@ -449,7 +449,7 @@ describe('a hold', () => {
     expect(shown('g')).toEqual([[]]);
   });
 
-  it('does not come of one member who is replaced again and again in a group below the least size', async () => {
+  it('is not caused by one member who is replaced repeatedly in a group smaller than minSize', async () => {
     const { tell, shown, state } = await company({ minSize: 5, maxRemovedShare: 0.5 });
     await tell({ snapshot: 'small', of: ['a', 'b', 'c'] });
     for (const seat of ['d', 'c', 'd', 'e', 'f', 'c']) {
@@ -459,7 +459,7 @@ describe('a hold', () => {
     expect(await state('small')).toMatchObject({ settled: 'in_sync' });
   });
 
-  it('says which share of the group was removed within the hour, by this plan and the ones before', async () => {
+  it('shows the share of the group that this plan and earlier plans removed within the hour', async () => {
     const { tell, shown, state } = await company({ minSize: 5, maxRemovedShare: 0.5 });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c', 'd', 'n'] });
     await tell({ snapshot: 'g', of: ['a', 'b', 'e', 'f', 'n'] });

@@ -219,7 +219,7 @@ describe('a released group', () => {
     },
   );
 
-  it('keeps an external id that another application has given it meanwhile', async () => {
+  it('keeps an external id that another application has set meanwhile', async () => {
     const { tell, world, ref, state } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const id = (await state('g'))?.platformId ?? platformGroupId('');

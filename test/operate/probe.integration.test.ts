@@ -14,7 +14,7 @@ const worldWith = (scopes: readonly string[] | undefined) => ({
   ],
 });
 
-/** The platform simulator over HTTP, with these settings, as a credential with these scopes meets it. */
+/** The platform simulator over HTTP, with these settings and a credential with these scopes. */
 async function simulatorWith(settings: object, scopes?: readonly string[]) {
   const simulator = await openPlatform({ world: worldWith(scopes), dataFile: undefined, port: 0 });
   const dispatcher = new Agent();
@@ -46,7 +46,7 @@ async function simulatorWith(settings: object, scopes?: readonly string[]) {
   };
 }
 
-/** What the probe finds. */
+/** The findings of the probe. */
 async function foundWith(settings: object) {
   const { probe, groups } = await simulatorWith(settings);
   const report = await probe();
@@ -87,7 +87,7 @@ describe('probe of the platform simulator', () => {
 });
 
 describe('write scopes of the platform simulator', () => {
-  it('lets a probe end with a sentence where the token may rename groups but not set their members', async () => {
+  it('end a probe with a clear message if the token may rename groups but not set their members', async () => {
     const { probe, groups } = await simulatorWith({}, ['groups:write']);
     const report = await probe();
     expect(report).toMatchObject({ kept: false, left: [] });
@@ -96,7 +96,7 @@ describe('write scopes of the platform simulator', () => {
     expect(await groups()).toEqual([]);
   });
 
-  it('lets a probe fail with a sentence where the token may not make groups', async () => {
+  it('fail a probe with a clear message if the token may not create groups', async () => {
     const { probe } = await simulatorWith({}, ['group-members:write']);
     await expect(probe()).rejects.toThrow('the credential may not create or change groups');
   });
@@ -111,7 +111,7 @@ describe('write scopes of the platform simulator', () => {
     ],
     [['groups:write'], [false, true]],
     [['group-members:write'], [true, false]],
-  ])('shows connect what a token with the scopes %j is refused', async (scopes, refused) => {
+  ])('show connect the refused write scopes of a token with the scopes %j', async (scopes, refused) => {
     const { applicant, groups } = await simulatorWith({}, scopes);
     expect(await applicant.refusesWrite('groups')).toBe(refused[0]);
     expect(await applicant.refusesWrite('members')).toBe(refused[1]);

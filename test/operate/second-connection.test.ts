@@ -39,7 +39,7 @@ async function company(settings: Readonly<Record<string, unknown>> = {}) {
         await onlooker.people.save(name, { ...person, values }, seen);
       }
     },
-    /** The directory of a connection says who is in g. */
+    /** The directory of a connection sets the members of g. */
     async says(name: ConnectionName, ...members: readonly string[]) {
       events += 1;
       world.advance(1_000);
@@ -79,7 +79,7 @@ describe('a company that is connected again under another name', () => {
     expect(await owner()).toEqual(refOf(OTHER));
   });
 
-  it('is shown the same by a plan, which writes nothing', async () => {
+  it('shows the same adoption in a plan, which writes nothing', async () => {
     const { remove, connect, says, world, owner, refOf, stateOf } = await company();
     await remove();
     await connect(OTHER);
@@ -92,7 +92,7 @@ describe('a company that is connected again under another name', () => {
     expect(await owner()).toEqual(refOf(CONNECTION));
   });
 
-  it('adopts them whatever the effect before which apply died', async () => {
+  it('adopts the groups of the removed connection after a crash of apply before any effect', async () => {
     await whereverItDies(async (worker, where) => {
       const { remove, connect, says, apply, platformGroups, world, refOf } = await company();
       await remove();
@@ -106,7 +106,7 @@ describe('a company that is connected again under another name', () => {
     });
   });
 
-  it('takes out a leaver whom the removed connection had put in, where members of others may stay', async () => {
+  it('removes a leaver that the removed connection had added, although members of other clients may stay', async () => {
     const { remove, connect, says, apply, world, platformGroups } = await company({ membership: 'additive' });
     const [id = ''] = world.platform.groups.keys();
     world.platform.changeAsOther(id, { users: ['u-a', 'u-b', 'stranger'] });
@@ -117,7 +117,7 @@ describe('a company that is connected again under another name', () => {
     expect(platformGroups()).toEqual([{ spokeId: 'g', users: ['u-a', 'stranger'] }]);
   });
 
-  it('is shown by connect what it would adopt, which is nothing while the other connection is live', async () => {
+  it('shows in connect the groups to adopt, and none while the other connection is live', async () => {
     const { remove, connect, says, world } = await company();
     await connect(OTHER);
     await says(OTHER, 'a');
@@ -144,7 +144,7 @@ describe('a company that is connected again under another name', () => {
     expect(await adopted()).toEqual(['g']);
   });
 
-  it('may adopt one of them by hand', async () => {
+  it('can adopt a group of the removed connection by hand', async () => {
     const { remove, connect, says, world, owner, refOf } = await company();
     const [id] = world.platform.groups.keys();
     await remove();
@@ -183,7 +183,7 @@ describe('a company that is connected again under another name', () => {
 });
 
 describe('two live connections of one company', () => {
-  it('do not fight: the second waits, and says which connection owns the group', async () => {
+  it('do not overwrite each other: the second waits and names the connection that owns the group', async () => {
     const { connect, says, apply, platformGroups, stateOf, owner, refOf } = await company();
     await connect(OTHER);
     await says(OTHER, 'a');
@@ -198,7 +198,7 @@ describe('two live connections of one company', () => {
     });
   });
 
-  it('that are told apart by adoptExisting never make a group each', async () => {
+  it('never create a group each if their adoptExisting settings differ', async () => {
     const { connect, says, apply, world, platformGroups } = await company({ adoptExisting: 'never' });
     await connect(OTHER);
     await says(OTHER, 'a');
@@ -207,7 +207,7 @@ describe('two live connections of one company', () => {
     expect(platformGroups()).toHaveLength(2);
   });
 
-  it('let the second have the group within an hour after the first is removed', async () => {
+  it('hand the group to the second within an hour after the first is removed', async () => {
     const { remove, connect, says, apply, platformGroups, world } = await company();
     await connect(OTHER);
     await says(OTHER, 'a');
@@ -218,7 +218,7 @@ describe('two live connections of one company', () => {
     expect(platformGroups()).toEqual([{ spokeId: 'g', users: ['u-a'] }]);
   });
 
-  it('do not fight when the first is connected again after the second took its groups over', async () => {
+  it('do not overwrite each other when the first is connected again after the second took over its groups', async () => {
     const { remove, connect, says, apply, platformGroups, owner, refOf, stateOf } = await company();
     await remove();
     await connect(OTHER);
@@ -235,7 +235,7 @@ describe('two live connections of one company', () => {
 });
 
 describe('a company that is connected again under the same name', () => {
-  it('goes on with the groups that it had', async () => {
+  it('continues with its previous groups', async () => {
     const { remove, connect, says, apply, platformGroups, owner, refOf } = await company();
     await remove();
     await connect(CONNECTION);

@@ -70,7 +70,7 @@ describe('existence of a platform group', () => {
     expect(judged(HOUR_MS, { ...evidence, listing: LISTED })).toBe('exists');
   });
 
-  it('is decided sooner where the platform is given less time to show a group', () => {
+  it('is decided sooner if createSettleSeconds is smaller', () => {
     expect(absenceLimits(10_000)).toEqual({ apartMs: 10_000, uncertainMs: MINUTE_MS });
     expect(absenceLimits(HOUR_MS)).toEqual({ apartMs: MINUTE_MS, uncertainMs: HOUR_MS });
   });

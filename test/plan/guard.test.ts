@@ -93,7 +93,7 @@ describe('judgeRemovals', () => {
     expect(ruleOf(change)).toBe(rule);
   });
 
-  it('never calls it more than the whole group', () => {
+  it('never reports a share above the whole group', () => {
     const recent = { group: 9, connection: 9, largestSize: 6 };
     const whole = { ...limits, maxRemovedShare: 1 };
     expect(judgeRemovals({ ...calm, size: 6, removals: 1, recent })).toMatchObject({ share: 1 });
@@ -142,7 +142,7 @@ describe('sizeBefore', () => {
     ['everybody removed was replaced', 3, { group: 2, connection: 2, largestSize: 3 }, 3],
     ['the group has grown since', 40, { group: 2, connection: 2, largestSize: 3 }, 40],
     ['another client removed some as well', 2, { group: 2, connection: 2, largestSize: 10 }, 4],
-  ])('is the size that the group had when %s', (_, size, recent, before) => {
+  ])('returns the size before the removals when %s', (_, size, recent, before) => {
     expect(sizeBefore(size, recent)).toBe(before);
   });
 });

@@ -16,7 +16,7 @@ describe('the id that groups hold', () => {
     expect(fieldOf(users)).toBe(field);
   });
 
-  it('is clear where nine of ten telling ids are of one field', () => {
+  it('is known if nine of ten matching ids are of one field', () => {
     expect(memberIdFieldOf({ users: 20, userId: 1, id: 9 })).toBe('id');
     expect(memberIdFieldOf({ users: 20, userId: 2, id: 9 })).toBeUndefined();
   });

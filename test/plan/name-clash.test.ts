@@ -13,23 +13,23 @@ describe('name clash of a new group', () => {
     expect(clashFinder(listed, 'bySpokeId')(group).map(({ id }) => id)).toEqual(['p1']);
   });
 
-  it('is none when the group with its spokeId is adopted', () => {
+  it('does not exist when the group with its spokeId is adopted', () => {
     const listed = [other, { id: 'p2', name: 'Renamed', spokeId: 'g' }];
     expect(clashFinder(listed, 'bySpokeId')(group)).toEqual([]);
   });
 
-  it('is the group with its spokeId too when nothing is adopted', () => {
+  it('includes the group with its spokeId when nothing is adopted', () => {
     const listed = [other, { id: 'p2', name: 'Renamed', spokeId: 'g' }];
     expect(clashFinder(listed, 'never')(group)).toHaveLength(2);
   });
 
-  it('is none when the only group with its name is adopted, and all of them when there are two', () => {
+  it('does not exist when the only group with its name is adopted, and is both groups when there are two', () => {
     const twin = { ...other, id: 'p2' };
     expect(clashFinder([other], 'byName')(group)).toEqual([]);
     expect(clashFinder([other, twin], 'byName')(group)).toEqual([other, twin]);
   });
 
-  it('is no listed group without a name', () => {
+  it('never includes a listed group without a name', () => {
     const listed = [
       { id: 'p1', spokeId: null },
       { id: 'p2', name: '', spokeId: null },

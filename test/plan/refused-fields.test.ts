@@ -14,7 +14,7 @@ describe('refused fields of a group', () => {
     ['the wanted name was refused', { name: refused('Sales', 0) }, ['name']],
     ['another name was refused', { name: refused('Purchases', 0) }, []],
     ['both were refused', { name: refused('Sales', 0), spokeId: refused('g', 0) }, ['name', 'spokeId']],
-  ])('are found by the wanted value where %s', (_, fields, expected) => {
+  ])('are found by the wanted value if %s', (_, fields, expected) => {
     expect(refusedOf(wanted, stateWith(fields))).toEqual(expected);
   });
 
@@ -26,16 +26,17 @@ describe('refused fields of a group', () => {
     expect(dueField(['name', 'spokeId'], state, nowMs)).toBe(expected);
   });
 
-  it('differ only where the platform shows another value, in the form of the platform or as sent', () => {
+  it('differ only if the platform shows another value than the wanted one, normalized or as sent', () => {
     const view = { name: 'sales', alias: 'Sales', spokeId: 'theirs', users: new Map() };
     expect(differing(['name', 'spokeId'], wanted, view)).toEqual(['spokeId']);
   });
 
-  it('are reported with the code of the first, the labels of all and each answer once', () => {
+  it('are reported with the error code of the first field, all labels, and each answer once', () => {
     const fields = { name: refused('Sales', 5), spokeId: { ...refused('g', 9), message: 'no to Sales' } };
     expect(fieldFailure(['name', 'spokeId'], stateWith(fields))).toEqual({
       code: 'name_refused',
-      message: 'the platform refuses the name and the external id; members are written without: no to Sales',
+      message:
+        'the platform refuses the name and the external id; members are written without this change: no to Sales',
       atMs: 9,
     });
     expect(fieldFailure([], stateWith(fields))).toBeUndefined();

@@ -19,7 +19,7 @@ describe('what a dirty group waits for', () => {
     });
   });
 
-  it('is the earlier write and the last error when that write could not be looked for', () => {
+  it('is the earlier write, with the last error, when reading the outcome of that write failed', () => {
     expect(waits({ lastError, intent: {} })).toMatchObject({
       code: 'earlier_write',
       reason: 'outcome of an earlier write unknown; last error: answered 500',

@@ -32,11 +32,11 @@ it('skips and repeats nothing, whatever is too slow and however short pages are'
   );
 });
 
-it('passes over the items that fail, and no others, where that is asked for', async () => {
+it('skips exactly the failing items if the option to skip is set', async () => {
   const world = fc.record({
     items: fc.nat({ max: 250 }),
     limit: fc.integer({ min: 1, max: 100 }),
-    // Not two in a row: behind those, more and more items are passed over.
+    // Not two in a row: after two, the list skips more and more items.
     faulty: fc.uniqueArray(
       fc.nat({ max: 125 }).map((half) => half * 2),
       { maxLength: 8 },
@@ -67,7 +67,7 @@ it('passes over the items that fail, and no others, where that is asked for', as
   );
 });
 
-it('gives a list up that fails from some item on', async () => {
+it('gives up a list in which every item after some position fails', async () => {
   const fetchPage = async ({ limit, offset }: { limit: number; offset: number }) => {
     if (offset + limit > 150) throw new ServerError('fails', { ...facts, status: 500 });
     return Array.from({ length: limit }, (_, at) => offset + at);

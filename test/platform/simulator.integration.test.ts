@@ -192,7 +192,7 @@ describe('the client and the simulator, written apart from one specification', (
     { versionForm: 'number' },
     { versionForm: 'longNumber' },
     { keepVersionIfUnchanged: false },
-  ])('writes groups where the platform has the setting %j', async (setting) => {
+  ])('writes groups if the platform has the setting %j', async (setting) => {
     await control('settings', setting);
     const created = await app.groups.create({ name: 'Ops', spokeId: '00g3', users: ['user-1'] });
     const same = await app.groups.patch(created.id, { users: ['user-1'], version: created.version });

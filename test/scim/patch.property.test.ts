@@ -111,7 +111,7 @@ function whole(
   return given.some((one) => 'value' in one) ? meant : [...before, ...meant];
 }
 
-/** The e-mail addresses after an operation on those of one type; one that is missing is made, as Entra ID expects. */
+/** The e-mail addresses after an operation on addresses of one type. A missing address is created, as Entra ID expects. */
 function selected(before: readonly Held[], { op, type: kind = '', part, value }: Operation) {
   const isMeant = (one: Held) => one['type'] === kind;
   const given = (part === undefined ? value : { [part]: value ?? null }) as Parts | null | undefined;

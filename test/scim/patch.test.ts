@@ -185,7 +185,7 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
       'n@x',
       { emails: [{ type: 'other', primary: true, value: 'n@x' }] },
     ],
-  ])('makes the value that a replace of %s describes and does not find', (path, value, made) => {
+  ])('creates the missing value that a replace of %s describes', (path, value, made) => {
     const bare = { userName: 'ann' };
     for (const op of ['Replace', 'replace', 'Add']) {
       expect(applyPatch(bare, readPatch({ Operations: [{ op, path, value }] }), User)).toEqual({
@@ -195,7 +195,7 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
     }
   });
 
-  it.each([null, ''])('makes no value from a filter alone, when the value given is %j', (value) => {
+  it.each([null, ''])('creates no value from a filter alone if the given value is %j', (value) => {
     const bare = { userName: 'ann' };
     const operation = replace('emails[type eq "work"].value', value);
     expect(applyPatch(bare, readPatch({ Operations: [operation] }), User)).toEqual(bare);

@@ -264,7 +264,7 @@ describe('whom a reading means', () => {
     });
   });
 
-  it('is one person by all roles of a user, where groups hold users', () => {
+  it('treats all roles of a user as one person if groups hold users', () => {
     const roles = [
       employee('1', 'p1@a.test', 'TERMINATED', 'u-1'),
       employee('1b', 'p1@a.test', 'ACTIVE', 'u-1'),

@@ -538,7 +538,7 @@ describe('the guard', () => {
       write({ added: twenty, sent: { users: twenty } });
       write({ removed: twenty.slice(0, count), sent: { users: twenty.slice(count) }, ...change });
     };
-  /** All but one of a group's users go one by one, each in a write that adds another user. */
+  /** All users of a group except one leave one by one, each in a write that adds another user. */
   const replaced = ({ write }: World, size: number) => {
     write({ added: twenty.slice(0, size), sent: { users: twenty.slice(0, size) } });
     for (let at = 0; at < size - 1; at += 1) {

@@ -170,7 +170,7 @@ it('the emulator lets a hold be decided once, on what was seen', async () => {
   expect((await read()).hold?.decision).toEqual(word);
 });
 
-it('a user keeps attributes whose names every JavaScript object has, and disturbs no write beside it', async () => {
+it('a user keeps attributes with names such as constructor, and other writes of the batch succeed', async () => {
   const table = await startDynamo();
   const users = createUserStore(table);
   const connection = connectionName('default');
@@ -193,7 +193,7 @@ it.each<[string, Item]>([
   ['an empty key', { pk: 'p', sk: '' }],
   ['a number past what JavaScript counts', { pk: 'p', sk: 'number', of: 2 ** 60 }],
   ['a value that is no data', { pk: 'p', sk: 'odd', of: { constructor: 'c' } }],
-])('%s can never be stored, which is told apart from a table that is away', async (_, item) => {
+])('%s can never be stored, and the error differs from that of an unavailable table', async (_, item) => {
   const table = await startDynamo();
   const beside = { pk: 'p', sk: 'beside' };
   const [bad, good] = await Promise.allSettled([table.put(item), table.put(beside)]);

@@ -30,11 +30,11 @@ async function company(platform: object = {}, settings = {}) {
   };
 }
 
-describe('an answer that is behind its own write', () => {
+describe('an answer that is older than its own write', () => {
   it.each([
     ['a fetch shows the write at once', 0],
     ['a fetch is behind for half a minute too', 30_000],
-  ])('takes no newcomer out, records no drift and ends in sync where %s', async (_, getLagMs) => {
+  ])('removes no new member, records no drift and ends in sync if %s', async (_, getLagMs) => {
     const { tell, later, world, shown, state, drift, pending } = await company({ getLagMs });
     await tell({ snapshot: 'g', of: ['a', 'b'] });
     world.advance(HOUR_MS);
@@ -53,7 +53,7 @@ describe('an answer that is behind its own write', () => {
   });
 
   it.each([0, 30_000])(
-    'takes no member out of a new group whose users come a moment later (a fetch is %i ms behind)',
+    'removes no member from a new group whose users appear a moment later (a fetch is %i ms behind)',
     async (getLagMs) => {
       const { tell, later, world, shown, drift } = await company({ getLagMs });
       world.platform.behind = (kind) => kind === 'create';
@@ -66,7 +66,7 @@ describe('an answer that is behind its own write', () => {
   );
 
   it.each(['authoritative', 'additive'])(
-    'neither hides a removal nor a new name, and is no drift (%s)',
+    'hides neither a removal nor a new name, and is not recorded as drift (%s)',
     async (membership) => {
       const { tell, later, world, shown, drift, state } = await company({}, { membership });
       await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -81,8 +81,8 @@ describe('an answer that is behind its own write', () => {
   );
 });
 
-describe('a user that the platform drops from what it takes', () => {
-  it('stays in what is sent, is shown as pending, and is sent by itself once an hour at most', async () => {
+describe('a user that the platform drops from an accepted write', () => {
+  it('stays in each write, is shown as pending, and alone causes at most one write an hour', async () => {
     const { tell, sweepAfter, world, shown, state, pending } = await company();
     world.platform.refused.add('u-b');
     await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -111,7 +111,7 @@ describe('a user that the platform drops from what it takes', () => {
     expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 3, pending: 0 } });
   });
 
-  it('is not taken out where another client puts them in', async () => {
+  it('is not removed after another client adds the user', async () => {
     const { tell, later, world, shown } = await company();
     world.platform.refused.add('u-b');
     await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -123,7 +123,7 @@ describe('a user that the platform drops from what it takes', () => {
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('is sent again when a person asks by `sync`', async () => {
+  it('is sent again when an operator runs sync', async () => {
     const { tell, work, world, ref, shown } = await company();
     world.platform.refused.add('u-b');
     await tell({ snapshot: 'g', of: ['a', 'b'] });

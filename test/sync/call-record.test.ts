@@ -74,7 +74,7 @@ it('keeps failing calls when the gate closes or opens', async () => {
   expect((await stored.read(ACME)).failingCalls).toEqual(failing);
 });
 
-it('keeps its counts when another worker changes the gate again and again', async () => {
+it('keeps its counts when another worker changes the gate repeatedly', async () => {
   const { record, stored } = worker();
   record.count(ACME, { endpoint, failure: '500' });
   const { write } = stored;

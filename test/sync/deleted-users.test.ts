@@ -41,7 +41,7 @@ it.each([true, false])(
 );
 
 it.each([true, false])(
-  'a membership event that is newer than the deletion of its user puts them back (arrives after it: %s)',
+  'a membership event that is newer than the deletion of its user adds the user again (arrives after it: %s)',
   async (isLate) => {
     expect(await joinedAround(1, isLate)).toEqual([['u-ann', 'u-bob']]);
   },

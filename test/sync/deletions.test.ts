@@ -28,36 +28,33 @@ describe('a deletion that has no effect', () => {
   it.each([
     [404, 'a lacking right is hidden behind it'],
     [200, 'the platform deletes later, and fails'],
-  ])(
-    'is tried three times when it is answered %i, reported, and tried again the next day: %s',
-    async (status) => {
-      const { world, tell, shown, state, sweeps } = await company();
-      let deletes = 0;
-      world.platform.failing = (kind) => {
-        if (kind !== 'delete') return undefined;
-        deletes += 1;
-        return status;
-      };
-      await tell({ remove: 'g' });
-      expect(shown('g')).toEqual([['u-a', 'u-b']]);
-      expect(deletes).toBe(3);
-      expect(await state('g')).toMatchObject({ lastError: { code: 'platform_rejected' } });
-      expect(world.deadLetters).toMatchObject([{ code: 'platform_rejected', group: { group: 'g' } }]);
-      await sweeps(22);
-      expect(deletes).toBe(3);
-      world.platform.failing = () => undefined;
-      await sweeps(4);
-      expect(shown('g')).toEqual([]);
-      expect(await state('g')).toMatchObject({ settled: 'deleted' });
-    },
-  );
+  ])('is tried three times, reported, and tried again the next day (answer %i: %s)', async (status) => {
+    const { world, tell, shown, state, sweeps } = await company();
+    let deletes = 0;
+    world.platform.failing = (kind) => {
+      if (kind !== 'delete') return undefined;
+      deletes += 1;
+      return status;
+    };
+    await tell({ remove: 'g' });
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    expect(deletes).toBe(3);
+    expect(await state('g')).toMatchObject({ lastError: { code: 'platform_rejected' } });
+    expect(world.deadLetters).toMatchObject([{ code: 'platform_rejected', group: { group: 'g' } }]);
+    await sweeps(22);
+    expect(deletes).toBe(3);
+    world.platform.failing = () => undefined;
+    await sweeps(4);
+    expect(shown('g')).toEqual([]);
+    expect(await state('g')).toMatchObject({ settled: 'deleted' });
+  });
 });
 
 describe('a deletion that was lost', () => {
   it.each([
     ['and the list is empty', true],
     ['and the list shows the group', false],
-  ])('is made again after some minutes of 404 %s', async (_, hidesFromList) => {
+  ])('is sent again after some minutes of 404 %s', async (_, hidesFromList) => {
     const { world, troubles, say, pass, shown, state, tell } = await company();
     let isWrong = false;
     world.platform.hidesFromList = hidesFromList;
@@ -78,7 +75,7 @@ describe('a deletion that was lost', () => {
     expect(await state('g')).toMatchObject({ settled: 'deleted' });
   });
 
-  it('counts as made after two 404s a minute apart and a list that shows other managed groups', async () => {
+  it('counts as done after two 404s a minute apart and a list that shows other managed groups', async () => {
     const { world, troubles, tell, shown, state, deletes } = await company();
     troubles.platform = (call) => (call === 'delete' ? 'lost_after' : 'none');
     const atMs = world.nowMs();
@@ -91,7 +88,7 @@ describe('a deletion that was lost', () => {
 });
 
 describe('a group that groupsync has deleted', () => {
-  it('costs one request more than its deletion, which proves it', async () => {
+  it('costs one further request, which proves the deletion', async () => {
     const { world, tell, state } = await company();
     const from = world.platform.calls.length;
     await tell({ remove: 'g' });
@@ -105,13 +102,13 @@ describe('a group that groupsync has deleted', () => {
   });
 
   it.each([true, false])(
-    'and that a sweep finds listed again is linked, and deleted once more (spokeIds shown: %s)',
+    'is linked and deleted again if a sweep finds it listed (spokeIds shown: %s)',
     async (echoSpokeId) => {
       const { world, tell, state, shown, sweeps } = await company({ platform: { echoSpokeId } });
       const { platformId = '' } = (await state('g')) ?? {};
       let isHidden = false;
       world.platform.hidden = (id) => isHidden && id === platformId;
-      // The deletion is answered and not made, and for a while the platform shows no such group.
+      // The deletion is answered but has no effect, and for a while the platform does not show the group.
       world.platform.failing = (kind) => {
         if (kind !== 'delete' || isHidden) return undefined;
         isHidden = true;
@@ -127,7 +124,7 @@ describe('a group that groupsync has deleted', () => {
     },
   );
 
-  it('is not asked for when its directory group is planned again', async () => {
+  it('is not read when its directory group is planned again', async () => {
     const { world, tell } = await company();
     await tell({ remove: 'g' });
     const from = world.platform.calls.length;
@@ -138,7 +135,7 @@ describe('a group that groupsync has deleted', () => {
 });
 
 describe('an adoption candidate that answers 404', () => {
-  it('and is listed makes no second group, and is adopted when the platform shows it', async () => {
+  it('causes no second group while it is listed, and is adopted when the platform shows it', async () => {
     const { world, say, tell, pass, shown } = await company();
     const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'n', users: [] });
     world.platform.adopted.add(id);
@@ -153,7 +150,7 @@ describe('an adoption candidate that answers 404', () => {
     expect(shown('n')).toEqual([['u-a']]);
   });
 
-  it('and leaves the list a minute later is replaced by a new group', async () => {
+  it('is replaced by a new group if it leaves the list a minute later', async () => {
     const { world, tell, shown, state } = await company();
     const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'n', users: [] });
     world.platform.hidesFromList = false;

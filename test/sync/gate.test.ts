@@ -52,7 +52,7 @@ describe('the gate', () => {
     ]);
   });
 
-  it('keeps the record of failing calls until a group was written again', async () => {
+  it('keeps the record of failing calls until a group is written again', async () => {
     const { world, gate, say, work, shown } = await company();
     const endpoint = 'PATCH /platform/api/groups/{groupId}';
     const lastFailedMs = world.nowMs();

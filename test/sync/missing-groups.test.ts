@@ -62,7 +62,7 @@ describe('a platform that answers 404 for groups that are there', () => {
     },
   );
 
-  it('of all of them, and lists none, makes no new one for an hour', async () => {
+  it('causes no new group for an hour if every group is 404 and the list is empty', async () => {
     const { world, names, say, pass, state, tell } = await company(5);
     const before = new Set(world.platform.groups.keys());
     world.platform.hidden = (id) => before.has(id);
@@ -77,7 +77,7 @@ describe('a platform that answers 404 for groups that are there', () => {
     for (const name of names) expect(await state(name)).toMatchObject({ settled: 'in_sync' });
   });
 
-  it('of its only group has it made again once the feed reports the deletion', async () => {
+  it('causes a new group for its only group after the feed reports the deletion', async () => {
     const { world, say, pass, tell, state, shown } = await company(1);
     for (const id of [...world.platform.groups.keys()]) world.platform.deleteAsOther(id);
     say({ add: ['b'], to: 'g0' });

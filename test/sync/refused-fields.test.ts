@@ -13,7 +13,7 @@ interface Sent {
   readonly spokeId?: string | null | undefined;
 }
 
-/** A company with the group `g` of a, b and c; from then on the platform refuses what `isRefused` says. */
+/** A company with the group `g` of a, b and c. Afterwards the platform refuses writes for which `isRefused` is true. */
 async function company(
   isRefused: (sent: Sent, users: readonly string[]) => boolean,
   { status = 422, platform = {}, settings = {} } = {},
@@ -30,7 +30,7 @@ async function company(
   world.advance(HOUR_MS);
   return {
     ...told,
-    /** Writes that were sent since the last question. */
+    /** Writes that were sent since the previous call. */
     sent: () => {
       const count = writes;
       writes = 0;
@@ -48,7 +48,7 @@ async function company(
 const isTooLong = ({ name = '' }: Sent) => name.length > 100;
 
 describe('a name that the platform refuses', () => {
-  it.each([400, 409, 422])('keeps no leaver in and no joiner out (%i)', async (status) => {
+  it.each([400, 409, 422])('blocks no leaver and no joiner (%i)', async (status) => {
     const { tell, say, pass, shown, state, nameOnPlatform } = await company(isTooLong, { status });
     await tell({ upsert: 'g', name: LONG });
     say({ take: ['b'], from: 'g' }, { add: ['d'], to: 'g' });
@@ -63,14 +63,14 @@ describe('a name that the platform refuses', () => {
     expect((await state('g'))?.lastError?.message).toMatch(/refuses the name; members are written without/);
   });
 
-  it('keeps no leaver in when the name and the removal come together', async () => {
+  it('does not block a removal that is written together with the name', async () => {
     const { say, pass, shown } = await company(isTooLong);
     say({ upsert: 'g', name: LONG }, { take: ['b'], from: 'g' });
     await pass(3 * MINUTE_MS);
     expect(shown('g')).toEqual([['u-a', 'u-c']]);
   });
 
-  it('is what `plan` and `status` show, while `explain` shows each member as it is', async () => {
+  it('is shown by plan and status, while explain shows the actual state of each member', async () => {
     const { tell, world, ref } = await company(isTooLong);
     await tell({ upsert: 'g', name: LONG });
     const connection = await world.connection();
@@ -86,7 +86,7 @@ describe('a name that the platform refuses', () => {
     expect(await decisionOf('b')).toBe('not_wanted');
   });
 
-  it('is not part of the writes that follow', async () => {
+  it('is left out of the following writes', async () => {
     const { tell, sent, world } = await company(isTooLong);
     await tell({ upsert: 'g', name: LONG });
     sent();
@@ -100,7 +100,7 @@ describe('a name that the platform refuses', () => {
     ]);
   });
 
-  it('is reported once, and again with each write that takes members out', async () => {
+  it('is reported once, and again with each write that removes members', async () => {
     const { tell, world } = await company(isTooLong);
     await tell({ upsert: 'g', name: LONG });
     expect(world.deadLetters).toMatchObject([{ code: 'platform_rejected', group: { group: 'g' } }]);
@@ -111,7 +111,7 @@ describe('a name that the platform refuses', () => {
     expect(world.deadLetters).toHaveLength(2);
   });
 
-  it('gives way at once to the next name', async () => {
+  it('is replaced by the next name immediately', async () => {
     const { tell, world, state, nameOnPlatform } = await company(isTooLong);
     await tell({ upsert: 'g', name: LONG });
     await tell({ upsert: 'g', name: 'Short' });
@@ -131,7 +131,7 @@ describe('a name that the platform refuses', () => {
     expect(world.deadLetters).toHaveLength(2);
   });
 
-  it('is tried again once a day, by itself, and written once the platform takes it', async () => {
+  it('is tried again once a day in a separate write until the platform accepts it', async () => {
     let isStrict = true;
     const { tell, sent, sweepAfter, world, nameOnPlatform, state } = await company(
       (body) => isStrict && isTooLong(body),
@@ -141,7 +141,7 @@ describe('a name that the platform refuses', () => {
     await sweepAfter(23 * HOUR_MS);
     expect(sent()).toBe(0);
     await sweepAfter(2 * HOUR_MS);
-    // What is refused may be a conflict that does not show yet: it is tried twice, a minute apart.
+    // A refusal may be a conflict that is not visible yet, so the write is tried twice, a minute apart.
     expect(sent()).toBe(2);
     expect(world.deadLetters).toHaveLength(1);
     isStrict = false;
@@ -150,7 +150,7 @@ describe('a name that the platform refuses', () => {
     expect(await state('g')).toMatchObject({ settled: 'in_sync' });
   });
 
-  it('is tried again when a person asks by `sync`', async () => {
+  it('is tried again when an operator runs sync', async () => {
     let isStrict = true;
     const { tell, work, world, ref, nameOnPlatform } = await company((body) => isStrict && isTooLong(body));
     await tell({ upsert: 'g', name: LONG });
@@ -161,7 +161,7 @@ describe('a name that the platform refuses', () => {
     expect(nameOnPlatform()).toBe(LONG);
   });
 
-  it('is found beside a member who is refused as well, and both keep no other member in or out', async () => {
+  it('is found together with a refused member, and neither blocks other member changes', async () => {
     const { say, tell, pass, shown, state } = await company(
       (body, users) => isTooLong(body) || users.includes('u-bad'),
     );
@@ -175,7 +175,7 @@ describe('a name that the platform refuses', () => {
     });
   });
 
-  it('keeps no leaver in where another group has the name and a member is refused as well', async () => {
+  it('does not block a removal if another group has the name and a member is refused too', async () => {
     const { world, say, pass, shown, state } = await company((_, users) => users.includes('u-bad'), {
       platform: { uniqueNames: true },
     });
@@ -186,14 +186,14 @@ describe('a name that the platform refuses', () => {
     expect(await state('g')).toMatchObject({ lastError: { code: 'name_in_use' } });
   });
 
-  it('keeps no leaver in where each write is preceded by a read', async () => {
+  it('does not block a removal if each write is preceded by a read', async () => {
     const { say, pass, shown } = await company(isTooLong, { settings: { membership: 'additive' } });
     say({ upsert: 'g', name: LONG }, { take: ['b'], from: 'g' });
     await pass(2 * HOUR_MS);
     expect(shown('g')).toEqual([['u-a', 'u-c']]);
   });
 
-  it('keeps no leaver in where a whole group is to be written after another client changed it', async () => {
+  it('does not block a removal if the whole group is written after a change by another client', async () => {
     const { world, say, pass, shown, state } = await company(isTooLong);
     const [id = ''] = world.platform.groups.keys();
     world.platform.changeAsOther(id, { users: ['u-a', 'u-b'] });
@@ -203,7 +203,7 @@ describe('a name that the platform refuses', () => {
     expect(await state('g')).toMatchObject({ lastError: { code: 'name_refused' } });
   });
 
-  it('of a group that does not exist yet is reported, and the next name makes the group', async () => {
+  it('is reported for a group that does not exist yet, and the next name creates the group', async () => {
     const { tell, world, state, shown } = await company(isTooLong);
     await tell({ snapshot: 'h', name: LONG, of: ['a'] });
     expect(await state('h')).toMatchObject({ lastError: { code: 'platform_rejected' } });
@@ -214,8 +214,8 @@ describe('a name that the platform refuses', () => {
   });
 });
 
-describe('a name that the platform would refuse again though it has it', () => {
-  it('keeps no leaver in where a whole group is to be written', async () => {
+describe('a name that the platform refuses although the group already has it', () => {
+  it('does not block a removal if the whole group is written', async () => {
     const { world, say, pass, shown, state } = await company(({ name }) => name === 'Group g');
     const [id = ''] = world.platform.groups.keys();
     world.platform.changeAsOther(id, { users: ['u-a', 'u-b'] });
@@ -227,7 +227,7 @@ describe('a name that the platform would refuse again though it has it', () => {
 });
 
 describe('an external id that the platform never changes', () => {
-  it('keeps no leaver in where another client changed it', async () => {
+  it('does not block a removal after another client changed it', async () => {
     const { world, say, pass, state } = await company(({ spokeId }) => spokeId === 'g');
     const [id = ''] = world.platform.groups.keys();
     world.platform.changeAsOther(id, { spokeId: 'theirs' });
@@ -237,7 +237,7 @@ describe('an external id that the platform never changes', () => {
     expect(await state('g')).toMatchObject({ lastError: { code: 'spoke_id_refused' } });
   });
 
-  it('keeps no member in or out of a group that was adopted by its name', async () => {
+  it('does not block member changes of a group that was adopted by its name', async () => {
     const { world, tell, pass, state } = await company(({ spokeId }) => spokeId === 'h' && isAdopted, {
       settings: { adoptExisting: 'byName' },
     });
@@ -251,7 +251,7 @@ describe('an external id that the platform never changes', () => {
   });
   let isAdopted = false;
 
-  it('is refused beside a name that is refused too, and members are written without both', async () => {
+  it('is refused together with the name, and members are written without both', async () => {
     const { world, say, pass, state } = await company(
       (body) => isTooLong(body) || (body.spokeId === 'g' && body.name !== 'Group g'),
     );

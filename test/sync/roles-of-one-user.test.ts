@@ -48,7 +48,7 @@ async function withAnn(settings: Partial<ConnectionSettings> = {}, size = 0) {
   await base.tell({ snapshot: 'g', of: ['ann', ...others.map((_, n) => `m${n}`)] });
   await hour(ann('contractor'));
   expect(base.shown('g')[0]).toContain('u-ann');
-  /** How often Ann's groups were written since. */
+  /** The number of writes of Ann's groups since then. */
   const before = base.world.platform.writes.length;
   return { ...base, hour, writes: () => base.world.platform.writes.length - before };
 }
@@ -79,7 +79,7 @@ describe('a user with several roles', () => {
     expect([shown('g')[0]?.includes('u-ann'), writes()]).toEqual([true, 0]);
   });
 
-  it('stays in the groups when the new role is on a later page than the one that ended', async () => {
+  it('stays in the groups when the new role is on a later page than the ended role', async () => {
     const { world, tell, shown, writes, work } = await withAnn();
     world.platform.pageSize = () => 1;
     world.platform.employees = CONVERTED;
@@ -96,7 +96,7 @@ describe('a user with several roles', () => {
     expect([shown('g'), writes(), pages]).toEqual([[['u-ann']], 0, 3]);
   });
 
-  it('leaves a minute after a role has ended where the rest of a long list does not show another', async () => {
+  it('leaves one minute after a role has ended if the rest of a long list shows no other role', async () => {
     const { world, tell, shown, work } = await withAnn();
     const others = ['x', 'y', 'z'].map((role): PersonSpec => ({ role, email: `${role}@acme.test` }));
     world.platform.pageSize = () => 1;
@@ -128,7 +128,7 @@ describe('a user with several roles', () => {
     expect(shown('g')).toEqual([['u-ann']]);
   });
 
-  it('leaves when the platform no longer knows the role that kept them in', async () => {
+  it('leaves when the platform no longer has the role that kept the user in', async () => {
     const { hour, shown } = await withAnn();
     await hour(...CONVERTED);
     await hour(ann('contractor', 'TERMINATED'));
@@ -158,14 +158,14 @@ describe('a user with several roles', () => {
     },
   );
 
-  it('stays ambiguous where two users have the address, whatever other roles they have', async () => {
+  it('stays ambiguous if two users have the address, regardless of their other roles', async () => {
     const { hour, tell, shown, pending } = await company();
     await hour(ann('us'), ann('uk'), ann('bob', 'ACTIVE', { userId: 'u-bob' }));
     await tell({ snapshot: 'g', of: ['ann'] });
     expect([shown('g'), await pending()]).toEqual([[[]], [['ann', 'ambiguous']]]);
   });
 
-  it('is not meant by an address that a newcomer holds in an active role', async () => {
+  it('is not matched by an address that a newcomer has in an active role', async () => {
     const { hour, tell, shown } = await company();
     const newcomer = ann('newcomer', 'ACTIVE', { userId: 'u-new' });
     await hour(ann('old', 'TERMINATED'), ann('other', 'ACTIVE', { email: 'x@acme.test' }), newcomer);
@@ -173,7 +173,7 @@ describe('a user with several roles', () => {
     expect(shown('g')).toEqual([['u-new']]);
   });
 
-  it('may be a member by a role in any state that the settings name', async () => {
+  it('may be a member through a role in any state of includeStates', async () => {
     const { hour, tell, shown } = await company({ includeStates: ['ACTIVE', 'HIRED'] });
     const roles = [ann('old', 'TERMINATED'), ann('next', 'HIRED')];
     await hour(...roles);
@@ -183,7 +183,7 @@ describe('a user with several roles', () => {
     expect(shown('g')).toEqual([[]]);
   });
 
-  it('keeps the binding where a new address of the member is that of another role', async () => {
+  it('keeps the binding if the new address of the member belongs to another role', async () => {
     const { hour, tell, shown, pending } = await withAnn();
     await hour(ann('contractor'), ann('employee', 'ACTIVE', { email: 'ann.smith@acme.test' }));
     await tell({ user: 'ann', email: 'ann.smith@acme.test' });
@@ -200,7 +200,7 @@ describe('a user with several roles', () => {
     expect(only.shown('g')).toEqual([['u-merged']]);
   });
 
-  it('follows the role that kept them in when it moves to another user', async () => {
+  it('follows the role that kept the user in when it moves to another user', async () => {
     const { hour, shown } = await withAnn();
     await hour(...CONVERTED);
     await hour(ann('contractor', 'TERMINATED'), ann('employee', 'ACTIVE', { userId: 'u-else' }));
@@ -208,7 +208,7 @@ describe('a user with several roles', () => {
     expect(shown('g')).toEqual([['u-else']]);
   });
 
-  it('is who an operator names by any of the roles', async () => {
+  it('can be named by an operator with any of the roles', async () => {
     const { world, hour, tell, shown, member, role } = await withAnn();
     await hour(
       ann('contractor'),

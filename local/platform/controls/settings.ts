@@ -18,9 +18,9 @@ export const Settings = z.strictObject({
   emptyFeedPage: z.enum(['list', 'nullEvents', 'nullData']),
   /** How groups show their version: as text, as a number, or as a number with more digits than JavaScript keeps. */
   versionForm: z.enum(['text', 'number', 'longNumber']),
-  /** What answers a POST of a group that succeeds. */
+  /** The status of a successful POST of a group. */
   createdStatus: z.literal([200, 201]),
-  /** Whether empty ids in `users` are dropped; else they are refused. */
+  /** Whether empty ids in `users` are dropped; otherwise they are refused. */
   dropBlankIds: z.boolean(),
   /** Whether a write that changes nothing keeps the group's version. */
   keepVersionIfUnchanged: z.boolean(),

@@ -128,7 +128,7 @@ function write(method: 'PUT' | 'PATCH', call: Write) {
   return shown(changed.group, call);
 }
 
-/** Comes before the group is looked for, as scopes are checked at a gateway. */
+/** Runs before the group is read, because a gateway checks scopes first. */
 function refuseUnscoped(
   { credential }: Call,
   needed: { readonly groups: boolean; readonly members: boolean },
@@ -179,8 +179,8 @@ function shown(group: Group, { simulation }: Call) {
 }
 
 /**
- * The version in the form that the setting asks for, and only the same form counts as the same version. A number is made
- * of the text, so that a group keeps its version while the setting changes to and fro.
+ * The version in the form of the setting `versionForm`; only the same form counts as the same version. A number is derived
+ * from the text, so that a group has the same version again when the setting changes back.
  */
 function shownVersion({ version }: Group, { versionForm }: Settings): string | number {
   if (versionForm === 'text') return version;

@@ -10,7 +10,7 @@ export const Group = z.object({
 });
 export type Group = z.infer<typeof Group>;
 
-/** A group as an answer shows it: the setting `versionForm` decides on the form of its version. */
+/** A group in an answer: the setting `versionForm` decides the form of its version. */
 export const ShownGroup = Group.extend({ version: z.union([z.string(), z.number()]) }).meta({ id: 'Group' });
 
 const body = {
@@ -32,7 +32,7 @@ export const WriteGroup = z
     version: z
       .union([z.string(), z.number()])
       .optional()
-      .describe('The version that this change was computed from, in the form in which it was shown.'),
+      .describe('The version that this change was computed from, in the form of the answer that showed it.'),
   })
   .meta({ id: 'WriteGroup' });
 export type WriteGroup = z.infer<typeof WriteGroup>;

@@ -30,7 +30,7 @@ const LooseMember = z
   })
   .meta({ description: 'A member of a group. Other attributes of type string may be named by match rules.' });
 
-/** The parser leaves this name out of what it gives on: it is refused here, or it would be lost without a word. */
+/** The parser drops this name from its output. It is refused here, because otherwise it would be lost silently. */
 export const MemberField = z.preprocess((raw, context) => {
   if (typeof raw === 'object' && raw !== null && Object.hasOwn(raw, '__proto__')) {
     context.addIssue({ code: 'custom', message: 'expected no attribute named __proto__' });
@@ -42,7 +42,7 @@ export const MembersField = z
   .array(MemberField, expecting('a list of members'))
   .max(MAX_MEMBERS_PER_EVENT, { error: `expected at most ${MAX_MEMBERS_PER_EVENT} members` });
 
-/** A Map, so that no name that a producer chooses (`constructor`) can mean anything to us. */
+/** A Map, so that a name chosen by a producer, such as `constructor`, has no special meaning. */
 function attributesOf(raw: object): Map<string, string> {
   const attributes = new Map<string, string>();
   for (const [name, value] of Object.entries(raw)) {

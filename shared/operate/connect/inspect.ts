@@ -54,7 +54,7 @@ export async function inspectCredential(input: InspectInput, ports: ToolPorts): 
 
 export type InspectedInput = Pick<InspectInput, 'name' | 'settings' | 'isNew'>;
 
-/** A new connection takes the field that the groups speak for; of a known one a person must change it. */
+/** A new connection uses the field that the groups show; for a known connection an operator must change the setting. */
 export const proposedSettings = (
   { settings, isNew }: InspectedInput,
   memberIds: MemberIds | null,

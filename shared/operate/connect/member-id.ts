@@ -7,7 +7,7 @@ import type { SampledEmployee } from './preview.ts';
 
 type Listed = Awaited<ReturnType<Applicant['groups']>>;
 
-/** Which id of an employee the platform's groups hold, by the groups that are there. */
+/** Finds the employee id that the platform's existing groups hold. */
 export function findMemberIds(listed: Listed, sample: readonly SampledEmployee[]): MemberIds {
   const valuesOf = (field: string) => new Set(sample.flatMap((employee) => employee.get(field) ?? []));
   const evidence = memberIdEvidence(
@@ -17,17 +17,24 @@ export function findMemberIds(listed: Listed, sample: readonly SampledEmployee[]
   return { field: memberIdFieldOf(evidence) ?? null, ...evidence };
 }
 
-/** Holds the setting against what the groups show. */
+/** Compares the setting with the ids that the groups show. */
 export function checkMemberIds(found: MemberIds, { memberIdField }: ConnectionSettings): Check {
   const name = 'memberIdField';
   if (found.field === null) {
-    const fix = 'the setting memberIdField says whether groups hold userId or id';
-    return well(name, `${memberIdField}; ${evidenceText(found)}, so the groups do not tell; ${fix}`);
+    const fix = 'the setting memberIdField must name the id that groups hold: userId or id';
+    return well(
+      name,
+      `${memberIdField}; ${evidenceText(found)}, so the groups do not show which id they hold; ${fix}`,
+    );
   }
   if (found.field === memberIdField) return well(name, `${memberIdField}: ${evidenceText(found)}`);
   const detail = `the setting is ${memberIdField}, but the groups hold ${found.field}: ${evidenceText(found)}`;
-  return fault(name, detail, `set it, and see first what it changes: memberIdField=${found.field}`);
+  return fault(
+    name,
+    detail,
+    `check with plan --with what it changes, then set: memberIdField=${found.field}`,
+  );
 }
 
 const evidenceText = ({ users, userId, id }: MemberIdEvidence): string =>
-  `of ${users} ids in groups ${userId} are the userId and ${id} the id of an employee looked at`;
+  `of ${users} ids in groups, ${userId} are the userId of a checked employee and ${id} are the id`;

@@ -95,7 +95,7 @@ function holdersOf(
   return holders;
 }
 
-/** @param at stands for the id of an employee that shows none */
+/** @param at replaces the id of an employee that shows none */
 function roleOf(employee: SampledEmployee, at: number): Role {
   const userId = employee.get('userId');
   return {
@@ -122,7 +122,7 @@ async function someMembers(connection: ConnectionName, { index, groups, users }:
 
 type Listed = { readonly id: string; readonly name: string; readonly spokeId: string | null };
 
-/** What the connection would adopt. A platform group that another live connection of the company owns is not adopted. */
+/** The groups that the connection would adopt. A platform group of another live connection of the company is not adopted. */
 export async function planAdoption(
   { name: connection, settings, company }: InspectInput & { readonly company: string },
   listed: readonly Listed[],

@@ -5,7 +5,7 @@ import { fault, messageOf, well } from '../doctor/check.ts';
 /** Write scopes are separate: one for groups, one for their members. */
 export type WriteScope = 'groups' | 'members';
 
-/** What the operator is told of a refused scope, and how to fix it. */
+/** The message about a refused scope, and the fix. */
 export const SCOPE_REFUSALS: Readonly<Record<WriteScope, readonly [sentence: string, fix: string]>> = {
   groups: [
     'the credential may not create or change groups',
@@ -20,8 +20,8 @@ export const SCOPE_REFUSALS: Readonly<Record<WriteScope, readonly [sentence: str
 const CHECK_NAMES = { groups: 'write groups', members: 'write group members' } as const;
 
 /**
- * Tries both write scopes without writing: a PATCH of a group that does not exist is answered 403 by a platform that
- * checks scopes first. Another answer proves nothing; `probe` writes to a group of its own.
+ * Tries both write scopes without writing. A platform that checks scopes first answers 403 to a PATCH of a group that does
+ * not exist. Any other answer proves nothing; `probe` writes to its own group.
  */
 export const checkWriteScopes = async (applicant: Applicant): Promise<readonly Check[]> => [
   await checkScope('groups', applicant),
@@ -33,11 +33,14 @@ async function checkScope(scope: WriteScope, applicant: Applicant): Promise<Chec
   try {
     const isRefused = await applicant.refusesWrite(scope);
     if (!isRefused)
-      return well(name, 'not refused for a group that does not exist; groupsync probe tries it');
+      return well(
+        name,
+        'not refused for a group that does not exist; to try it on a new group: groupsync probe',
+      );
     const [sentence, fix] = SCOPE_REFUSALS[scope];
     return fault(name, sentence, fix);
   } catch (error) {
     if (!(error instanceof PlatformFailure)) throw error;
-    return well(name, `not known: ${messageOf(error)}; groupsync probe tries it`);
+    return well(name, `not known: ${messageOf(error)}; to try it on a new group: groupsync probe`);
   }
 }

@@ -73,16 +73,16 @@ export async function refusalsOf(
 }
 
 /**
- * Whether newer state has made a letter moot: replaying it would be harmless and change nothing that counts. State at the
- * event's own stamp is the event's: it may be stored in part, and its group not woken.
+ * Whether newer state supersedes a dead-lettered message: replaying it would be harmless and change nothing. State at the
+ * event's own stamp comes from the event itself: it may be stored in part, and its group may not be woken yet.
  *
- *     event            | moot when, at a stamp newer than the event's,
+ *     event            | superseded if, at a stamp newer than the event's,
  *     -----------------|-------------------------------------------------------------------
  *     group.upserted   | the group was deleted, or has existence and name
  *     group.deleted    | it was deleted again, or restated as a whole and named since
  *     group.snapshot   | it was deleted, or restated as a whole
  *     member.*         | each member was spoken of, or the group deleted or restated since
- *     with attributes  | each attribute was given besides, whatever became of the group
+ *     with attributes  | each attribute also has a value, even if the group was deleted
  *     user.upserted    | each attribute was given
  *     user.deleted     | the user was deleted
  *     of apply         | the group is not failed any more
@@ -120,7 +120,7 @@ function describedBy(change: DirectoryChange): readonly Member[] {
   return 'members' in change ? change.members : [];
 }
 
-/** Whether of each attribute that the event gives a newer value is known. */
+/** Whether a newer value is stored for each attribute of the event. */
 async function areAttributesGiven(
   connection: ConnectionName,
   members: readonly Member[],

@@ -11,7 +11,7 @@ import { type Checked, check, connectAgain, fault, fixOfCall, guarded, wait, wel
 const MAX_UNMATCHED_SHARE = 0.1;
 /** Three runs of the schedule that were missed. */
 const staleMs = (schedule: string) => 180_000 * Math.max(5, Number(/\d+(?= minutes)/.exec(schedule)));
-/** Groups of a page in which a linked one is looked for. */
+/** Page size when a linked group is searched for. */
 const READ_AT_ONCE = 32;
 const OLD_BACKLOG_MS = 15 * 60_000;
 /** Stamps tolerate 5 minutes (`time_in_future`), coalescing 2 seconds; a person's machine is in between. */
@@ -174,7 +174,7 @@ async function checkGroups({ name }: Connection, { index, groups, clock }: ToolP
   ];
 }
 
-/** The list of groups may be well while single groups fail: reads one that groupsync manages. */
+/** Reads one managed group, because the list of groups may work while reads of single groups fail. */
 async function checkOneGroup(connection: Connection, ports: ToolPorts): Promise<Checked> {
   const id = await anyLinked(connection, ports);
   if (id === undefined) return [];

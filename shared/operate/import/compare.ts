@@ -67,7 +67,7 @@ export async function compareWithNow(
   return { ...found, held, renamed, clashes: await clashesOf(created, connection, ports) };
 }
 
-/** What the platform already has under the names of new groups. @returns null where it cannot be asked */
+/** Existing platform groups with the names of new groups. @returns null if the platform cannot be read */
 async function clashesOf(
   created: readonly { readonly group: string; readonly name: string }[],
   connection: Connection,

@@ -62,7 +62,7 @@ const isKnown = (event: z.infer<typeof ActivityEvent>): event is ActivityEvent =
 const MANY_EVENTS = 10;
 
 /**
- * The feed's envelope: `{data: {events, next}, error}` as specified. `data` and `events` are also met as null, which is an
+ * The feed's envelope: `{data: {events, next}, error}` as specified. Some platforms send `data` or `events` as null, which is an
  * empty page. A null, absent or empty `next` all mean "no more for now". An odd event must not hide all others
  * for as long as the feed tells of it; a list of many of nothing else is no list of events.
  */
@@ -73,7 +73,7 @@ const ActivityEnvelope = z.lazy(() => {
   return z.object({ data: z.object({ events: events.nullable(), next: text }).nullable() });
 });
 
-/** The feed is also met as `{events, next}` without the envelope. */
+/** Some platforms send `{events, next}` without the envelope. */
 function envelopeOf(raw: unknown): unknown {
   if (typeof raw !== 'object' || raw === null) return raw;
   return 'events' in raw && !('data' in raw) ? { ...raw, data: raw } : raw;

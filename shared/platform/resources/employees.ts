@@ -115,7 +115,7 @@ export function employeesResource(call: Caller) {
     listAll: all.list,
     /** The same, page by page. */
     pagesAll: all.pages,
-    /** The same, passing over what the platform fails to answer for. */
+    /** The same, but skips positions for which the platform keeps failing. */
     pagesAllPassingOver: all.pagesPassingOver,
     /** `GET /employees/{employeeId}`: one employee by role id. @throws NotFoundError where there is none. */
     get: (employeeId: string, options?: CallOptions) =>

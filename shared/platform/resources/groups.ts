@@ -10,7 +10,7 @@ const version = z.union([filled, z.number()]);
 
 /**
  * Workforce Platform API, Group. All of it must be there but `spokeId`: a response without `users` read as an empty
- * list would empty the group at the next write. `users` may hold ids of nobody. `version` is opaque, and
+ * list would empty the group at the next write. `users` may hold ids of no user. `version` is opaque, and
  * a string or a number.
  */
 const Group = z.lazy(() =>

@@ -23,8 +23,8 @@ type Target = Pick<Place, 'attribute' | 'sub'>;
  * | simple          | set                          | set                             | gone                       |
  * | complex         | its parts are merged in      | the same                        | gone                       |
  * | list            | new values join              | exactly these                   | gone, or those named       |
- * | list[filter]    | merged in, or made           | in its place, or made           | those gone                 |
- * | part of one     | set, made where missing      | set, made where missing         | gone                       |
+ * | list[filter]    | merged in, or created        | in its place, or created        | those removed              |
+ * | part of one     | set, created if missing      | set, created if missing         | removed                    |
  *
  * A replace whose filter selects no value is answered with noTarget, unless the filter describes the value (`describes`).
  * Microsoft Entra ID sends `Replace emails[type eq "work"].value` for a user who has no address yet, in one PATCH with
@@ -122,7 +122,7 @@ function changedElements(
       `${attribute.name}: expected a filter that selects a value, got one that selects none`,
     );
   }
-  // A filter alone makes no value: the request must also give one.
+  // A filter alone creates no value: the request must also give one.
   const named = sub === undefined ? given : readValue(sub, value ?? null);
   if (named === undefined || named === '') return before;
   const made = edit(where === undefined ? {} : impliedBy(where, attribute));
@@ -136,7 +136,7 @@ function inPlaceOf(parts: ScimObject, given: ScimValue, implied: ScimObject = {}
 }
 
 /**
- * Whether a filter describes a value well enough to make one: it only compares parts for equality, and not `value`. A
+ * Whether a filter describes a value well enough to create one: it only compares parts for equality, and not `value`. A
  * filter on `value` names one existing value, so a replace of a missing one is a mistake of the client.
  */
 const describes = (where: Filter): boolean =>

@@ -14,7 +14,7 @@ import { ALL_MEMBERS, learn } from './facts.ts';
 import { closeDrift, linkTo, recordForeign } from './foreign.ts';
 import { isUnfinished, OVERTAKEN, type Performed, type Round, type Turn } from './turn.ts';
 
-/** A round with the write that it has come to: what was read for it is there. */
+/** An attempt that has reached its write; all facts for the write have been read. */
 export interface Writing {
   readonly write: Write;
   readonly intent: Intent;
@@ -30,8 +30,8 @@ export const recordOf = ({ intent, atMs, removals }: Reservation): GuardRecord =
 });
 
 /**
- * The platform has answered: what it shows becomes the group's view, and the intent is over. Members that were sent and
- * are not shown stay wanted, and a later fetch tells; what is shown and was not sent is another client's.
+ * The platform has answered: its answer becomes the group's view, and the intent ends. Members that were sent and are
+ * not shown stay wanted until a later fetch. Members that are shown and were not sent come from another client.
  */
 export async function confirmWrite(
   answered: ObservedGroup | undefined,
@@ -47,14 +47,14 @@ export async function confirmWrite(
   await markTaken(outcome.view, state, wanted, turn);
   const found = foreign && (await recordForeign(foreign, state, turn));
   if (foreign !== undefined && found === undefined) return OVERTAKEN;
-  // The prepared view serves where the platform shows just that.
+  // If the platform shows exactly the prepared view, that view is used.
   const how = { prepared: outcome.isAsPrepared ? intent.view : undefined, done: intent };
   const platform = observed && view && (await linkTo(state, observed, view, turn, how));
   const nowMs = ports.clock();
   const ending = { atMs: nowMs, versionAfter: observed?.version ?? null, outcome: 'written' } as const;
   const origin = originOf(state, wanted, write.consumes);
   const audited = await turn.record(state, auditOf(intent, outcome.changes, origin, ending));
-  // Before the flip, which may leave nothing to be done: after a crash in between, the open intent is settled again.
+  // Before the commit, which may leave the group clean: after a crash in between, the open intent is settled again.
   if (observed === undefined && state.platformId !== undefined)
     await retireClaim(turn.connection.company, state.platformId, state.ref, ports);
   const driftClosed =
@@ -93,7 +93,7 @@ export async function confirmWrite(
   };
 }
 
-/** What the platform shows after its own success may be from before the write: that may take effect yet. */
+/** After a successful write the platform may still show the state from before: the write may still take effect. */
 const isUnproven = (
   observed: ObservedGroup | undefined,
   { unshown, isUndone }: Outcome,
@@ -109,7 +109,7 @@ async function judged(
     const judgement = judgeAnswer(write.plan, observed, known);
     const { wanted } = known;
     const isAnswered = !('kind' in judgement);
-    // What an answer means that is not what was sent hangs on who all the members are.
+    // If the answer differs from the write, its meaning depends on the persons of all members.
     if (isAnswered && (judgement.isAsPrepared || !wanted.isPart)) return { outcome: judgement, wanted };
     const question = isAnswered || wanted.isPart ? ALL_MEMBERS : judgement;
     if (question.kind === 'reserve') throw new Error('expected an answer to be judged without the guard');
@@ -119,7 +119,7 @@ async function judged(
 
 const settledBy = ({ held }: Write, { state }: Wanted) => (held.size > 0 ? 'held' : SETTLED[state]);
 
-/** Ends the marks of members that the platform had refused or not shown, and has in the group now. */
+/** Ends the marks of members that the platform had refused or not shown, and that are in the group now. */
 async function markTaken(view: View | undefined, { ref }: GroupState, { standing }: Wanted, { ports }: Turn) {
   for (const [user, some] of standing) {
     if (view?.users.has(user) !== true) continue;
@@ -129,7 +129,7 @@ async function markTaken(view: View | undefined, { ref }: GroupState, { standing
   }
 }
 
-/** They stay in what is sent; the age of a mark is kept, and what a fetch shows later ends it. */
+/** Such members are still sent. A mark keeps its age, and ends when a later fetch shows the member. */
 async function markUnshown(
   users: readonly PlatformUserId[],
   { ref }: GroupState,
@@ -146,8 +146,8 @@ async function markUnshown(
 }
 
 /**
- * The group as it is after the write. An answer that does not show what was sent may be behind the write, so the group is
- * fetched; a fetch that shows a version from before the write is behind as well, and proves nothing.
+ * The group after the write. An answer that does not show what was sent may be older than the write, so the group is
+ * fetched. A fetch that shows a version from before the write is outdated too, and proves nothing.
  */
 async function shownAfter(
   answered: ObservedGroup | undefined,
@@ -169,10 +169,10 @@ function leftovers(
 ): Partial<Flip> {
   // An approval of removals that did not happen stays.
   const isUsedUp = consumes !== undefined && kept.length === 0;
-  // An earlier write that may land yet is looked for once more, or its view would explain what others do for good.
+  // An earlier write may still take effect, so it is checked once more. Otherwise its view would explain changes by others forever.
   const doubtEnded = isAsPrepared && endsDoubt(state);
   const isLookedFor = rejected !== undefined || (state.doubt !== undefined && !doubtEnded);
-  // What was held of another platform group, which this one replaces.
+  // The hold was about another platform group, which this one replaces.
   const isHeldBefore = intent.action === 'create' && (state.hold ?? state.approval) !== undefined;
   const isLeft = [
     foreign !== undefined,
@@ -190,7 +190,7 @@ function leftovers(
   };
 }
 
-/** Removals that did not happen leave the guard's book, else they would hold up everybody's leavers. */
+/** The guard stops counting removals that did not happen; otherwise they would hold the leavers of other groups. */
 async function giveBackKept({ kept }: Outcome, { write, round, turn }: Writing): Promise<void> {
   const { reservation, state } = round;
   if (kept.length === 0 || !write.isReserved || reservation === undefined) return;

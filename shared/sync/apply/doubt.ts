@@ -2,17 +2,17 @@ import type { GroupState, Intent } from '../../domain/group-state.ts';
 import type { Flip } from '../ports/groups.ts';
 import { DOUBT_MS, MAX_DOUBTS } from '../tuning.ts';
 
-/** The write that is named in doubt when `intent` becomes so as well, and the views that others would have made. */
+/** The uncertain write that is stored when `intent` becomes uncertain too, and the views that the others would have made. */
 export function inDoubt(intent: Intent, { doubt, doubts = [] }: GroupState, nowMs: number) {
   const before = doubt !== undefined && nowMs < doubt.untilMs ? doubt.intent : undefined;
-  // No view tells of a deletion: it stays the one that is named.
+  // A deletion has no view, so it stays the stored one.
   const [doubted, other] = before?.action === 'delete' ? [before, intent] : [intent, before];
   const earlier = [other?.view, ...(before === undefined ? [] : doubts)];
   const views = earlier.filter((view) => view !== undefined).slice(0, MAX_DOUBTS);
   return { doubted, doubts: views.length > 0 ? views : undefined };
 }
 
-/** What a write leaves that was answered with success and is not shown: it may take effect yet. */
+/** The uncertainty after a write that was answered with success and is not shown: it may still take effect. */
 export function leftInDoubt(
   intent: Intent,
   state: GroupState,
@@ -24,5 +24,5 @@ export function leftInDoubt(
   return { doubt, doubts };
 }
 
-/** Whether a write that is shown whole leaves no earlier one that may take effect yet. */
+/** Whether no earlier write may still take effect after this write is shown completely. */
 export const endsDoubt = ({ doubt }: GroupState): boolean => doubt?.isAnswered === true;

@@ -99,10 +99,10 @@ async function readViews(state: GroupState, { ports }: Reading): Promise<Views> 
   return { base, prepared, doubted, earlier, isUnreadable: platformId !== undefined && base === undefined };
 }
 
-/** Claims that are read at once to learn whether a list shows a managed group. */
+/** Number of claims that are read in one request to find out whether a list shows a managed group. */
 const OWNERS_AT_ONCE = 100;
 
-/** Whether the list shows a platform group that another directory group owns: mostly the first claims tell. */
+/** Whether the list shows a platform group that another directory group owns: usually the first claims show it. */
 async function readOwners(
   { listed, state }: Facts,
   { connection, ports }: Reading,
@@ -119,8 +119,8 @@ async function readOwners(
 }
 
 /**
- * Of an adopted group, the members that groupsync had put there, as the group knows it that was linked to it before: this
- * one, or one of a removed connection.
+ * The members of an adopted group that groupsync had added. The directory group that was linked to it before has this
+ * list: either this group, or a group of a removed connection.
  */
 export async function readFormer(
   state: Pick<GroupState, 'ref' | 'former'>,
@@ -128,7 +128,7 @@ export async function readFormer(
   { connection, ports: { groups, claims } }: FormerReading,
 ): Promise<View | undefined> {
   const own = await formerView(state, id, groups);
-  // Under any other setting, every member that the directory does not name is removed, so it does not matter.
+  // Under any other setting this does not matter: every member that the directory does not name is removed.
   if (own !== undefined || connection.settings.membership !== 'additive') return own;
   const previous = await claims.previousOwner(connection.company, id);
   const before = previous && (await groups.read(previous));
@@ -353,7 +353,7 @@ async function rememberRoles(
   });
 }
 
-/** How a member is marked who was refused, or not shown, and is wanted all the same. */
+/** The mark of a wanted member that the platform refused or did not show. */
 function triedAgain(
   mark: PendingMark | undefined,
   revision: number,

@@ -96,8 +96,8 @@ interface Refusal {
 }
 
 /**
- * Leaves the group until its next change, or for a day, and reports that. The report goes first: a crash in between
- * repeats it, where the reverse would lose it.
+ * Leaves the group until its next change, or for a day, and reports that. The report is sent first: a crash in between
+ * repeats it, but in the other order it would be lost.
  * @returns false where something has changed meanwhile
  */
 export async function giveUp(
@@ -132,7 +132,7 @@ export async function reportFieldFailure(
 
 const REJECTED = 'platform_rejected';
 
-/** What makes one failure another: its text, the fields that were sent, and the removals that wait. */
+/** The parts that distinguish failures: the text, the fields that were sent, and the removals that wait. */
 interface Failure {
   readonly message: string;
   readonly code?: string;
@@ -142,7 +142,7 @@ interface Failure {
 }
 
 /**
- * Sends the group to the dead-letter queue, once for each failure. A person who replays the message has the same failure
+ * Sends the group to the dead-letter queue once for each failure. After a replay of the message, the same failure is
  * reported again.
  * @returns the digest of the failure
  */

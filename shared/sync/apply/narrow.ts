@@ -12,7 +12,7 @@ import { auditOf, originOf } from './audit.ts';
 import { giveUp, searchedBefore } from './failure.ts';
 import { OVERTAKEN, type Performed, type Round, type Trial, type Turn } from './turn.ts';
 
-/** Records the refusal in the audit, and says what is tried next: a part of the write, or nothing. */
+/** Records the refusal in the audit log, and returns the next try: a part of the write, or nothing. */
 export async function refuse(
   { firstly }: Extract<Decision, { kind: 'fail' }>,
   round: Round,
@@ -33,7 +33,7 @@ export async function refuse(
   const additions = additionsIn(write.plan);
   const wasRefused = (user: PlatformUserId) => wanted?.standing.get(user)?.some((one) => one.wasRefused);
   const isKnown = additions.length > 0 && additions.every(wasRefused);
-  // It may be a conflict that does not show yet: the search for refused users would find some, or spend the hour's calls.
+  // It may be a conflict that is not visible yet. The search would blame users wrongly, or use up the hour's calls.
   if (firstly !== undefined && !turn.trial.hasWritten && !isKnown) return { step: firstly };
   const next = nextTrial(write, round, { ...turn.trial, isKnown });
   if (next === undefined || wanted === undefined) {
@@ -48,24 +48,24 @@ export async function refuse(
   return { step: { kind: 'narrowed', trial: next.trial } };
 }
 
-/** What is tried after a refusal, and what is certainly refused. */
+/** The next try after a refusal, and the parts that are certainly refused. */
 interface Next {
   readonly trial: Trial;
   readonly refused?: 'users' | 'field';
 }
 
 /**
- * The order of the search. The first line that fits:
+ * The order of the search; the first matching line counts:
  *
  *     the refused write has              | next
  *     -----------------------------------|---------------------------------------------------------
  *     the whole group (PUT)              | its changes alone, without name and external id
  *     name or external id, and members   | the members alone
  *     name and external id               | one of them
- *     one of them alone                  | that value is refused: what is left of the search
+ *     one of them alone                  | that value is refused: the rest of the search
  *     removals and additions             | the removals
- *     additions                          | halves of them, to the one who is refused
- *     removals alone                     | without some who stay
+ *     additions                          | halves of them, until the refused user is found
+ *     removals alone                     | also without some members who stay
  */
 function nextTrial(write: Write, round: Round, { isKnown, ...before }: Known): Next | undefined {
   const { plan } = write;
@@ -88,11 +88,11 @@ function nextTrial(write: Write, round: Round, { isKnown, ...before }: Known): N
   return others && { trial: others };
 }
 
-/** Removals that the directory wants; others are only left out to see whether the platform takes the write then. */
+/** Removals that the directory wants. Other users are only left out to find out whether the platform then accepts the write. */
 const leaversIn = ({ removals }: Plan, { leftOut }: Trial): readonly PlatformUserId[] =>
   removals.filter((user) => leftOut?.includes(user) !== true);
 
-/** A name that was found taken in this attempt is not sent again before the members are written. */
+/** A name that turned out to be in use in this attempt is not sent again before the members are written. */
 function leftLately({ left = [] }: Write, { wanted, state }: Round): readonly GroupField[] {
   const refused = wanted?.group ? refusedOf(wanted.group, state) : [];
   return left.filter((field) => !refused.includes(field));
@@ -132,8 +132,8 @@ async function markRefused(
 }
 
 /**
- * What to try after a refusal. The first lot is the one that is tried next, unless there is something else to be sent.
- * @returns `refused` where it is certainly this one user; undefined where it is not the additions, or nobody can tell
+ * What to try after a refusal. The first batch is tried next, unless something else must be sent.
+ * @returns `refused` if it is certainly this one user; undefined if it is not the additions, or is unknown
  */
 function narrowed(
   additions: readonly PlatformUserId[],
@@ -142,7 +142,7 @@ function narrowed(
 ): Trial | 'refused' | undefined {
   const { lots, refusals, hasWritten } = trial;
   const again = (waiting: Trial['lots']): Trial => ({ ...trial, lots: waiting, refusals: refusals + 1 });
-  // Nothing at all was taken: it is the group that is refused.
+  // The platform accepted no part: it refuses the group itself.
   if (additions.length === 0 || (!hasWritten && refusals + 1 >= MAX_REFUSALS)) return undefined;
   if (hasOthers) return again([additions, ...lots]);
   if (additions.length === 1 && (hasWritten || isKnown)) return 'refused';
@@ -150,16 +150,16 @@ function narrowed(
   const middle = Math.ceil(additions.length / 2);
   const halves = [additions.slice(0, middle), additions.slice(middle)].filter(({ length }) => length > 0);
   const [next = [], ...rest] = lots;
-  // Until something was taken each try is half of what waits: no two have anybody in common, so few refused spoil few tries.
+  // Until a part is accepted, each try is half of the waiting users. Tries share no user, so few refused users fail few tries.
   if (!hasWritten && next.length > 1)
     return again([next.slice(Math.ceil(next.length / 2)), ...rest, ...halves]);
   return again([...lots, ...halves].slice(1));
 }
 
 /**
- * A leaver does not wait for some who may be in the group no more, as far as the platform is concerned: who they are
- * shows when the write is taken without them. They are added again at once, and only refused by themselves left out.
- * @returns undefined where nobody leaves, or everybody was tried
+ * The platform may refuse a removal because of a member who stays. So the removal is tried without some of these members.
+ * After it is accepted, they are added again immediately; only a member who is refused alone stays out.
+ * @returns undefined if no member leaves, or every member was tried
  */
 function nextSuspects(
   { plan }: Write,

@@ -82,7 +82,7 @@ async function markPending(
 ): Promise<void> {
   const { registers, pending, standing } = wanted;
   const sinceMs = ports.clock();
-  // A member who is tried again counts as refused until the platform shows them.
+  // A member who is tried again counts as refused until the platform shows the member.
   const isTried = new Set(
     [...standing].flatMap(([user, some]) =>
       views?.base?.users.has(user)
@@ -172,8 +172,8 @@ function recordHold(hold: Hold | undefined, made: boolean, round: Round, turn: T
 type HoldFacts = Pick<Round, 'state' | 'held' | 'settings'>;
 
 /**
- * A hold as it is recorded, with what stays approved beside it: neither waits for the other, so that at every moment the
- * group shows what is held. Where the sets lie the store fills in.
+ * The hold to record, with the approved removals next to it. Both are stored in one write, so the hold is visible at
+ * every moment. The store adds the location of the sets.
  */
 export function heldBy(decision: Of<'hold'>, round: HoldFacts, nowMs: number): HeldSets {
   const { users, approved, deletes, size } = decision;
@@ -297,7 +297,7 @@ async function settle(
   turn: Turn,
 ): Promise<Performed> {
   const { state } = await unreserved(round, turn);
-  // A group that is looked at again is not done: what fails is reported once it is.
+  // A group that will be read again is not done: the failure is reported when it is done.
   const failed =
     againAtMs === undefined && failing ? await reportFieldFailure(failing, state, turn) : undefined;
   if (ending !== 'open') await closeDrift(state, turn, ending);

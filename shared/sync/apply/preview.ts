@@ -247,8 +247,8 @@ const linkedTo = (facts: Facts, id: string, version: VersionToken, base: View): 
 /**
  * What apply would do to a group, for people.
  * @param settings other ones than the connection has
- * @throws PlatformFailure where apply itself would have to look before it plans, and cannot; not of a group that waits
- *   already, whose plan says why
+ * @throws PlatformFailure if apply itself would have to read the platform before it plans, and the read fails. A group
+ *   that already waits does not throw: its plan shows why it waits
  */
 export async function planGroup(
   ref: GroupRef,
@@ -274,7 +274,7 @@ export async function planGroup(
   return { ...planFrom(ref, preview), waiting: reportWaiting(waiting), clashes };
 }
 
-/** By the list of groups that every creation is decided by. */
+/** Uses the same list of groups as the decision about a creation. */
 async function clashesOf(
   { decision, facts }: Preview,
   { company, settings }: Connection,
@@ -288,7 +288,7 @@ async function clashesOf(
   return unmanaged.map(({ id, name }) => ({ platformId: id, name }));
 }
 
-/** A group that is as it should be, and is read once more when an earlier write cannot take effect any more. */
+/** A group that is as wanted, and is read again when an earlier write can no longer take effect. */
 const waitingFor = (decision: Decision) =>
   decision.kind === 'settle' && decision.againAtMs !== undefined
     ? { ...EARLIER_WRITE, untilMs: decision.againAtMs }

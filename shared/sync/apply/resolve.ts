@@ -15,9 +15,9 @@ export type Resolution =
       readonly kind: 'person';
       /** The decisive role. */
       readonly person: Person;
-      /** What the binding names, or would. */
+      /** The person that the binding names, or would name. */
       readonly boundTo: BoundTo;
-      /** Only the value of the moment says so, and another person may have it next. */
+      /** The match depends only on a current value, which may later belong to another person. */
       readonly unbound?: true;
     }
   | { readonly kind: 'pending'; readonly cause: PendingCause };
@@ -29,7 +29,7 @@ interface MatchInput {
   readonly binds?: boolean;
 }
 
-/** Who a member is, by the connection's rules: the first rule that finds a role decides (`choosePerson`). */
+/** Finds the person of a member by the connection's rules: the first rule that finds a role decides (`choosePerson`). */
 async function matchMember(user: UserState, { connection, people, binds }: MatchInput): Promise<Resolution> {
   const noting = binds && user.role === undefined ? user.member : undefined;
   for (const { field, value } of soughtBy(user, connection)) {
@@ -72,8 +72,8 @@ export type ResolvePeople = Pick<PeopleStore, 'read' | 'holding' | 'ofUser'> &
 /**
  * Resolves users, keeping bindings. A binding never follows a value to another person: only attributes of the member
  * that changed (`review`) have it looked at again, and then another person is `ambiguous` until somebody confirms it.
- * First matches, and reviews that found nobody else, are recorded; a first match only with a person who may be a member:
- * a leaver's address may be a newcomer's soon.
+ * First matches are recorded, and so are reviews that found no other person. A first match is recorded only if the person
+ * may be a member, because the address of a leaver may soon belong to a newcomer.
  */
 export async function resolveUsers(
   users: readonly UserState[],
@@ -105,12 +105,12 @@ async function resolveAndBind(
   const { revision } = user;
   const now = await people.bind(connection.name, user.member, { ...boundTo, revision, isFirst });
   if (isFirst && now.role === boundTo.role) return resolution;
-  // Read again once the binding can be seen: a refresh that changed the person before would not have woken us.
+  // Read again after the binding is visible: an earlier refresh that changed the person would not have woken this group.
   const [again] = await personsBoundTo([now], connection, people);
   return known(now, again);
 }
 
-/** Who a user is now, recording nothing. @param record the role that the user is bound to, as far as it is known */
+/** Returns the person of a user now, and records nothing. @param record the role that the user is bound to, if it is known */
 export async function resolveUser(
   user: UserState,
   record: Person | undefined,

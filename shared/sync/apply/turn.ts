@@ -35,9 +35,9 @@ export interface Round extends Facts {
 }
 
 /**
- * The platform refuses a write for what is in it, and does not say for what: the members go without name and external id,
- * the removals without the additions, then the additions by halves, then each field alone. So one unacceptable user or
- * field keeps no other member in or out.
+ * The platform refuses a write and does not report which part is wrong. So the members are sent without name and external
+ * id, then the removals without the additions, then the additions in halves, then each field alone. One unacceptable user
+ * or field therefore blocks no other member change.
  */
 export interface Trial {
   /** Lots of additions that wait for those before them. */
@@ -51,16 +51,16 @@ export interface Trial {
    */
   readonly leftOut?: readonly PlatformUserId[] | undefined;
   readonly suspects: number;
-  /** Fields that wait until the members are written; then each is tried in a write of its own. */
+  /** Fields that wait until the members are written; then each is tried in a separate write. */
   readonly withheld: readonly GroupField[];
 }
 
 export const NO_TRIAL: Trial = { lots: [], refusals: 0, hasWritten: false, suspects: 0, withheld: [] };
 
-/** Whether more is to be tried once a write was taken. */
+/** Whether more parts must be tried after an accepted write. */
 export const isUnfinished = ({ lots, withheld }: Trial): boolean => lots.length > 0 || withheld.length > 0;
 
-/** After a write that the platform took: the next lot of additions, or else the next field. */
+/** The next try after a write that the platform accepted: the next batch of additions, or else the next field. */
 export function afterWrite(trial: Trial): Trial {
   const { lots, withheld, leftOut, refusals } = trial;
   return {
@@ -69,7 +69,7 @@ export function afterWrite(trial: Trial): Trial {
     withheld: lots.length > 0 ? withheld : withheld.slice(1),
     hasWritten: true,
     leftOut: undefined,
-    // What was left out to let a leaver go is sought out by halves, from the start.
+    // The members that were left out to remove a leaver are searched again in halves, from the start.
     refusals: leftOut === undefined ? refusals : 0,
   };
 }

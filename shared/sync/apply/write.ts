@@ -41,13 +41,13 @@ export async function performWrite(write: Write, round: Round, turn: Turn): Prom
   if (typeof answer === 'string') return verifyDeletion(answer, writing);
   if (state.released) return confirmClearing(answer, writing);
   if (intent.action !== 'create' || (await isCreated(answer, writing))) return confirmWrite(answer, writing);
-  const message = `expected a new group, but the answer is about ${answer.id}, which is another one`;
+  const message = `expected a new group, but the answer is about the existing group ${answer.id}`;
   throw new PlatformFailure('unavailable', message, {});
 }
 
 type DeletionAnswer = Awaited<ReturnType<Turn['platform']['groups']['delete']>>;
 
-/** The answer to a DELETE is evidence only: the group is fetched, and `decideDeletion` says what that proves. */
+/** The answer to a DELETE is evidence only: the group is fetched, and `decideDeletion` decides what that proves. */
 async function verifyDeletion(answer: DeletionAnswer, writing: Writing): Promise<Performed> {
   const { round, turn } = writing;
   const look = (await turn.platform.groups.get(round.state.platformId as PlatformGroupId)) ?? 'gone';
@@ -55,7 +55,7 @@ async function verifyDeletion(answer: DeletionAnswer, writing: Writing): Promise
   return decide(known).kind === 'confirm_gone' ? confirmWrite(undefined, writing) : { round: known };
 }
 
-/** The platform has answered the PATCH of a released group. Whatever it shows, the group is released next. */
+/** The platform has answered the PATCH of a released group. The group is released next, whatever the answer shows. */
 async function confirmClearing(observed: ObservedGroup, writing: Writing): Promise<Performed> {
   const { write, intent, round, turn } = writing;
   const { intent: _, ...state } = round.state;
@@ -106,7 +106,7 @@ async function openIntent(
   return (await ports.groups.openIntent(state, intent)) ? intent : undefined;
 }
 
-/** @returns the group as the platform answered it; of a deletion, how it was answered */
+/** @returns the group in the platform's answer; for a deletion, the kind of the answer */
 async function call(
   plan: Plan,
   intent: Intent,
@@ -175,8 +175,8 @@ async function afterFailure(
 }
 
 /**
- * Whether another client was faster. Of the parts of a write that was looked at already, only the last is looked at again:
- * before one user, or one field, is taken for refused.
+ * Whether another client was faster. After a write is split into parts, the group is read again only for the last part:
+ * before one user or one field counts as refused.
  */
 const needsLook = ({ status = 0 }: PlatformFailure, plan: Plan, { refusals, hasWritten }: Trial): boolean =>
   CONFLICTS.has(status) || (hasWritten ? isOneAlone(plan) : refusals === 0);

@@ -10,7 +10,7 @@ import { UnstorableError } from '../ports/store-errors.ts';
 export class Failures {
   readonly messages = new Set<string>();
   readonly causes: unknown[] = [];
-  /** Messages that name something that the table can never take, and why. */
+  /** Messages with content that the table can never store, and the reasons. */
   readonly unstorable = new Map<string, UnstorableError>();
 
   add(cause: unknown, messageIds: Iterable<string>): void {
@@ -42,7 +42,7 @@ export interface AcceptedEvent {
   readonly messageId: string;
 }
 
-/** An event of which the table can never take all. */
+/** An event with content that the table can never store. */
 export interface UnstorableEvent extends AcceptedEvent {
   readonly cause: UnstorableError;
 }
@@ -77,8 +77,8 @@ export async function acceptEvents(
 }
 
 /**
- * Dead-letters events that were accepted and then could not be stored. Those of a message that must come again anyway
- * are left to that time.
+ * Dead-letters events that were accepted and then could not be stored. If their message must be received again anyway,
+ * they are dead-lettered then.
  */
 export async function refuseEvents(
   refused: readonly UnstorableEvent[],
@@ -99,7 +99,7 @@ export async function refuseEvents(
     const { rejected } = decodeMessage({ ...message, receivedAtMs: ports.clock() });
     const { messageId, bound, failedBefore } = message;
     const refusals = rejected.filter(({ code }) => code === 'unstorable');
-    // Its age may have run out since: it comes again, and is refused for that.
+    // The message may be too old by now. It is received again, and is then refused for its age.
     if (refusals.length === 0) failures.add(new Error('an event was not found again'), [messageId]);
     return refusals.map((one) => ({ messageId, queue: bound?.queue, failedBefore, ...one }));
   });

@@ -92,8 +92,8 @@ export async function ingest(
 type Store = (events: readonly AcceptedEvent[], failures: Failures) => Promise<void>;
 
 /**
- * Stores events together. Where the table can never take something, the messages that name it are stored once more in
- * halves, until it is known which event has it: all the others are stored. Storing twice is harmless.
+ * Stores events together. If the table can never store some content, the messages with that content are stored again in
+ * halves, until the event is found. All other events are stored. Storing an event twice is harmless.
  * @returns the events that cannot be stored
  */
 async function storeEvents(

@@ -10,13 +10,13 @@ export interface Owners {
 export interface ClaimStore {
   /** Claims for `owner`; true also where the claim was its own already, false where another group has it. */
   claim(company: string, id: PlatformGroupId, owner: GroupRef): Promise<boolean>;
-  /** Gives the claim of one group to another, and remembers the first; false where `from` does not own it any more. */
+  /** Moves the claim from one group to another, and stores the previous owner; false if `from` no longer owns it. */
   takeOver(
     company: string,
     id: PlatformGroupId,
     how: { readonly from: GroupRef; readonly to: GroupRef },
   ): Promise<boolean>;
-  /** From which group the claim was taken over, if it was. */
+  /** The group from which the claim was taken over, if it was. */
   previousOwner(company: string, id: PlatformGroupId): Promise<GroupRef | undefined>;
   /**
    * Ends a claim of `owner` to a platform group that is gone: anybody may claim it from now on, but until the instant,

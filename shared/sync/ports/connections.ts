@@ -34,7 +34,7 @@ export const Connection = z.lazy(() =>
       eventsSinceMs: number.exactOptional(),
       /** Settings that alter plans were changed then, and not all groups are marked for it yet. */
       replanSinceMs: number.exactOptional(),
-      /** One of each setting at most. */
+      /** At most one for each setting. */
       requests: z.array(SettingRequest).exactOptional(),
       /** What `probe` found. One that cannot be read is as good as none: it is quickly made anew. */
       contract: z.unknown().optional(),

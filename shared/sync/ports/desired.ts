@@ -70,8 +70,8 @@ export interface MemberEntry {
 const MARK = '%';
 
 /**
- * The key of an attribute in the stored map. Producers choose the names, and those that every JavaScript object has
- * (`constructor`, `__proto__`) mean something to whatever reads and writes maps: they get a mark in front.
+ * The key of an attribute in the stored map. Producers choose the names. Names that every JavaScript object has
+ * (`constructor`, `__proto__`) are special to code that reads and writes maps, so they get a prefix.
  */
 export const attributeKey = (name: string): string =>
   name in Object.prototype || name.startsWith(MARK) ? `${MARK}${name}` : name;
@@ -151,8 +151,8 @@ export interface UserStore {
    */
   rebind(connection: ConnectionName, member: MemberId, to: BoundTo): Promise<UserState>;
   /**
-   * Names another role of the bound user, as `rebind` does; the user stays.
-   * @returns undefined where the member is not bound to the role `from` any more
+   * Changes the role of the binding, as `rebind` does; the user stays the same.
+   * @returns undefined if the member is no longer bound to the role `from`
    */
   followRole(
     connection: ConnectionName,

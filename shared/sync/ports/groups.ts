@@ -35,7 +35,7 @@ export interface FoundForeign {
   readonly audited?: AuditLink;
   /** The platform group is not there any more, as far as anybody can see. */
   readonly isGone?: boolean;
-  /** A refusal of our write that is on record was a conflict with this change. */
+  /** A recorded refusal of our write was a conflict with this change. */
   readonly explainsRefusal?: boolean;
 }
 
@@ -62,12 +62,12 @@ export interface Flip {
   readonly driftClosed?: boolean;
   /** Where what was found is not only what we wrote. */
   readonly found?: FoundForeign;
-  /** The answer did not show the write: until then it explains what is found. */
+  /** The answer did not show the write: until this time the write explains differences that are found. */
   readonly doubt?: NonNullable<GroupState['doubt']> | undefined;
   readonly doubts?: readonly ViewPointer[] | undefined;
-  /** Earlier writes were answered, and this one is shown whole: none of them is in doubt any more. */
+  /** Earlier writes were answered, and this one is shown completely: none of them is uncertain any more. */
   readonly doubtEnded?: boolean;
-  /** The write took members out: a failure that goes on is reported again. */
+  /** The write removed members: a failure that continues is reported again. */
   readonly hasRemoved?: boolean;
 }
 
@@ -89,7 +89,7 @@ export type Membership = ConnectionSettings['membership'];
 
 export type { HeldRemovals, HeldSets } from '../../plan/hold.ts';
 
-/** What a person approved of a hold, and the rest of it. */
+/** The removals of a hold that an operator approved, and the other removals. */
 export interface ApprovedPart extends HeldSets {
   readonly approval: HeldRemovals;
 }
@@ -123,7 +123,7 @@ export interface GroupStore {
    * or one that somebody else has decided.
    */
   decideHold(seen: GroupState, word: Hold, at: Dirty): Promise<boolean>;
-  /** A person's approval of some removals of a hold: the others stay held in the very same write. false as `decideHold`. */
+  /** An operator approved some removals of a hold; the same write keeps the others held. Returns false like `decideHold`. */
   approvePart(seen: GroupState, part: ApprovedPart, at: Dirty): Promise<boolean>;
   /** Links a platform group that a person chose, with rev and dirty; false where `seen` is out of date. */
   adopt(seen: GroupState, link: LinkedGroup, at: Dirty): Promise<boolean>;
@@ -140,9 +140,9 @@ export interface GroupStore {
   readMany(refs: readonly GroupRef[], onUnreadable?: (ref: GroupRef) => void): Promise<readonly GroupState[]>;
   /** Deletes what nothing points to any more: chunks of dead writes, tombstones past their time. */
   collect(state: GroupState, nowMs: number): Promise<number>;
-  /** Notes that a sweep saw the previous platform group in a list, with rev and dirty; false where the group has a link by now. */
+  /** Notes that a sweep saw the previous platform group in a list, with rev and dirty; false if the group has a link by now. */
   noteListed(seen: GroupState, at: Dirty): Promise<boolean>;
-  /** Notes the first 404 for the platform group that `seen` is linked to, or is to adopt. */
+  /** Notes the first 404 for the platform group that `seen` is linked to, or will adopt. */
   noteMissing(seen: GroupState, atMs: number): Promise<void>;
   /**
    * A person replays the dead-lettered message: refused fields are tried again, and another failure is reported again, with
@@ -153,7 +153,7 @@ export interface GroupStore {
   noteRefusedField(seen: GroupState, field: GroupField, refused: RefusedValue): Promise<boolean>;
   /** The next write tries the fields again. */
   forgetRefusedFields(ref: GroupRef): Promise<void>;
-  /** Counts a vain search for a created group, or an answered deletion without effect. */
+  /** Counts a search that did not find a created group, or an answered deletion without effect. */
   noteMiss(ref: GroupRef, intent: Intent): Promise<boolean>;
   /**
    * The intent did not happen, as far as anybody can see: removals of it that may happen yet stay owed, and until
@@ -181,7 +181,7 @@ export interface GroupStore {
    * Clears dirty where nothing had to be written. false where rev or the view moved: another message is on its way.
    * @param how.driftClosed every record in `openDrift` was closed
    * @param how.againAtMs the group stays dirty until then, and is looked at again
-   * @param how.failing the platform refuses a field, and the group is done but for that
+   * @param how.failing the platform refuses a field, and everything else of the group is done
    */
   settle(
     seen: GroupState,
@@ -201,7 +201,7 @@ export interface GroupStore {
   /** Gives up until the next change. false where one has come already. */
   fail(seen: GroupState, error: ReportedError, audited: AuditLink): Promise<boolean>;
   /**
-   * Records a hold, and what is approved beside it, in place of those of `seen`. false where rev moved: another look is
+   * Records a hold and the approval next to it, in place of those of `seen`. false if rev moved: another attempt is
    * on its way.
    */
   hold(seen: GroupState, held: HeldSets, audited: AuditLink): Promise<boolean>;

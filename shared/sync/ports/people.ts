@@ -22,15 +22,15 @@ export const Person = z.lazy(() =>
     revision: number,
     /** State or user id changed, and the groups have not been woken for it yet. */
     unheard: z.boolean().default(false),
-    /** The user id before that change, where it is another: members of that user are to be woken too. */
+    /** The user id before that change, if it differs: members of that user must be woken too. */
     formerUserId: text.exactOptional(),
   }),
 );
 export type Person = Frozen<z.infer<typeof Person>>;
 
 /**
- * The person a member is bound to: where `memberIdField` is `userId` the user, of whom `role` is one role; else the role.
- * `userId` is absent where it was hidden when the binding was made: then the user of the role counts.
+ * The person that a member is bound to. If `memberIdField` is `userId`, this is the user, and `role` is one role of the
+ * user; otherwise it is the role. `userId` is absent if it was hidden when the binding was made: then the role's user counts.
  */
 export interface BoundTo {
   readonly role: RoleId;
@@ -55,7 +55,7 @@ export interface PeopleStore {
   holding(connection: ConnectionName, field: string, value: string, noting?: MemberId): Promise<Person[]>;
   /** All roles that this platform user has. */
   ofUser(connection: ConnectionName, userId: string): Promise<Person[]>;
-  /** Every role of the human that a binding names, whichever id the connection's groups hold. */
+  /** Every role of the user that a binding names, for either value of `memberIdField`. */
   rolesOf(connection: ConnectionName, boundTo: Partial<BoundTo>): Promise<readonly Person[]>;
   /** Asks who may hold these values: in what it returns, `holding` of each begins with the notes, once. */
   ahead(

@@ -21,7 +21,7 @@ export interface GroupFields extends Readonly<Partial<Record<Exclude<GroupField,
 
 export type NewGroupFields = Required<GroupFields> & { readonly spokeId: string };
 
-/** How one call ended, its repetitions included. */
+/** How one call ended, including its retries. */
 export interface CallOutcome {
   /** Method and path template. */
   readonly endpoint: string;
@@ -76,8 +76,8 @@ export interface Platform {
   probe(): Promise<PlatformFailure | undefined>;
   /**
    * Employees page by page, to the end; `fields` are those that match rules name. People before their first day are
-   * listed where `states` asks for them, or `isEveryone`. A position of the list for which the platform keeps failing
-   * comes as the failure, and the list goes on behind it.
+   * listed if `states` includes them, or with `isEveryone`. For a position that keeps failing, the failure is returned,
+   * and the list continues after it.
    */
   employees(wanted: {
     readonly fields: readonly EmployeeField[];
@@ -121,7 +121,7 @@ export interface Platforms {
   open(connection: Connection, how?: Opening): Promise<Platform>;
 }
 
-/** A group as `connect` looks at it; of one of an odd form name and users are empty. */
+/** A group for the checks of `connect`; if its form is not as specified, name and users are empty. */
 export interface ListedForApplicant {
   readonly id: string;
   readonly name: string;
@@ -134,10 +134,10 @@ export interface Applicant {
   me(): Promise<{ readonly company: string; readonly id: string }>;
   markInstalled(): Promise<void>;
   groups(): Promise<readonly ListedForApplicant[]>;
-  /** Whether a PATCH of a group that does not exist is refused with 403: of its name, or of its users. Writes nothing. */
+  /** Whether a PATCH of a non-existent group, for its name or its users, is refused with 403. Writes nothing. */
   refusesWrite(scope: 'groups' | 'members'): Promise<boolean>;
   /** Employees with the fields asked for, by the names that match rules use; a field that did not come is absent. */
-  /** Employees by field name: `id`, `roleState` and what of these fields the credential may see. */
+  /** Employees by field name: `id`, `roleState` and those of these fields that the credential may read. */
   employees(
     fields: readonly string[],
     states: readonly string[],

@@ -28,12 +28,12 @@ export const ScimResource = z.lazy(() =>
       state: z.enum(['live', 'ending']),
       /** Stored: registers have not followed this revision yet. */
       open: z.literal(true).optional(),
-      /** Of a group: writes of members that have not ended, by id, and when each began. */
+      /** For a group: open writes of members by id, with the time at which each began. */
       writes: z
         .record(text, number)
         .default({})
         .transform((writes): ReadonlyMap<string, number> => new Map(Object.entries(writes))),
-      /** Of a group: the stamp of the latest whole list of members whose write has ended. */
+      /** For a group: the stamp of the latest whole list of members whose write has ended. */
       listedAt: stampText.default(STAMP_ZERO),
     })
     .transform(({ open, idle, changedMs, ...resource }) => ({
@@ -71,7 +71,7 @@ export interface Advance {
   readonly seen?: number | undefined;
   /** Id of the write of members that begins with this revision. */
   readonly begins?: string | undefined;
-  /** Ids of writes that ended without notice, because their process died. */
+  /** Ids of writes that did not record their end, because their process died. */
   readonly forgets?: readonly string[] | undefined;
 }
 
@@ -80,7 +80,7 @@ export interface EndedWrite {
   readonly id: string;
   /** Ids of earlier writes that can have no effect any more. */
   readonly supersedes: readonly string[];
-  /** Of a whole list: its stamp. */
+  /** For a whole list: its stamp. */
   readonly listedAt?: Stamp | undefined;
 }
 
@@ -98,8 +98,8 @@ export interface ScimStore {
   /** Has all know of one that came or is gone, before its client is told; a crash may have come in between. */
   noteOrder(connection: ConnectionName, change: OrderChange): Promise<void>;
   /**
-   * Replaces what was `seen` (nothing, for a new one); false where it has changed since. Writes of members that `resource`
-   * has and `seen` has not begin with it; those that only `seen` has are forgotten.
+   * Replaces `seen` (undefined for a new resource); false if it has changed since. Writes of members that only `resource`
+   * names begin with this write; those that only `seen` names are removed.
    */
   save(connection: ConnectionName, resource: ScimResource, seen: ScimResource | undefined): Promise<boolean>;
   /**

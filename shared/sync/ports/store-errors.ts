@@ -4,8 +4,8 @@ export class StoreError extends Error {
 }
 
 /**
- * The table can never take what was to be written: an item or key that is too large, an empty key, a value that it has no
- * form for. Retrying cannot mend it. The message quotes no value.
+ * The table can never store the given data: an item or key is too large, a key is empty, or DynamoDB cannot represent a
+ * value. Retrying cannot fix it. The message quotes no value.
  */
 export class UnstorableError extends Error {
   override readonly name = 'UnstorableError';

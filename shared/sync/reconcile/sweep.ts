@@ -36,16 +36,16 @@ export interface SweepRun {
   readonly halted: boolean;
   /** Platform groups that were newly found to carry the spokeId of another. */
   readonly duplicates: number;
-  /** Ids of no known employee in managed groups, and newly recorded groups with such; undefined: could not be found out. */
+  /** Ids of no known employee in managed groups, and newly recorded groups with such ids; undefined: could not be determined. */
   readonly unknownUsers: { readonly ids: number; readonly newRecords: number } | undefined;
   /** Ids of groups whose items cannot be understood: they were passed over. */
   readonly unreadable: readonly string[];
 }
 
 /**
- * What of a listed group matters here. Of its users only those that are no bound person's: the others are left to apply,
- * and a million of them to the collector. One whose form is odd shows no version: it is there, and nothing else is
- * concluded.
+ * The data of a listed group that the sweep needs. It keeps only users that are not bound persons, because apply checks
+ * the others and a million ids would use too much memory. A group whose form is not as specified has no version: it
+ * exists, and nothing else is concluded.
  */
 interface Listed extends Pick<ObservedGroup, 'spokeId'>, Partial<Pick<ObservedGroup, 'version'>> {
   readonly unbound: readonly string[];
@@ -189,9 +189,9 @@ async function wake(refs: readonly GroupRef[], { ports, tally }: Sweeping): Prom
 }
 
 /**
- * Platform groups without an owner that carry the id of one of our directory groups: orphans. Where that group is linked
- * to another that is still there, two platform groups claim to be it, and a person must choose. Where the platform group
- * is the one that was linked before and counted as gone, the directory group is linked to it again, if it may be written.
+ * Orphans: platform groups without an owner that carry the id of a directory group. If that directory group is linked to
+ * another existing platform group, two platform groups have the same id, and an operator must choose. If the platform group
+ * is the previous link and counted as gone, a directory group that may be written is linked to it again.
  * @returns how many of those are new
  */
 async function recordStrangers(linked: ReadonlySet<string>, sweeping: Sweeping): Promise<number> {
@@ -225,8 +225,8 @@ async function recordStrangers(linked: ReadonlySet<string>, sweeping: Sweeping):
 }
 
 /**
- * A platform group whose link was ended as gone, by a deletion of groupsync too, and that the platform lists. A list may
- * show a group for a while after its deletion.
+ * A platform group that counted as gone, also after a deletion by groupsync, and that the platform lists. A list may show
+ * a group for a while after its deletion.
  */
 const isPrevious = (
   { former, settled, lastWriteAtMs = 0 }: GroupState,

@@ -9,18 +9,18 @@ import { GONE, type Person } from '../ports/people.ts';
 import { PlatformFailure } from '../ports/platform.ts';
 import type { Looking } from './suspect.ts';
 
-/** Ids that a drift record names at most. */
+/** The largest number of ids in one drift record. */
 const MOST_NAMED = 1_000;
 
 type IdField = Connection['settings']['memberIdField'];
 
-/** The people to whom members of the connection are bound, whatever became of them, and their ids in groups. */
+/** The people to whom members of the connection are bound, including those who have left, and their ids in groups. */
 export interface KnownPeople {
   readonly persons: readonly Person[];
   readonly ids: ReadonlySet<string>;
 }
 
-/** A managed group, and those of its users that are no id of a bound person. */
+/** A managed group, and those of its users that are not ids of bound persons. */
 export interface UnboundUsers {
   readonly state: GroupState & { readonly platformId: PlatformGroupId };
   readonly users: readonly string[];
@@ -38,10 +38,10 @@ export async function readKnownPeople(
 }
 
 /**
- * Records ids in managed groups that are no id of any employee, terminated ones included. Such an id was written by
- * mistake, or groups hold another id than the setting `memberIdField` says. The employees are read only where an id is
- * no bound person's.
- * @returns how many such ids there are; undefined where the employees could not be read, or not all of them
+ * Records ids in managed groups that belong to no employee, including terminated employees. Either such an id was written
+ * by mistake, or groups hold another id than the setting `memberIdField` names. The employees are read only if an id
+ * belongs to no bound person.
+ * @returns the number of such ids; undefined if not all employees could be read
  */
 export async function recordUnknownUsers(
   groups: readonly UnboundUsers[],
@@ -62,7 +62,7 @@ export async function recordUnknownUsers(
   return { ids: unknown.size, newRecords };
 }
 
-/** @returns undefined where the listing broke off, or is not complete: nothing is concluded from what it does not name */
+/** @returns undefined if the listing failed or is incomplete: nothing is concluded from ids that it does not contain */
 async function readEmployeeIds(
   field: IdField,
   { persons }: KnownPeople,
@@ -84,14 +84,14 @@ async function readEmployeeIds(
     throw error;
   }
   const isComplete = persons.every(({ role, state }) => state === GONE || listed.has(role));
-  // A credential that may not see the ids shows none at all.
+  // A credential that may not read the ids gets no ids at all.
   return isComplete && ids.size > 0 ? ids : undefined;
 }
 
 const idOf = (person: { readonly role: RoleId; readonly userId?: string }, field: IdField) =>
   field === 'id' ? person.role : person.userId;
 
-/** @returns false where the same ids of the group were recorded before */
+/** @returns false if the same ids of the group were recorded before */
 async function record(
   { ref, platformId }: UnboundUsers['state'],
   unknownIds: readonly string[],

@@ -8,17 +8,17 @@ import { listedOf, readFloor } from './membership.ts';
 import { stampOf } from './record.ts';
 import { hashOf } from './tokens.ts';
 
-/** A group and its members of one moment, and the entity tag of both. */
+/** A group and its members at one moment, and the entity tag of both. */
 export interface GroupView {
   readonly resource: ScimResource;
   readonly members: readonly MemberId[];
   readonly etag: string;
 }
 
-/** Writes that begin while members are read. After so many in a row the answer gets the tag of an open version. */
+/** Limit of repeated reads when writes begin while members are read. After that the answer gets the tag of an open version. */
 const MAX_READS = 3;
 
-/** Whether a write of members is open, so that no read shows the list of its version yet. */
+/** Whether a write of members is open: then no read shows the list of its version yet. */
 export const isOpen = ({ writes }: ScimResource, { ports }: ScimContext): boolean =>
   openWrites(writes, ports.clock()).length > 0;
 
@@ -27,13 +27,13 @@ export const etagWithoutMembers = (resource: ScimResource, context: ScimContext)
   isOpen(resource, context) ? openEtagOf(resource.version, 'open') : etagOf(resource.version);
 
 /**
- * Reads the members of a group whose item was read before. Item and members are many items, so a write may come between:
+ * Reads the members of a group whose item was read before. Group and members are separate items, so a write may run between:
  *
  *   floor or register later than the item's revision   another write began after the item was read: read both again
  *   floor earlier than `listedAt` of the item          the floor was read before that write ended: read both again
- *   item with an open write                            the list may be a part of what is written: tag of the content
+ *   item with an open write                            the list may be half-written: tag of the content
  *
- * @param floor of the group, where it was read beside the item
+ * @param floor of the group, if it was read together with the item
  */
 export async function viewGroup(
   found: ScimResource,

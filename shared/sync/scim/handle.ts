@@ -60,7 +60,7 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
   const answerError = (error: unknown): ScimReply => {
     if (error instanceof ScimError) return errorReply(error);
     cause = error;
-    // Sent again it would fail again.
+    // A retry of the request would fail again.
     if (isUnstorable(error))
       return errorReply(badRequest('invalidValue', 'expected values that can be stored'));
     // What failed is for the log: it may name things that are none of the client's business.

@@ -172,15 +172,15 @@ async function seenBy(filter: Filter, { resource, document }: Found, context: Sc
   return { ...document, members: members.map((value) => ({ value, type: 'User' })) };
 }
 
-/** A resource as an answer shows it. */
+/** A resource in the form of an answer. */
 export interface Shown {
   readonly document: ScimObject;
   readonly etag: string;
 }
 
-/** What is known already. */
+/** Data that was read before. */
 interface Given {
-  /** Of the group, where it was read beside the resource. */
+  /** The group's floor, if it was read together with the resource. */
   readonly floor?: Stamp | undefined;
   /** All members of this version. */
   readonly members?: readonly string[] | undefined;

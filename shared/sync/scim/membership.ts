@@ -23,7 +23,7 @@ export async function listedMembers(group: GroupId, { ports, connection }: ScimC
   return listedOf(await ports.scim.memberships(ref), floor);
 }
 
-/** Those of the members that the group lists, by reading only them. */
+/** Those of the given members that the group lists; reads only their items. */
 export async function listedAmong(
   group: GroupId,
   members: readonly MemberId[],
@@ -44,7 +44,7 @@ export async function readFloor(
   return groupFloor((await groups.read(ref))?.registers ?? NO_GROUP);
 }
 
-/** Whether a group's list is as a difference wants it. Most are not, and the first member that it names tells. */
+/** Whether a group's list already has the wanted difference. Most lists do not, and the first member shows it. */
 export async function isListedSo(
   group: GroupId,
   { present, absent }: MemberChange,
@@ -70,10 +70,10 @@ export async function refuseGroups(ids: Iterable<string>, { ports, connection }:
 }
 
 /**
- * The change without users that were deleted. Providers push groups and users side by side and repeat requests, so a group
- * may name a deleted user, in one request with others. Only a POST makes a user, with a new id: nothing revives this one.
+ * The change without deleted users. Providers send groups and users concurrently and repeat requests, so one request may
+ * name a deleted user together with others. Only a POST creates a user, with a new id: a deleted user never returns.
  * @param newcomers members of the change that may be deleted
- * @returns the change itself where none of them is
+ * @returns the change itself if none of them is deleted
  */
 export async function withoutDeleted(
   change: MemberChange,
@@ -101,9 +101,9 @@ export async function joinFirstMembers(
 
 /**
  * The events that make a net change of members. A whole set is stated either as a snapshot, which ends all others at
- * once, or, where a large set changes little, as its difference to the members that are listed now.
- * @param isAlone whether every earlier write of members has ended. Only then the list that is read here lacks nothing that
- *   the change must end or may leave out. Later writes do not matter, because their registers have later stamps.
+ * once, or, if a large set changes little, as its difference to the members that are listed now.
+ * @param isAlone whether every earlier write of members has ended. Only then the list that is read here
+ *   contains every member that the change must end or may leave out. Later writes do not matter, because their registers have later stamps.
  */
 export async function membershipChanges(
   group: GroupId,

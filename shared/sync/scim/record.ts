@@ -89,9 +89,9 @@ function userChange({ id, attributes }: ScimResource): DirectoryChange {
 }
 
 /**
- * The deletion of a user, and of what was known of them. A deletion ends memberships that are older. The account is also
- * switched off, so that a membership that is recorded later, by a request that was late or ran beside the deletion, gives
- * no access. Nothing switches it on again: its id is never given to another user.
+ * The deletion of a user and the user's data. A deletion ends memberships that are older. The account is also switched
+ * off, so that a membership that a late or concurrent request records afterwards gives no access. The account stays off,
+ * because its id is never given to another user.
  */
 export function userEnd({ id }: ScimResource): readonly DirectoryChange[] {
   const user = memberId(id);
@@ -103,7 +103,7 @@ export function userEnd({ id }: ScimResource): readonly DirectoryChange[] {
   ];
 }
 
-/** Whether desired state has a user as `userEnd` leaves it. */
+/** Whether the desired state of a user is the one that `userEnd` writes. */
 export const isEnded = ({ floor, attributes }: UserState): boolean =>
   floor !== STAMP_ZERO && !isActive(attributes);
 
@@ -146,14 +146,14 @@ export const idleRevision = (before: ScimResource, nowMs: number): ScimResource 
 /** One resource written by this many others between our read and our write would be a fault elsewhere. */
 export const MAX_RACES = 50;
 
-/** A write of a group's members that has begun, by the revision that dates it. */
+/** A write of a group's members that has begun, with the revision that dates it. */
 export interface MemberWrite {
   readonly id: string;
   readonly revision: ScimResource;
 }
 
 /**
- * Begins a write of members that no request to the group asked for.
+ * Begins a write of members without a request to the group.
  * @returns nothing where the group is no SCIM resource
  */
 export async function beginWrite(group: GroupId, { ports, connection }: ScimContext): Promise<MemberWrite[]> {

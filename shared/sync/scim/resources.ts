@@ -91,7 +91,7 @@ export interface Change {
   readonly ifMatch: string | undefined;
 }
 
-/** What a request changes of a group beside its attributes: its members. */
+/** The change of a group's members in a request, next to the change of its attributes. */
 export interface Beside {
   readonly isChange: boolean;
   /** The revision at which there was nothing to change; undefined where that is so at any. */
@@ -101,7 +101,7 @@ export interface Beside {
 export interface Rewrite {
   readonly before: ScimResource;
   readonly after: ScimResource;
-  /** Id of the write of members that began with it; undefined where their list stays as it is. */
+  /** Id of the write of members that began with it; undefined if the list of members does not change. */
   readonly write?: string | undefined;
 }
 
@@ -162,7 +162,7 @@ function rewritten(
   return { after: { ...revise(before, nowMs), attributes, state, writes }, write };
 }
 
-/** @throws ScimError 412, also while members are being written: no read has shown the list of that version yet */
+/** @throws ScimError 412, also while members are being written, because no read has shown the list of that version yet */
 function checkIfMatch(ifMatch: string, { writes, version }: ScimResource, nowMs: number): void {
   const isOpen = openWrites(writes, nowMs).length > 0;
   if (namesVersion(ifMatch, isOpen ? undefined : version)) return;
@@ -252,8 +252,8 @@ export async function finishEnding(ending: ScimResource, context: ScimContext): 
 }
 
 /**
- * The deletion's floor ends a user's memberships. Each group that lists the user also gets a change of its own, so that its
- * list no longer shows the user and its version says that it changed.
+ * The deletion's floor ends a user's memberships. Each group that lists the user is also changed, so that its list no
+ * longer shows the user and its version rises.
  */
 async function endUser(ending: ScimResource, context: ScimContext): Promise<void> {
   const { ports, connection } = context;

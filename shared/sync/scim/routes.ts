@@ -190,8 +190,8 @@ const remove =
   };
 
 /**
- * The answer to a request that wrote the resource, as this request left it. Only where a group's members are shown and the
- * request did not say all of them, the group is read again with them, since others may have written it meanwhile.
+ * The answer to a request that wrote the resource, in the state that this request left. The group is read again only if
+ * the answer shows members and the request did not name all of them: other requests may have changed the list.
  */
 async function answerWritten({ resource, members }: Written, projection: Projection, context: ScimContext) {
   const { ports, connection, types } = context;
@@ -211,7 +211,7 @@ async function answerWritten({ resource, members }: Written, projection: Project
 
 const NO_WRITES: ScimResource['writes'] = new Map();
 
-/** Of an answer to a request that wrote the resource: the version that it made. */
+/** In an answer to a request that wrote the resource: the version that the request made. */
 const writtenHeaders = ({ type, id, version }: ScimResource, { types, baseUrl }: ScimContext) => ({
   etag: etagOf(version),
   location: locationOf(types[type], id, baseUrl),

@@ -30,10 +30,10 @@ import { factsOf, record, stampOf } from './record.ts';
 import type { Beside, Change, Rewrite } from './resources.ts';
 import { advanceGroup, createResource, rewriteResource, settleResource } from './resources.ts';
 
-/** What a request wrote. */
+/** The result of a request's write. */
 export interface Written {
   readonly resource: ScimResource;
-  /** All members of a group at this version; undefined where the request does not say all of them. */
+  /** All members of a group at this version; undefined if the request does not name all of them. */
   readonly members?: readonly string[] | undefined;
 }
 
@@ -105,10 +105,10 @@ function patchGroup(id: string, body: ScimValue, change: Change): Promise<Writte
 type Edit = (attributes: ScimObject) => ScimObject;
 
 /**
- * All of a request is judged before any of it is written, and all of it carries the stamp of one revision. Members who are
- * in already and join again change nothing (RFC 7644 section 3.5.2.1). The version rises before registers are written,
+ * The whole request is validated before any part is written, and all parts carry the stamp of one revision. Members who are
+ * already in and join again change nothing (RFC 7644 section 3.5.2.1). The version rises before registers are written,
  * and they are written in any case: after a crash the same request either finds them as it wants them, under the
- * version that rose for them, or raises it again. `scim/member-writes.ts` says what others read in between.
+ * version that rose for them, or raises it again. `scim/member-writes.ts` describes what other requests read in between.
  */
 async function rewriteGroup(id: string, change: Change, edit: Edit, members: readonly MemberOperation[]) {
   const { context } = change;
@@ -143,7 +143,7 @@ interface Judged {
   readonly found: ScimResource | undefined;
 }
 
-/** What a request does to a group's members, and whether that changes the list. */
+/** The change of a group's members in a request, and whether it changes the list. */
 async function judgeMembers(group: GroupId, operations: readonly MemberOperation[], context: ScimContext) {
   const { types } = context;
   // The members that a filter selects are those of the version that If-Match names: the group is read before them.
@@ -166,7 +166,7 @@ interface Asked {
   readonly reading: Promise<ScimResource | undefined>;
 }
 
-/** Only members who are not listed yet are looked up: a deletion takes a user off every list. */
+/** Only members who are not listed yet are looked up, because a deletion removes a user from every list. */
 async function judgeWholeList(group: GroupId, { asked, reading }: Asked, context: ScimContext) {
   const [found] = await Promise.all([reading, refuseGroups(asked.present, context)]);
   const listed: ReadonlySet<string> = new Set(await listedMembers(group, context));
@@ -177,8 +177,8 @@ async function judgeWholeList(group: GroupId, { asked, reading }: Asked, context
 }
 
 /**
- * Members are read in the same request as the group, where most requests end. A list that is read before the group may be
- * older than its version, so only one that is read after it proves that nothing changes.
+ * Members are read together with the group; for most requests this is the only read. A list that is read before the group
+ * may be older than its version. Only a list that is read after the group proves that nothing changes.
  */
 async function judgeDifference(group: GroupId, { asked, reading }: Asked, context: ScimContext) {
   const [found, maySame, net] = await Promise.all([
@@ -197,7 +197,7 @@ function judged(
   { found, isSame }: { readonly found: ScimResource | undefined; readonly isSame: boolean },
   context: ScimContext,
 ): Judged {
-  // While members are being written, what is listed now is not what will be listed.
+  // While members are being written, the current list is not the final one.
   const isProved = isSame && found !== undefined && !isOpen(found, context);
   const beside = isProved ? { isChange: false, seen: found.revision } : { isChange: namesAnybody(net) };
   return { net, beside, found };

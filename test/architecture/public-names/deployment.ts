@@ -12,7 +12,7 @@ const FULL = {
   notify: ['alarms'],
 };
 
-/** Which property of a resource is its name. */
+/** The property of a resource that is its name. */
 const NAMED: Readonly<Record<string, string>> = {
   'AWS::SQS::Queue': 'QueueName',
   'AWS::DynamoDB::Table': 'TableName',

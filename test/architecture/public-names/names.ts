@@ -11,12 +11,12 @@ import { deployedNames } from './deployment.ts';
 import { simulatorNames } from './simulator.ts';
 import { namesOfForm, namesOfSchema } from './walk.ts';
 
-/** Public names by what they belong to. */
+/** Public names by area. */
 export type PublicNames = Readonly<Record<string, readonly string[]>>;
 
 const FROZEN = new URL('../public-names.json', import.meta.url);
 
-/** The names that scripts may rely on, as they are written down. */
+/** The stored list of names that scripts may rely on. */
 export const frozenNames = (): PublicNames => JSON.parse(readFileSync(FROZEN, 'utf8'));
 
 /** The names that the product has, from its schemas, commands, routes and template. */
@@ -52,7 +52,7 @@ const sorted = (names: PublicNames): PublicNames =>
       .map((what) => [what, [...new Set(names[what])].sort()]),
   );
 
-/** Every name of `some` that `others` does not have, as a line. */
+/** Each name of `some` that is missing in `others`, one per line. */
 export const without = (some: PublicNames, others: PublicNames): readonly string[] =>
   Object.entries(some).flatMap(([what, names]) => {
     const known = new Set(others[what]);

@@ -187,13 +187,13 @@ test.each([
     { feedEnvelope: 'flat', emptyFeedPage: 'nullEvents' },
     { events: null, next: expect.any(String) },
   ],
-])('the settings %j decide on the form of an empty page', async (settings, expected) => {
+])('the settings %j decide the form of an empty page', async (settings, expected) => {
   const { call } = startSimulator();
   await call('POST /_simulator/settings', { body: settings });
   expect((await call('GET /company_activity')).json).toEqual(expected);
 });
 
-test('emptyFeedPage leaves pages with events as they are', async () => {
+test('emptyFeedPage does not change pages with events', async () => {
   const { call } = startSimulator();
   await call('POST /_simulator/settings', { body: { emptyFeedPage: 'nullData' } });
   await call('PATCH /groups/g1', { body: { users: [] } });

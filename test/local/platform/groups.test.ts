@@ -91,7 +91,7 @@ test('echoSpokeId switched off hides the spokeId from answers but keeps it', asy
   expect(state.companies[0].groups[0].spokeId).toBe('s1');
 });
 
-test('createdStatus is the status of a POST', async () => {
+test('createdStatus sets the status of the answer to a POST of a group', async () => {
   const { call } = startSimulator();
   await call('POST /_simulator/settings', { body: { createdStatus: 201 } });
   expect((await call('POST /groups', { body: { name: 'New' } })).status).toBe(201);
@@ -99,7 +99,7 @@ test('createdStatus is the status of a POST', async () => {
 });
 
 test.each(['POST /groups', 'PUT /groups/g1', 'PATCH /groups/g1'])(
-  '%s refuses a blank id among the users, or drops it where dropBlankIds is set',
+  '%s refuses an empty id in users, or drops it if dropBlankIds is set',
   async (request) => {
     const { call } = startSimulator();
     const refused = await call(request, { body: { name: 'New', users: ['u1', ''] } });
@@ -110,7 +110,7 @@ test.each(['POST /groups', 'PUT /groups/g1', 'PATCH /groups/g1'])(
   },
 );
 
-test('a write that changes nothing gives another version where keepVersionIfUnchanged is false', async () => {
+test('a write that changes nothing gives a new version if keepVersionIfUnchanged is false', async () => {
   const { call } = startSimulator();
   expect((await call('PATCH /groups/g1', { body: { name: 'Admins' } })).json.version).toBe('v1');
   await call('POST /_simulator/settings', { body: { keepVersionIfUnchanged: false } });

@@ -66,7 +66,7 @@ describe('groups', () => {
     ['1e400', 'number:1e400'],
     ['"number:7"', 'text:number:7'],
     ['"text:7"', 'text:text:7'],
-  ])('sends the version %s back as it came', async (version, held) => {
+  ])('sends the version %s back unchanged', async (version, held) => {
     const answer = `{"id":"g1","name":"a \\"version\\": 1.0","users":[],"version" : ${version}}`;
     const { client, platform } = await rig(() => ({ body: answer }));
     const group = await client.groups.get('g1');
@@ -79,7 +79,7 @@ describe('groups', () => {
     expect(replaced).toContain(`"version":${version}`);
   });
 
-  it('keeps versions of different numbers apart that JavaScript rounds to one', async () => {
+  it('distinguishes numeric versions that JavaScript rounds to the same number', async () => {
     const listed = ['9007199254740992', '9007199254740993'].map(
       (version, at) => `{"id":"g${at}","name":"Ops","users":[],"version":${version}}`,
     );
@@ -91,11 +91,14 @@ describe('groups', () => {
     ]);
   });
 
-  it.each(['true', '{}', '""', 'null'])('takes a group with the version %s for odd', async (version) => {
-    const answer = `{"id":"g1","name":"Ops","users":[],"version":${version}}`;
-    const { client } = await rig(() => ({ body: answer }));
-    await expect(client.groups.get('g1')).rejects.toThrow('version');
-  });
+  it.each(['true', '{}', '""', 'null'])(
+    'reports a group with the version %s as malformed',
+    async (version) => {
+      const answer = `{"id":"g1","name":"Ops","users":[],"version":${version}}`;
+      const { client } = await rig(() => ({ body: answer }));
+      await expect(client.groups.get('g1')).rejects.toThrow('version');
+    },
+  );
 
   it('delete of a group that is gone is done, too', async () => {
     const { client } = await rig(() => ({ status: 404 }));

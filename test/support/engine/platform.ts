@@ -60,7 +60,7 @@ const NOBODY = 'nobody at all';
 
 type Responding = 'get' | 'create' | 'patch' | 'put';
 type Shown = Pick<HeldGroup, 'id' | 'spokeId'>;
-/** The fields that a write names; one that it leaves out is missing. */
+/** The fields that a write contains. */
 type SentFields = { readonly name?: string | undefined; readonly spokeId?: string | null | undefined };
 
 /** The simulation's platform, with faults that a test tells call by call, and what must never happen to its groups. */

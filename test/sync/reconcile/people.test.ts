@@ -13,7 +13,7 @@ import { CONNECTION, createWorld } from './support/world.ts';
 const ANN = memberId('m-ann');
 const BOB = memberId('bob@acme.test');
 
-/** `faulty`: one position of the list that fails; `fails`: everything from there on. */
+/** `faulty`: one position of the list fails; `fails`: all positions from there on fail. */
 type Pages = readonly (readonly PersonSpec[] | 'faulty' | 'fails')[];
 
 const employee = (role: string, fields: Partial<PersonSpec>): PersonSpec => ({
@@ -173,7 +173,7 @@ describe('a refresh of people', () => {
     }
   });
 
-  it('fails where the list fails from some page on, keeps what came before it, and wakes the groups of that', async () => {
+  it('fails if the list fails from some page on, but saves the earlier pages and wakes their groups', async () => {
     const world = await company();
     await withMember(world, 'unknown');
     await expect(run(world, [[ann()], 'fails'])).rejects.toMatchObject({ kind: 'unavailable' });
@@ -181,7 +181,7 @@ describe('a refresh of people', () => {
     expect(world.woken).toEqual(['g']);
   });
 
-  it('passes over an employee for which the platform fails, refreshes those before and after, and reports it', async () => {
+  it('skips an employee that the platform cannot return, refreshes all others, and reports it', async () => {
     const world = await withAnn();
     const others = ['x', 'y'].map((role) => employee(role, { email: `${role}@acme.test` }));
     const pages: Pages = [[employee('w', {}), ...others], 'faulty', [ann({ state: 'TERMINATED' })]];
@@ -193,7 +193,7 @@ describe('a refresh of people', () => {
     expect(world.woken).toContain('g');
   });
 
-  it('takes a leaver out at once where a later page fails, and leaves in a person on the failing page', async () => {
+  it('removes a leaver immediately although a later page fails, and keeps a person on the failing page', async () => {
     const world = await withAnn();
     const leaver = ann({ state: 'TERMINATED' });
     await expect(run(world, [[leaver], 'fails'])).rejects.toMatchObject({ kind: 'unavailable' });
@@ -228,7 +228,7 @@ describe('a refresh that finds a new role of a user', () => {
   const again = employee('r-again', { email: 'ann@acme.test', userId: 'u-ann' });
   const pages: Pages = [[ann({ state: 'TERMINATED' }), again]];
 
-  it('makes the binding name the role that keeps the user in, after a crash between any two effects', async () => {
+  it('changes the binding to the role that keeps the user in, also after a crash between any two effects', async () => {
     await whereverItDies(async (worker, where) => {
       const world = await withAnn();
       await run(world, pages, worker).catch(() => {});
@@ -240,13 +240,13 @@ describe('a refresh that finds a new role of a user', () => {
     });
   });
 
-  it('asks by id for that role once it is not listed', async () => {
+  it('reads the new role by id after it is missing from the list', async () => {
     const world = await withAnn();
     await run(world, pages);
     expect(await run(world, [[ann({ state: 'TERMINATED' })]])).toMatchObject({ asked: 1, gone: 1, woken: 1 });
   });
 
-  it('leaves a binding that a person made meanwhile', async () => {
+  it('does not change a binding that an operator made meanwhile', async () => {
     const world = await withAnn();
     await run(world, [[ann(), employee('r-bob', { userId: 'u-bob' })]]);
     const rebinding = workerBefore(/^update USER/, async () => {
@@ -256,7 +256,7 @@ describe('a refresh that finds a new role of a user', () => {
     expect((await world.ports.users.read(CONNECTION, [ANN])).get(ANN)).toMatchObject({ role: 'r-bob' });
   });
 
-  it('wakes no group for it where groups hold roles', async () => {
+  it('wakes no group if groups hold roles', async () => {
     const world = await withAnn();
     const settings = { ...world.connection.settings, memberIdField: 'id' as const };
     world.platform.employees = [ann(), again];

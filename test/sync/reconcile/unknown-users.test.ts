@@ -38,7 +38,7 @@ describe('a sweep of groups that hold ids of no employee', () => {
     expect(await found(world)).toEqual([['amy', 'zoe']]);
   });
 
-  it('takes employee ids for unknown where groups hold user ids, and the other way round', async () => {
+  it('reports employee ids as unknown if groups hold user ids, and user ids if groups hold employee ids', async () => {
     const world = await company(['ann', 'u-bob']);
     await run(world);
     expect(await found(world)).toEqual([['ann']]);
@@ -47,7 +47,7 @@ describe('a sweep of groups that hold ids of no employee', () => {
     expect(await found(other)).toEqual([['u-bob']]);
   });
 
-  it('does not judge groups that groupsync does not manage', async () => {
+  it('ignores groups that groupsync does not manage', async () => {
     const world = await company([]);
     world.platform.addForeign({ name: 'Other', spokeId: 'other', users: ['zoe'] });
     expect(await run(world)).toMatchObject({ unknownUsers: { ids: 0, newRecords: 0 } });
@@ -56,7 +56,7 @@ describe('a sweep of groups that hold ids of no employee', () => {
     expect(await run(world)).toMatchObject({ unknownUsers: { ids: 0, newRecords: 0 } });
   });
 
-  it('reads no employees where every user is a bound person', async () => {
+  it('reads no employees if every user is a bound person', async () => {
     const world = await company(['u-ann']);
     await world.table.put(boundMemberItem(CONNECTION, 'ann' as never, 'm-ann' as never));
     const before = listings(world);

@@ -133,7 +133,7 @@ describe('users', () => {
     expect(state).toMatchObject({ userName: 'one@acme.test', email: 'one@acme.test', employeeNumber: '42' });
   });
 
-  it('are switched off by a PATCH that also replaces a work address they do not have yet', async () => {
+  it('are switched off by a PATCH that also replaces a missing work address', async () => {
     const { id } = (await entra.post('/Users', { userName: 'u3@acme.test', active: true })).body;
     const changed = await entra.patch(`/Users/${id}`, [
       { op: 'Replace', path: 'active', value: 'False' },

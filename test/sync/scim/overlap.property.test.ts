@@ -18,7 +18,7 @@ const valuesOf = (ids: Iterable<string>) => [...ids].map((value) => ({ value }))
 const sorted = (ids: Iterable<string>): string => [...ids].sort().join();
 
 const some = fc.subarray([0, 1, 2, 3], { maxLength: 3 }).map((which) => which.map((n) => `m${n}`));
-/** Every write brings a member of its own, so none of them leaves the list as it was. */
+/** Every write adds a different member, so each write changes the list. */
 const write = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('put', 'replace'), without: some }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('small'), without: some }) },
@@ -33,7 +33,7 @@ const plan = fc.record({
 });
 const crash = fc.record({ write: fc.nat(3), calls: fc.nat(120) });
 
-/** What a write makes of a list; `read` is the list that a locked write has read before. */
+/** The list after a write; `read` is the list that a locked write has read before. */
 function listAfter({ kind, without }: Write, own: string, list: ReadonlySet<string>): Set<string> {
   const kept = (ids: Iterable<string>) => [...ids].filter((id) => !without.includes(id));
   if (kind === 'small') return new Set([...kept(['m0', 'm1', 'm2', 'm3']), own]);
@@ -228,7 +228,7 @@ describe('requests to one group whose calls are interleaved', () => {
           expect(held.list.split(',')).toEqual(expect.arrayContaining(safe));
 
           if (isWhole) {
-            // The next whole list supersedes what the dead request has left.
+            // The next whole list supersedes the data of the dead request.
             const put = await client.put(group, { displayName: 'G', members: valuesOf(['m7', 'm8']) });
             expect(put.status).toBe(200);
             const now = await listOf(client, group);

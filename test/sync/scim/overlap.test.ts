@@ -6,7 +6,7 @@ import { type Answer, type Client, createWorld } from './support/server.ts';
 let world: ReturnType<typeof createWorld>;
 let client: Client;
 let group: string;
-/** Runs before each call of the table, once it is set. */
+/** If set, runs before each call of the table. */
 let interrupt: (operation: string, key: string) => Promise<void>;
 
 const people = (count: number, from = 0) => Array.from({ length: count }, (_, n) => `m${from + n}`);
@@ -25,7 +25,7 @@ beforeEach(async () => {
   group = `/Groups/${made.body.id}`;
 });
 
-/** Runs something once, after so many registers of members were written. */
+/** Runs the given function once, after this number of member registers were written. */
 function afterRegisters(count: number, run: () => Promise<unknown>): void {
   let left = count;
   interrupt = async (operation, key) => {
@@ -38,30 +38,33 @@ function afterRegisters(count: number, run: () => Promise<unknown>): void {
 }
 
 describe('two whole lists that are written at once', () => {
-  it.each(['PUT', 'PATCH'])('end as one of them by %s, on the platform as in the answer', async (method) => {
-    const write = (ids: readonly string[]) =>
-      method === 'PUT' ? put(ids) : client.patch(group, [replace('members', valuesOf(ids))]);
-    for (let round = 0; round < 5; round += 1) {
-      const lists = [
-        [...people(149, 1), `a${round}`],
-        [...people(149), `b${round}`],
-      ];
-      const answers = await Promise.all(lists.map(write));
-      expect(answers.map(({ status }) => status)).toEqual(method === 'PUT' ? [200, 200] : [204, 204]);
-      const listed = membersOf(await client.get(group)).sort();
-      expect(lists.map((list) => list.toSorted())).toContainEqual(listed);
-      expect((await world.desired(group.slice('/Groups/'.length)))?.members).toEqual(listed);
-    }
-  });
+  it.each(['PUT', 'PATCH'])(
+    'end as one of the two lists by %s, on the platform and in the answer',
+    async (method) => {
+      const write = (ids: readonly string[]) =>
+        method === 'PUT' ? put(ids) : client.patch(group, [replace('members', valuesOf(ids))]);
+      for (let round = 0; round < 5; round += 1) {
+        const lists = [
+          [...people(149, 1), `a${round}`],
+          [...people(149), `b${round}`],
+        ];
+        const answers = await Promise.all(lists.map(write));
+        expect(answers.map(({ status }) => status)).toEqual(method === 'PUT' ? [200, 200] : [204, 204]);
+        const listed = membersOf(await client.get(group)).sort();
+        expect(lists.map((list) => list.toSorted())).toContainEqual(listed);
+        expect((await world.desired(group.slice('/Groups/'.length)))?.members).toEqual(listed);
+      }
+    },
+  );
 
-  it('end as the later one when it comes and ends while the earlier one is being written', async () => {
+  it('end as the later list when it starts and ends during the write of the earlier list', async () => {
     const later = [...people(140), 'b'];
     afterRegisters(20, () => put(later));
     expect((await put([...people(150), ...people(120, 200)])).status).toBe(200);
     expect(membersOf(await client.get(group)).sort()).toEqual(later.toSorted());
   });
 
-  it('end as the later one when the earlier one has written nothing yet', async () => {
+  it('end as the later list when the earlier request has written nothing yet', async () => {
     const later = people(149);
     afterRegisters(0, () => put(later));
     await put([...people(150), 'a']);
@@ -70,7 +73,7 @@ describe('two whole lists that are written at once', () => {
 });
 
 describe('a read while members are being written', () => {
-  it('gets a tag of its own for each list that it shows, in the header as in meta.version', async () => {
+  it('gets a different tag for each list that it shows, in the header and in meta.version', async () => {
     const lists = new Map<string, number>();
     const note = ({ meta, members }: Answer['body']) => {
       expect(lists.get(meta.version) ?? members.length).toBe(members.length);
@@ -113,7 +116,7 @@ describe('a read while members are being written', () => {
     }
   });
 
-  it('shows the former version when the write begins only after the read', async () => {
+  it('shows the previous version when the write begins after the read', async () => {
     const former = await client.get(group);
     let isDone = false;
     interrupt = async (operation) => {
@@ -129,7 +132,7 @@ describe('a read while members are being written', () => {
 });
 
 describe('If-Match while members are being written', () => {
-  it('is refused with 412, so that nothing acknowledged is lost', async () => {
+  it('is refused with 412, so that no acknowledged change is lost', async () => {
     const joiners = people(10, 1_000);
     const tried: Answer[] = [];
     afterRegisters(5, async () => {
@@ -150,7 +153,7 @@ describe('If-Match while members are being written', () => {
     expect((await put([...membersOf(read), 'mine'], { 'if-match': etagOf(read) })).status).toBe(200);
   });
 
-  it('is taken when it names any version', async () => {
+  it('is accepted with the value *', async () => {
     let status = 0;
     afterRegisters(5, async () => {
       status = (await client.patch(group, [replace('displayName', 'Other')], { 'if-match': '*' })).status;
@@ -178,7 +181,7 @@ describe('a request that died while it wrote members', () => {
     expect((await put(people(3), { 'if-match': etagOf(later) })).status).toBe(200);
   });
 
-  it('is superseded by the next whole list, whose version counts at once', async () => {
+  it('is superseded by the next whole list, whose version is usable immediately', async () => {
     await die();
     const answer = await put(people(120));
     expect(answer.status).toBe(200);

@@ -129,13 +129,13 @@ describe('a user that was deleted', () => {
     expect((await client.get(`/Users/${ids['a']}`)).status).toBe(404);
   });
 
-  it('leaves the version of a group as it is when a late request names no other user', async () => {
+  it('does not change the version of a group when a late request names only that user', async () => {
     const { etag } = (await client.get(`/Groups/${group}`)).headers;
     expect((await patch(add('members', valuesOf(['a'])))).status).toBe(204);
     expect((await client.get(`/Groups/${group}`)).headers['etag']).toBe(etag);
   });
 
-  it('is in no group that is made later', async () => {
+  it('is in no group that is created later', async () => {
     const made = await client.post('/Groups', { displayName: 'Later', members: valuesOf(['a', 'b']) });
     expect(made.status).toBe(201);
     expect(made.body.members).toHaveLength(1);
@@ -143,7 +143,7 @@ describe('a user that was deleted', () => {
     expect(told.shown(made.body.id)).toEqual([users('b')]);
   });
 
-  it('is back only as a user with a new id', async () => {
+  it('returns only as a user with a new id', async () => {
     const emails = [{ value: 'a@acme.test', type: 'work' }];
     const again = await client.post('/Users', { userName: 'a', emails });
     expect(again.body.id).not.toBe(ids['a']);
