@@ -403,6 +403,11 @@ function changed(item: Item, { set = {}, setIfMissing = {}, add = {}, remove = [
   const named = [set, setIfMissing, add].flatMap((part) => Object.values(part));
   if (remove.length === 0 && named.every((value) => value === undefined))
     throw new Error('ValidationException: the update expression may not be empty');
+  const names = [set, setIfMissing, add].flatMap((part) => Object.keys(part)).concat(remove);
+  if (new Set(names).size < names.length) {
+    const twice = names.filter((name, index) => names.indexOf(name) < index).join(', ');
+    throw new Error(`ValidationException: two document paths overlap with each other: ${twice}`);
+  }
   const isRemoved = (name: string) => remove.includes(name);
   const next: Record<string, Value> = Object.keys(item).some(isRemoved)
     ? without(item, isRemoved)

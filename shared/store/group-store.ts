@@ -208,7 +208,8 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       };
       const end = async () => {
         const { set, remove } = await ending(table, seen, platform?.view, flip);
-        const clean = { set: { ...written.set, ...set }, remove: [...(written.remove ?? []), ...remove] };
+        const removed = new Set([...(written.remove ?? []), ...remove]);
+        const clean = { set: { ...written.set, ...set }, remove: [...removed] };
         return change(ref, clean, all(intentIs(flip.intent), revIsAs(seen), missing('paused')));
       };
       const ended = flip.unfinished !== true && (await end());
