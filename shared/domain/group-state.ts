@@ -223,7 +223,7 @@ export interface GroupState extends Omit<GroupItem, Renamed> {
   readonly ref: GroupRef;
   readonly registers: GroupRegisters;
   readonly dirtySinceMs?: number;
-  /** When somebody has promised to wake the dirty group; missing where a release before left it dirty. */
+  /** When somebody has promised to wake the dirty group. */
   readonly wakeAtMs?: number;
   readonly failedAtMs?: number;
   readonly createdAtMs?: number;
