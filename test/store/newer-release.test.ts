@@ -19,7 +19,8 @@ it('refuses a group of a newer schema by name, goes on with the others, and leav
 });
 
 /** What is read as a whole. */
-const NUMBERED = /^(?:G#.* (?:GROUP|A#.*)|U#.* USER|R#.* PERSON|C#.* (?:CONNECTION|GATE|FEED|HEALTH|DRIFT#.*))$/;
+const NUMBERED =
+  /^(?:G#.* (?:GROUP|A#.*)|U#.* USER|R#.* PERSON|C#.* (?:CONNECTION|GATE|FEED|HEALTH|DRIFT#.*))$/;
 
 it('numbers the schema of every item that is read as a whole', async () => {
   const { world, hire, tell } = await story();
