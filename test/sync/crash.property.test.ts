@@ -19,7 +19,7 @@ const EFFECTS = [
   'SendMessageBatch apply, acknowledge apply, acknowledge events, delete VIEW#, get CONNECTION',
   'get GATE, get GROUP, getMany PERSON, getMany USER, getMany VIEW#, platform.create, platform.delete',
   'platform.get, platform.list, platform.me, platform.patch, platform.put, put A#, put IN#, put PART#',
-  'put USER, put VIEW#, put L#, query IN#, query M#, query index, update GROUP, update M#',
+  'put USER, put VIEW#, update L#, query IN#, query M#, query index, update GROUP, update M#',
   'update USER',
 ].flatMap((line) => line.split(', '));
 
