@@ -86,7 +86,7 @@ export interface PortsOptions extends OfTheWorld {
   readonly queueUrl: (key: QueueKey) => string;
   readonly dispatcher: Dispatcher;
   readonly secrets: Secrets;
-  /** Up to which size a view lies on its group's item; of small groups, so that some lie there and some in chunks. */
+  /** Up to which size a view lies on its group's item; of small groups, so that some lie there and some in buckets. */
   readonly inlineViewBytes?: number;
   /** Which function these are for: its name stands in what it dead-letters. */
   readonly source: 'ingest' | 'apply';

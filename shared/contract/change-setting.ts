@@ -44,7 +44,7 @@ const describeIssue = (issue: z.core.$ZodIssue): string =>
 
 /** Every key that can be set, parents included: `guard`, `guard.minSize`, … */
 export const settingKeys = (): readonly string[] =>
-  keysOf(parseSettings({ baseUrl: 'https://platform.invalid', fourEyes: false }));
+  keysOf(parseSettings({ baseUrl: 'https://platform.invalid' }));
 
 function keysOf(settings: object, prefix = ''): string[] {
   return Object.entries(settings).flatMap(([key, value]) => {

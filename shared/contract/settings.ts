@@ -132,8 +132,8 @@ export const ConnectionSettings = object('an object of connection settings', {
   onGroupDeleted: oneOf(['delete', 'empty', 'release']).default('delete'),
   drift: DriftPolicy.default('restore'),
   adoptExisting: oneOf(['never', 'bySpokeId', 'byName']).default('bySpokeId'),
-  /** Whoever had a hold come about may not approve it: somebody else must. Absent unless set: the release before knows none. */
-  fourEyes: trueOrFalse.exactOptional(),
+  /** Whoever had a hold come about may not approve it: somebody else must. */
+  fourEyes: trueOrFalse.default(false),
   /** null switches the guard off. */
   guard: GuardLimits.nullable().prefault({}),
   groups: object('an object {include, exclude, policies}', {

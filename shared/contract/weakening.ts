@@ -30,7 +30,7 @@ export function isWeakerGuard(before: GuardLimits, after: GuardLimits): boolean 
 /** Protected settings that are weaker after a change than before it. */
 export function weakenedSettings(before: Protected, after: Protected): readonly ProtectedSetting[] {
   const isWeaker = {
-    fourEyes: before.fourEyes === true && after.fourEyes !== true,
+    fourEyes: before.fourEyes && !after.fourEyes,
     guard: isWeakerGuard(before.guard, after.guard),
   };
   return PROTECTED_SETTINGS.filter((key) => isWeaker[key]);

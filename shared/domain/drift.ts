@@ -16,7 +16,7 @@ export const DRIFT_KINDS = [
 ];
 export type DriftKind = (typeof DRIFT_KINDS)[number];
 
-/** Begins an id that sorts by when the difference came to be, behind those of earlier releases, which are bare hashes. */
+/** Begins an id that sorts by when the difference came to be, behind those that tell no time, which are bare hashes. */
 export const DATED = 'g';
 
 /** Stands for the initiator where no event told of a difference. */

@@ -12,13 +12,12 @@ import { STAMP_ZERO } from './stamp.ts';
 const GuardRecord = z.lazy(() => z.object({ intent: intentText, atMs: number, removals: number }));
 export type GuardRecord = Frozen<z.infer<typeof GuardRecord>>;
 
-/**
- * Where the parts of a view lie, and how to tell that they are whole. A small one is `text`, a large one has a `head` that
- * names its buckets, and neither has chunks: a release that does not know them misses those, and asks the platform.
- */
+/** Where a view lies, and how to tell that it is whole: a small one is `text`, a large one has a `head` that names its buckets. */
 const ViewPointer = z.lazy(() =>
   z.object({
-    ...{ id: intentText, chunks: number, hash: text, size: number, text: text.exactOptional() },
+    id: intentText,
+    size: number,
+    text: text.exactOptional(),
     head: z.object({ chunks: number, hash: text }).exactOptional(),
   }),
 );
@@ -224,7 +223,7 @@ export interface GroupState extends Omit<GroupItem, Renamed> {
   readonly ref: GroupRef;
   readonly registers: GroupRegisters;
   readonly dirtySinceMs?: number;
-  /** When somebody has promised to wake the dirty group; missing where a release before left it dirty. */
+  /** When somebody has promised to wake the dirty group. */
   readonly wakeAtMs?: number;
   readonly failedAtMs?: number;
   readonly createdAtMs?: number;

@@ -47,9 +47,7 @@ export const isAtWork = (
   nowMs - intent.atMs < AT_WORK_MS;
 
 /** A message that came twice, or too late: there is a promise for later, in a retry's time or at the window's end. */
-export function isEarly({ wakeAtMs, lastWriteAtMs = 0 }: GroupState, moment: Moment): boolean {
-  // Of a release before this one: nobody promised anything.
-  if (wakeAtMs === undefined) return false;
+export function isEarly({ wakeAtMs = 0, lastWriteAtMs = 0 }: GroupState, moment: Moment): boolean {
   const windowEndMs = Math.min(wakeAtMs, lastWriteAtMs + moment.coalesceMs);
   return wakeAtMs > latestMs(moment) || moment.nowMs < windowEndMs - CLOCKS_APART_MS;
 }

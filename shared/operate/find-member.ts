@@ -6,7 +6,7 @@ import { otherRolesOf } from '../sync/bound-person.ts';
 import { gather } from '../sync/gather.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
-import { claimsOf } from '../sync/scim/indexing.ts';
+import { claimOf } from '../sync/scim/indexing.ts';
 import { allGroups, findOne, NotFound, unlessNothing } from './find-group.ts';
 import { sayPerson, withId } from './names.ts';
 import { requireConnection } from './settings.ts';
@@ -75,10 +75,8 @@ export async function findMember(
   const groups = await allGroups(connection, ports);
   return findMemberOf(groups, text, none, ports).catch(async (error: unknown) => {
     unlessNothing(error);
-    for (const claim of claimsOf(text, 'User')) {
-      const holder = await ports.scim.holder(connection, claim);
-      if (holder !== undefined) return memberId(holder);
-    }
-    throw error;
+    const holder = await ports.scim.holder(connection, claimOf(text, 'User'));
+    if (holder === undefined) throw error;
+    return memberId(holder);
   });
 }

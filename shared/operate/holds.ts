@@ -185,14 +185,14 @@ const LOOKED_BACK_MS = HOLD_LIFE_MS + 86_400_000;
 /** @throws Refused if the caller caused the hold, and the connection requires four eyes now or did when the hold was made */
 async function refuseAuthors(state: GroupState, hold: Hold, ports: HoldPorts): Promise<void> {
   const { connection } = state.ref;
-  const isAskedNow = (await ports.connections.find(connection))?.settings.fourEyes === true;
-  if (!isAskedNow && hold.fourEyes !== true) return;
+  const isAskedNow = (await ports.connections.find(connection))?.settings.fourEyes;
+  if (!isAskedNow && !hold.fourEyes) return;
   const deeds: EarlierDeed[] = [];
   pages: for await (const page of ports.audit.read(journalOf(connection))) {
     for (const { atMs, action, actor, outcome } of page) {
       if (atMs < hold.createdAtMs - LOOKED_BACK_MS) break pages;
       const isBefore = atMs <= hold.createdAtMs && outcome === 'written';
-      if (isBefore && actor !== undefined) deeds.push({ action, by: actor.id });
+      if (isBefore) deeds.push({ action, by: actor.id });
     }
   }
   const causes = (await readHeld(state, hold, ports)).held.map(({ cause }) => cause);

@@ -88,15 +88,8 @@ function fits(entry: LogEntry, { member, actor, action, outcome }: LogFilter): b
   );
 }
 
-/** Of earlier releases, which said it in the cause alone. */
-const WRITES = new Set(['create', 'patch', 'put', 'delete', 'release']);
-const actorBefore = ({ action, cause }: KeptEntry): AuditActor =>
-  WRITES.has(action)
-    ? { kind: 'groupsync', id: 'groupsync' }
-    : { kind: 'operator', id: cause.split(': ')[0] ?? '' };
-
 function entryOf(connection: ConnectionName, kept: KeptEntry): LogEntry {
-  const { atMs, intent, dirtySinceMs, previous: _, link: __, actor = actorBefore(kept), ...entry } = kept;
+  const { atMs, intent, dirtySinceMs, previous: _, link: __, actor, ...entry } = kept;
   const [only] = entry.changes;
   const at = new Date(atMs).toISOString();
   return {

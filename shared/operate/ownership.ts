@@ -59,9 +59,8 @@ export async function adoptGroup(
     seen.view === undefined
       ? await readFormer(seen, platformId, { connection, ports })
       : await ports.groups.readView(ref, seen.view);
-  const { membership } = connection.settings;
   const viewId = intentId(ports.newId());
-  const view = await ports.groups.prepareView(seen, viewId, viewOf(observed, base), membership);
+  const view = await ports.groups.prepareView(seen, viewId, viewOf(observed, base));
   const link = { id: platformId, version: observed.version, view };
   const change = { kind: 'adopt_group', before: null, after: platformId, reason: observed.name };
   const deed = { action: 'adopt', changes: [change] };

@@ -8,10 +8,7 @@ import type { AuditedChange } from '../sync/ports/logs.ts';
 export const requestedKeys = (
   before: Connection['settings'],
   wanted: Connection['settings'],
-): readonly ProtectedSetting[] => (before.fourEyes === true ? weakenedSettings(before, wanted) : []);
-
-/** If `fourEyes` is not set, it is off. A null guard means that there is no guard. */
-const requestedValue = (value: unknown): unknown => (value === undefined ? false : value);
+): readonly ProtectedSetting[] => (before.fourEyes ? weakenedSettings(before, wanted) : []);
 
 /** The settings that apply until another person has confirmed the changes that weaken four eyes or the guard. */
 export function untilConfirmed(
@@ -35,7 +32,7 @@ export function withRequests(
   const settings = untilConfirmed(before.settings, wanted.settings);
   const changed = new Set<string>(differingSettings(before.settings, settings).map(({ key }) => key));
   const open = (before.requests ?? []).filter(({ key }) => !weakened.includes(key) && !changed.has(key));
-  const asked = weakened.map((key) => ({ key, value: requestedValue(wanted.settings[key]), ...author }));
+  const asked = weakened.map((key) => ({ key, value: wanted.settings[key], ...author }));
   return { ...wanted, settings, requests: [...open, ...asked] };
 }
 

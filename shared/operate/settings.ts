@@ -135,7 +135,7 @@ export async function listConnections(ports: SettingsPorts): Promise<readonly Co
  */
 export async function removeConnection(name: ConnectionName, ports: SettingsPorts) {
   const { company, settings } = await requireConnection(name, ports);
-  if (settings.fourEyes === true) throw new Refused(underFourEyes(name));
+  if (settings.fourEyes) throw new Refused(underFourEyes(name));
   const change = { kind: 'remove_connection', before: company, after: null, reason: 'company' };
   await recordDeed(journalOf(name), { action: 'connections_remove', changes: [change] }, ports);
   await ports.connections.keepName(name, company, { removedMs: ports.clock() });

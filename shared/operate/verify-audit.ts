@@ -11,7 +11,7 @@ const LIFE_MS = 400 * 86_400_000;
  *     item names ──▶ newest ──names──▶ the one before ──names──▶ … ──▶ the first
  *
  * Whoever changes or removes an entry has to change all after it, and the item. Not to be told is an entry that nothing
- * names: of an earlier release, or put by a worker that died before it could name it.
+ * names: put by a worker that died before it could name it.
  */
 export async function verifyAudit(
   ref: GroupRef,

@@ -93,11 +93,3 @@ export function asBoolean(text: string): boolean | undefined {
   const folded = text.toLowerCase();
   return folded === 'true' ? true : folded === 'false' ? false : undefined;
 }
-
-/** What a unique text is found by: its folded form, then those in which earlier versions may have kept it. */
-export function uniqueForms(name: string, text: string): readonly [string, ...string[]] {
-  const form = folded({ name, caseExact: false }, text);
-  const earlier = new Set([text.toLowerCase(), form.normalize('NFD')]);
-  earlier.delete(form);
-  return name === 'userName' ? [form, ...earlier] : [form];
-}

@@ -6,7 +6,7 @@ import { Connection, type ConnectionStore } from '../sync/ports/connections.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { OF_THIS_SCHEMA, plain, storedAt, understood } from './item-form.ts';
 import { CONNECTIONS_PARTITION, connectionKey, tombstoneKey } from './keys.ts';
-import { all, type Change, equal, exists, missing, type Table, type Value } from './table.ts';
+import { type Change, equal, exists, missing, type Table, type Value } from './table.ts';
 
 const Tombstone = z.lazy(() => z.object({ company: text, erasedMs: number.exactOptional() }));
 
@@ -72,9 +72,7 @@ export function createConnectionStore(
 
     async replace(next, seen) {
       remembered.delete(next.name);
-      const { revision } = seen ?? {};
-      const isSame = revision === undefined ? missing('revision') : equal('revision', revision);
-      const unchanged = seen === undefined ? missing('name') : all(exists('name'), isSame);
+      const unchanged = seen === undefined ? missing('name') : equal('revision', seen.revision ?? 0);
       const key = connectionKey(next.name);
       const stored = seen?.unknownSettings && (await table.get(key))?.['settings'];
       const settings = overStored(stored, seen?.settings, next.settings) as Connection['settings'];

@@ -41,7 +41,6 @@ import { createViewStore, decodeUser } from './view-store.ts';
 const MISSED = 'missedAt';
 const LINK = ['platformId', 'version', 'view', 'viewId', 'createdAt', 'takeOver', 'refusedFields'] as const;
 
-const HELD = { hold: ['hold', 'holdDigest'], approval: ['approval'] } as const;
 const PENDING = ['pendingCause', 'pendingSince', 'pendingRevision', 'pendingUnshown', 'gpk', 'gsk'] as const;
 
 const linkAttributes = ({ id, version, view, overtaken }: LinkedGroup) => ({
@@ -72,7 +71,7 @@ const removedBy = (
   ...(doubtEnded === true ? ['doubt', 'doubts'] : []),
   ...(hasRemoved === true ? ['reportedFailure'] : []),
   ...(platform === undefined ? LINK : ['takeOver', 'former']),
-  ...usedUp(seen, consumedHold).flatMap((one) => HELD[one]),
+  ...usedUp(seen, consumedHold),
   ...refusalExplainedBy(found),
 ];
 
@@ -102,7 +101,6 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
   }
   const heldAttributes = async (ref: GroupRef, { hold, approval }: HeldSets) => ({
     hold: await recorded(ref, hold),
-    holdDigest: hold.hold.digest,
     ...(approval && { approval: await recorded(ref, approval) }),
   });
 
@@ -307,7 +305,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       const decided = { ...word, decision: { ...word.decision } };
       // A client that heard no answer repeats the write: what it finds then is its own.
       const isAsSeen = any(decisionIs(hold), decisionIs(decided));
-      return update(ref, dirtying(ref, dirty, { set: { hold: decided, holdDigest: word.digest } }), isAsSeen);
+      return update(ref, dirtying(ref, dirty, { set: { hold: decided } }), isAsSeen);
     },
 
     adopt: (seen, link, dirty) =>
@@ -394,7 +392,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
     async hold(seen, { hold, approval }, lastAudit) {
       const set = { ...(await heldAttributes(seen.ref, { hold, approval })), lastAudit };
-      return update(seen.ref, { set, remove: approval ? [] : [...HELD.approval] }, revIsAs(seen));
+      return update(seen.ref, { set, remove: approval ? [] : ['approval'] }, revIsAs(seen));
     },
 
     async approvePart(seen, part, dirty) {
@@ -411,7 +409,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
     dropHold: (seen, drops, lastAudit) =>
       update(
         seen.ref,
-        { set: { lastAudit }, remove: drops.flatMap((one) => HELD[one]) },
+        { set: { lastAudit }, remove: drops },
         all(any(...drops.map((one) => exists(one))), revIsAs(seen)),
       ),
 

@@ -33,7 +33,7 @@ export const memberKey = (ref: GroupRef, member: MemberId): Key =>
   ofGroup(ref, `${MEMBER_PREFIX}${keyPart(member)}`);
 export const viewChunkKey = (ref: GroupRef, view: IntentId, index: number): Key =>
   ofGroup(ref, `VIEW#${view}#${String(index).padStart(4, '0')}`);
-/** The release before takes the sign for an id without a time, and so lets it lie. */
+/** The sign tells a bucket from the head of a view: no id of one begins with it. */
 export const viewBucketKey = (ref: GroupRef, name: string): Key => ofGroup(ref, `VIEW#~${name.slice(1)}`);
 export const VIEW_PREFIX = 'VIEW#';
 export const heldChunkKey = (ref: GroupRef, digest: string, index: number): Key =>

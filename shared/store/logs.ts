@@ -71,12 +71,12 @@ export function createAuditLog(table: Table): AuditLog {
 
     read(ref) {
       const wanted = { partition: groupKey(ref).pk, prefix: AUDIT_PREFIX, newestFirst: true };
-      return eachOf(table.query({ ...wanted, pageSize: PAGE_SIZE }), (item) => parseEntry(item, ref));
+      return eachOf(table.query({ ...wanted, pageSize: PAGE_SIZE }), parseEntry);
     },
 
     since(connection, atMs) {
       const wanted = { partition: logPartition(connection), newestFirst: true, pageSize: PAGE_SIZE };
-      return eachOf(itemsSince(table, atMs, wanted), (item) => parseEntry(item));
+      return eachOf(itemsSince(table, atMs, wanted), parseEntry);
     },
   };
 }
@@ -91,10 +91,9 @@ async function* itemsSince(table: Table, atMs: number, wanted: QueryRequest) {
 
 const headKey = (ref: GroupRef) => (ref.group === '' ? journalKey(ref) : groupKey(ref));
 
-/** @param ref of an entry of an earlier release, which does not say it itself */
-function parseEntry(item: Item, ref?: GroupRef): KeptEntry {
+function parseEntry(item: Item): KeptEntry {
   const entry = understood(AuditEntry, item, `an audit entry at ${item.sk}`);
-  return { ...(ref?.group ? { group: ref.group } : {}), ...entry, link: linkTo(item) };
+  return { ...entry, link: linkTo(item) };
 }
 
 /** Where an item lies, and how long, is not what it says. */

@@ -6,7 +6,6 @@ import type { GroupState, ViewPointer } from '../domain/group-state.ts';
 import { type GroupRef, type IntentId, type PlatformUserId, platformUserId } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
 import type { View, Waiver } from '../domain/view.ts';
-import type { Membership } from '../sync/ports/groups.ts';
 import { IN_FLIGHT, readChunks, writeChunks } from './chunks.ts';
 import { parseGroup } from './group-item.ts';
 import { groupKey, VIEW_PREFIX, viewBucketKey, viewChunkKey } from './keys.ts';
@@ -16,7 +15,7 @@ import type { Item, Key, Table } from './table.ts';
  * A small view is text on its group's item. The users of a larger one are spread over buckets by their ids, so that a
  * change of one user writes one bucket anew:
  *
- *     pointer on the item ──▶ VIEW#<view>#0000, its head: name, spokeId, names of buckets ──▶ VIEW#~<bucket>: users
+ *     pointer on the item ──▶ VIEW#<view>#0000, its head: all but the users, names of buckets ──▶ VIEW#~<bucket>: users
  *
  * A bucket never changes, and its name says what is in it and which write made it. A view takes over the buckets that it
  * has in common with the one before: that one is still the group's when the pointer to the new one is written (conditions
@@ -40,10 +39,10 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
     const [oldest = ''] = whole.keys();
     if (whole.size > HEADS_REMEMBERED) whole.delete(oldest);
   };
-  const linesAt = async (ref: GroupRef, { id, text, head, ...chunked }: ViewPointer) =>
-    text?.split('\n') ??
-    whole.get(head?.hash ?? '') ??
-    readChunks(table, (n) => viewChunkKey(ref, id, n), head ?? chunked);
+  const linesAt = async (ref: GroupRef, { id, text, head }: ViewPointer) =>
+    head === undefined
+      ? text?.split('\n')
+      : (whole.get(head.hash) ?? readChunks(table, (n) => viewChunkKey(ref, id, n), head));
 
   const bucketsOf = async (ref: GroupRef, pointers: readonly ViewPointer[]) => {
     const heads = await Promise.all(pointers.map((one) => (one.head === undefined ? [] : linesAt(ref, one))));
@@ -77,40 +76,32 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
       return viewFrom([...lines.filter((line) => !isBucket(line)), ...users]);
     },
 
-    async write(seen: GroupState, id: IntentId, view: View, membership: Membership = 'authoritative') {
+    async write(seen: GroupState, id: IntentId, view: View): Promise<ViewPointer> {
       const { ref, view: before } = seen;
       const { size } = view.users;
-      const lines = [...viewLines(view)];
-      const text = lines.join('\n');
+      const [own, users] = [[...ownLines(view)], [...userLines(view)]];
+      const text = [...own, ...users].join('\n');
       const bytes = Buffer.byteLength(text);
-      const keyOf = (n: number) => viewChunkKey(ref, id, n);
-      // Waivers, names in two forms and, where strangers may stay, who is one, lie where the release before finds them: the
-      // platform could not tell it.
-      const isShown = membership === 'authoritative' && view.waiver === undefined && view.alias === undefined;
-      if (!isShown) return { id, ...(await writeChunks(table, keyOf, lines)), size };
-      if (bytes <= inlineViewBytes) return { id, chunks: 0, hash: '', size, text };
+      if (bytes <= inlineViewBytes) return { id, size, text };
       const taken = whole.get(before?.head?.hash ?? '')?.filter(isBucket) ?? [];
       const known = new Map(taken.map((bucket) => [contentOf(bucket), bucket]));
       const count = bucketCount((SQUARE * bytes) / inlineViewBytes, taken.length);
       const nameOf = (content: string) => known.get(content) ?? `#${content}${digest(id).slice(0, 6)}`;
-      const buckets = spreadOver(count, lines.slice(2)).map(
-        (users) => [nameOf(digest(users)), users] as const,
-      );
-      const names = [...lines.slice(0, 2), ...buckets.map(([name]) => name)];
+      const buckets = spreadOver(count, users).map((some) => [nameOf(digest(some)), some] as const);
+      const lines = [...own, ...buckets.map(([name]) => name)];
       const fresh = buckets.filter(([name]) => !known.has(contentOf(name)));
-      const put = ([name, users]: (typeof buckets)[number]) =>
-        table.put({ ...viewBucketKey(ref, name), madeBy: id, text: users });
+      const put = ([name, some]: (typeof buckets)[number]) =>
+        table.put({ ...viewBucketKey(ref, name), madeBy: id, text: some });
       const puts = pMap(fresh, put, { concurrency: IN_FLIGHT });
-      const [head] = await Promise.all([writeChunks(table, keyOf, names), puts]);
-      remember(head.hash, names);
-      return { id, chunks: 0, hash: '', size, head };
+      const [head] = await Promise.all([writeChunks(table, (n) => viewChunkKey(ref, id, n), lines), puts]);
+      remember(head.hash, lines);
+      return { id, size, head };
     },
 
     /** Deletes what was written for a view, but for what the group's item, as it is now, leads to. */
     async discard(ref: GroupRef, gone: ViewPointer | undefined, item: Item): Promise<void> {
       if (gone === undefined) return;
-      const { chunks } = gone.head ?? gone;
-      const own = Array.from({ length: chunks }, (_, n) => viewChunkKey(ref, gone.id, n));
+      const own = Array.from({ length: gone.head?.chunks ?? 0 }, (_, n) => viewChunkKey(ref, gone.id, n));
       const all = [...own, ...(await bucketsOf(ref, [gone])).keys];
       await erase(all.filter(await isLitter(parseGroup(ref, item))));
     },
@@ -151,18 +142,21 @@ function madeAtMs(id: string): number {
 }
 
 /*
- * A view as lines: name, spokeId, then a line per user (`+` ours, `-` somebody else's), then what is waived and the
- * other form of the name, each line beginning with `!`. Encoding keeps a line a line, whatever an id holds.
+ * A view as lines: name, spokeId, then what is waived and the other form of the name, each line beginning with `!`, then a
+ * line per user (`+` ours, `-` somebody else's). Encoding keeps a line a line, whatever an id holds.
  */
 
 const ALIAS = '!alias ';
 
-function* viewLines({ name, alias, spokeId, users, waiver }: View): Iterable<string> {
+function* ownLines({ name, alias, spokeId, waiver }: View): Iterable<string> {
   yield encodeURIComponent(name);
   yield spokeId === null ? '-' : `+${encodeURIComponent(spokeId)}`;
-  for (const [user, mine] of users) yield `${mine ? '+' : '-'}${encodeURIComponent(user)}`;
   if (waiver !== undefined) yield* waiverLines(waiver);
   if (alias !== undefined) yield `${ALIAS}${encodeURIComponent(alias)}`;
+}
+
+function* userLines({ users }: View): Iterable<string> {
+  for (const [user, mine] of users) yield `${mine ? '+' : '-'}${encodeURIComponent(user)}`;
 }
 
 function viewFrom([name = '', spokeId = '', ...rest]: readonly string[]): View {

@@ -79,12 +79,17 @@ describe('a connection that was removed', () => {
     expect((await connect('another')).code).toBe(1);
   });
 
-  it('by an earlier version of groupsync, which ended no token, lets nobody in either once the name is used', async () => {
-    const { ports, scim, newToken, connect } = await servedWorld();
-    const token = await newToken();
-    await ports.connections.remove(NAME);
-    expect((await connect('another')).stderr).toMatch(/groupsync --connection default probe\nnext: /);
-    expect(await scim(token)).toBe(401);
+  it('lets nobody in with a token that was made while it was being removed, once it is connected again', async () => {
+    const { ports, scim, newToken, remove: removeWith, connect } = await servedWorld();
+    const made: string[] = [];
+    const remove: typeof ports.connections.remove = async (name) => {
+      made.push(await newToken());
+      await ports.connections.remove(name);
+    };
+    expect((await removeWith({ connections: { ...ports.connections, remove } })).code).toBe(0);
+    expect((await connect('company')).code).toBe(0);
+    expect(made.length).toBe(1);
+    expect(await scim(made[0] ?? '')).toBe(401);
   });
 
   const dies = () => Promise.reject(new Error('the machine went down'));

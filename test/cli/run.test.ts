@@ -300,7 +300,7 @@ describe('settings', () => {
     const { code, stderr, json } = await set('drift=report', 'guard.minSize=3', 'fourEyes=true');
     expect(code).toBe(0);
     expect(stderr).toContain('drift: "restore" → "report"');
-    expect(stderr).toContain('fourEyes: null → true');
+    expect(stderr).toContain('fourEyes: false → true');
     expect(json).toMatchObject({ replanned: 1 });
     expect((await world.ports.groups.read(world.refOf('g')))?.dirtySinceMs).toBeDefined();
     const { json: audit } = await world.cli('audit', '--json');

@@ -31,6 +31,7 @@ describe('the defaults', () => {
       onGroupDeleted: 'delete',
       drift: 'restore',
       adoptExisting: 'bySpokeId',
+      fourEyes: false,
       guard: { minSize: 5, maxRemovedShare: 0.5, maxRemovedCount: 100, perHourCount: 500 },
       groups: { include: ['*'], exclude: [], policies: [] },
       nameTemplate: '{name}',

@@ -257,16 +257,4 @@ describe('two people who change one connection at the same time', () => {
     await change(await plan({ key: 'guard', value: null }), 'Ann');
     expect(await stored()).toMatchObject({ guard: null, newest: { deep: [1] } });
   });
-
-  it('changes what an earlier version of groupsync wrote', async () => {
-    const { plan, change, onlooker, settings } = await office();
-    await onlooker.table.update(connectionKey(CONNECTION), { remove: ['revision'] });
-    const [ann, bob] = [
-      await plan({ key: 'drift', value: 'report' }),
-      await plan({ key: 'drift', value: 'adopt' }),
-    ];
-    await change(ann, 'Ann');
-    await expect(change(bob, 'Bob')).rejects.toThrow('drift');
-    expect(await settings()).toMatchObject({ drift: 'report' });
-  });
 });

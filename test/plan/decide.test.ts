@@ -39,7 +39,7 @@ const state = (over: Partial<GroupState> = {}): GroupState => ({
   },
   ...{ rev: 1, attempts: 0, calledMs: [], takeOver: false, openDrift: [], unattributed: [] },
   ...{ released: false, paused: false, platformId: platformGroupId('p'), version: versionToken('v1') },
-  view: { id: intentId('i0'), chunks: 1, hash: '', size: 1 },
+  view: { id: intentId('i0'), size: 1 },
   ...over,
 });
 const unlinked = ({ platformId: _, version: __, view: ___, ...rest }: GroupState): GroupState => rest;
@@ -104,7 +104,7 @@ const DEPARTED = { ...state().registers, upserted: STAMP_ZERO, deleted: stampAt(
 const EVERYBODY = 'abcdefgh';
 const FORMER = {
   platformId: platformGroupId('p'),
-  view: { id: intentId('i0'), chunks: 1, hash: '', size: 1 },
+  view: { id: intentId('i0'), size: 1 },
 };
 const LET_GO: GroupState = { ...unlinked(state()), former: FORMER };
 const LOST: GroupState = { ...LET_GO, former: { ...FORMER, isGone: true } };

@@ -70,7 +70,7 @@ async function live(all: readonly (readonly [Deed, number, Deed | null])[]): Pro
     const id = intentId(nowMs.toString(16).padStart(12, '0') + String(++ids).padStart(20, '0'));
     written.set(id, view);
     const [putBefore, buckets] = [puts, bucketsOf(seen.view?.id)];
-    const pointer = await store.prepareView(seen, id, view, shape > 20 ? 'additive' : 'authoritative');
+    const pointer = await store.prepareView(seen, id, view);
     const isSpreadAlike = base !== undefined && buckets > 0 && buckets === bucketsOf(id);
     if (isSpreadAlike && store === worker) expect(puts - putBefore).toBeLessThanOrEqual(toggled.length);
     return { id, view: pointer };

@@ -19,8 +19,8 @@ const EFFECTS = [
   'SendMessageBatch apply, acknowledge apply, acknowledge events, delete VIEW#, get CONNECTION',
   'get GATE, get GROUP, getMany PERSON, getMany USER, getMany VIEW#, platform.create, platform.delete',
   'platform.get, platform.list, platform.me, platform.patch, platform.put, put A#, put IN#, put PART#',
-  'put USER, put VIEW#, query IN#, query M#, query index, update GROUP, update M#',
-  'update L#, update USER',
+  'put USER, put VIEW#, update L#, query IN#, query M#, query index, update GROUP, update M#',
+  'update USER',
 ].flatMap((line) => line.split(', '));
 
 /** Lives that are tried, one after the other, until every kind was met; a few dozen do. */

@@ -50,7 +50,6 @@ describe('a promise', () => {
   });
 
   it.each([
-    ['of a release that made none', undefined, 0, W_MS, false],
     ['of now, in a group never written', 0, NEVER, W_MS, false],
     ['of a retry', 8_001, NEVER, W_MS, true],
     ['at the window’s end', 5_000, -1_000, W_MS, true],
@@ -60,10 +59,7 @@ describe('a promise', () => {
     ['without a window, written just now', 0, 0, 0, false],
     ['in the widest window', 300_000, -100_000, 300_000, true],
   ])('%s: is a message too early', (_, aheadMs, writtenMs, coalesceMs, isTooEarly) => {
-    const state = {
-      ...(aheadMs === undefined ? {} : { wakeAtMs: NOW_MS + aheadMs }),
-      lastWriteAtMs: NOW_MS + writtenMs,
-    } as GroupState;
+    const state = { wakeAtMs: NOW_MS + aheadMs, lastWriteAtMs: NOW_MS + writtenMs } as GroupState;
     expect(isEarly(state, { nowMs: NOW_MS, coalesceMs })).toBe(isTooEarly);
   });
 

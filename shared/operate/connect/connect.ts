@@ -60,7 +60,7 @@ async function connectNew(request: ConnectRequest, ports: ConnectPorts): Promise
   const deed = { action: 'connect', changes: [change] };
   const isFree = (await ports.connections.current(name)) === undefined;
   const make = async () => {
-    // Whoever was let in before the connection was removed is not let in again.
+    // A token that was made while the connection was being removed lets nobody in again.
     await revokeAllTokens(name, ports);
     await ports.vault.store(name, token);
     return ports.connections.replace(made, undefined);

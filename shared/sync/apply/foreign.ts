@@ -99,11 +99,10 @@ export async function linkTo(
   seen: GroupState,
   { id, version }: Pick<ObservedGroup, 'id' | 'version'>,
   view: View,
-  { ports, connection: { settings, contract } }: Turn,
+  { ports, connection: { contract } }: Turn,
   { prepared, done }: { readonly prepared?: ViewPointer | undefined; readonly done?: Intent } = {},
 ): Promise<LinkedGroup> {
-  const pointer =
-    prepared ?? (await ports.groups.prepareView(seen, intentId(ports.newId()), view, settings.membership));
+  const pointer = prepared ?? (await ports.groups.prepareView(seen, intentId(ports.newId()), view));
   const mayHide = done?.action === 'patch' && contract?.patchHonoursVersion !== true;
   const overtaken = overtakenBy(version, seen, ports.clock(), mayHide);
   return { id: id as PlatformGroupId, version, view: pointer, ...(overtaken && { overtaken }) };

@@ -209,7 +209,7 @@ function holdOf(
     expiresAtMs: nowMs + HOLD_LIFE_MS,
     decision: { kind: 'waiting' },
     ...(isAfter && { afterRejection: true as const }),
-    ...((settings.fourEyes === true || hold?.fourEyes === true) && { fourEyes: true as const }),
+    ...((settings.fourEyes || hold?.fourEyes === true) && { fourEyes: true as const }),
     chunks: 0,
     hash: '',
   };

@@ -239,7 +239,7 @@ const linkedTo = (facts: Facts, id: string, version: VersionToken, base: View): 
     missedAtMs: undefined,
     platformId: platformGroupId(id),
     version,
-    view: { id: intentId(''), chunks: 0, hash: '', size: base.users.size },
+    view: { id: intentId(''), size: base.users.size },
   }),
   views: { base, prepared: undefined, doubted: undefined, isUnreadable: false },
 });

@@ -84,10 +84,10 @@ async function isCreated(observed: ObservedGroup, { write, intent, round, turn }
 async function openIntent(
   { plan, known, consumes, isReserved }: Write,
   { state, reservation }: Round,
-  { ports, connection: { settings } }: Turn,
+  { ports }: Turn,
 ): Promise<Intent | undefined> {
   const id = reservation?.intent ?? intentId(ports.newId());
-  const view = plan.after && (await ports.groups.prepareView(state, id, plan.after, settings.membership));
+  const view = plan.after && (await ports.groups.prepareView(state, id, plan.after));
   const misses = plan.action === 'delete' ? deletionInDoubt(state)?.misses : undefined;
   const intent: Intent = {
     id,

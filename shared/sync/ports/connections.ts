@@ -28,7 +28,7 @@ export const Connection = z.lazy(() =>
       settings: ConnectionSettings,
       /** Plan only, write nothing, until a person resumes. */
       observing: z.boolean(),
-      /** Counts changes, so that one made from an old reading is refused. */
+      /** Counts changes, so that one made from an old reading is refused; none before it is stored. */
       revision: number.exactOptional(),
       /** All from before was erased: an event of that time would bring back who had left by then. */
       eventsSinceMs: number.exactOptional(),
@@ -41,7 +41,7 @@ export const Connection = z.lazy(() =>
     })
     .transform(({ contract: kept, ...connection }) => {
       const contract = kept === undefined ? undefined : ContractReport.safeParse(kept).data;
-      // Whoever changes the address, older code too, leaves the report behind as it was.
+      // Whoever changes the address leaves the report behind as it was.
       return contract?.baseUrl === connection.settings.baseUrl && contract.company === connection.company
         ? { ...connection, contract }
         : connection;

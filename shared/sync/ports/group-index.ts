@@ -38,7 +38,7 @@ export interface GroupIndex {
     seen: GroupSummary,
     at: { readonly wakeAtMs: number; readonly dueMs?: number },
   ): Promise<boolean>;
-  /** `unsettled`: without those in step; a release before left the own entry of one where it is still listed. */
+  /** `unsettled`: without those in step. */
   all(connection: ConnectionName, which?: 'unsettled'): AsyncIterable<readonly GroupSummary[]>;
   pending(connection: ConnectionName): AsyncIterable<readonly PendingEntry[]>;
 }

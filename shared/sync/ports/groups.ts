@@ -1,4 +1,3 @@
-import type { ConnectionSettings } from '../../contract/settings.ts';
 import type { GroupField } from '../../domain/group-fields.ts';
 import type {
   Contest,
@@ -85,8 +84,6 @@ export interface Postponement extends Pick<GroupState, 'attempts' | 'calledMs'> 
   readonly mine: IntentId | undefined;
 }
 
-export type Membership = ConnectionSettings['membership'];
-
 export type { HeldRemovals, HeldSets } from '../../plan/hold.ts';
 
 /** The removals of a hold that an operator approved, and the other removals. */
@@ -105,7 +102,7 @@ export interface GroupStore {
   /** undefined where the chunks are not what the pointer says: the caller reads the platform instead. */
   readView(ref: GroupRef, pointer: ViewPointer): Promise<View | undefined>;
   /** Writes what a pointer leads to, which may be written only while the group's view is the one `seen`: that is built on. */
-  prepareView(seen: GroupState, id: IntentId, view: View, membership?: Membership): Promise<ViewPointer>;
+  prepareView(seen: GroupState, id: IntentId, view: View): Promise<ViewPointer>;
   /** false where another worker has opened an intent, moved the view or settled the group since `seen` was read. */
   openIntent(seen: GroupState, intent: Intent): Promise<boolean>;
   /**

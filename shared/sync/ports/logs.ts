@@ -64,8 +64,7 @@ export const AuditEntry = z.lazy(() =>
     versionAfter: versionForm.nullable(),
     cause: text,
     outcome: z.enum(['written', 'found_written', 'found_changed', 'rejected']),
-    /** None in the entries of earlier releases. */
-    actor: AuditActor.exactOptional(),
+    actor: AuditActor,
     reason: text.exactOptional(),
     /** Of a write: since when the group had waited for it. */
     dirtySinceMs: number.exactOptional(),
@@ -151,7 +150,7 @@ export interface DriftLog {
   /** Those of these ids that there are. */
   read(ref: GroupRef, ids: readonly string[]): Promise<readonly DriftRecord[]>;
   list(connection: ConnectionName): AsyncIterable<readonly DriftRecord[]>;
-  /** Newest first, in pages; then, in no order, what earlier releases recorded, and strangers. */
+  /** Newest first, in pages; then, in no order, unknown users and groups of the same spokeId. */
   ofGroup(ref: GroupRef): AsyncIterable<readonly DriftRecord[]>;
   /** Found or settled at or after the instant; up to a second or so behind. */
   since(

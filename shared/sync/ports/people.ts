@@ -14,10 +14,7 @@ export const Person = z.lazy(() =>
     /** `roleState` of the specification; a 404 by id is kept as `GONE`. */
     state: text,
     /** Values of the fields that match rules name, in the form that is compared. */
-    values: z
-      .record(text, text)
-      .default({})
-      .transform((values) => new Map(Object.entries(values))),
+    values: z.record(text, text).transform((values) => new Map(Object.entries(values))),
     /** Raised by each change. */
     revision: number,
     /** State or user id changed, and the groups have not been woken for it yet. */

@@ -18,12 +18,12 @@ export const ScimResource = z.lazy(() =>
       /** Raised by each request that writes, whether or not it changes anything: the sequence of the stamps it makes. */
       revision: number,
       /** Stored: revisions since the last one that changed something; one that does so need not know its own number. */
-      idle: number.default(0),
+      idle: number,
       createdMs: number,
       /** Of the revision; never goes back, whatever the clocks of the servers say: the time of the stamps that it makes. */
       modifiedMs: number,
       /** Of the version. */
-      changedMs: number.optional(),
+      changedMs: number,
       /** `ending`: deleted for its client, while registers and index entries are still to follow. */
       state: z.enum(['live', 'ending']),
       /** Stored: registers have not followed this revision yet. */
@@ -36,9 +36,8 @@ export const ScimResource = z.lazy(() =>
       /** For a group: the stamp of the latest whole list of members whose write has ended. */
       listedAt: stampText.default(STAMP_ZERO),
     })
-    .transform(({ open, idle, changedMs, ...resource }) => ({
+    .transform(({ open, idle, ...resource }) => ({
       ...resource,
-      changedMs: changedMs ?? resource.modifiedMs,
       /** The revision that last changed something: the entity tag. None comes twice, since revisions do not. */
       version: resource.revision - idle,
       /** Registers have followed this revision; false after a crash in between, until the next touch mends it. */

@@ -1,5 +1,5 @@
 import type { ConnectionName } from '../../domain/ids.ts';
-import { uniqueForms } from '../../scim/attribute.ts';
+import { folded } from '../../scim/attribute.ts';
 import { ScimError } from '../../scim/errors.ts';
 import { type TypeName, UNIQUE_ATTRIBUTE } from '../../scim/resource-type.ts';
 import type { IndexedValue, ScimResource, ScimStore } from '../ports/scim.ts';
@@ -19,16 +19,15 @@ interface IndexContext {
   readonly ports: { readonly scim: ScimStore };
 }
 
-/** As a text is claimed first, and then as earlier versions may have claimed it. */
-export function claimsOf(text: string, type: TypeName): readonly IndexedValue[] {
+/** As a text is claimed. Case does not matter for what is unique; an external id is the client's and stays as it is. */
+export function claimOf(text: string, type: TypeName): IndexedValue {
   const attribute = UNIQUE_ATTRIBUTE[type];
-  return uniqueForms(attribute, text).map((value) => ({ type, attribute, value }));
+  return { type, attribute, value: folded({ name: attribute, caseExact: false }, text) };
 }
 
-/** Case does not matter for what is unique; an external id is the client's and stays as it is. */
-function uniqueValues(resource: ScimResource | undefined): readonly IndexedValue[] {
+function uniqueValue(resource: ScimResource | undefined): IndexedValue | undefined {
   const text = resource?.attributes[UNIQUE_ATTRIBUTE[resource.type]];
-  return resource !== undefined && typeof text === 'string' ? claimsOf(text, resource.type) : [];
+  return resource !== undefined && typeof text === 'string' ? claimOf(text, resource.type) : undefined;
 }
 
 function externalValue({ type, attributes }: ScimResource): IndexedValue | undefined {
@@ -38,7 +37,7 @@ function externalValue({ type, attributes }: ScimResource): IndexedValue | undef
 
 /** Whether two revisions are found by the same values. */
 export const isIndexedAlike = (before: ScimResource, after: ScimResource): boolean =>
-  uniqueValues(before)[0]?.value === uniqueValues(after)[0]?.value &&
+  uniqueValue(before)?.value === uniqueValue(after)?.value &&
   externalValue(before)?.value === externalValue(after)?.value;
 
 /**
@@ -47,9 +46,8 @@ export const isIndexedAlike = (before: ScimResource, after: ScimResource): boole
  */
 export async function indexResource(resource: ScimResource, context: IndexContext): Promise<void> {
   const { ports, connection } = context;
-  const [unique, ...earlier] = uniqueValues(resource);
+  const unique = uniqueValue(resource);
   if (unique !== undefined) {
-    for (const value of earlier) await freeHolder(value, resource, context);
     const claim = (from?: string) => ports.scim.claim(connection, unique, resource.id, from);
     // Nearly all are free: who holds one is read only where the claim was refused.
     if (!(await claim()) && !(await claim(await freeHolder(unique, resource, context))))
@@ -67,7 +65,7 @@ async function freeHolder(value: IndexedValue, resource: ScimResource, { ports, 
   const holder = await ports.scim.holder(connection, value);
   if (holder === undefined || holder === resource.id) return holder;
   const [found] = await ports.scim.read(connection, value.type, [holder]);
-  const isSame = uniqueValues(found)[0]?.value === uniqueValues(resource)[0]?.value;
+  const isSame = uniqueValue(found)?.value === value.value;
   if (found?.state === 'live' && isSame) throw taken(value.type);
   return holder;
 }
@@ -79,7 +77,7 @@ const taken = (type: TypeName) =>
 
 /** @throws ScimError uniqueness where another request took the claim over before the resource was saved */
 export async function verifyClaim(resource: ScimResource, context: IndexContext): Promise<void> {
-  const [value] = uniqueValues(resource);
+  const value = uniqueValue(resource);
   if (value === undefined) return;
   if ((await context.ports.scim.holder(context.connection, value)) !== resource.id)
     throw taken(resource.type);
@@ -91,9 +89,9 @@ export async function unindex(
   after: ScimResource | undefined,
   { ports, connection }: IndexContext,
 ): Promise<void> {
-  const kept = new Set(uniqueValues(after).map(({ value }) => value));
-  for (const unique of uniqueValues(before)) {
-    if (!kept.has(unique.value)) await ports.scim.release(connection, unique, before.id);
+  const unique = uniqueValue(before);
+  if (unique !== undefined && unique.value !== uniqueValue(after)?.value) {
+    await ports.scim.release(connection, unique, before.id);
   }
   const external = externalValue(before);
   if (external !== undefined && external.value !== (after && externalValue(after))?.value) {

@@ -12,7 +12,7 @@ import { atOnce, gather } from '../gather.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
 import { etagWithoutMembers, viewGroup } from './group-view.ts';
-import { claimsOf } from './indexing.ts';
+import { claimOf } from './indexing.ts';
 import { listedAmong, listedMembers } from './membership.ts';
 import { mend } from './resources.ts';
 import { hashOf } from './tokens.ts';
@@ -149,10 +149,8 @@ async function idsBy({ by, value }: Lookup, type: ResourceType, { ports, connect
     case 'externalId':
       return ports.scim.pointedAt(connection, { type: type.name, attribute: by, value });
     case 'unique': {
-      const holders = await Promise.all(
-        claimsOf(value, type.name).map((one) => ports.scim.holder(connection, one)),
-      );
-      return holders.filter((holder) => holder !== undefined);
+      const holder = await ports.scim.holder(connection, claimOf(value, type.name));
+      return holder === undefined ? [] : [holder];
     }
     case 'member':
       return gather(ports.users.groupsOf(connection, memberId(value)));

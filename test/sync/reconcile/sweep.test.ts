@@ -194,7 +194,7 @@ describe('what a sweep picks up', () => {
       ...{ expiresAtMs, decision, chunks: 1, hash: 'h' },
     };
     const world = await createWorld();
-    await world.link('g', { hold, holdDigest: 'd' });
+    await world.link('g', { hold });
     await run(world);
     expect(world.woken).toEqual(isWoken ? ['g'] : []);
   });

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { groupKey } from '../../shared/store/keys.ts';
+import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import { story } from '../support/engine/story.ts';
+
+it('refuses a group of a newer schema by name, goes on with the others, and leaves the number as it stands', async () => {
+  const { world, hire, tell, say, work, ref, shown } = await story();
+  await hire('a', 'b');
+  await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
+  await world.table.update(groupKey(ref('g')), { set: { schema: 2 } });
+  say({ add: ['b'], to: 'g' }, { add: ['b'], to: 'h' });
+  await work(40);
+  expect([shown('g'), shown('h')]).toEqual([[['u-a']], [['u-a', 'u-b']]]);
+  await expect(applyGroup(ref('g'), world.onlooker)).rejects.toThrow(
+    'expected a group at partition G#default#g in schema 1, got schema 2: a newer release of groupsync wrote it',
+  );
+  const item = await world.table.get(groupKey(ref('g')));
+  expect(item).toMatchObject({ schema: 2, group: 'g', dirtySince: expect.any(Number) });
+});
+
+/** What is read as a whole. */
+const NUMBERED =
+  /^(?:G#.* (?:GROUP|A#.*)|U#.* USER|R#.* PERSON|C#.* (?:CONNECTION|GATE|FEED|HEALTH|DRIFT#.*))$/;
+
+it('numbers the schema of every item that is read as a whole', async () => {
+  const { world, hire, tell } = await story();
+  await hire('a', 'b');
+  await tell({ snapshot: 'g', of: ['a', 'b'] });
+  const items = [...world.table.items.values()];
+  const numbered = items.filter(({ pk, sk }) => NUMBERED.test(`${pk} ${sk}`));
+  expect(numbered.length).toBeGreaterThan(4);
+  expect(numbered.filter(({ schema }) => schema !== 1)).toEqual([]);
+});
