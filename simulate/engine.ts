@@ -74,7 +74,8 @@ export function tableOf(table: MemoryTable, worker: Worker, faultOf: (isRead: bo
 
 /** Claims and pointers have ids for sort keys: their partition says what they are. */
 function kindOf({ pk, sk }: Key): string {
-  if (pk.startsWith('L#') || pk.startsWith('P#')) return pk.slice(0, 2);
+  const partition = /^(?:L|P|PU)#/.exec(pk)?.[0];
+  if (partition !== undefined) return partition;
   return /^[A-Z]+#?/.exec(sk)?.[0] ?? 'other';
 }
 

@@ -16,15 +16,18 @@ export const EARLIER_WRITE = { code: 'earlier_write', reason: 'outcome of an ear
  *
  *     the group                                  | waits for
  *     -------------------------------------------|------------------------------------------
- *     is clean or paused, or is due              | nothing
+ *     is clean or paused                         | nothing
  *     failed, and a write of it has no outcome   | the earlier write, with the last error
  *     failed                                     | its retry, with the last error
  *     had a write that may still take effect     | the earlier write
  *     otherwise                                  | nothing: the coalescing window ends soon
+ *
+ * If apply is due to read the group, or reads it at this moment, it waits until now.
  */
 export function waitingOf(state: GroupState, nowMs: number): Waiting | undefined {
-  const { dirtySinceMs, paused, wakeAtMs: untilMs = 0, lastError, intent, doubt } = state;
-  if (dirtySinceMs === undefined || paused || untilMs <= nowMs) return undefined;
+  const { dirtySinceMs, paused, wakeAtMs = 0, lastError, intent, doubt } = state;
+  if (dirtySinceMs === undefined || paused) return undefined;
+  const untilMs = Math.max(wakeAtMs, nowMs);
   if (lastError !== undefined && intent === undefined)
     return { untilMs, code: lastError.code, reason: lastError.message };
   if (lastError !== undefined)

@@ -30,10 +30,13 @@ describe('what a dirty group waits for', () => {
     expect(waits({ lastError })).toEqual({ untilMs, code: 'unavailable', reason: 'answered 500' });
   });
 
+  it('ends now when the retry is due, or under way', () => {
+    expect(waits({ lastError, wakeAtMs: NOW_MS - 5_000 })).toMatchObject({ untilMs: NOW_MS });
+  });
+
   it.each([
     ['is clean', { dirtySinceMs: undefined }],
     ['is paused', { paused: true }],
-    ['is due', { wakeAtMs: NOW_MS }],
     ['waits for the end of its coalescing window', { doubt: undefined, lastError: undefined }],
   ])('is nothing when it %s', (_, over) => {
     expect(waits({ doubt, lastError, ...over })).toBeUndefined();
