@@ -36,7 +36,8 @@ const NOT_DELETED = {
  */
 export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'gone' | Decision {
   const { state, nowMs, createSettleMs, listed } = facts;
-  const { missedAtMs, former } = state;
+  const { former } = state;
+  const missedAtMs = firstNotFoundAtMs(state, nowMs);
   const limits = absenceLimits(createSettleMs);
   const wasGone = former?.isGone === true && former.platformId === id;
   const sinceFirstMs = nowMs - (missedAtMs ?? nowMs);
@@ -65,6 +66,14 @@ export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'g
   // At growing intervals, and once more when the limit without evidence is reached.
   const leftMs = limits.uncertainMs - sinceFirstMs;
   return { kind: 'wait', waitMs: Math.min(2 * sinceFirstMs, leftMs), why: UNPROVEN };
+}
+
+/** A 404 that nothing confirmed for this long proves nothing any more: the count of 404s starts again. */
+const STALE_MS = 2 * 3_600_000;
+
+function firstNotFoundAtMs({ missedAtMs, lastError }: GroupState, nowMs: number): number | undefined {
+  const lastAtMs = lastError?.code === NOT_FOUND_YET.code ? lastError.atMs : missedAtMs;
+  return lastAtMs === undefined || nowMs - lastAtMs > STALE_MS ? undefined : missedAtMs;
 }
 
 /** @returns undefined if the owners of the listed groups must be read first */

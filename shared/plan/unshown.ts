@@ -6,12 +6,13 @@ import type { Plan } from './plan.ts';
 
 /*
  * A successful answer that lacks a user proves nothing, because it may be older than its own write. So the user stays
- * wanted and is sent with every write of the group. Such users alone cause no write within an hour of the last one:
+ * wanted and is sent with every write of the group. Such users alone cause a write an hour later, then after two hours,
+ * four, eight and sixteen, then once a day:
  *
  *     POST [a b] ──▶ 200 [a] ──▶ GET [a] ──▶ b pending ──▶ a quarter of an hour later: GET ──▶ an hour later: PATCH [a b]
  */
 
-/** Users that the last write did not show, if that was less than an hour ago. */
+/** Users that the last write did not show, and that no write by themselves is due for. */
 function unshownLately({ standing }: Wanted, current: View | undefined): ReadonlySet<PlatformUserId> {
   const users = new Set<PlatformUserId>();
   for (const [user, some] of standing) {

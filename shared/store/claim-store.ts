@@ -25,7 +25,7 @@ export function createClaimStore(table: Table): ClaimStore {
         previousConnection: from.connection,
         previousGroup: from.group,
       };
-      return (await table.update(claimKey(company, id), { set }, ownedBy(from))).written;
+      return (await table.update(claimKey(company, id), { set, remove: [RETIRED] }, ownedBy(from))).written;
     },
 
     async previousOwner(company, id) {

@@ -153,10 +153,10 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         unsettledSince(seen),
       ),
 
-    async noteMissing({ ref, platformId }, atMs) {
+    async noteMissing({ ref, platformId, missedAtMs }, atMs) {
       const isSame = platformId === undefined ? missing('platformId') : equal('platformId', platformId);
-      const isFirst = all(isSame, missing(MISSED));
-      await update(ref, { set: { [MISSED]: atMs } }, isFirst);
+      const isAsSeen = missedAtMs === undefined ? missing(MISSED) : equal(MISSED, missedAtMs);
+      await update(ref, { set: { [MISSED]: atMs } }, all(isSame, isAsSeen));
     },
 
     noteReplay: async (ref, failedBefore) =>
@@ -332,7 +332,11 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
     pause: (ref, atMs) =>
       update(
         ref,
-        { set: { paused: true }, setIfMissing: { pausedAtMs: atMs, ...placed(ref, NOT_DUE) } },
+        {
+          set: { paused: true },
+          setIfMissing: { pausedAtMs: atMs, ...placed(ref, NOT_DUE) },
+          remove: [MISSED],
+        },
         exists('rev'),
       ),
 
@@ -385,7 +389,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
             calledMs: seen.calledMs,
             ...placed(seen.ref, NOT_DUE),
           },
-          remove: ['dirtySince', 'wakeAt', 'attempts', 'failedBefore'],
+          remove: ['dirtySince', 'wakeAt', 'attempts', 'failedBefore', MISSED],
         },
         all(revIsAs(seen), intentIsAs(seen)),
       ),

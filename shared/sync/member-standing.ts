@@ -34,9 +34,15 @@ export const refusedRevisionOf = (
   nowMs: number,
 ): number | undefined => (nowMs - (sinceMs ?? 0) < REFUSED_AGAIN_MS ? personRevision : undefined);
 
-/** Whether a successful write sent this revision of the person within the last hour, and did not show the person. */
-export const isUnshownLately = ({ unshown }: PendingMark, revision: number, nowMs: number): boolean =>
-  unshown?.revision === revision && nowMs - unshown.atMs < UNSHOWN_AGAIN_MS;
+/**
+ * Whether a successful write sent this revision of the person lately, and did not show the person. The time between two
+ * such writes doubles from an hour to a day, because some platforms never show some users.
+ */
+export function isUnshownLately({ unshown, sinceMs }: PendingMark, revision: number, nowMs: number): boolean {
+  if (unshown?.revision !== revision) return false;
+  const restMs = Math.min(Math.max(unshown.atMs - sinceMs, UNSHOWN_AGAIN_MS), REFUSED_AGAIN_MS);
+  return nowMs - unshown.atMs < restMs;
+}
 
 /** What apply would make of the member now, writing nothing. @param refusedRevision as of `standingOf` */
 export async function standingNow(

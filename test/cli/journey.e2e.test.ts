@@ -93,7 +93,8 @@ const times = <Item>(count: number, make: (at: number) => Item): Item[] =>
   Array.from({ length: count }, (_, at) => make(at));
 
 function fiveHundred(): string[] {
-  const group = (at: number) => ({ group: { id: `g${at % GROUPS}`, name: `Group ${at % GROUPS}` } });
+  // Not the ids of the first connection: two connections of one company never write the same group.
+  const group = (at: number) => ({ group: { id: `late${at % GROUPS}`, name: `Late ${at % GROUPS}` } });
   const later = { connection: 'later' };
   const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
   return [

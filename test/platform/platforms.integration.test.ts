@@ -155,11 +155,11 @@ describe('the platform of a connection', () => {
     expect(await groups.list(60_000)).toHaveLength(1);
   });
 
-  it('answers 404 as a group that is not there, and a deletion of it as done', async () => {
+  it('reports a group that answers 404 as missing, and a deletion of it as one without effect', async () => {
     const { open } = await start();
     const { groups } = await open();
     expect(await groups.get('nobody' as never)).toBeUndefined();
-    await expect(groups.delete('nobody' as never)).resolves.toBeUndefined();
+    await expect(groups.delete('nobody' as never)).resolves.toBe('absent');
   });
 
   it('tells an employee whom it knows by id from one who answers 404, and neither from a failure', async () => {

@@ -77,6 +77,40 @@ describe('a platform that answers 404 for groups that are there', () => {
     for (const name of names) expect(await state(name)).toMatchObject({ settled: 'in_sync' });
   });
 
+  it.each([
+    [
+      'a long time without calls',
+      async (told: Awaited<ReturnType<typeof company>>) => told.world.advance(20 * HOUR_MS),
+    ],
+    [
+      'a pause of the group',
+      async ({ world, ref, tell }: Awaited<ReturnType<typeof company>>) => {
+        const { groups } = world.onlooker;
+        await groups.pause(ref('g0'), world.nowMs());
+        world.advance(90 * MINUTE_MS);
+        const { pausedAtMs } = (await groups.read(ref('g0'))) ?? {};
+        await groups.resume(ref('g0'), { pausedAtMs, nowMs: world.nowMs(), wakeAtMs: world.nowMs() });
+        await tell();
+      },
+    ],
+  ])('needs two new 404s if the first one came before %s', async (_, between) => {
+    const told = await company(1);
+    const { world, say, work, tell, pass } = told;
+    const before = [...world.platform.groups.keys()];
+    world.platform.hidden = () => true;
+    say({ add: ['b'], to: 'g0' });
+    await work(3);
+    world.platform.hidden = () => false;
+    await between(told);
+    world.platform.hidden = () => true;
+    await pass(5 * MINUTE_MS);
+    expect([...world.platform.groups.keys()]).toEqual(before);
+    world.platform.hidden = () => false;
+    world.advance(HOUR_MS);
+    await tell();
+    expect([...world.platform.groups.keys()]).toEqual(before);
+  });
+
   it('causes a new group for its only group after the feed reports the deletion', async () => {
     const { world, say, pass, tell, state, shown } = await company(1);
     for (const id of [...world.platform.groups.keys()]) world.platform.deleteAsOther(id);
