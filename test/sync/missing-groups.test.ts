@@ -84,13 +84,13 @@ describe('a platform that answers 404 for groups that are there', () => {
     ],
     [
       'a pause of the group',
-      async ({ world, ref, tell }: Awaited<ReturnType<typeof company>>) => {
+      async ({ world, ref }: Awaited<ReturnType<typeof company>>) => {
         const { groups } = world.onlooker;
         await groups.pause(ref('g0'), world.nowMs());
         world.advance(90 * MINUTE_MS);
         const { pausedAtMs } = (await groups.read(ref('g0'))) ?? {};
         await groups.resume(ref('g0'), { pausedAtMs, nowMs: world.nowMs(), wakeAtMs: world.nowMs() });
-        await tell();
+        await world.onlooker.applyQueue.wake([ref('g0')]);
       },
     ],
   ])('needs two new 404s if the first one came before %s', async (_, between) => {
