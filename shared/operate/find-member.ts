@@ -49,7 +49,7 @@ export async function membersHolding(
   const holders = (await Promise.all(holding)).flat();
   const others = await otherRolesOf(holders, connection, people);
   for (const { role } of [...holders, ...others])
-    for (const one of await gather(people.membersBoundTo(name, role))) found.add(one);
+    for (const { member } of await gather(people.membersBoundTo(name, role))) found.add(member);
   return [...found];
 }
 

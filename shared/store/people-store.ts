@@ -1,6 +1,6 @@
 import pMap from 'p-map';
 import { type ConnectionName, memberId, type RoleId, roleId } from '../domain/ids.ts';
-import { type PeopleStore, Person } from '../sync/ports/people.ts';
+import { type Binding, type PeopleStore, Person } from '../sync/ports/people.ts';
 import { queryIndex } from './group-index.ts';
 import { OF_THIS_SCHEMA, plain, understood } from './item-form.ts';
 import {
@@ -147,18 +147,19 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
 
     membersBoundTo(connection, role) {
       const wanted = { partition: personKey(connection, role).pk, prefix: MEMBER_PREFIX };
-      return eachOf(table.query(wanted), ({ member }) => memberId(String(member)));
+      return eachOf(table.query(wanted), bindingOf);
     },
 
-    bound: (connection) =>
-      eachOf(queryIndex(table, 'bound', connection), ({ role, member, gsk }) => ({
-        role: roleId(String(role)),
-        member: memberId(String(member)),
-        isProven: !String(gsk).startsWith(UNPROVEN_PREFIX),
-      })),
+    bound: (connection) => eachOf(queryIndex(table, 'bound', connection), bindingOf),
 
     async prove(connection, { role, member }) {
       await table.put(boundMemberItem(connection, role, member));
     },
   };
 }
+
+const bindingOf = ({ role, member, gsk }: Item): Binding => ({
+  role: roleId(String(role)),
+  member: memberId(String(member)),
+  isProven: !String(gsk).startsWith(UNPROVEN_PREFIX),
+});

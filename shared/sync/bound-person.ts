@@ -11,7 +11,7 @@ type Reading = Pick<PeopleStore, 'ofUser'>;
  * the role of the binding does not allow its person to be a member.
  *
  * When a role moves to another user, its members move too only if their old user has no other role that may be a member:
- * then two users were most likely merged.
+ * then two users were most likely merged. A refresh of people also moves members who have values of the new user only (`hasMovedWith`).
  * @param record the role of the binding, if it is known
  */
 export async function personBoundTo(

@@ -1,11 +1,13 @@
-import type { GroupId, MemberId } from '../domain/ids.ts';
+import type { GroupId, MemberId, RoleId } from '../domain/ids.ts';
+import { mayBeMember, personsOf } from '../plan/person.ts';
+import { type MatchInput, matchMember } from './apply/resolve.ts';
 import { boundToOf, personsBoundTo } from './bound-person.ts';
 import { atOnce, gather } from './gather.ts';
 import { refusedRevisionOf, standingNow } from './member-standing.ts';
 import type { PeoplePorts } from './ports/bundles.ts';
 import type { Connection } from './ports/connections.ts';
 import { type UserState, undescribed } from './ports/desired.ts';
-import type { PeopleStore, Person } from './ports/people.ts';
+import type { Binding, PeopleStore, Person } from './ports/people.ts';
 import { READS_IN_FLIGHT, WRITES_IN_FLIGHT } from './tuning.ts';
 import { wakeAll } from './wake.ts';
 import { walkUser } from './walk.ts';
@@ -21,14 +23,20 @@ export async function wakeMembersOf(
   ports: PeoplePorts,
 ): Promise<readonly GroupId[]> {
   const { name } = connection;
-  const members = await membersBoundTo(connection, roles, ports);
+  const bindings = await bindingsTo(connection, roles, ports);
+  const members = [...new Set(bindings.map(({ member }) => member))];
+  const keyOf = (...ids: [MemberId, RoleId]) => JSON.stringify(ids);
+  const unproven = new Set(
+    bindings.filter(({ isProven }) => !isProven).map(({ member, role }) => keyOf(member, role)),
+  );
   const known = await ports.users.read(name, members);
   const users = members.map((member) => known.get(member) ?? undescribed(member));
   const persons = await personsBoundTo(users, connection, ports.people);
   const walking: UserState[] = [];
   const groups = new Set<GroupId>();
   await atOnce(WRITES_IN_FLIGHT, users.entries(), async ([at, user]) => {
-    const walked = await followed(user, persons[at], connection, ports);
+    const isUnproven = user.role !== undefined && unproven.has(keyOf(user.member, user.role));
+    const walked = await followed({ ...user, isUnproven }, persons[at], connection, ports);
     if (walked !== undefined) walking.push(walked);
     const reached =
       walked === undefined
@@ -46,12 +54,12 @@ export async function wakeMembersOf(
   return [...groups];
 }
 
-/** Members that are, or once were, bound to a role of these persons, or to the user that a role had before. */
-async function membersBoundTo(
+/** Bindings, now or once, to a role of these persons, or to the user that a role had before. */
+async function bindingsTo(
   { name, settings }: Connection,
   roles: readonly Person[],
   { people }: PeoplePorts,
-): Promise<readonly MemberId[]> {
+): Promise<readonly Binding[]> {
   const all = new Set(roles.map(({ role }) => role));
   if (settings.memberIdField === 'userId') {
     const users = new Set(roles.flatMap(({ userId, formerUserId }) => [userId, formerUserId]));
@@ -60,21 +68,43 @@ async function membersBoundTo(
     );
     for (const { role } of found.flat()) all.add(role);
   }
-  const members = await atOnce(READS_IN_FLIGHT, all, (role) => gather(people.membersBoundTo(name, role)));
-  return [...new Set(members.flat())];
+  const bindings = await atOnce(READS_IN_FLIGHT, all, (role) => gather(people.membersBoundTo(name, role)));
+  return bindings.flat();
 }
 
-/** @returns the user after the change, if its binding named another role or user than the decisive one */
+/**
+ * Changes a binding to the decisive role of its person. An unproven binding whose role has ended is left to
+ * `judgeBindings`, which needs to know the role that was matched.
+ * @returns the user after the change, if its binding named another role or user than the decisive one
+ */
 async function followed(
-  { member, role, userId }: UserState,
+  user: UserState & { readonly isUnproven: boolean },
   person: Person | undefined,
-  { name, settings }: Connection,
-  { users }: PeoplePorts,
+  connection: Connection,
+  { users, people }: PeoplePorts,
 ): Promise<UserState | undefined> {
+  const { member, role, userId } = user;
+  const { name, settings } = connection;
   if (settings.memberIdField === 'id' || role === undefined || person === undefined) return undefined;
   const to = boundToOf(person);
   if (to.role === role && (to.userId ?? userId) === userId) return undefined;
-  return users.followRole(name, member, role, to);
+  const record = to.role === role ? undefined : (await people.read(name, [role])).get(role);
+  if (record === undefined) return users.followRole(name, member, role, to);
+  if (record.userId === to.userId && user.isUnproven) return undefined;
+  const isMoved = record.userId !== to.userId && (await hasMovedWith(user, record, { connection, people }));
+  return users.followRole(name, member, role, isMoved ? boundToOf(record) : to);
+}
+
+/**
+ * Whether the member belongs to the user to whom the role of its binding moved, although the old user has another role
+ * that may be a member: only the new user has the values of the member. So the correction of a wrong merge separates
+ * the members again.
+ */
+async function hasMovedWith(user: UserState, record: Person, input: MatchInput): Promise<boolean> {
+  const { settings } = input.connection;
+  if (record.userId === undefined || !mayBeMember(record, settings)) return false;
+  const matched = await matchMember(user, input);
+  return matched.kind === 'person' && personsOf([matched.person, record], settings).length === 1;
 }
 
 /** Groups with a pending member who would no longer be pending, or would be pending for another reason. */

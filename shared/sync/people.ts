@@ -1,15 +1,17 @@
 import type { PeopleReport } from '../contract/answers.ts';
 import { matchRules } from '../contract/settings.ts';
 import type { GroupId, RoleId } from '../domain/ids.ts';
-import { mayBeMember } from '../plan/person.ts';
-import { personsBoundTo } from './bound-person.ts';
+import { mayBeMember, personsOf } from '../plan/person.ts';
+import { matchMember } from './apply/resolve.ts';
+import { boundToOf, personsBoundTo } from './bound-person.ts';
 import { throughGate } from './gate.ts';
 import { atOnce, gather } from './gather.ts';
 import { readListing, saveAndWake } from './people-listing.ts';
 import { groupsOfSolvable } from './people-wake.ts';
 import type { PeoplePorts } from './ports/bundles.ts';
 import type { Connection } from './ports/connections.ts';
-import { type Binding, GONE } from './ports/people.ts';
+import type { UserState } from './ports/desired.ts';
+import { type Binding, GONE, type Person } from './ports/people.ts';
 import { PlatformFailure } from './ports/platform.ts';
 import { WRITES_IN_FLIGHT } from './tuning.ts';
 import { askUnlisted } from './unlisted-people.ts';
@@ -71,6 +73,14 @@ function unreadFailure(failures: readonly PlatformFailure[]): PlatformFailure | 
  *
  *     refresh    leaver ACTIVE ─────────────────────▶ leaver TERMINATED, newcomer ACTIVE ──▶ unbound, matched anew
  *     event                     └▶ bound, unproven
+ *
+ * A binding whose own role has ended, while its user has another role that may be a member, is matched again first:
+ *
+ *     who has the member's values now              | the binding
+ *     ---------------------------------------------|------------------------------------------------------
+ *     its user, in a role that may be a member     | is proven, and names the decisive role
+ *     its user, in ended roles only; or no person  | stays unproven: a new hire may get the address later
+ *     another person, or several                   | is undone
  */
 async function judgeBindings(
   connection: Connection,
@@ -85,21 +95,59 @@ async function judgeBindings(
     connection,
     ports.people,
   );
-  const memberRoles = persons.map((person) =>
-    person !== undefined && mayBeMember(person, settings) ? person.role : undefined,
+  const judged = unproven.map((binding, at) => {
+    const person = persons[at];
+    return { binding, person: person !== undefined && mayBeMember(person, settings) ? person : undefined };
+  });
+  const doubted = judged.filter(({ binding, person }) => person?.role !== binding.role);
+  const users = await ports.users.read(
+    name,
+    doubted.map(({ binding }) => binding.member),
   );
-  const doubted = unproven.filter((_, at) => memberRoles[at] === undefined).map(({ member }) => member);
-  const users = await ports.users.read(name, doubted);
-  const woken = await atOnce(WRITES_IN_FLIGHT, unproven.entries(), async ([at, binding]) => {
-    const { role, member } = binding;
-    const memberRole = memberRoles[at];
+  const woken = await atOnce(WRITES_IN_FLIGHT, judged, async ({ binding, person }) => {
+    const user = users.get(binding.member);
+    const isListed = person === undefined || seen.has(person.role);
+    const isDoubted = person?.role !== binding.role;
     // A match that is not stored yet may be soon, by what was known before this refresh: the next one judges it.
-    const isDue = memberRole === undefined ? users.get(member)?.role !== undefined : seen.has(memberRole);
-    if (!isDue) return [];
-    const user = memberRole === undefined ? await ports.users.unbind(name, member, role) : undefined;
-    const groups = user === undefined ? [] : (await walkAndWake(name, user, ports)).groups;
-    await ports.people.prove(name, binding);
+    if (!isListed || (isDoubted && user?.role === undefined)) return [];
+    const changed = isDoubted && user ? await judgeAgain(user, { binding, person }, connection, ports) : {};
+    const groups = changed.user === undefined ? [] : (await walkAndWake(name, changed.user, ports)).groups;
+    if (!changed.isOpen) await ports.people.prove(name, binding);
     return groups;
   });
   return woken.flat();
+}
+
+interface Judgement {
+  /** The user, if its binding was changed. */
+  readonly user?: UserState | undefined;
+  /** The next refresh judges the binding again. */
+  readonly isOpen?: boolean;
+}
+
+/** Judges a binding whose own role may not be a member. @param person the decisive role, if it may be a member */
+async function judgeAgain(
+  user: UserState,
+  { binding, person }: { readonly binding: Binding; readonly person: Person | undefined },
+  connection: Connection,
+  { users, people }: PeoplePorts,
+): Promise<Judgement> {
+  const { name, settings } = connection;
+  const { role, member } = binding;
+  // The member was bound to another role since.
+  if (user.role !== role) return {};
+  if (person === undefined) return { user: await users.unbind(name, member, role) };
+  const match = await matchMember(user, { connection, people });
+  const isOther =
+    match.kind === 'person'
+      ? personsOf([match.person, person], settings).length > 1
+      : match.cause === 'ambiguous';
+  if (isOther) return { user: await users.unbind(name, member, role) };
+  const matchedRole = match.kind === 'person' ? match.boundTo.role : role;
+  const matched = (await people.read(name, [matchedRole])).get(matchedRole);
+  if (matched !== undefined && mayBeMember(matched, settings))
+    return { user: await users.followRole(name, member, role, boundToOf(person)) };
+  // Later refreshes ask by id for the role that keeps the member in.
+  await people.prove(name, { role: person.role, member, isProven: true });
+  return { isOpen: true };
 }

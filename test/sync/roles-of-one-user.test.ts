@@ -208,6 +208,84 @@ describe('a user with several roles', () => {
     expect(shown('g')).toEqual([['u-else']]);
   });
 
+  describe('whose ended role has the address that a new hire gets', () => {
+    const ended = ann('old', 'TERMINATED');
+    const roles = [ended, ann('new', 'ACTIVE', { email: 'other@acme.test' })];
+    const newHire = ann('hire', 'ACTIVE', { userId: 'u-hire' });
+    const secondHire = ann('second', 'ACTIVE', { userId: 'u-second' });
+
+    it.each<[string, readonly (readonly PersonSpec[])[]]>([
+      ['before the refresh that lists the new hire', []],
+      ['two refreshes before the one that lists the new hire', [roles, roles]],
+      ['before another role of that user changes', [[...roles, ann('third', 'ACTIVE', { email: null })]]],
+    ])('does not keep the groups of the new hire if the event comes %s', async (_, hours) => {
+      const { hour, tell, shown } = await company();
+      await hour(...roles);
+      await tell({ snapshot: 'g', of: ['ann'] });
+      for (const listed of hours) await hour(...listed);
+      expect(shown('g')).toEqual([['u-ann']]);
+      await hour(...roles, newHire);
+      expect(shown('g')).toEqual([['u-hire']]);
+      await hour(...roles, newHire);
+      await hour(ended, ann('new'));
+      expect(shown('g')).toEqual([[]]);
+    });
+
+    it('does not keep the groups if the role ends in the hour of the event', async () => {
+      const { hour, tell, shown } = await company();
+      await hour(ann('old'));
+      await tell({ snapshot: 'g', of: ['ann'] });
+      await hour(...roles, newHire);
+      expect(shown('g')).toEqual([['u-hire']]);
+    });
+
+    it('leaves the member ambiguous if two new hires have the address', async () => {
+      const { hour, tell, shown, pending } = await company();
+      await hour(...roles);
+      await tell({ snapshot: 'g', of: ['ann'] });
+      await hour(...roles, newHire, secondHire);
+      expect([shown('g'), await pending()]).toEqual([[[]], [['ann', 'ambiguous']]]);
+    });
+
+    it('leaves the groups when the platform no longer has the role that kept the user in', async () => {
+      const { hour, tell, shown } = await company();
+      await hour(...roles);
+      await tell({ snapshot: 'g', of: ['ann'] });
+      await hour(...roles);
+      await hour(ended);
+      expect(shown('g')).toEqual([[]]);
+    });
+
+    it('stays if an operator confirmed the user', async () => {
+      const { world, hour, tell, shown, member, role } = await company();
+      await hour(...roles);
+      await tell({ snapshot: 'g', of: ['ann'] });
+      await rebindMember(CONNECTION, { member: member('ann'), role: role('old') }, world.onlooker);
+      await hour(...roles, newHire);
+      expect(shown('g')).toEqual([['u-ann']]);
+    });
+  });
+
+  it.each<[string, Partial<PersonSpec>]>([
+    ['no other role', {}],
+    ['a role with another address', { email: 'other@acme.test' }],
+  ])(
+    'keeps the groups of one person apart after a wrong merge, if the first user has %s',
+    async (_, over) => {
+      const { hour, tell, shown } = await company();
+      const bob = (userId: string) => ann('bob', 'ACTIVE', { userId, email: 'bob@acme.test' });
+      const others = over.email === undefined ? [] : [ann('bob-2', 'ACTIVE', { ...over, userId: 'u-bob' })];
+      const right = [ann('ann'), bob('u-bob'), ...others];
+      await hour(...right);
+      await tell({ snapshot: 'g', of: ['ann'] }, { snapshot: 'bobs', of: ['bob'] });
+      await hour(...right);
+      await hour(ann('ann'), bob('u-ann'), ...others);
+      expect([shown('g'), shown('bobs')]).toEqual([[['u-ann']], [['u-ann']]]);
+      await hour(...right);
+      expect([shown('g'), shown('bobs')]).toEqual([[['u-ann']], [['u-bob']]]);
+    },
+  );
+
   it('can be named by an operator with any of the roles', async () => {
     const { world, hour, tell, shown, member, role } = await withAnn();
     await hour(

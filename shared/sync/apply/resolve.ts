@@ -22,7 +22,7 @@ export type Resolution =
     }
   | { readonly kind: 'pending'; readonly cause: PendingCause };
 
-interface MatchInput {
+export interface MatchInput {
   readonly connection: Connection;
   readonly people: Pick<PeopleStore, 'holding' | 'ofUser'>;
   /** The match is to be recorded: whom there may be is noted before they are read. */
@@ -30,7 +30,10 @@ interface MatchInput {
 }
 
 /** Finds the person of a member by the connection's rules: the first rule that finds a role decides (`choosePerson`). */
-async function matchMember(user: UserState, { connection, people, binds }: MatchInput): Promise<Resolution> {
+export async function matchMember(
+  user: UserState,
+  { connection, people, binds }: MatchInput,
+): Promise<Resolution> {
   const noting = binds && user.role === undefined ? user.member : undefined;
   for (const { field, value } of soughtBy(user, connection)) {
     const found = await people.holding(connection.name, field, value, noting);

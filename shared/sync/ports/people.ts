@@ -38,7 +38,7 @@ export interface BoundTo {
 export interface Binding {
   readonly role: RoleId;
   readonly member: MemberId;
-  /** Not a first binding that was made since the last refresh, by what that one knew. */
+  /** Not a first binding that a refresh still has to judge (`judgeBindings`). */
   readonly isProven: boolean;
 }
 
@@ -80,7 +80,7 @@ export interface PeopleStore {
   /** The groups of these persons were woken; whoever has changed again since stays unheard. */
   heard(connection: ConnectionName, persons: readonly Pick<Person, 'role' | 'revision'>[]): Promise<void>;
   /** Members that were bound to the person at some time; whoever was bound elsewhere since is among them too. */
-  membersBoundTo(connection: ConnectionName, role: RoleId): AsyncIterable<readonly MemberId[]>;
+  membersBoundTo(connection: ConnectionName, role: RoleId): AsyncIterable<readonly Binding[]>;
   /** Every binding that ever was, from the (eventually consistent) index. */
   bound(connection: ConnectionName): AsyncIterable<readonly Binding[]>;
   prove(connection: ConnectionName, binding: Binding): Promise<void>;
