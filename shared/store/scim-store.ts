@@ -142,7 +142,7 @@ export function createScimStore(table: Table): ScimStore {
 const WRITE_PREFIX = 'write_';
 const writeName = (id: string): string => `${WRITE_PREFIX}${id}`;
 
-/** DynamoDB takes expressions of at most 4 KB: about 650 removals. */
+/** DynamoDB takes expressions of at most 4 KB: about 600 removals. */
 const MAX_REMOVALS = 100;
 /** Attributes of the first ids. Each write begins at most one, so the next writes remove the rest. */
 const removals = (ids: readonly string[]): readonly string[] => ids.slice(0, MAX_REMOVALS).map(writeName);
