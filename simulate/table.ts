@@ -68,6 +68,8 @@ export type PageRequest = QueryRequest & { readonly after?: string | undefined }
 const MAX_PK_BYTES = 2_048;
 const MAX_SK_BYTES = 1_024;
 const MAX_ITEM_BYTES = 400 * 1_024;
+/** An expression of 4 KB removes this many attributes, by placeholders like `#n123`; it sets fewer. */
+const MAX_NAMES = 600;
 const { partitionKey: GPK, sortKey: GSK } = TABLE.index;
 const SHOWN: ReadonlySet<string> = new Set(['pk', 'sk', GPK, GSK, ...TABLE.index.projected]);
 
@@ -408,6 +410,8 @@ function changed(item: Item, { set = {}, setIfMissing = {}, add = {}, remove = [
     const twice = names.filter((name, index) => names.indexOf(name) < index).join(', ');
     throw new Error(`ValidationException: two document paths overlap with each other: ${twice}`);
   }
+  if (names.length > MAX_NAMES)
+    throw new Error('ValidationException: Expression size has exceeded the maximum allowed size');
   const isRemoved = (name: string) => remove.includes(name);
   const next: Record<string, Value> = Object.keys(item).some(isRemoved)
     ? without(item, isRemoved)

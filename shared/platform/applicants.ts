@@ -13,7 +13,7 @@ import { employeePages } from './records.ts';
 const TIMEOUT_MS = 10_000;
 /** The id of a group that does not exist on any platform. */
 const NO_GROUP = 'groupsync-permission-check';
-/** Statuses about the write itself, which show that no scope was missing. */
+/** Statuses about the call itself, which show that no scope was missing. */
 const ANSWERS: ReadonlySet<string> = new Set(['not_found', 'rejected']);
 /** A person waits at the other end. */
 const PATIENCE_MS = 15_000;
@@ -53,11 +53,9 @@ function applicant(baseUrl: string, credential: Credential, options: ApplicantsO
     async refusesWrite(scope) {
       const field = scope === 'groups' ? { name: NO_GROUP } : { users: [] };
       const change = { ...field, version: versionToken('0') };
-      const failure = await failureIn(() => call(() => client.groups.patch(NO_GROUP, change)));
-      if (failure === undefined || ANSWERS.has(failure.kind)) return false;
-      if (failure.kind === 'forbidden') return true;
-      throw failure;
+      return isForbidden(() => call(() => client.groups.patch(NO_GROUP, change)));
     },
+    hidesGroups: () => isForbidden(() => call(() => client.groups.get(NO_GROUP))),
     async *employees(names, states) {
       const fields = names.flatMap((name) => parseMatchRule(`id=${name}`)?.employeeField ?? []);
       for await (const page of employeePages(client, { fields, states }, call)) {
@@ -69,6 +67,14 @@ function applicant(baseUrl: string, credential: Credential, options: ApplicantsO
     },
     clockSkewMs: () => skewOf(baseUrl, dispatcher, clock),
   };
+}
+
+/** @throws PlatformFailure if the answer says nothing of permissions */
+async function isForbidden(ask: () => Promise<unknown>): Promise<boolean> {
+  const failure = await failureIn(ask);
+  if (failure === undefined || ANSWERS.has(failure.kind)) return false;
+  if (failure.kind === 'forbidden') return true;
+  throw failure;
 }
 
 /** The platform's Date header has whole seconds, so half a second of doubt remains. No credential is sent. */

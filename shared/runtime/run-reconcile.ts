@@ -45,7 +45,7 @@ export async function runReconcile(
       return run.report;
     }
     case 'sweep': {
-      const run = await sweep(connection, ports);
+      const run = await sweep(connection, ports, deadlineMs);
       reportSweep(run, metrics);
       if (run.unreadable.length > 0) throw unhandled(run.unreadable.map((id) => `group ${id}`));
       return run.report;

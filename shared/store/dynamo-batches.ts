@@ -84,9 +84,11 @@ const isRefusal = (cause: unknown): boolean =>
 
 /**
  * DynamoDB's errors for an item that it can never store (developer guide, "Constraints"): sizes of items, keys and numbers,
- * nesting, empty keys. Any other ValidationException is a fault of the request, which a deployment may fix.
+ * nesting, empty keys. Any other ValidationException is a fault of the request, which a deployment may fix: also an expression
+ * that "has exceeded the maximum" size.
  */
-const OF_THE_ITEM = /exceeded (?:the|supported)|empty string|overflow|underflow|significant digits/i;
+const OF_THE_ITEM =
+  /(?<!expression size has )exceeded (?:the|supported)|empty string|overflow|underflow|significant digits/i;
 
 /** @returns why the table can never store the given data; undefined for any other failure */
 export function unstorable(cause: unknown): UnstorableError | undefined {

@@ -52,14 +52,14 @@ export function createScimStore(table: Table): ScimStore {
       const forgotten = [...seen.writes.keys()].filter((id) => !writes.has(id));
       const change = {
         set: { ...set, ...Object.fromEntries(begun.map(([id, atMs]) => [writeName(id), atMs])) },
-        remove: [...forgotten.map(writeName), ...(settled ? ['open'] : [])],
+        remove: [...removals(forgotten), ...(settled ? ['open'] : [])],
       };
       return (await table.update(key, change, equal('revision', seen.revision))).written;
     },
 
     async advance(connection, { type, id }, { nowMs, isChange, seen, begins, forgets = [] }) {
       const begun = begins === undefined ? {} : { [writeName(begins)]: nowMs };
-      const remove = forgets.map(writeName);
+      const remove = removals(forgets);
       const outcome = await table.update(
         resourceKey(connection, type, id),
         isChange
@@ -81,7 +81,7 @@ export function createScimStore(table: Table): ScimStore {
 
     async endWrite(connection, { type, id, revision, settled }, { id: write, supersedes, listedAt }) {
       const key = resourceKey(connection, type, id);
-      const remove = [write, ...supersedes].map(writeName);
+      const remove = removals([write, ...supersedes]);
       const set = listedAt === undefined ? {} : { listedAt };
       if (!settled) {
         const change = { set, remove: ['open', ...remove] };
@@ -141,6 +141,11 @@ export function createScimStore(table: Table): ScimStore {
 /** Each write of members has its own attribute, so that it begins and ends without a condition on other writes. */
 const WRITE_PREFIX = 'write_';
 const writeName = (id: string): string => `${WRITE_PREFIX}${id}`;
+
+/** DynamoDB takes expressions of at most 4 KB: about 600 removals. */
+const MAX_REMOVALS = 100;
+/** Attributes of the first ids. Each write begins at most one, so the next writes remove the rest. */
+const removals = (ids: readonly string[]): readonly string[] => ids.slice(0, MAX_REMOVALS).map(writeName);
 
 function parseResource(item: Item): ScimResource {
   const names = Object.keys(item).filter((name) => name.startsWith(WRITE_PREFIX));

@@ -112,6 +112,42 @@ describe('connect and the write scopes', () => {
     },
   );
 
+  it('stores nothing if both write scopes are refused and a read of the same unknown group is not', async () => {
+    const { scripted, stored } = await worldOf({ refusesWrite: async () => true });
+    const { code, json } = await scripted();
+    expect(code).toBe(1);
+    const faults = json.checks.filter(({ ok }: { ok: boolean }) => !ok);
+    expect(faults.map(({ name }: { name: string }) => name)).toEqual(['write groups', 'write group members']);
+    expect(await stored()).toBeUndefined();
+  });
+
+  it.each<[string, () => Promise<boolean>]>([
+    ['is refused with 403 too', async () => true],
+    [
+      'fails',
+      async () => {
+        throw new PlatformFailure('unavailable', 'the platform failed', { status: 500 });
+      },
+    ],
+  ])('does not refuse a credential if a read of the same unknown group %s', async (_, hidesGroups) => {
+    const { scripted, stored } = await worldOf({ refusesWrite: async () => true, hidesGroups });
+    const { code, json } = await scripted();
+    expect(code).toBe(0);
+    expect(await stored()).toBe('userId');
+    for (const name of ['write groups', 'write group members']) {
+      const detail = expect.stringMatching(/^not known: .*: groupsync probe$/);
+      expect(json.checks).toContainEqual(expect.objectContaining({ name, ok: true, detail }));
+    }
+  });
+
+  it('refuses a credential that lacks one scope, also if the platform hides groups', async () => {
+    const { scripted } = await worldOf({
+      refusesWrite: async (scope) => scope === 'members',
+      hidesGroups: async () => true,
+    });
+    expect(await scripted()).toMatchObject({ code: 1, json: { stored: false, usable: false } });
+  });
+
   it('does not refuse a credential if the platform fails during the check of the write scopes', async () => {
     const failing = async () => {
       throw new PlatformFailure('unavailable', 'the platform failed', { status: 500 });

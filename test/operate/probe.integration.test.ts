@@ -1,6 +1,7 @@
 import { Agent } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openPlatform } from '../../local/open-platform.ts';
+import { checkWriteScopes } from '../../shared/operate/connect/write-scopes.ts';
 import { probePlatform } from '../../shared/operate/probe.ts';
 import { createApplicants } from '../../shared/platform/applicants.ts';
 import { createPlatforms } from '../../shared/platform/platforms.ts';
@@ -22,12 +23,15 @@ async function simulatorWith(settings: object, scopes?: readonly string[]) {
     await dispatcher.close();
     await simulator.close();
   });
-  const set = await fetch(`${simulator.url}/_simulator/settings`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(settings),
-  });
-  expect(set.status).toBe(200);
+  const control = async (name: string, value: object) => {
+    const { ok } = await fetch(`${simulator.url}/_simulator/${name}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(value),
+    });
+    expect(ok).toBe(true);
+  };
+  await control('settings', settings);
   const { ports, connection } = createWorld({ baseUrl: simulator.url });
   const acme = { ...connection, company: 'acme' };
   await ports.connections.save(acme);
@@ -37,6 +41,7 @@ async function simulatorWith(settings: object, scopes?: readonly string[]) {
   const platforms = createPlatforms({ ...ports, ...real, secrets, dispatcher } as never);
   const request = { connection: acme, by: 'me', signal: new AbortController().signal, tell: () => {} };
   return {
+    break: (...faults: readonly object[]) => control('faults', faults),
     probe: () => probePlatform(request, { ...ports, ...real, platforms }),
     groups: async () => (await platforms.open(acme)).groups.list(0),
     applicant: await createApplicants({ ...ports, ...real, secrets, dispatcher } as never).present(
@@ -116,5 +121,19 @@ describe('write scopes of the platform simulator', () => {
     expect(await applicant.refusesWrite('groups')).toBe(refused[0]);
     expect(await applicant.refusesWrite('members')).toBe(refused[1]);
     expect(await groups()).toEqual([]);
+  });
+
+  it.each([
+    ['unknown groups', '*/groups/*', true],
+    ['writes', '*/nowhere', false],
+  ])('are not known to connect only if 403 answers a GET too: 403 for %s', async (_, path, hides) => {
+    const simulator = await simulatorWith({}, ['employees:name']);
+    await simulator.break(
+      { match: { method: 'PATCH', path: '*/groups/*' }, times: 2, status: 403 },
+      { match: { method: 'GET', path }, status: 403 },
+    );
+    const checks = await checkWriteScopes(simulator.applicant);
+    expect(checks.map(({ ok }) => ok)).toEqual([hides, hides]);
+    expect(checks.every(({ detail }) => detail.startsWith('not known: '))).toBe(hides);
   });
 });

@@ -131,6 +131,7 @@ describe('a company that is connected again under another name', () => {
       },
       clockSkewMs: async () => 0,
       refusesWrite: async () => false,
+      hidesGroups: async () => false,
     };
     const adopted = async () => {
       const { adoption } = await inspectCredential(

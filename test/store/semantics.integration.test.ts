@@ -14,7 +14,7 @@ import { createGroupStore } from '../../shared/store/group-store.ts';
 import type { Change, Condition, Item, Key, QueryRequest, Table, Value } from '../../shared/store/table.ts';
 import { all, any, equal, exists, greater, less, missing } from '../../shared/store/table.ts';
 import { createUserStore } from '../../shared/store/user-store.ts';
-import { UnstorableError } from '../../shared/sync/ports/store-errors.ts';
+import { StoreError, UnstorableError } from '../../shared/sync/ports/store-errors.ts';
 import { MemoryTable } from '../../simulate/table.ts';
 import { startFront } from '../local/support/front.ts';
 import { CREDENTIALS } from '../local/support/queue.ts';
@@ -203,6 +203,20 @@ it.each<[string, Item]>([
   const { pk, sk, ...set } = item;
   if (Object.keys(set).length > 0)
     await expect(table.update({ pk, sk }, { set })).rejects.toThrow(UnstorableError);
+});
+
+it.each([
+  [
+    'StoreError',
+    'Invalid UpdateExpression: Expression size has exceeded the maximum allowed size',
+    StoreError,
+  ],
+  ['UnstorableError', 'Item size to update has exceeded the maximum allowed size', UnstorableError],
+])('the table throws a %s if DynamoDB answers "%s"', async (_, message, expected) => {
+  const refusal = Object.assign(new Error(message), { name: 'ValidationException' });
+  const client = { send: () => Promise.reject(refusal) } as unknown as DynamoDBClient;
+  const table = createDynamoTable(client, { tableName: 'state', sleep: async () => {} });
+  await expect(table.update({ pk: 'p', sk: 'a' }, { remove: ['name'] })).rejects.toThrow(expected);
 });
 
 it('the emulator gives every item once, in whatever parts the table is scanned', async () => {

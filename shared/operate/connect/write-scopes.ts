@@ -19,28 +19,38 @@ export const SCOPE_REFUSALS: Readonly<Record<WriteScope, readonly [sentence: str
 
 const CHECK_NAMES = { groups: 'write groups', members: 'write group members' } as const;
 
+const TRY_IT = 'to try it on a new group: groupsync probe';
+
 /**
  * Tries both write scopes without writing. A platform that checks scopes first answers 403 to a PATCH of a group that does
- * not exist. Any other answer proves nothing; `probe` writes to its own group.
+ * not exist. Other platforms answer 403 for every unknown id, to hide which groups exist: so 403 counts only if the scopes
+ * differ, or if a GET of the same id gets another answer. All else proves nothing; `probe` writes to its own group.
  */
-export const checkWriteScopes = async (applicant: Applicant): Promise<readonly Check[]> => [
-  await checkScope('groups', applicant),
-  await checkScope('members', applicant),
-];
+export async function checkWriteScopes(applicant: Applicant): Promise<readonly Check[]> {
+  const groups = await answerOf(() => applicant.refusesWrite('groups'));
+  const members = await answerOf(() => applicant.refusesWrite('members'));
+  const both = [groups, members];
+  const needsProof = both.includes(true) && !both.includes(false);
+  const hides = needsProof && (await answerOf(() => applicant.hidesGroups()));
+  return [checkScope('groups', groups, hides), checkScope('members', members, hides)];
+}
 
-async function checkScope(scope: WriteScope, applicant: Applicant): Promise<Check> {
+type Answer = boolean | PlatformFailure;
+
+const answerOf = (ask: () => Promise<boolean>): Promise<Answer> =>
+  ask().catch((error: unknown) => {
+    if (error instanceof PlatformFailure) return error;
+    throw error;
+  });
+
+function checkScope(scope: WriteScope, refuses: Answer, hides: Answer): Check {
   const name = CHECK_NAMES[scope];
-  try {
-    const isRefused = await applicant.refusesWrite(scope);
-    if (!isRefused)
-      return well(
-        name,
-        'not refused for a group that does not exist; to try it on a new group: groupsync probe',
-      );
-    const [sentence, fix] = SCOPE_REFUSALS[scope];
-    return fault(name, sentence, fix);
-  } catch (error) {
-    if (!(error instanceof PlatformFailure)) throw error;
-    return well(name, `not known: ${messageOf(error)}; to try it on a new group: groupsync probe`);
+  if (refuses === false) return well(name, `not refused for a group that does not exist; ${TRY_IT}`);
+  if (refuses instanceof PlatformFailure) return well(name, `not known: ${messageOf(refuses)}; ${TRY_IT}`);
+  if (hides instanceof PlatformFailure) return well(name, `not known: ${messageOf(hides)}; ${TRY_IT}`);
+  if (hides) {
+    return well(name, `not known: the platform answers 403 for every group that does not exist; ${TRY_IT}`);
   }
+  const [sentence, fix] = SCOPE_REFUSALS[scope];
+  return fault(name, sentence, fix);
 }

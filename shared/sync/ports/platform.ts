@@ -136,6 +136,8 @@ export interface Applicant {
   groups(): Promise<readonly ListedForApplicant[]>;
   /** Whether a PATCH of a non-existent group, for its name or its users, is refused with 403. Writes nothing. */
   refusesWrite(scope: 'groups' | 'members'): Promise<boolean>;
+  /** Whether a GET of the same non-existent group is refused with 403 too, so that a 403 says nothing of scopes. */
+  hidesGroups(): Promise<boolean>;
   /** Employees with the fields asked for, by the names that match rules use; a field that did not come is absent. */
   /** Employees by field name: `id`, `roleState` and those of these fields that the credential may read. */
   employees(

@@ -70,14 +70,14 @@ export interface Advance {
   readonly seen?: number | undefined;
   /** Id of the write of members that begins with this revision. */
   readonly begins?: string | undefined;
-  /** Ids of writes that did not record their end, because their process died. */
+  /** Ids of writes that did not record their end, because their process died. If they are many, some of them stay. */
   readonly forgets?: readonly string[] | undefined;
 }
 
 /** A write of members that has ended. */
 export interface EndedWrite {
   readonly id: string;
-  /** Ids of earlier writes that can have no effect any more. */
+  /** Ids of earlier writes that can have no effect any more. If they are many, some of them stay. */
   readonly supersedes: readonly string[];
   /** For a whole list: its stamp. */
   readonly listedAt?: Stamp | undefined;
@@ -98,7 +98,7 @@ export interface ScimStore {
   noteOrder(connection: ConnectionName, change: OrderChange): Promise<void>;
   /**
    * Replaces `seen` (undefined for a new resource); false if it has changed since. Writes of members that only `resource`
-   * names begin with this write; those that only `seen` names are removed.
+   * names begin with this write; those that only `seen` names are removed. If they are many, some of them stay.
    */
   save(connection: ConnectionName, resource: ScimResource, seen: ScimResource | undefined): Promise<boolean>;
   /**

@@ -94,7 +94,7 @@ async function run(before: FeedPosition | undefined, startedAtMs: number, readin
   const ending = { duplicates, ...(failure === undefined ? {} : { failure }) };
   const isClosed = failure !== undefined && (await tellGate(connection, failure, ports));
   if (isClosed || !position.needsSweep || ports.clock() >= reading.deadlineMs) return { report, ...ending };
-  const swept = await compareAll(connection, ports);
+  const swept = await compareAll(connection, ports, reading.deadlineMs);
   // The gap is closed only when the sweep has come to its end.
   await ports.feed.write(connection.name, { ...position, needsSweep: false }, reading.lease);
   return { report: together(report, swept.report), sweep: swept, ...ending };

@@ -56,6 +56,7 @@ interface Sweeping extends Looking {
   readonly listed: ReadonlyMap<string, Listed>;
   readonly tally: Tally;
   readonly startedAtMs: number;
+  readonly deadlineMs: number;
   readonly passOver: (ref: GroupRef) => void;
 }
 
@@ -63,11 +64,19 @@ interface Sweeping extends Looking {
  * Compares all links with all groups of the platform, and picks up whatever fell through elsewhere: stuck groups,
  * pending members, holds whose time is over, litter. One listing, and one read of every group; nothing is concluded
  * from absence alone: a group that is not listed is asked for by id, and apply asks twice more (invariant 4).
+ * @param deadlineMs milliseconds since 1970 from which no more employees are listed
  */
-export const sweep = (connection: Connection, ports: ReconcilePorts): Promise<SweepRun> =>
-  throughGate(connection, ports, () => compareAll(connection, ports));
+export const sweep = (
+  connection: Connection,
+  ports: ReconcilePorts,
+  deadlineMs = Number.POSITIVE_INFINITY,
+): Promise<SweepRun> => throughGate(connection, ports, () => compareAll(connection, ports, deadlineMs));
 
-export async function compareAll(connection: Connection, ports: ReconcilePorts): Promise<SweepRun> {
+export async function compareAll(
+  connection: Connection,
+  ports: ReconcilePorts,
+  deadlineMs: number,
+): Promise<SweepRun> {
   const startedAtMs = ports.clock();
   const platform = await ports.platforms.open(connection);
   const unreadable = new Set<string>();
@@ -80,6 +89,7 @@ export async function compareAll(connection: Connection, ports: ReconcilePorts):
     listed: await listOf(platform, known.ids),
     tally: emptyTally(),
     startedAtMs,
+    deadlineMs,
   };
   const { tally, listed } = sweeping;
   // What was created or written since then need not be in the list.

@@ -1,16 +1,19 @@
 import { createHash } from 'node:crypto';
 import { NOBODY_KNOWN } from '../../domain/drift.ts';
 import type { GroupState } from '../../domain/group-state.ts';
-import type { PlatformGroupId, RoleId } from '../../domain/ids.ts';
-import { gather } from '../gather.ts';
+import { type PlatformGroupId, type RoleId, roleId } from '../../domain/ids.ts';
+import { atOnce, gather } from '../gather.ts';
 import type { ReconcilePorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import { GONE, type Person } from '../ports/people.ts';
 import { PlatformFailure } from '../ports/platform.ts';
+import { READS_IN_FLIGHT } from '../tuning.ts';
 import type { Looking } from './suspect.ts';
 
 /** The largest number of ids in one drift record. */
 const MOST_NAMED = 1_000;
+/** Ids that are looked up in the people index before it is decided whether to list the employees. */
+const LOOKED_UP = 1_000;
 
 type IdField = Connection['settings']['memberIdField'];
 
@@ -37,19 +40,24 @@ export async function readKnownPeople(
   return { persons, ids: new Set(ids) };
 }
 
+interface Seeking extends Looking {
+  readonly connection: Connection;
+  readonly deadlineMs: number;
+}
+
 /**
  * Records ids in managed groups that belong to no employee, including terminated employees. Either such an id was written
- * by mistake, or groups hold another id than the setting `memberIdField` names. The employees are read only if an id
- * belongs to no bound person.
- * @returns the number of such ids; undefined if not all employees could be read
+ * by mistake, or groups hold another id than the setting `memberIdField` names. The employees are listed only if an id
+ * belongs to nobody in the people index.
+ * @returns the number of such ids; undefined if not all employees could be read before the deadline
  */
 export async function recordUnknownUsers(
   groups: readonly UnboundUsers[],
   known: KnownPeople,
-  { connection, platform, ports }: Looking & { readonly connection: Connection },
+  seeking: Seeking,
 ): Promise<{ readonly ids: number; readonly newRecords: number } | undefined> {
-  if (groups.length === 0) return { ids: 0, newRecords: 0 };
-  const employees = await readEmployeeIds(connection.settings.memberIdField, known, platform);
+  const ids = new Set(groups.flatMap(({ users }) => users));
+  const employees = await employeesAmong(ids, known, seeking);
   if (employees === undefined) return undefined;
   const unknown = new Set<string>();
   let newRecords = 0;
@@ -57,25 +65,59 @@ export async function recordUnknownUsers(
     const unknownIds = users.filter((user) => !employees.has(user));
     if (unknownIds.length === 0) continue;
     for (const id of unknownIds) unknown.add(id);
-    if (await record(state, unknownIds, ports)) newRecords += 1;
+    if (await record(state, unknownIds, seeking.ports)) newRecords += 1;
   }
   return { ids: unknown.size, newRecords };
 }
 
+/** @returns those of the ids that are an employee's; it may have other ids too */
+async function employeesAmong(
+  ids: ReadonlySet<string>,
+  known: KnownPeople,
+  seeking: Seeking,
+): Promise<ReadonlySet<string> | undefined> {
+  const all = [...ids];
+  const indexed = new Set<string>();
+  for (let from = 0; from < all.length; from += LOOKED_UP) {
+    if (isLate(seeking)) return undefined;
+    const some = all.slice(from, from + LOOKED_UP);
+    const found = await atOnce(READS_IN_FLIGHT, some, (id) => isIndexed(id, seeking));
+    for (const [at, id] of some.entries()) if (found[at]) indexed.add(id);
+    // A listing answers for all ids at once, so no more of them are looked up.
+    if (found.includes(false)) {
+      const listed = await readEmployeeIds(known, seeking);
+      return listed && new Set([...indexed, ...listed]);
+    }
+  }
+  return indexed;
+}
+
+/** Only the platform can tell of a person who was gone at the last refresh. */
+async function isIndexed(id: string, { connection, ports }: Seeking): Promise<boolean> {
+  const { name, settings } = connection;
+  const persons =
+    settings.memberIdField === 'id'
+      ? (await ports.people.read(name, [roleId(id)])).values()
+      : await ports.people.ofUser(name, id);
+  return [...persons].some(({ state }) => state !== GONE);
+}
+
+const isLate = ({ ports, deadlineMs }: Seeking): boolean => ports.clock() >= deadlineMs;
+
 /** @returns undefined if the listing failed or is incomplete: nothing is concluded from ids that it does not contain */
 async function readEmployeeIds(
-  field: IdField,
   { persons }: KnownPeople,
-  platform: Looking['platform'],
+  seeking: Seeking,
 ): Promise<ReadonlySet<string> | undefined> {
+  const { memberIdField } = seeking.connection.settings;
   const ids = new Set<string>();
   const listed = new Set<RoleId>();
   try {
-    for await (const page of platform.employees({ fields: [], states: [], isEveryone: true })) {
-      if (page instanceof PlatformFailure) return undefined;
+    for await (const page of seeking.platform.employees({ fields: [], states: [], isEveryone: true })) {
+      if (page instanceof PlatformFailure || isLate(seeking)) return undefined;
       for (const employee of page) {
         listed.add(employee.role);
-        const id = idOf(employee, field);
+        const id = idOf(employee, memberIdField);
         if (id !== undefined) ids.add(id);
       }
     }

@@ -209,7 +209,8 @@ async function keepIfOurs({ before, after }: Rewrite, context: ScimContext): Pro
   try {
     await verifyClaim(after, context);
   } catch (overtaken) {
-    const { attributes, writes } = before;
+    const { attributes } = before;
+    const writes = new Map([...after.writes].filter(([id]) => before.writes.has(id)));
     const restored = { ...nextRevision(after, context.ports.clock()), attributes, writes };
     await context.ports.scim.save(context.connection, restored, after);
     throw overtaken;

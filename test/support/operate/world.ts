@@ -236,6 +236,7 @@ export const applicantOf = (company: string): Applicant => ({
   markInstalled: async () => {},
   groups: async () => [],
   refusesWrite: async () => false,
+  hidesGroups: async () => false,
   employees: async function* () {
     yield [new Map([['workEmail', 'ann@acme.test'] as const, ['userId', 'u-ann'] as const])];
   },

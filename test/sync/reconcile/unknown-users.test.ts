@@ -64,6 +64,47 @@ describe('a sweep of groups that hold ids of no employee', () => {
     expect(listings(world)).toBe(before);
   });
 
+  it.each<[string, readonly string[], object]>([
+    ['user ids', ['u-ann', 'u-gone'], {}],
+    ['employee ids', ['ann', 'gone'], { memberIdField: 'id' }],
+  ])('makes one call if the people index knows all %s that others added', async (_, users, settings) => {
+    const world = await company(users, { membership: 'additive', ...settings });
+    await world.link('h');
+    world.platform.changeAsOther(world.idOf('h'), { users });
+    const before = world.platform.calls.length;
+    expect(await run(world)).toMatchObject({ unknownUsers: { ids: 0, newRecords: 0 } });
+    expect(world.platform.calls.slice(before).map(({ route }) => route)).toEqual(['/groups']);
+  });
+
+  it('lists the employees once for several groups with ids that the people index does not know', async () => {
+    const world = await company(['u-ann', 'zoe']);
+    world.platform.employees = [...EMPLOYEES, employee('new')];
+    const refreshed = listings(world);
+    await run(world);
+    const ofOneGroup = listings(world) - refreshed;
+    await world.link('h');
+    world.platform.changeAsOther(world.idOf('h'), { users: ['u-new', 'zoe'] });
+    expect(await run(world)).toMatchObject({ unknownUsers: { ids: 1, newRecords: 1 } });
+    expect(ofOneGroup).toBeGreaterThan(0);
+    expect(listings(world)).toBe(refreshed + 2 * ofOneGroup);
+  });
+
+  it('stops a listing at the deadline and concludes nothing', async () => {
+    const world = await company(['zoe']);
+    world.platform.pageSize = () => 1;
+    const before = listings(world);
+    const deadlineMs = world.ports.clock() + 60_000;
+    world.platform.failing = (kind) => {
+      if (kind === 'employees') world.advance(40_000);
+      return undefined;
+    };
+    const { report, unknownUsers } = await sweep(world.connection, world.ports, deadlineMs);
+    expect(unknownUsers).toBeUndefined();
+    expect(report).toMatchObject({ groupsTouched: 1 });
+    expect(listings(world)).toBe(before + 2);
+    expect(await found(world)).toEqual([]);
+  });
+
   it.each<[string, (world: World) => void]>([
     [
       'cannot be read',
@@ -93,7 +134,7 @@ describe('a sweep of groups that hold ids of no employee', () => {
       runReconcile(world.connection, { task: 'sweep' }, {
         ports: world.ports,
         metrics,
-        deadlineMs: 0,
+        deadlineMs: Number.POSITIVE_INFINITY,
       } as never);
     await task();
     expect(emitted).toEqual([

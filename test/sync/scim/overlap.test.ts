@@ -199,6 +199,40 @@ describe('a request that died while it wrote members', () => {
   });
 });
 
+describe('a group in which a thousand requests died while they wrote members', () => {
+  const isGroup = ({ pk }: { readonly pk: string }) => pk === 'S#default#Group';
+  const groupItem = () => [...world.table.items.values()].find(isGroup);
+  const traces = () => Object.keys(groupItem() ?? {}).filter((name) => name.startsWith('write_')).length;
+
+  beforeEach(async () => {
+    const item = groupItem();
+    if (item === undefined) throw new Error('expected the group in the table');
+    const begun = people(1_000).map((id) => [`write_${id}`, world.time.nowMs]);
+    await world.table.put({ ...item, ...Object.fromEntries(begun) });
+  });
+
+  it.each<[string, () => Promise<Answer>]>([
+    ['a PATCH of members', () => client.patch(group, [add('members', valuesOf(['a']))])],
+    ['a PUT of all members', () => put(people(151))],
+    ['a PUT of the same members', () => put(people(150))],
+    [
+      'a PUT of another name and members',
+      () => client.put(group, { displayName: 'Other', members: valuesOf(people(151)) }),
+    ],
+  ])('%s succeeds at once and after a minute', async (_, send) => {
+    expect((await send()).status).toBeLessThan(300);
+    world.time.nowMs += 60_000;
+    expect((await send()).status).toBeLessThan(300);
+  });
+
+  it('has no trace of them after some more requests', async () => {
+    world.time.nowMs += 60_000;
+    for (let joiner = 0; joiner < 10; joiner += 1)
+      await client.patch(group, [add('members', valuesOf([`joiner${joiner}`]))]);
+    expect(traces()).toBe(0);
+  });
+});
+
 it.each([
   ['before it is dated', (operation: string, key: string) => operation === 'get' && key.startsWith('ST#')],
   ['before its registers', (operation: string, key: string) => operation === 'update' && key.includes(' M#')],
