@@ -136,7 +136,7 @@ describe('a run that stays', () => {
     const startedMs = Date.now();
     stop();
     expect(await exit).toBe(0);
-    expect(Date.now() - startedMs).toBeLessThan(4500);
+    expect(Date.now() - startedMs).toBeLessThan(25_000);
   });
 });
 
