@@ -113,6 +113,8 @@ async function findMember(ref: GroupRef, text: string, { connection, ports }: Ex
   ]);
   if (register !== undefined) return { member: id };
   const only = bound.length === 1 ? bound[0] : undefined;
+  // An exact id of a known user is never a part of another one's name.
+  if ((await ports.users.read(ref.connection, [id])).has(id)) return { member: id, isOutside: true };
   // Whose address is sure need not be looked for among everybody.
   if (only !== undefined && (await ports.groups.registers(ref, [only])).length > 0) return { member: only };
   const none = `no event has ever named "${text}" in the group ${ref.group}, and nobody has put them in by hand`;

@@ -135,7 +135,7 @@ describe('connect and the write scopes', () => {
     expect(code).toBe(0);
     expect(await stored()).toBe('userId');
     for (const name of ['write groups', 'write group members']) {
-      const detail = expect.stringMatching(/^not known: .*: groupsync probe$/);
+      const detail = expect.stringMatching(/^not known: .*: groupsync probe --connection \S+$/);
       expect(json.checks).toContainEqual(expect.objectContaining({ name, ok: true, detail }));
     }
   });

@@ -90,6 +90,12 @@ describe('explain', () => {
     });
   });
 
+  it('takes the exact id of a known user before an id in the group that begins with it', async () => {
+    const { tell, explain } = await company();
+    await tell({ add: ['ann10'], to: 'g' }, { add: ['ann'], to: 'h' }, { upsert: 'g' });
+    expect(await explain('ann')).toMatchObject({ member: 'ann', present: false });
+  });
+
   it('knows by an address whom events have named only in other groups', async () => {
     const { tell, explain } = await company();
     await tell({ snapshot: 'g', of: ['ann'] }, { snapshot: 'h', of: ['bob'] });

@@ -132,7 +132,7 @@ describe('write scopes of the platform simulator', () => {
       { match: { method: 'PATCH', path: '*/groups/*' }, times: 2, status: 403 },
       { match: { method: 'GET', path }, status: 403 },
     );
-    const checks = await checkWriteScopes(simulator.applicant);
+    const checks = await checkWriteScopes('acme', simulator.applicant);
     expect(checks.map(({ ok }) => ok)).toEqual([hides, hides]);
     expect(checks.every(({ detail }) => detail.startsWith('not known: '))).toBe(hides);
   });

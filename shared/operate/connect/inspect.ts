@@ -30,7 +30,7 @@ export async function inspectCredential(input: InspectInput, ports: ToolPorts): 
     done: (groups) => `groups may be read: ${groups.length} there`,
     fix: 'use the token of an OAuth application with the groups permission; a customer API key cannot write groups',
   });
-  const scopes = listed === undefined ? [] : await checkWriteScopes(input.applicant);
+  const scopes = listed === undefined ? [] : await checkWriteScopes(input.name, input.applicant);
   checks.push(...scopes);
   const sample = await attempt(checks, {
     name: 'employees',

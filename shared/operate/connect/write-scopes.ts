@@ -19,20 +19,23 @@ export const SCOPE_REFUSALS: Readonly<Record<WriteScope, readonly [sentence: str
 
 const CHECK_NAMES = { groups: 'write groups', members: 'write group members' } as const;
 
-const TRY_IT = 'to try it on a new group: groupsync probe';
+const tryIt = (name: string) => `to try it on a new group: groupsync probe --connection ${name}`;
 
 /**
  * Tries both write scopes without writing. A platform that checks scopes first answers 403 to a PATCH of a group that does
  * not exist. Other platforms answer 403 for every unknown id, to hide which groups exist: so 403 counts only if the scopes
  * differ, or if a GET of the same id gets another answer. All else proves nothing; `probe` writes to its own group.
  */
-export async function checkWriteScopes(applicant: Applicant): Promise<readonly Check[]> {
+export async function checkWriteScopes(connection: string, applicant: Applicant): Promise<readonly Check[]> {
   const groups = await answerOf(() => applicant.refusesWrite('groups'));
   const members = await answerOf(() => applicant.refusesWrite('members'));
   const both = [groups, members];
   const needsProof = both.includes(true) && !both.includes(false);
   const hides = needsProof && (await answerOf(() => applicant.hidesGroups()));
-  return [checkScope('groups', groups, hides), checkScope('members', members, hides)];
+  return [
+    checkScope('groups', { connection, refuses: groups, hides }),
+    checkScope('members', { connection, refuses: members, hides }),
+  ];
 }
 
 type Answer = boolean | PlatformFailure;
@@ -43,13 +46,20 @@ const answerOf = (ask: () => Promise<boolean>): Promise<Answer> =>
     throw error;
   });
 
-function checkScope(scope: WriteScope, refuses: Answer, hides: Answer): Check {
+interface Answers {
+  readonly connection: string;
+  readonly refuses: Answer;
+  readonly hides: Answer;
+}
+
+function checkScope(scope: WriteScope, { connection, refuses, hides }: Answers): Check {
   const name = CHECK_NAMES[scope];
-  if (refuses === false) return well(name, `not refused for a group that does not exist; ${TRY_IT}`);
-  if (refuses instanceof PlatformFailure) return well(name, `not known: ${messageOf(refuses)}; ${TRY_IT}`);
-  if (hides instanceof PlatformFailure) return well(name, `not known: ${messageOf(hides)}; ${TRY_IT}`);
+  const hint = tryIt(connection);
+  if (refuses === false) return well(name, `not refused for a group that does not exist; ${hint}`);
+  if (refuses instanceof PlatformFailure) return well(name, `not known: ${messageOf(refuses)}; ${hint}`);
+  if (hides instanceof PlatformFailure) return well(name, `not known: ${messageOf(hides)}; ${hint}`);
   if (hides) {
-    return well(name, `not known: the platform answers 403 for every group that does not exist; ${TRY_IT}`);
+    return well(name, `not known: the platform answers 403 for every group that does not exist; ${hint}`);
   }
   const [sentence, fix] = SCOPE_REFUSALS[scope];
   return fault(name, sentence, fix);
