@@ -19,6 +19,8 @@ export interface Town extends Pick<ConnectionSpec, 'name' | 'company' | 'people'
   readonly groups: readonly string[];
   readonly count: number;
   readonly hasScim: boolean;
+  /** Some members have an employee number instead of an address, and a second match rule finds them. */
+  readonly hasNumbers: boolean;
   readonly settings: Readonly<Record<string, unknown>> & { readonly memberIdField: 'userId' | 'id' };
 }
 
@@ -62,11 +64,13 @@ const CONVERSIONS = 0.5;
 /**
  * Roles that end shortly before or after another role of the same user begins: a contractor becomes an employee, a rehire.
  * They have their own random stream, so that the rest of a run is the same as without them.
+ * @param changed roles whose user changes in another way
  */
 export function drawConversions(
   random: Random,
   { name: connection, people }: Town,
   endMs: number,
+  changed: ReadonlySet<string> = new Set(),
 ): readonly Happening[] {
   if (!random.chance(CONVERSIONS)) return [];
   const company = (atMs: number, deed: CompanyDeed): Happening => ({
@@ -75,7 +79,9 @@ export function drawConversions(
     actor: 'company',
     deed,
   });
-  const known = people.filter(({ email, userId }) => email !== null && userId === undefined);
+  const known = people.filter(
+    ({ email, userId, role }) => email !== null && userId === undefined && !changed.has(role),
+  );
   return some(random, known, between(random, 1, 4)).flatMap(({ role, email }) => {
     const atMs = between(random, HOUR_MS, endMs - HOUR_MS);
     const person = { role: `${role}-again`, email, userId: `u-${role}` };
@@ -293,7 +299,7 @@ function createStory(
     begin() {
       for (const { role, email } of people) {
         const member = role.slice(roleOf(connection, '').length);
-        if (email === null || member.startsWith('p')) continue;
+        if (email === null || /^[pn]/.test(member)) continue;
         const way = member.startsWith('q') ? BY_REQUEST : undefined;
         say(between(random, MINUTE_MS, 5 * MINUTE_MS), { kind: 'profile', member, email }, way);
       }

@@ -6,6 +6,7 @@ import {
   drawDeepTrouble,
   drawTrouble,
 } from './draw-trouble.ts';
+import { drawWider, numberedPeople, SHARES } from './draw-wider.ts';
 import type { ConnectionSpec, Happening, LambdaName, Life, Traits, Way } from './life.ts';
 import { DAY_MS } from './life.ts';
 import { PLAIN_TRAITS } from './platform/platform.ts';
@@ -39,8 +40,10 @@ export function drawLife(
     const deeds = Math.round(days * SCALES[scale].deedsPerDay * town.share);
     const rhythm = drawRhythm(random.fork(`rhythm ${town.name}`), town, { deeds, endMs });
     const trouble = drawTrouble(random.fork(`trouble ${town.name}`), town, { ...rhythm, towns, endMs });
-    const conversions = drawConversions(random.fork(`conversions ${town.name}`), town, endMs);
-    return [...rhythm.happenings, ...trouble, ...conversions];
+    const wider = drawWider(random.fork(`wider ${town.name}`), { town, endMs });
+    const changed = new Set(wider.flatMap(({ deed }) => (deed.kind === 'new_user_id' ? [deed.role] : [])));
+    const conversions = drawConversions(random.fork(`conversions ${town.name}`), town, endMs, changed);
+    return [...rhythm.happenings, ...trouble, ...conversions, ...wider];
   });
   const [town] = towns;
   if (town !== undefined && crashes > 0)
@@ -56,12 +59,18 @@ export function drawLife(
     for (const town of towns)
       happenings.push(...drawAfterthoughts(random.fork(`pairs ${town.name}`), town, endMs));
   }
+  const actors = random.fork('actors');
   const sorted = happenings
     .filter(({ atMs }) => atMs >= 0 && atMs < endMs)
-    .toSorted((a, b) => a.atMs - b.atMs);
+    .toSorted((a, b) => a.atMs - b.atMs)
+    .map((one) => (one.actor === 'directory' ? { ...one, way: withActor(actors, one.way) } : one));
   const life = { seed, days, coalesceSeconds: Number(coalesceSeconds), connections, happenings: sorted };
   return only === undefined ? life : keepOnly(life, new Set(only.map(plainName)));
 }
+
+/** Two in five changes name who made them. */
+const withActor = (random: Random, way: Way): Way =>
+  random.chance(0.4) ? { ...way, by: `admin-${random.below(5)}` } : way;
 
 function drawTowns(
   random: Random,
@@ -82,9 +91,14 @@ function drawTowns(
     );
     const count = Math.max(8, Math.round(size.people * share));
     const hasScim = index === 0 && random.chance(0.4);
-    const people = drawPeople(random.fork(`people ${name}`), name, { count, hasScim });
-    const settings = drawSettings(random.fork(`settings ${name}`), groups);
-    return { name, company, share, groups, count, hasScim, people, settings };
+    const hasNumbers = random.fork(`numbers ${name}`).chance(SHARES.numbers);
+    const people = [
+      ...drawPeople(random.fork(`people ${name}`), name, { count, hasScim }),
+      ...(hasNumbers ? numberedPeople(name) : []),
+    ];
+    const drawn = drawSettings(random.fork(`settings ${name}`), groups);
+    const settings = { ...drawn, ...(hasNumbers && { match: MATCH_RULES }) };
+    return { name, company, share, groups, count, hasScim, hasNumbers, people, settings };
   });
 }
 
@@ -113,6 +127,8 @@ function drawSettings(random: Random, groups: readonly string[]): Town['settings
     ...(random.chance(0.1) && { nameTemplate: '{name} ({connection})' }),
   };
 }
+
+const MATCH_RULES = ['email=workEmail', 'employeeNumber=employeeNumber'];
 
 const SECOND_MS = 1_000;
 
@@ -167,6 +183,7 @@ function plainWay(way: Way, only: ReadonlySet<string>): Way {
   const isKept = (kind: string) => isNamed(only, 'way', kind);
   return {
     form: way.form === 'scim_request' || isKept(way.form) ? way.form : 'native',
+    ...(way.eventId !== undefined && { eventId: way.eventId }),
     time: isKept(way.time) ? way.time : 'exact',
     lateMs: isKept('late') ? way.lateMs : 0,
     copies: isKept('copies') ? way.copies : 1,

@@ -99,6 +99,7 @@ export async function operateIn(
   const spec = cloud.life.connections.find(({ name }) => name === connection);
   const seen = 'oldMs' in deed ? screenOf(connection, deed.group, deed.oldMs) : undefined;
   const group = 'group' in deed ? { group: deed.group } : {};
+  const about = { ...group, ...('member' in deed && { member: deed.member }) };
   const lived = await cloud.invoke('operator', PATIENCE_MS, async ({ ports, sqs, vault }) => {
     const outcome = await operate(connection, deed, ports, {
       sqs,
@@ -116,7 +117,7 @@ export async function operateIn(
       reworded: (body) => cloud.directory.reworded(body, nowMs()),
       settingsFor: (company) => ({ baseUrl: baseUrlOf(company), ...spec?.settings }),
     });
-    deeds.push({ atMs: nowMs(), connection, kind: deed.kind, ...group, ...outcome });
+    deeds.push({ atMs: nowMs(), connection, kind: deed.kind, ...about, ...outcome });
     chronicle.tell({
       lane: 'operator',
       connection,
@@ -139,7 +140,7 @@ export async function operateIn(
     connections.set(connection, { ...spec, company: String(stored['company']) });
   // Nobody knows what a command had done when it died; whoever judges believes that it may have been all.
   const half = { done: deed.kind !== 'release', died: true, removals: seen?.users ?? [] };
-  if (!lived) deeds.push({ atMs: nowMs(), connection, kind: deed.kind, ...group, ...half });
+  if (!lived) deeds.push({ atMs: nowMs(), connection, kind: deed.kind, ...about, ...half });
   return lived;
 }
 

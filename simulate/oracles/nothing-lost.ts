@@ -13,6 +13,7 @@ export const createNothingLost = (): Judge => (sight) => {
   if (!sight.isEnd) return;
   judgeQueues(sight);
   judgeClaims(sight);
+  judgeMembersStay(sight);
   for (const connection of sight.connections) {
     judgeRubbish(sight, connection);
     for (const member of connection.reading.emails.keys()) judgeWalk(sight, connection, member);
@@ -28,6 +29,17 @@ function judgeQueues({ seen, nowMs, accuse }: Sight): void {
     const left = seen.queues[queue].filter(({ visibleAtMs }) => visibleAtMs < nowMs - LEFT_LYING_MS);
     const sentence = `Expected the ${queue} queue to be empty after a quiet day, but ${left.length} messages wait there.`;
     if (left.length > 0) accuse('nothing_lost', `queue_${queue}`, {}, sentence);
+  }
+}
+
+/** Only what says that a member has left may end by its time: a present member who does loses the groups for good. */
+function judgeMembersStay({ seen, accuse }: Sight): void {
+  for (const [key, item] of seen.items) {
+    const { presence, expiresAt } = item as { readonly presence?: string; readonly expiresAt?: number };
+    if (presence !== 'present' || expiresAt === undefined) continue;
+    const [, connection = '', group = ''] = key.split(' ')[0]?.split('#') ?? [];
+    const sentence = `${item['member']} is in the group ${group}; expected that to be stored without an end, but it is deleted after ${new Date(expiresAt * 1_000).toISOString()}.`;
+    accuse('nothing_lost', 'present_member_expires', { connection, group }, sentence);
   }
 }
 
@@ -99,9 +111,8 @@ function judgeRegisters(sight: Sight, connection: Sighted, group: string): void 
   else if (said !== undefined) {
     if ((nameStamp > deleted ? item.name : undefined) !== said.name)
       found.push(`it is called "${said.name}"`);
-    const isOpen = (member: string) => said.mayDiffer.has(member);
-    const lacking = [...said.members].filter((one) => !isOpen(one) && !stored.includes(one));
-    const surplus = stored.filter((one) => !isOpen(one) && !said.members.has(one));
+    const lacking = [...said.members].filter((one) => !stored.includes(one));
+    const surplus = stored.filter((one) => !said.members.has(one));
     found.push(...lacking.map((one) => `${one} is in it`), ...surplus.map((one) => `${one} is not in it`));
   }
   if (found.length === 0 || sight.seen.life.days > LETTERS_KEPT_DAYS) return;

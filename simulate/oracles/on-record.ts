@@ -1,4 +1,5 @@
 import { DAY_MS, type Life, MINUTE_MS, START_MS } from '../life.ts';
+import { falsehoodIn } from './causes.ts';
 import { type Change, putIn, takenOut } from './ledger.ts';
 import { hasLostItsCredential, type Judge, type Owner, type Sight, type Sighted } from './sight.ts';
 import { partitionOf, readItem, type StoredAudit, type StoredDrift } from './stored.ts';
@@ -19,6 +20,7 @@ const DEEDS: Readonly<Record<string, RegExp>> = {
     set: /_set$/,
     new_token: /token/,
     adopt: /adopt/,
+    forget: /forget/,
   },
   ...{ release: /release/, rebind: /rebind/, replay_all: /replay/, discard_one: /discard/, edit_one: /edit/ },
 };
@@ -74,6 +76,10 @@ function judgeWrite(sight: Sight, company: string, { write, taken }: Written): v
   if (entry !== undefined) {
     taken.add(entry);
     judgeActor(sight, write, owner, entry);
+    const falsehood = falsehoodIn(sight, { write, owner, entry });
+    if (falsehood === undefined) return;
+    const told = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)}, of the group ${owner.group}, names as its cause "${entry.cause}" of ${entry.actor.kind} ${entry.actor.id}; expected the cause, but ${falsehood}.`;
+    sight.accuse('on_record', 'false_cause', owner, told);
     return;
   }
   // What became of a write nobody can ask once the credential is lost.

@@ -3,7 +3,7 @@ import type { Reading } from '../directory.ts';
 import { DAY_MS, HOUR_MS, type Life, MINUTE_MS, START_MS, type Temper } from '../life.ts';
 import {
   type Contested,
-  contestedAddresses,
+  contestedValues,
   type ExpectedUsers,
   expectedUsers,
   holdersAmong,
@@ -174,6 +174,11 @@ function sighted(seen: Seen, ledger: Ledger, name: string, company: string): Sig
   const rebound = past.flatMap(({ connection, deed }) =>
     connection === name && deed.kind === 'rebind' ? [deed] : [],
   );
+  const forgotten = new Set(
+    past.flatMap(({ connection, deed, actor }) =>
+      actor === 'operator' && connection === name && deed.kind === 'forget' ? [deed.member] : [],
+    ),
+  );
   const holders = lazily((_: 'all') => holdersAmong(platform.employees.values()));
   const whom = lazily((group: string) =>
     expectedUsers(reading, group, {
@@ -181,6 +186,7 @@ function sighted(seen: Seen, ledger: Ledger, name: string, company: string): Sig
       settings,
       contested: contestedIn(seen.life)(name),
       rebound,
+      forgotten,
     }),
   );
   return {
@@ -237,14 +243,17 @@ function isScimInDoubt(past: Life['happenings'], connection: string): boolean {
     if (actor !== 'aws' || deed.kind === 'skew' || deed.kind === 'twins') return false;
     if (deed.kind === 'crash' && deed.lambda !== 'scim') return false;
     const untilMs = 'forMs' in deed ? fault.atMs + deed.forMs : Number.POSITIVE_INFINITY;
-    return asked.some(({ atMs }) => atMs > fault.atMs - ANSWERED_WITHIN_MS && atMs < untilMs);
+    return asked.some(({ atMs, actor, ...one }) => {
+      const lateMs = actor === 'directory' && 'way' in one ? one.way.lateMs : 0;
+      return atMs + lateMs > fault.atMs - ANSWERED_WITHIN_MS && atMs < untilMs;
+    });
   });
 }
 
 const contested = new WeakMap<Life, (connection: string) => Contested>();
 
 function contestedIn(life: Life): (connection: string) => Contested {
-  const known = contested.get(life) ?? lazily((connection: string) => contestedAddresses(life, connection));
+  const known = contested.get(life) ?? lazily((connection: string) => contestedValues(life, connection));
   contested.set(life, known);
   return known;
 }

@@ -106,6 +106,7 @@ function makeWorld() {
       read: () => ({
         groups: said,
         emails: new Map(MEMBERS.map((one) => [one, `${one}@a.test`])),
+        numbers: new Map(),
         changedAtMs,
       }),
     },
@@ -250,7 +251,7 @@ function makeWorld() {
       items.set(`G#a#g1 M#${member}`, { member, presence: 'absent', stamp: stampOf(hour) });
     },
   };
-  said.set('g1', { name: 'Sales', members: new Set(MEMBERS), changedAtMs: START_MS, mayDiffer: new Set() });
+  said.set('g1', { name: 'Sales', members: new Set(MEMBERS), changedAtMs: START_MS });
   changedAtMs.set('g1', START_MS);
   const users = ['u-r1', 'u-r2'];
   world.write({ action: 'create', added: users, sent: { name: 'Sales', spokeId: 'g1', users } });
