@@ -7,6 +7,7 @@ export const FLAGS = {
   trace: { type: 'string' },
   only: { type: 'string' },
   days: { type: 'string' },
+  count: { type: 'string' },
   crashes: { type: 'string' },
   jobs: { type: 'string' },
   minutes: { type: 'string' },

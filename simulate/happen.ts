@@ -59,6 +59,9 @@ function say(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLanes, toke
   const { chronicle, directory, nowMs, queues } = cloud;
   const { deed, way } = happening;
   chronicle.fired(`directory:${deed.kind}`);
+  if (way.eventId !== undefined) chronicle.fired('way:equal_stamps');
+  if ('members' in deed && deed.members.some((one) => one.startsWith('n'))) chronicle.fired('way:numbered');
+  if (way.by !== undefined) chronicle.fired('way:actor');
   if (way.form === 'scim_request' && token !== undefined) requestByScim(cloud, happening, lanes, token);
   for (const message of messagesOf(happening, nowMs())) {
     chronicle.fired(`way:${way.form}`);

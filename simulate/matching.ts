@@ -34,7 +34,7 @@ export function holdersAmong(employees: Iterable<HeldEmployee>): Holders {
   const add = (to: Map<string, HeldEmployee[]>, key: string, one: HeldEmployee) =>
     to.set(key, [...(to.get(key) ?? []), one]);
   for (const one of employees) {
-    if (one.email) add(byValue, valueKey('address', one.email), one);
+    add(byValue, valueKey('address', one.email ?? ''), one);
     if (one.number !== undefined) add(byValue, valueKey('number', one.number), one);
     if (one.userId !== null) add(byUser, one.userId, one);
   }
@@ -57,55 +57,64 @@ interface Who {
 
 type Cause = 'unknown' | 'inactive' | 'ambiguous';
 
-/** The employees whom one group of the reading means, rule by rule. `contested`: see contestedValues. */
-export function expectedUsers(
-  reading: Reading,
-  group: string,
-  { holders, settings, contested, rebound = [], forgotten = new Set() }: Who,
-): ExpectedUsers {
-  const { includeStates = ['ACTIVE'], memberIdField = 'userId', match = [BY_ADDRESS] } = settings;
+type Found = { readonly id: string } | { readonly cause: Cause };
+
+/** The person whom the roles that hold one value mean. */
+function choosing(holders: Holders, settings: Who['settings']) {
+  const { includeStates = ['ACTIVE'], memberIdField = 'userId' } = settings;
   const idOf = ({ role, userId }: HeldEmployee) => (memberIdField === 'id' ? role : userId);
   /** If groups hold users, all roles of one user are one person. */
   const rolesOf = (one: HeldEmployee): readonly HeldEmployee[] =>
     memberIdField === 'id' || one.userId === null ? [one] : (holders.byUser.get(one.userId) ?? [one]);
+  const mayBeMember = (one: HeldEmployee) => rolesOf(one).some(({ state }) => includeStates.includes(state));
   const isActive = ({ state }: HeldEmployee) => state === 'ACTIVE';
   const personsOf = (found: readonly HeldEmployee[]) => [
     ...new Map(found.map((one) => [idOf(one) ?? `role ${one.role}`, one])).values(),
   ];
-  const who = (found: readonly HeldEmployee[]): { readonly id: string } | { readonly cause: Cause } => {
+  const who = (found: readonly HeldEmployee[]): Found => {
     if (found.length === 0) return { cause: 'unknown' };
     const persons = personsOf(found);
     const holding = personsOf(found.filter(isActive));
     const active = holding.length > 0 ? holding : persons.filter((one) => rolesOf(one).some(isActive));
     const [person, ...others] = persons.length > 1 ? active : persons;
     if (person === undefined || others.length > 0) return { cause: 'ambiguous' };
-    if (!rolesOf(person).some(({ state }) => includeStates.includes(state))) return { cause: 'inactive' };
+    if (!mayBeMember(person)) return { cause: 'inactive' };
     const id = idOf(person);
     return id == null ? { cause: 'unknown' } : { id };
   };
+  return { who, idOf, mayBeMember };
+}
+
+/** The employees whom one group of the reading means, rule by rule. `contested`: see contestedValues. */
+export function expectedUsers(
+  reading: Reading,
+  group: string,
+  { holders, settings, contested, rebound = [], forgotten = new Set() }: Who,
+): ExpectedUsers {
+  const { match = [BY_ADDRESS] } = settings;
+  const { who, idOf, mayBeMember } = choosing(holders, settings);
   const pending = new Map<string, Cause>();
   const userOf = new Map<string, string>();
   const unsure = new Set<string>();
   const possible = new Map<string, string | undefined>();
   for (const member of reading.groups.get(group)?.members ?? []) {
     const values = valuesOf(member, reading, match);
-    const said = values.length === 0 ? rebound.filter((one) => one.member === member) : [];
-    const roles = values.flatMap((value) => [...(contested?.get(value) ?? [])]);
     const holding = values.map((value) => holders.byValue.get(value) ?? []);
-    const isForgotten = forgotten.has(member);
-    if (roles.length > 0 || said.length > 0 || isForgotten) unsure.add(member);
-    for (const { role } of said) possible.set(role, undefined);
+    const said = rebound.filter((one) => values.length === 0 && one.member === member);
+    const left = forgotten.has(member) ? holding.flat() : [];
+    const roles = [
+      ...[...said, ...left].map(({ role }) => [role, undefined] as const),
+      ...values.flatMap((value) => [...(contested?.get(value) ?? [])]),
+    ];
     for (const [role, formerUser] of roles) possible.set(role, formerUser);
-    for (const { role } of isForgotten ? holding.flat() : []) possible.set(role, undefined);
+    if (roles.length > 0 || forgotten.has(member)) unsure.add(member);
     // The first rule that finds a role decides.
     const found = who(holding.find((some) => some.length > 0) ?? []);
     if ('id' in found) userOf.set(member, found.id);
     else pending.set(member, found.cause);
   }
   const all = possible.size === 0 ? [] : [...holders.byValue.values()].flat();
-  const may = all.filter(
-    (one) => possible.has(one.role) && rolesOf(one).some(({ state }) => includeStates.includes(state)),
-  );
+  const may = all.filter((one) => possible.has(one.role) && mayBeMember(one));
   const mayIds = may.flatMap((one) => idOf(one) ?? possible.get(one.role) ?? []);
   return { users: new Set(userOf.values()), userOf, pending, unsure, may: new Set(mayIds) };
 }
@@ -128,23 +137,10 @@ function valuesOf(member: string, { emails, numbers }: Reading, match: readonly 
  * does it say so of a person whose user id is shown no more: what is absent may be kept.
  */
 export function contestedValues(life: Life, connection: string): Contested {
-  const neighbours = new Map<string, Set<string>>();
-  const meet = (one: string, other: string) =>
-    neighbours.set(one, (neighbours.get(one) ?? new Set()).add(other));
-  for (const [value, holder] of holdings(life, connection)) {
-    if (value == null) continue;
-    meet(value, holder);
-    meet(holder, value);
-  }
   const contested = new Map<string, ReadonlyMap<string, string | undefined>>();
   const userIdOf = furtherRolesIn(life, connection);
   const formerUsers = formerUsersIn(life);
-  const met = new Set<string>();
-  for (const start of neighbours.keys()) {
-    if (met.has(start)) continue;
-    const all = new Set([start]);
-    for (const one of all) for (const next of neighbours.get(one) ?? []) all.add(next);
-    for (const one of all) met.add(one);
+  for (const all of connectedIn(holdings(life, connection))) {
     const named = (kind: string) =>
       [...all].filter((one) => one.startsWith(kind)).map((one) => one.slice(kind.length));
     const [addresses, numbers] = [named('address '), named('number ')];
@@ -157,6 +153,28 @@ export function contestedValues(life: Life, connection: string): Contested {
     for (const number of numbers) contested.set(valueKey('number', number), meant);
   }
   return contested;
+}
+
+/** The values and their holders, by what connects them. */
+function connectedIn(held: readonly Holding[]): readonly ReadonlySet<string>[] {
+  const neighbours = new Map<string, Set<string>>();
+  const meet = (one: string, other: string) =>
+    neighbours.set(one, (neighbours.get(one) ?? new Set()).add(other));
+  for (const [value, holder] of held) {
+    if (value === undefined) continue;
+    meet(value, holder);
+    meet(holder, value);
+  }
+  const found: ReadonlySet<string>[] = [];
+  const met = new Set<string>();
+  for (const start of neighbours.keys()) {
+    if (met.has(start)) continue;
+    const all = new Set([start]);
+    for (const one of all) for (const next of neighbours.get(one) ?? []) all.add(next);
+    for (const one of all) met.add(one);
+    found.push(all);
+  }
+  return found;
 }
 
 /** The user by role, for roles of a user who already has another role, if groups hold users. */

@@ -25,6 +25,7 @@ const USAGE = `npm run simulate -- [options]
   --deep           lives for an hour, or for --minutes N; all that can happen must have happened
   --planted [...]  plants each bug, or those named, and counts the lives until it is found; with --seed lives one
   --all            fails for what known.json names too
+  --count A,B      tells in how many runs these took effect, by the names that a run records, and how often
   --jobs N         processes (one per core)`;
 
 const DEEP_MINUTES = 60;
@@ -121,6 +122,7 @@ async function liveSeeds(): Promise<number> {
   if (process.stderr.isTTY) process.stderr.write('\r');
   const seconds = Math.max(1, (Date.now() - startedMs) / 1_000);
   tellFigures(reports, seconds);
+  tellCounts(reports);
   for (const line of broken.slice(0, 3)) console.log(line);
   const never = deep ? everythingThatCanFire().filter((name) => !firedIn(reports).has(name)) : [];
   if (never.length > 0) console.log(`never took effect: ${never.join(', ')}`);
@@ -143,6 +145,14 @@ function tellFigures(reports: readonly LifeReport[], seconds: number): void {
     `${reports.length} lives in ${seconds.toFixed(0)} s (${((reports.length * 60) / seconds).toFixed(0)} a minute): ` +
       `${years.toFixed(1)} simulated years, ${sum(({ calls }) => calls)} platform calls, ${faults} times that something fired`,
   );
+}
+
+/** In how many runs each of the names after `--count` took effect. */
+function tellCounts(reports: readonly LifeReport[]): void {
+  for (const name of given.count?.split(',') ?? []) {
+    const runs = reports.filter(({ fired }) => (fired[name] ?? 0) > 0).length;
+    console.log(`${name}: in ${runs} of ${reports.length} runs, ${firedIn(reports).get(name) ?? 0} times`);
+  }
 }
 
 /** Each sort of failure once, with how many lives had it. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Explanation } from '../../shared/contract/answers.ts';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import type { GroupPlan } from '../../shared/sync/apply/preview.ts';
-import type { ReadGroup } from '../../simulate/directory.ts';
+import type { Heard, ReadGroup } from '../../simulate/directory.ts';
 import { HOUR_MS, type Life, MINUTE_MS, START_MS, type Temper, type Traits } from '../../simulate/life.ts';
 import type { OperatorDone } from '../../simulate/operators.ts';
 import { type Around, judgeExplain, judgePlan } from '../../simulate/oracles/one-decision.ts';
@@ -44,6 +44,15 @@ function makeWorld() {
   const items = new Map<string, Record<string, unknown>>();
   const happenings: Life['happenings'][number][] = [];
   const said = new Map<string, ReadGroup>();
+  const event: Heard = {
+    saying: { kind: 'join', group: 'g1', members: [{ id: 'm1' }] },
+    instant: 0n,
+    sequence: -1n,
+    id: 'e1',
+    source: 'okta',
+    arrivedAtMs: START_MS,
+  };
+  const heard: Heard[] = [event];
   const changedAtMs = new Map<string, number>();
   const table = { largest: { bytes: 10, key: 'small' }, widest: new Map<string, number>() };
   const time = { nowMs: START_MS };
@@ -109,6 +118,7 @@ function makeWorld() {
         numbers: new Map(),
         changedAtMs,
       }),
+      heard: () => heard,
     },
     operators: { deeds },
     vault: { stored: new Map([['a', { value: { refreshToken: 'refresh-a' } }]]), ever: new Set() },
@@ -176,12 +186,15 @@ function makeWorld() {
       items.set(`G#a#g1 A#${atMs}#${writes.length}`, {
         atMs,
         action: write.action,
-        cause: 'event',
+        cause: 'event e1 of okta',
         actor: { kind: 'directory', id: 'okta' },
         outcome: 'written',
         versionAfter: write.version,
       });
     },
+    /** What the audit entry of the last write says of it. */
+    entry: (change: object) => Object.assign(items.get(world.lastEntry()) ?? {}, change),
+    event: (change: Partial<Heard>) => heard.push({ ...event, ...change }),
     unaudited: (change: Partial<PlatformWrite>) => [world.write(change), items.delete(world.lastEntry())],
     call: (count: number, change: Partial<PlatformCall> = {}) => {
       for (let left = count; left > 0; left -= 1) {
@@ -763,6 +776,43 @@ describe('on record', () => {
   judges('on_record', AT_END, [
     ['a write has its entry', (w) => w.write({})],
     ['a write has none', (w) => w.unaudited({}), 'write_without_audit'],
+    [
+      'a write names an event that was never sent',
+      (w) => [w.write({}), w.entry({ cause: 'event e2 of okta' })],
+      'false_cause',
+    ],
+    [
+      'a write names an event about another group',
+      (w) => [
+        w.event({ id: 'e2', saying: { kind: 'join', group: 'g9', members: [{ id: 'm1' }] } }),
+        w.write({}),
+        w.entry({ cause: 'event e2 of okta' }),
+      ],
+      'false_cause',
+    ],
+    [
+      'a write names the actor of its event',
+      (w) => [
+        w.event({ id: 'e2', saying: { kind: 'join', group: 'g1', members: [{ id: 'm1' }], by: 'jo' } }),
+        w.write({}),
+        w.entry({ cause: 'event e2 of okta', actor: { kind: 'directory', id: 'jo' } }),
+      ],
+    ],
+    [
+      'a write names another actor than its event',
+      (w) => [w.write({}), w.entry({ actor: { kind: 'directory', id: 'jo' } })],
+      'false_cause',
+    ],
+    [
+      'a write names an approval that no operator gave',
+      (w) => [w.write({}), w.entry({ cause: 'approved by jo: so', actor: { kind: 'operator', id: 'jo' } })],
+      'false_cause',
+    ],
+    [
+      'a write names drift that was not recorded',
+      (w) => [w.write({}), w.entry({ cause: 'drift d1', actor: { kind: 'groupsync', id: 'groupsync' } })],
+      'false_cause',
+    ],
     ['a late write has none', (w) => w.unaudited({ late: true }), 'late_write_without_audit'],
     [
       'a lost answer was looked for',
