@@ -9,6 +9,7 @@ import type { Plant } from './lambdas.ts';
 import { DAY_MS, HOUR_MS, type Life, MINUTE_MS, START_MS } from './life.ts';
 import { createOracles } from './oracles/oracles.ts';
 import { startSchedules } from './schedules.ts';
+import { startShowing } from './shown.ts';
 import type { Chronicle, Told, Violation } from './told.ts';
 import type { Seen } from './world.ts';
 
@@ -72,6 +73,7 @@ export async function live(
   const seen = seenIn(cloud);
   startAsking(cloud, seen);
   const endsMs = troubleEndsMs + QUIET_MS;
+  startShowing(cloud, seen, endsMs);
   for (let atMs = START_MS + HOUR_MS; atMs <= endsMs && !cloud.isOver; atMs += HOUR_MS) {
     await cloud.pass(atMs);
     if ((atMs - START_MS) % DAY_MS === 0) cloud.table.expire(atMs);

@@ -354,6 +354,36 @@ const BUGS: Readonly<Record<string, Bug>> = {
     })),
     '"way":{"form":"scim_request","time":"none","lateMs":[1-9]',
   ],
+  levels_lie: [
+    'levels say that no group waits for long, and that none is held or failed',
+    at('index', (index, { clock }) => ({
+      async *all(connection, which) {
+        for await (const page of index.all(connection, which)) {
+          const lying = page.map(({ failedAtMs: _, dirtySinceMs, ...one }) => {
+            const since = dirtySinceMs === undefined ? {} : { dirtySinceMs: clock() };
+            return { ...one, ...since, holdUndecided: false };
+          });
+          yield which === 'unsettled' ? lying : page;
+        }
+      },
+    })),
+  ],
+  holds_unlisted: [
+    'holds are missing from the list of holds',
+    at('index', (index) => ({
+      async *all(connection, which) {
+        for await (const page of index.all(connection, which))
+          yield which === undefined ? page.map((one) => ({ ...one, holdWaits: false })) : page;
+      },
+    })),
+  ],
+  health_hidden: [
+    'a failed check of the credential is stored as a good one',
+    at('health', (health) => ({
+      write: (connection, { lastFailure: _, ...checked }) =>
+        health.write(connection, { ...checked, goodAtMs: checked.checkedAtMs }),
+    })),
+  ],
   forget_keeps: [
     'the attributes of a member are kept when the person behind it is erased',
     atTable((table) => ({
