@@ -161,9 +161,14 @@ function drawLateRequests(random: Random, { town, endMs }: Place): readonly Happ
     const late = say(connection, atMs, change(group), { ...way, lateMs });
     const arrivesMs = atMs + lateMs;
     const other = (beforeMs: number, deed: DirectoryDeed) => say(connection, arrivesMs - beforeMs, deed, way);
-    // A newer request, and what arrives within the same second.
+    // A newer request, and what arrives at the same moment.
     const newer = other(between(random, 1_000, MINUTE_MS), change(group));
-    const together = Array.from({ length: 3 }, () => other(random.below(400) - 200, change(group)));
+    const earlierMs = within(atMs - between(random, 1, 60) * MINUTE_MS, endMs);
+    const overlaps = { ...way, lateMs: arrivesMs - earlierMs + random.below(30) - 15 };
+    const together = [
+      say(connection, earlierMs, change(group), overlaps),
+      other(random.below(80) - 40, change(group)),
+    ];
     const deletes: DirectoryDeed = random.chance(0.5)
       ? { kind: 'delete', group }
       : { kind: 'forget', member: random.pick(members()) };

@@ -16,6 +16,7 @@ export const createNothingLost = (): Judge => (sight) => {
   judgeMembersStay(sight);
   for (const connection of sight.connections) {
     judgeRubbish(sight, connection);
+    judgeVersions(sight, connection);
     for (const member of connection.reading.emails.keys()) judgeWalk(sight, connection, member);
     for (const group of connection.groups) {
       judgeIntent(sight, connection, group);
@@ -56,6 +57,20 @@ function judgeClaims({ seen, connections, accuse }: Sight): void {
       ? 'claim_left_by_fault'
       : 'claim_left';
     accuse('nothing_lost', cause, { connection: owner.name, group: String(group) }, sentence);
+  }
+}
+
+/** Of two SCIM requests that name a group differently each raises the version: else one was acknowledged and lost. */
+function judgeVersions({ seen, accuse }: Sight, { name }: Sighted): void {
+  const named = new Map<string, string>();
+  for (const { saying, source, instant, sequence } of seen.directory.heard(name)) {
+    if (source !== 'scim' || saying.group === undefined || saying.name == null) continue;
+    const version = `${saying.group} ${instant} ${sequence}`;
+    const other = named.get(version) ?? saying.name;
+    named.set(version, other);
+    if (other === saying.name) continue;
+    const sentence = `Two requests were acknowledged with the version ${sequence} of the group ${saying.group}; expected one name for one version, but they set "${other}" and "${saying.name}".`;
+    accuse('nothing_lost', 'one_version_for_two', { connection: name, group: saying.group }, sentence);
   }
 }
 
