@@ -101,7 +101,9 @@ async function shownTo(
     holds: holds.map(({ group, hold }) => ({ group, digest: hold.digest, decision: hold.decision.kind })),
     pending: pending.map(({ group, member, cause }) => `${group} ${member} ${cause}`),
     groups,
-    deadLetters: survey.complete ? survey.messages.map(({ id }) => id) : undefined,
+    // A command that runs at the same time hides the messages that it reads.
+    deadLetters:
+      survey.complete && survey.inFlightElsewhere === 0 ? survey.messages.map(({ id }) => id) : undefined,
   };
 }
 

@@ -535,7 +535,7 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
   const { listed, settings, state } = facts;
   const { former } = state;
   if (listed === undefined || listed.ageMs > LISTING_AGE_MS) return { kind: 'list', ageMs: LISTING_AGE_MS };
-  const { candidates, known } = alreadyThere(after, listed.groups, settings.adoptExisting);
+  const { candidates, known, ...odd } = alreadyThere(after, listed.groups, settings.adoptExisting);
   const late = lateCreation(facts, listed.groups);
   const found = [...previousGroup(state), ...(late === undefined ? candidates : [late])];
   const adopted = decideAdoption(facts, found);
@@ -545,7 +545,7 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
   const absence = isUnproven ? decideAbsence(facts, undefined) : 'gone';
   if (absence !== 'gone') return absence;
   // A wrong route lists no group: what this one had before is there all the same, and not what is made now.
-  return { kind: 'write', plan, known: former ? [...known, former.platformId] : known, ...guarded };
+  return { kind: 'write', plan, known: former ? [...known, former.platformId] : known, ...odd, ...guarded };
 }
 
 /** What an earlier creation of ours made after all, though it was looked for in vain. */

@@ -12,13 +12,14 @@ import type { Question } from '../../plan/decide.ts';
 import type { WantedGroup } from '../../plan/draft.ts';
 import type { Facts, HeldUsers, PendingMember, Standing, Views, Wanted } from '../../plan/facts.ts';
 import { isOurCreation } from '../../plan/foreign.ts';
+import { mayBeAny } from '../../plan/names.ts';
 import { atOnce } from '../gather.ts';
 import { isUnshownLately, refusedRevisionOf, standingOf } from '../member-standing.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import { type UserState, type UserStore, undescribed } from '../ports/desired.ts';
 import { GONE } from '../ports/people.ts';
-import type { Platform } from '../ports/platform.ts';
+import { type Platform, PlatformFailure } from '../ports/platform.ts';
 import { LARGE_GROUP, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { copyOf } from '../walk.ts';
 import { type Resolution, type ResolvePeople, resolveUsers } from './resolve.ts';
@@ -191,13 +192,27 @@ async function lookForCreation<Known extends Facts>(facts: Known, reading: Readi
       return { ...facts, views, look: observed, listed: { groups, ageMs: 0 } };
     }
   }
+  refuseMoreOdd(groups, state.intent?.oddBefore);
   return { ...facts, views, look: 'gone' };
+}
+
+/**
+ * If an intent does not name all groups of another form that existed before the POST, their number shows whether the POST
+ * made one more of them. Then the creation stays unsettled, as it does while such a group cannot be read.
+ * @throws PlatformFailure
+ */
+function refuseMoreOdd(groups: readonly ListedGroup[], oddBefore = Number.POSITIVE_INFINITY): void {
+  const odd = groups.filter(mayBeAny).length;
+  if (odd <= oddBefore) return;
+  const message = `expected at most ${oddBefore} groups in a form other than specified, as before the creation, got ${odd}`;
+  throw new PlatformFailure('unavailable', message, { status: 200 });
 }
 
 /** An odd group that may be ours is asked for by id: while it cannot be read, the creation stays unsettled. */
 async function wholeOf({ id, spokeId }: ListedGroup, { intent }: GroupState, { platform }: Reading) {
   const isTheirs =
-    intent?.known?.includes(id as PlatformGroupId) || (spokeId !== null && spokeId !== intent?.spokeId);
+    intent?.known?.includes(id as PlatformGroupId) ||
+    (spokeId === null ? intent?.oddBefore !== undefined : spokeId !== intent?.spokeId);
   return isTheirs ? undefined : platform.groups.get(id as PlatformGroupId);
 }
 

@@ -82,7 +82,7 @@ async function isCreated(observed: ObservedGroup, { write, intent, round, turn }
 }
 
 async function openIntent(
-  { plan, known, consumes, isReserved }: Write,
+  { plan, known, oddBefore, consumes, isReserved }: Write,
   { state, reservation }: Round,
   { ports }: Turn,
 ): Promise<Intent | undefined> {
@@ -96,6 +96,7 @@ async function openIntent(
     name: plan.after?.name ?? '',
     spokeId: plan.after?.spokeId ?? '',
     known,
+    ...(oddBefore === undefined ? {} : { oddBefore }),
     ...(isReserved && reservation !== undefined ? { reserved: recordOf(reservation) } : {}),
     ...(consumes === undefined ? {} : { consumes }),
     ...(view === undefined ? {} : { view }),
