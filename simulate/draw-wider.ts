@@ -18,7 +18,14 @@ import { between, type Random, some, weighted } from './random.ts';
  */
 
 /** The share of connections, or of connections with SCIM, that have each of these. */
-export const SHARES = { numbers: 0.4, ties: 0.35, lateRequests: 0.6, erasures: 0.3, newUserIds: 0.25 };
+export const SHARES = {
+  numbers: 0.4,
+  ties: 0.35,
+  lateRequests: 0.6,
+  erasures: 0.3,
+  newUserIds: 0.25,
+  newGroups: 0.35,
+};
 
 const AT_ONCE: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
 
@@ -30,7 +37,8 @@ interface Place {
 /** Everything of this page, for one connection. */
 export function drawWider(random: Random, { town, endMs }: Place): readonly Happening[] {
   const parts = { numbers: drawNumbered, ties: drawTies, lateRequests: drawLateRequests };
-  const all = { ...parts, erasures: drawErasures, newUserIds: drawNewUserIds };
+  const others = { erasures: drawErasures, newUserIds: drawNewUserIds, newGroups: drawNewGroups };
+  const all = { ...parts, ...others };
   const chosen = (Object.keys(all) as (keyof typeof all)[]).filter((kind) =>
     kind === 'numbers' ? town.hasNumbers : random.fork(`share ${kind}`).chance(SHARES[kind]),
   );
@@ -109,6 +117,26 @@ function drawNumbered(random: Random, { town, endMs }: Place): readonly Happenin
       number: next,
     }),
   ];
+}
+
+/**
+ * Only in long runs: employees who are in no group for more than 430 days, or were in none before, and join again. Events
+ * never give the addresses of these members (`h…`): one profile did, at the beginning.
+ */
+export function drawComebacks(random: Random, { town, endMs }: Place): readonly Happening[] {
+  const { name: connection, people, groups } = town;
+  const handed = people
+    .filter(({ role, email, state }) => /-h\d+$/.test(role) && email !== null && state === undefined)
+    .map(({ role }) => role.slice(roleOf(connection, '').length));
+  return some(random, handed, 3).flatMap((member): Happening[] => {
+    const leftMs = between(random, 2, 40) * DAY_MS;
+    const backMs = Math.min(leftMs + between(random, 480, 650) * DAY_MS, endMs - 2 * DAY_MS);
+    const leaves = groups.map((group, index) =>
+      say(connection, leftMs + index * 1_000, { kind: 'leave', group, members: [member] }),
+    );
+    const joins = say(connection, backMs, { kind: 'join', group: random.pick(groups), members: [member] });
+    return [...leaves, joins];
+  });
 }
 
 /** Two or three events with one stamp and different content, which arrive in any order. */
@@ -194,6 +222,20 @@ function drawErasures(random: Random, { town, endMs }: Place): readonly Happenin
     });
     return [leaves, erases];
   });
+}
+
+/** Settings change while the index does not show a new group yet. */
+function drawNewGroups(random: Random, { town, endMs }: Place): readonly Happening[] {
+  const { name: connection } = town;
+  const atMs = anyTime(random, endMs);
+  const group = `new-${connection}`;
+  const name = `New ${connection}`;
+  const setMs = atMs + between(random, 10_000, 80_000);
+  const value = random.pick(['{name} ({id})', '{name} [{connection}]']);
+  return [
+    say(connection, atMs, { kind: 'snapshot', group, name, members: ['p0', 'p1'], parts: 1 }),
+    { atMs: setMs, connection, actor: 'operator', deed: { kind: 'set', key: 'nameTemplate', value } },
+  ];
 }
 
 /** The platform gives an employee another user id: two accounts were merged, or one was made again. */

@@ -6,7 +6,7 @@ import {
   drawDeepTrouble,
   drawTrouble,
 } from './draw-trouble.ts';
-import { drawWider, numberedPeople, SHARES } from './draw-wider.ts';
+import { drawComebacks, drawWider, numberedPeople, SHARES } from './draw-wider.ts';
 import type { ConnectionSpec, Happening, LambdaName, Life, Traits, Way } from './life.ts';
 import { DAY_MS } from './life.ts';
 import { PLAIN_TRAITS } from './platform/platform.ts';
@@ -18,6 +18,8 @@ export interface DrawOptions {
   /** Trouble to keep (`temper:writes_503`, `somebody.edit`, `crash`, `late`, `okta` …); all where nothing is said. */
   readonly only?: readonly string[];
   readonly scale?: keyof typeof SCALES;
+  /** Two years with few happenings instead of some days with many. */
+  readonly long?: boolean;
   /** So many deaths of functions besides. */
   readonly crashes?: number;
 }
@@ -27,20 +29,27 @@ const SCALES = {
   normal: { groups: 30, people: 100, deedsPerDay: 20 },
 };
 
+const LONG_DAYS = 730;
+/** As many as of three days. */
+const LONG_DEEDS = 60;
+
 /** Everything of a life, from its seed. */
 export function drawLife(
   seed: number,
-  { days = 7, only, scale = 'normal', crashes = 0 }: DrawOptions = {},
+  { long = false, days = long ? LONG_DAYS : 7, only, scale = 'normal', crashes = 0 }: DrawOptions = {},
 ): Life {
   // Seeds that follow each other begin alike; their hashes do not.
   const random = seededRandom(seed).fork('life');
   const towns = drawTowns(random.fork('towns'), SCALES[scale]);
   const endMs = days * DAY_MS;
   const happenings = towns.flatMap((town) => {
-    const deeds = Math.round(days * SCALES[scale].deedsPerDay * town.share);
+    const deeds = Math.round((long ? LONG_DEEDS : days * SCALES[scale].deedsPerDay) * town.share);
     const rhythm = drawRhythm(random.fork(`rhythm ${town.name}`), town, { deeds, endMs });
     const trouble = drawTrouble(random.fork(`trouble ${town.name}`), town, { ...rhythm, towns, endMs });
-    const wider = drawWider(random.fork(`wider ${town.name}`), { town, endMs });
+    const wider = [
+      ...drawWider(random.fork(`wider ${town.name}`), { town, endMs }),
+      ...(long ? drawComebacks(random.fork(`comebacks ${town.name}`), { town, endMs }) : []),
+    ];
     const changed = new Set(wider.flatMap(({ deed }) => (deed.kind === 'new_user_id' ? [deed.role] : [])));
     const conversions = drawConversions(random.fork(`conversions ${town.name}`), town, endMs, changed);
     return [...rhythm.happenings, ...trouble, ...conversions, ...wider];

@@ -354,6 +354,15 @@ const BUGS: Readonly<Record<string, Bug>> = {
     })),
     '"way":{"form":"scim_request","time":"none","lateMs":[1-9]',
   ],
+  marked_once: [
+    'changed settings reach only those groups that the index shows at that moment',
+    at('index', (index, _, actor) => ({
+      async *all(connection, which) {
+        if (actor !== 'pump' || which !== undefined) yield* index.all(connection, which);
+      },
+    })),
+    '"kind":"snapshot","group":"new-',
+  ],
   levels_lie: [
     'levels say that no group waits for long, and that none is held or failed',
     at('index', (index, { clock }) => ({

@@ -14,6 +14,7 @@ import { HOUR_MS, MINUTE_MS } from './life.ts';
 import { judgeShown, type Shown, type Truth, truthOf } from './oracles/shown.ts';
 import { queueUrl } from './queues.ts';
 import { between } from './random.ts';
+import { afterSilence } from './silence.ts';
 import type { Seen } from './world.ts';
 
 /** The index may be two minutes late; what has not changed for longer must be shown. */
@@ -40,7 +41,7 @@ export function startShowing(cloud: Cloud, seen: Seen, endsMs: number): void {
     cloud.time.at(atMs, () => {
       if (cloud.isOver) return;
       ask();
-      again(atMs + between(random, AT_LEAST_MS, AT_MOST_MS));
+      again(afterSilence(cloud, atMs + between(random, AT_LEAST_MS, AT_MOST_MS)));
     });
   again(cloud.nowMs() + between(random, HOUR_MS, AT_LEAST_MS));
   cloud.time.at(endsMs - 10 * MINUTE_MS, ask);

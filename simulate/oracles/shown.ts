@@ -30,10 +30,11 @@ export function truthOf(seen: Seen, name: string): Truth {
   const groups = new Map<string, StoredGroup>();
   const pending = new Set<string>();
   const prefix = partitionOf(name, '');
-  for (const item of seen.items.values()) {
-    if (!item.pk.startsWith(prefix)) continue;
+  for (const [key, item] of seen.items) {
+    if (!key.startsWith(prefix)) continue;
     const group = String(item['group'] ?? '');
-    if (item.sk === 'GROUP' && item['rev'] !== undefined) groups.set(group, item as unknown as StoredGroup);
+    if (key.endsWith(' GROUP') && item['rev'] !== undefined)
+      groups.set(group, item as unknown as StoredGroup);
     const { member, pendingCause } = item as unknown as StoredMember;
     if (pendingCause !== undefined) pending.add(`${group} ${member} ${pendingCause}`);
   }

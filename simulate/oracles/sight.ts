@@ -96,6 +96,8 @@ export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
   const owners = new Map<string, Owner>();
   const firstCompany = new Map<string, string>();
   const letters = new Set<string>();
+  /** Drift records that were ever seen, with what was seen of them last: the table deletes them after 400 days. */
+  const drifts = new Map<string, StoredDrift>();
 
   return (seen, isEnd) => {
     const accuse: Sight['accuse'] = (oracle, cause, about, sentence) => {
@@ -113,7 +115,8 @@ export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
       const first = firstCompany.get(name) ?? company;
       firstCompany.set(name, first);
       const ledger = ledgers.get(company);
-      if (first === company) return ledger === undefined ? [] : [sighted(seen, ledger, name, company)];
+      if (first === company)
+        return ledger === undefined ? [] : [sighted(seen, { ledger, drifts, name, company })];
       const sentence = `The name ${name} belongs to ${first} for ever; expected it to be refused, but it is connected to ${company}.`;
       accuse('ownership', 'name_of_another_company', { connection: name }, sentence);
       return [];
@@ -156,7 +159,11 @@ export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
   };
 }
 
-function sighted(seen: Seen, ledger: Ledger, name: string, company: string): Sighted {
+interface Sighting extends Pick<Sighted, 'name' | 'company' | 'ledger'> {
+  readonly drifts: Map<string, StoredDrift>;
+}
+
+function sighted(seen: Seen, { ledger, drifts, name, company }: Sighting): Sighted {
   const platform = seen.platforms.get(company) as SimulatedPlatform;
   const stored = readItem<{ settings: ConnectionSettings; observing?: boolean }>(
     seen,
@@ -202,9 +209,14 @@ function sighted(seen: Seen, ledger: Ledger, name: string, company: string): Sig
     isHalfHeard: (group) => SCIM_ID.test(group) && isScimInDoubt(past, name),
     gate: readItem<{ state: string }>(seen, `C#${name} GATE`)?.state ?? 'open',
     groups: [...reading.changedAtMs.keys()],
-    drift: lazily((group: string) =>
-      seen.under<StoredDrift>(`C#${name}`, 'DRIFT#').filter((record) => record.group === group),
-    ),
+    drift: lazily((group: string) => {
+      const stored = seen.under<StoredDrift>(`C#${name}`, 'DRIFT#').filter((one) => one.group === group);
+      if (seen.life.days < DRIFT_KEPT_DAYS) return stored;
+      for (const one of stored) drifts.set(`${name} ${one.id}`, one);
+      return [...drifts].flatMap(([key, one]) =>
+        key.startsWith(`${name} `) && one.group === group ? [one] : [],
+      );
+    }),
     held: lazily((group: string) => {
       const { hold, approval } = item(group) ?? {};
       const isWritten = ({ decision: { kind, atMs = 0 } }: StoredHold) =>
@@ -225,6 +237,8 @@ function sighted(seen: Seen, ledger: Ledger, name: string, company: string): Sig
     deedMs: latest(seen.operators.deeds.map((one) => (concerns(one, name) ? one.atMs : 0))),
   };
 }
+
+const DRIFT_KEPT_DAYS = 400;
 
 /** Dead letters of all companies lie in one queue, and are replayed together. */
 const concerns = ({ connection, kind }: Seen['operators']['deeds'][number], name: string): boolean =>

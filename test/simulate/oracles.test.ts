@@ -699,6 +699,23 @@ describe('nothing is lost', () => {
       (w) => w.item({ intent: { id: 'i', action: 'put', atMs: START_MS } }),
       'open_intent',
     ],
+    [
+      'a present member is stored with an end',
+      (w) => w.items.set('G#a#g1 M#m1', { ...w.items.get('G#a#g1 M#m1'), expiresAt: 1 }),
+      'present_member_expires',
+    ],
+    [
+      'a member who left is stored with an end',
+      (w) => [w.leave('m2', 2), Object.assign(w.items.get('G#a#g1 M#m2') ?? {}, { expiresAt: 1 }), w.loses()],
+    ],
+    [
+      'two names of a group were acknowledged with one version',
+      (w) =>
+        ['one', 'two'].map((name) =>
+          w.event({ saying: { kind: 'name', group: 'g1', name }, source: 'scim', sequence: 3n }),
+        ),
+      'one_version_for_two',
+    ],
     ['a claim is left', (w) => w.items.set('L#acme#1 p7', CLAIM), 'claim_left'],
     ['a claim is over', (w) => w.items.set('L#acme#1 p7', { ...CLAIM, expiresAt: 1 })],
     ['a member was never stored', (w) => w.items.delete('G#a#g1 M#m2'), 'register'],
@@ -878,6 +895,26 @@ describe('on record', () => {
     expect(causesOf(change, { hours: 20 })).toEqual(['on_record drift_without_initiator']);
     expect(causesOf(change, { hours: 4 })).toEqual([]);
   });
+});
+
+describe('a person who was erased', () => {
+  const attributes = (hour: number, value: string) => ({ email: { value, stamp: stampOf(hour) } });
+  const erased = (w: World, said: object) => [
+    w.deed({ kind: 'forget', member: 'm9' }),
+    w.items.set('U#a#m9 USER', { member: 'm9', erasedMs: START_MS + HOUR_MS, attributes: said }),
+    w.items.set('G#a# A#1', {
+      atMs: w.time.nowMs,
+      action: 'forget',
+      cause: 'operator',
+      actor: { kind: 'operator', id: 'operator' },
+      outcome: 'written',
+    }),
+  ];
+  judges('erased', NOT_YET, [
+    ['is known by an attribute from before', (w) => erased(w, attributes(0, 'm9@a.test')), 'attributes_kept'],
+    ['is known by nothing from before', (w) => erased(w, attributes(0, ''))],
+    ['is known by an attribute from after', (w) => erased(w, attributes(2, 'm9@a.test'))],
+  ]);
 });
 
 describe('one decision', () => {
