@@ -129,8 +129,9 @@ export function drawComebacks(random: Random, { town, endMs }: Place): readonly 
     .filter(({ role, email, state }) => /-h\d+$/.test(role) && email !== null && state === undefined)
     .map(({ role }) => role.slice(roleOf(connection, '').length));
   return some(random, handed, 3).flatMap((member): Happening[] => {
-    const leftMs = between(random, 2, 40) * DAY_MS;
-    const backMs = Math.min(leftMs + between(random, 480, 650) * DAY_MS, endMs - 2 * DAY_MS);
+    // A long run makes the days between them more than 430.
+    const leftMs = DAY_MS + between(random, 0, 12 * HOUR_MS);
+    const backMs = endMs - between(random, 2 * HOUR_MS, 12 * HOUR_MS);
     const leaves = groups.map((group, index) =>
       say(connection, leftMs + index * 1_000, { kind: 'leave', group, members: [member] }),
     );

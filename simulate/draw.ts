@@ -29,14 +29,15 @@ const SCALES = {
   normal: { groups: 30, people: 100, deedsPerDay: 20 },
 };
 
-const LONG_DAYS = 730;
-/** As many as of three days. */
+/** In a long run each day with happenings is the first of so many: seven are two years. */
+const STRETCHED_DAYS = 104;
+const stretched = (atMs: number) => (atMs % DAY_MS) + Math.floor(atMs / DAY_MS) * STRETCHED_DAYS * DAY_MS;
 const LONG_DEEDS = 60;
 
 /** Everything of a life, from its seed. */
 export function drawLife(
   seed: number,
-  { long = false, days = long ? LONG_DAYS : 7, only, scale = 'normal', crashes = 0 }: DrawOptions = {},
+  { long = false, days = 7, only, scale = 'normal', crashes = 0 }: DrawOptions = {},
 ): Life {
   // Seeds that follow each other begin alike; their hashes do not.
   const random = seededRandom(seed).fork('life');
@@ -71,9 +72,16 @@ export function drawLife(
   const actors = random.fork('actors');
   const sorted = happenings
     .filter(({ atMs }) => atMs >= 0 && atMs < endMs)
+    .map((one) => (long ? { ...one, atMs: stretched(one.atMs) } : one))
     .toSorted((a, b) => a.atMs - b.atMs)
     .map((one) => (one.actor === 'directory' ? { ...one, way: withActor(actors, one.way) } : one));
-  const life = { seed, days, coalesceSeconds: Number(coalesceSeconds), connections, happenings: sorted };
+  const life = {
+    seed,
+    days: long ? days * STRETCHED_DAYS : days,
+    coalesceSeconds: Number(coalesceSeconds),
+    connections,
+    happenings: sorted,
+  };
   return only === undefined ? life : keepOnly(life, new Set(only.map(plainName)));
 }
 

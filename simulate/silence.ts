@@ -2,7 +2,7 @@ import type { Cloud } from './cloud.ts';
 import { DAY_MS, type Happening, HOUR_MS, type Life, MINUTE_MS, START_MS } from './life.ts';
 
 /** Work that a happening begins is done after so long, or shows as waiting. */
-const DONE_AFTER_MS = 2 * DAY_MS;
+const DONE_AFTER_MS = DAY_MS;
 /** The longest step in time while nothing happens and nothing waits. */
 const STEP_MS = 8 * HOUR_MS;
 const BEFORE_NEXT_MS = 10 * MINUTE_MS;

@@ -251,6 +251,14 @@ function judgeCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): v
   // The connections of one company are checked one after the other, and a check that died proves nothing.
   if (!isAlone || last === undefined || last.atMs > shown.atMs - CHECKED_WITHIN_MS) return;
   if (last.tempers.length > 0 && last.status === 200) return;
+  // Where no token could be had, the check ends before it asks the platform.
+  const isRefused = seen.platforms
+    .get(company)
+    ?.calls.some(
+      ({ atMs, route, status }) =>
+        route === '/oauth/token' && atMs >= last.atMs - CHECKED_WITHIN_MS && status !== 200,
+    );
+  if (isRefused) return;
   if (isCloudUnwell(seen, last.atMs)) return;
   const isGood = last.status === 200;
   const count = shown.levels.found.find(({ subject }) => subject === 'credential')?.count ?? 0;
