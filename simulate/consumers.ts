@@ -220,6 +220,6 @@ async function carryOut(cloud: Cloud, request: ScimRequest, send: Send): Promise
 function revisionIn(etag: string | undefined, body: { meta?: { lastModified?: string } } | undefined) {
   const [, number] = /^W\/"(\d+)/.exec(etag ?? '') ?? [];
   const modifiedMs = Date.parse(body?.meta?.lastModified ?? '');
-  if (number === undefined || Number.isNaN(modifiedMs)) return undefined;
-  return { modifiedMs, number: BigInt(number) };
+  if (number === undefined) return undefined;
+  return { ...(!Number.isNaN(modifiedMs) && { modifiedMs }), number: BigInt(number) };
 }

@@ -28,6 +28,8 @@ export interface Heard {
   readonly id: string;
   readonly source: string;
   readonly arrivedAtMs: number;
+  /** Of a SCIM request: the version of the resource in its answer. */
+  readonly version?: bigint;
 }
 
 /** How far ahead a message may claim to be: the contract's bound, said again here. */
@@ -37,7 +39,8 @@ const MAX_AHEAD_MS = 5 * 60_000;
 export interface ScimAnswer {
   readonly atMs: number;
   readonly made?: string | undefined;
-  readonly revision?: { readonly modifiedMs: number; readonly number: bigint } | undefined;
+  /** An answer without a body does not say when the resource was modified. */
+  readonly revision?: { readonly modifiedMs?: number | undefined; readonly number: bigint } | undefined;
 }
 
 interface Sent {
@@ -125,6 +128,7 @@ export function createDirectoryRecord() {
           id: saying.group ?? saying.members?.[0]?.id ?? '',
           source: order.source,
           arrivedAtMs: atMs,
+          ...(revision !== undefined && { version: revision.number }),
         });
       }
       if (request.method === 'DELETE') {
@@ -167,7 +171,8 @@ interface Group {
 
 /** What came of all that was heard, in whatever order it came. */
 export function readAll(heard: readonly Heard[]): Reading {
-  const { groups, emails, numbers } = replayAll(heard.toSorted((a, b) => byOrder(a, b) || byTieRule(a, b)));
+  const sorted = inVersions(heard).toSorted((a, b) => byOrder(a, b) || byTieRule(a, b));
+  const { groups, emails, numbers } = replayAll(sorted);
   const existing = [...groups].filter(([, group]) => group.exists);
   return {
     groups: new Map(
@@ -179,6 +184,21 @@ export function readAll(heard: readonly Heard[]): Reading {
     numbers,
     changedAtMs: new Map([...groups].map(([id, { changedAtMs }]) => [id, changedAtMs])),
   };
+}
+
+/** SCIM requests about one resource stand in the order of its versions, whenever they were answered. */
+function inVersions(heard: readonly Heard[]): readonly Heard[] {
+  const latest = new Map<string, bigint>();
+  const versioned = heard.filter(({ version }) => version !== undefined);
+  if (versioned.length === 0) return heard;
+  const moved = new Map<Heard, Heard>();
+  for (const one of versioned.toSorted((a, b) => Number((b.version ?? 0n) - (a.version ?? 0n)))) {
+    const limit = latest.get(one.id) ?? one.instant;
+    const instant = one.instant > limit ? limit : one.instant;
+    latest.set(one.id, instant);
+    if (instant !== one.instant) moved.set(one, { ...one, instant });
+  }
+  return heard.map((one) => moved.get(one) ?? one);
 }
 
 function replayAll(sorted: readonly Heard[]) {

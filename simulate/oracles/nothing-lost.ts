@@ -63,13 +63,13 @@ function judgeClaims({ seen, connections, accuse }: Sight): void {
 /** Of two SCIM requests that name a group differently each raises the version: else one was acknowledged and lost. */
 function judgeVersions({ seen, accuse }: Sight, { name }: Sighted): void {
   const named = new Map<string, string>();
-  for (const { saying, source, instant, sequence } of seen.directory.heard(name)) {
-    if (source !== 'scim' || saying.group === undefined || saying.name == null) continue;
-    const version = `${saying.group} ${instant} ${sequence}`;
+  for (const { saying, version: number } of seen.directory.heard(name)) {
+    if (number === undefined || saying.group === undefined || saying.name == null) continue;
+    const version = `${saying.group} ${number}`;
     const other = named.get(version) ?? saying.name;
     named.set(version, other);
     if (other === saying.name) continue;
-    const sentence = `Two requests were acknowledged with the version ${sequence} of the group ${saying.group}; expected one name for one version, but they set "${other}" and "${saying.name}".`;
+    const sentence = `Two requests were acknowledged with the version ${number} of the group ${saying.group}; expected one name for one version, but they set "${other}" and "${saying.name}".`;
     accuse('nothing_lost', 'one_version_for_two', { connection: name, group: saying.group }, sentence);
   }
 }

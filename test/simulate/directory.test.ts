@@ -201,9 +201,8 @@ describe('requests to the SCIM server', () => {
     };
     answered({ kind: 'profile', member: 'q1', email: 'q1@a.test' }, { atMs: at(1), made: 'U1' });
     answered(name('s1'), { atMs: at(2), made: 'G1' });
-    const revision = (number: bigint) => ({ modifiedMs: at(3), number });
-    answered(leave('s1', 'q1'), { atMs: at(4), revision: revision(3n) });
-    answered(join('s1', 'q1'), { atMs: at(5), revision: revision(2n) });
+    answered(leave('s1', 'q1'), { atMs: at(4), revision: { modifiedMs: at(3), number: 3n } });
+    answered(join('s1', 'q1'), { atMs: at(5), revision: { number: 2n } });
     expect(shown(record.read('a'))).toEqual({ G1: ['s1'] });
   });
 

@@ -712,7 +712,7 @@ describe('nothing is lost', () => {
       'two names of a group were acknowledged with one version',
       (w) =>
         ['one', 'two'].map((name) =>
-          w.event({ saying: { kind: 'name', group: 'g1', name }, source: 'scim', sequence: 3n }),
+          w.event({ saying: { kind: 'name', group: 'g1', name }, source: 'scim', version: 3n }),
         ),
       'one_version_for_two',
     ],
