@@ -303,8 +303,8 @@ export function decideLook(facts: Facts): Decision | undefined {
   return state.missedAtMs === undefined ? undefined : clear(facts);
 }
 
-function waitForProof({ state, nowMs }: Facts, look: ObservedGroup): Wait | undefined {
-  const waitMs = mayPrecedeWriteForMs(look, state, nowMs);
+function waitForProof(facts: Facts, look: ObservedGroup): Wait | undefined {
+  const waitMs = mayPrecedeWriteForMs(look, facts);
   return waitMs > 0 ? { kind: 'wait', waitMs, why: UNPROVEN_READ } : undefined;
 }
 

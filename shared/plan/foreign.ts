@@ -1,10 +1,10 @@
 import type { Difference } from '../domain/drift.ts';
 import type { GroupField, WrittenFields } from '../domain/group-fields.ts';
 import { eachField, FIELD_NAMES, GROUP_FIELDS } from '../domain/group-fields.ts';
-import { type GroupState, type Intent, READS_BEHIND_MS } from '../domain/group-state.ts';
+import { type Intent, READS_BEHIND_MS } from '../domain/group-state.ts';
 import type { PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import type { ObservedGroup, View } from '../domain/view.ts';
-import type { Listing } from './facts.ts';
+import type { Facts, Listing } from './facts.ts';
 import { foldName, says } from './names.ts';
 import { compareText } from './plan.ts';
 
@@ -17,11 +17,16 @@ import { compareText } from './plan.ts';
  *   the known version | of any age        | 0
  *   another version   | under 60 s old    | the rest of the 60 s
  *   another version   | older             | 0: another client changed it
+ *
+ * The 60 s are less where the platform shows created groups sooner than that, as in the local stack.
  */
-export function mayPrecedeWriteForMs(shown: ObservedGroup, state: GroupState, nowMs: number): number {
+export function mayPrecedeWriteForMs(
+  shown: ObservedGroup,
+  { state, nowMs, createSettleMs }: Pick<Facts, 'state' | 'nowMs' | 'createSettleMs'>,
+): number {
   const { version, lastWriteAtMs = Number.NEGATIVE_INFINITY } = state;
   if (version === undefined || shown.version === version) return 0;
-  return Math.max(0, lastWriteAtMs + READS_BEHIND_MS - nowMs);
+  return Math.max(0, lastWriteAtMs + Math.min(READS_BEHIND_MS, createSettleMs) - nowMs);
 }
 
 /**

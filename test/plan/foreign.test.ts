@@ -93,14 +93,18 @@ it.each<[string, View | undefined, Partial<ObservedGroup>, boolean]>([
 
 it('a read of another version proves nothing until a minute after our last write', () => {
   const [v1, v2] = ['v1', 'v2'].map(versionToken) as [never, never];
-  const after = (version: never, state: object, nowMs: number) =>
-    mayPrecedeWriteForMs(observed('', { version }), { version: v2, ...state } as never, nowMs);
+  const after = (version: never, state: object, nowMs: number, createSettleMs = 600_000) =>
+    mayPrecedeWriteForMs(observed('', { version }), {
+      state: { version: v2, ...state } as never,
+      ...{ nowMs, createSettleMs },
+    });
   const written = { lastWriteAtMs: 1_000 };
   expect([1_000, 2_000, 61_000, 99_000].map((nowMs) => after(v1, written, nowMs))).toEqual([
     60_000, 59_000, 0, 0,
   ]);
   expect(after(v2, written, 2_000)).toBe(0);
   expect(after(v1, {}, 2_000)).toBe(0);
+  expect(after(v1, written, 2_000, 5_000)).toBe(4_000);
   expect(after(v1, { ...written, version: undefined }, 2_000)).toBe(0);
 });
 

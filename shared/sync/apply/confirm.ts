@@ -151,15 +151,16 @@ async function markUnshown(
  */
 async function shownAfter(
   answered: ObservedGroup | undefined,
-  { write: { plan }, intent, round: { state }, turn }: Writing,
+  { write: { plan }, intent, round, turn }: Writing,
 ): Promise<ObservedGroup | undefined> {
   if (answered === undefined || showsWrite(plan, answered)) return answered;
   const fetched = await turn.platform.groups.get(answered.id as PlatformGroupId);
-  const known = { ...state, version: answered.version };
+  const state = { ...round.state, version: answered.version };
+  const known = { ...round, state, nowMs: turn.ports.clock() };
   const isUnproven =
     fetched === undefined ||
     fetched.version === intent.versionBefore ||
-    (!showsWrite(plan, fetched) && mayPrecedeWriteForMs(fetched, known, turn.ports.clock()) > 0);
+    (!showsWrite(plan, fetched) && mayPrecedeWriteForMs(fetched, known) > 0);
   return isUnproven ? answered : fetched;
 }
 
