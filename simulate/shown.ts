@@ -30,21 +30,22 @@ const AT_MOST_MS = 13 * HOUR_MS;
 export function startShowing(cloud: Cloud, seen: Seen, endsMs: number): void {
   const random = cloud.random.fork('showing');
   const notified = new Map<string, Map<Finding['subject'], Told>>();
-  const ask = () => {
-    for (const name of cloud.connections.keys()) {
+  // One after the other: who reads a dead-letter queue hides its messages from the next.
+  const ask = async () => {
+    for (const name of [...cloud.connections.keys()]) {
       const told = notified.get(name) ?? new Map();
       notified.set(name, told);
-      cloud.start(showOne(cloud, seen, { name, told }));
+      await showOne(cloud, seen, { name, told });
     }
   };
   const again = (atMs: number) =>
     cloud.time.at(atMs, () => {
       if (cloud.isOver) return;
-      ask();
+      cloud.start(ask());
       again(afterSilence(cloud, atMs + between(random, AT_LEAST_MS, AT_MOST_MS)));
     });
   again(cloud.nowMs() + between(random, HOUR_MS, AT_LEAST_MS));
-  cloud.time.at(endsMs - 10 * MINUTE_MS, ask);
+  cloud.time.at(endsMs - 20 * MINUTE_MS, () => cloud.start(ask()));
 }
 
 /** What people were told of a subject last. */

@@ -48,19 +48,24 @@ export function afterSilence(cloud: Pick<Cloud, 'life' | 'table'>, atMs: number)
   const spells = known.get(life) ?? spellsOf(life);
   known.set(life, spells);
   const spell = spells.find(({ fromMs, untilMs }) => fromMs <= atMs && atMs < untilMs);
-  if (spell === undefined || isWaiting(table)) return atMs;
+  if (spell === undefined || isWaiting(table, atMs)) return atMs;
   return Math.min(atMs + STEP_MS, spell.untilMs);
 }
 
-const looked = new WeakMap<object, { readonly indexed: unknown; readonly isWaiting: boolean }>();
+const looked = new WeakMap<object, { readonly indexed: unknown; readonly untilMs: number }>();
 
-/** Whether any group is dirty: the index changes with it. */
-function isWaiting(table: Cloud['table']): boolean {
+/**
+ * Whether any group waits. One that has waited for days waits for a person, or for a platform that takes no names twice.
+ * The index changes with each group that begins or ends to wait.
+ */
+function isWaiting(table: Cloud['table'], atMs: number): boolean {
   const last = looked.get(table);
-  if (last !== undefined && last.indexed === table.indexed) return last.isWaiting;
-  const found = [...table.items.values()].some(
-    ({ sk, dirtySince, walk }) => (sk === 'GROUP' && dirtySince !== undefined) || walk !== undefined,
-  );
-  looked.set(table, { indexed: table.indexed, isWaiting: found });
-  return found;
+  if (last !== undefined && last.indexed === table.indexed) return atMs < last.untilMs;
+  let untilMs = 0;
+  for (const { sk, dirtySince, paused } of table.items.values()) {
+    if (sk === 'GROUP' && typeof dirtySince === 'number' && paused !== true)
+      untilMs = Math.max(untilMs, dirtySince + DONE_AFTER_MS);
+  }
+  looked.set(table, { indexed: table.indexed, untilMs });
+  return atMs < untilMs;
 }

@@ -22,6 +22,8 @@ export interface Truth {
   readonly groups: ReadonlyMap<string, StoredGroup>;
   readonly pending: ReadonlySet<string>;
   readonly deadLetters: ReadonlySet<string>;
+  /** Those that no other reader has taken. */
+  readonly visible: ReadonlySet<string>;
   readonly gate: string;
   readonly gateSinceMs: number | undefined;
 }
@@ -44,6 +46,9 @@ export function truthOf(seen: Seen, name: string): Truth {
     groups,
     pending,
     deadLetters: new Set(seen.queues.eventsDlq.map(({ id }) => id)),
+    visible: new Set(
+      seen.queues.eventsDlq.flatMap(({ id, visibleAtMs }) => (visibleAtMs <= seen.nowMs() ? [id] : [])),
+    ),
     gate: state,
     gateSinceMs: sinceMs,
   };
@@ -225,7 +230,7 @@ function judgeDeadLetters({ samples, shown: { deadLetters } }: Compared, wrong: 
   if (deadLetters === undefined) return;
   const ever = new Set(samples.flatMap((one) => [...one.deadLetters]));
   const missing = [...ever].find(
-    (id) => !deadLetters.includes(id) && samples.every((one) => one.deadLetters.has(id)),
+    (id) => !deadLetters.includes(id) && samples.every((one) => one.visible.has(id)),
   );
   const surplus = deadLetters.find((id) => !ever.has(id));
   if (missing !== undefined)

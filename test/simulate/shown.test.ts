@@ -22,6 +22,7 @@ const truth = (change: Partial<Truth> = {}): Truth => ({
   groups: new Map(GROUPS),
   pending: new Set(['fine m1 unknown']),
   deadLetters: new Set(['message-1']),
+  visible: new Set(['message-1']),
   gate: 'open',
   gateSinceMs: undefined,
   ...change,
@@ -129,7 +130,12 @@ describe('what an operator is shown', () => {
   });
 
   it('is not compared with what changed while it was asked for', () => {
-    const later = truth({ groups: new Map(GROUPS.slice(1)), pending: new Set(), deadLetters: new Set() });
+    const later = truth({
+      groups: new Map(GROUPS.slice(1)),
+      pending: new Set(),
+      deadLetters: new Set(),
+      visible: new Set(),
+    });
     const shown = {
       holds: [],
       pending: [],
