@@ -185,7 +185,7 @@ const SETTINGS: readonly (readonly [key: string, values: readonly unknown[]])[] 
   ['guard.perHourCount', [10, 50, 500]],
   ['includeStates', [['ACTIVE'], ['ACTIVE', 'HIRED']]],
   ['nameTemplate', ['{name}', '{name} [{id}]']],
-  ['groups.exclude', [['g1'], []]],
+  ['groups.exclude', [['g1', 'G1'], []]],
 ];
 
 const RARE = { pauseAll: 1, observe: 1, token: 1, farewell: 0.4 };

@@ -50,6 +50,10 @@ export interface Traits {
   readonly staleStatus: 409 | 412 | 400 | 422;
   readonly enforceVersionOnPatch: boolean;
   readonly echoSpokeId: boolean;
+  /** How the platform stores an external id that is sent. */
+  readonly spokeIds: 'exact' | 'folded';
+  /** Longer names are refused (400 or 422); null: none are. */
+  readonly longestName: number | null;
   /** What becomes of a name that is sent. */
   readonly names: 'exact' | 'trimmed' | 'folded';
   /** Whether a name may be used by one group only. */

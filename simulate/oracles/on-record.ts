@@ -58,7 +58,8 @@ function judgeWrite(sight: Sight, company: string, { write, taken }: Written): v
   const owner = sight.ownerOf(company, write.id, write.spokeId);
   if (owner === undefined || changesNothing({ write, taken })) return;
   // Another directory group may have taken the platform's over since.
-  const groups = new Set([owner.group, write.spokeId ?? owner.group]);
+  const { groupWith } = sight.connections.find(({ name }) => name === owner.connection) ?? {};
+  const groups = new Set([owner.group, groupWith?.(write.spokeId ?? '') ?? owner.group]);
   const audited = [...groups].flatMap((group) => auditOf(sight, owner.connection, group));
   const entries = audited.filter(
     (entry) => !taken.has(entry) && entry.action === write.action && entry.cause !== '',

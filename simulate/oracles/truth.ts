@@ -12,6 +12,7 @@ const GATE_OPENS_WITHIN_MS = 70 * MINUTE_MS;
 /** Tempers that lie about writes, or refuse them; a look still shows what is true. */
 const SEEN_THROUGH = new Set<Temper>([
   ...(['drops_users', 'keeps_users', 'refuses_user_422', 'late_writes'] as const),
+  ...(['answers_lag', 'refuses_name', 'refuses_spoke_id'] as const),
   ...(['writes_503', 'writes_403', 'writes_405', 'writes_423', 'writes_302'] as const),
 ]);
 
@@ -85,14 +86,14 @@ function judgeGroup(sight: Sight, connection: Sighted, group: string, memory: Me
 }
 
 /** Answers to a write that waiting does not mend, not long before it was given up. */
-const isRefused = ({ platform }: Sighted, group: string, item: StoredGroup): boolean =>
+const isRefused = ({ platform, isIdOf }: Sighted, group: string, item: StoredGroup): boolean =>
   platform.calls.some(
-    ({ atMs, method, id, spokeId, status, isStale }) =>
-      (spokeId === group || id === (item.platformId ?? '')) &&
+    ({ atMs, method, id, spokeId, status, isStale, tempers }) =>
+      (isIdOf(group, spokeId) || id === (item.platformId ?? '')) &&
       method !== 'GET' &&
       isStale !== true &&
       Math.abs(atMs - (item.failedAt ?? 0)) < HOUR_MS &&
-      [400, 404, 409, 412, 413, 422].includes(Number(status)),
+      ([400, 404, 409, 412, 413, 422].includes(Number(status)) || tempers.includes('deletes_ignored')),
   );
 
 const causeOf = ({ cause }: Difference, settled: string | undefined): string => {

@@ -52,10 +52,24 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
     JSON.stringify({ id, name, spokeId: traits.echoSpokeId ? spokeId : null, users, version }),
   );
   const ofGroup = (group: HeldGroup): Answer => ({ status: 200, text: textOf(group), group: group.id });
-  const ofWrite = (written: Written): Answer =>
+  const ofWrite = (written: Written, before?: HeldGroup): Answer =>
     written.group === undefined
       ? { ...refusal(written.status), isStale: written.isStale }
-      : ofGroup(written.group);
+      : ofGroup(withoutSome(lagging(written.group, before)));
+
+  /** The group as it was before the write, with the version from before or from after it. */
+  const lagging = (group: HeldGroup, before: HeldGroup | undefined): HeldGroup => {
+    if (before === undefined || before === group || !tempers.strikes('answers_lag')) return group;
+    return { ...before, version: random.pick([before.version, group.version]) };
+  };
+
+  /** The group without the users that the temper hides. */
+  const withoutSome = (group: HeldGroup): HeldGroup => {
+    const users = group.users.filter((user) => !tempers.isAbout('answers_lack_users', user));
+    if (users.length === group.users.length) return group;
+    tempers.fire('answers_lack_users');
+    return { ...group, users };
+  };
 
   const list = (): Answer => {
     const isDenying = tempers.find('list_denies') !== undefined;
@@ -66,7 +80,15 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
       chronicle.fired('trait:listLagMs');
     const visible = isDenying ? old.filter((group) => !isDenied('list_denies', group)) : old;
     if (visible.length < old.length) tempers.fire('list_denies');
-    return { status: 200, text: `[${[...visible.map(textOf), ...odd].join()}]` };
+    return { status: 200, text: `[${[...cut(visible).map(textOf), ...odd].join()}]` };
+  };
+
+  /** A list that lacks its end or a part in the middle. */
+  const cut = (all: readonly HeldGroup[]): readonly HeldGroup[] => {
+    if (all.length === 0 || !tempers.strikes('list_cut')) return all;
+    const from = random.below(all.length);
+    const to = random.chance(0.5) ? all.length : from + 1 + random.below(all.length - from);
+    return [...all.slice(0, from), ...all.slice(to)];
   };
 
   const isListed = (role: string) => !(tempers.isAbout('list_denies', role) && tempers.fire('list_denies'));
@@ -87,7 +109,25 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
     const group = traits.getLagMs === 0 ? now : groups.asOf(clock() - traits.getLagMs, id);
     if (group !== now) chronicle.fired('trait:getLagMs');
     const isDeniedNow = group !== undefined && isDenied('get_denies', group) && tempers.fire('get_denies');
-    return group === undefined || isDeniedNow ? refusal(404) : ofGroup(group);
+    return group === undefined || isDeniedNow || isDeniedOnce(id)
+      ? refusal(404)
+      : ofGroup(withoutSome(group));
+  };
+
+  const isDeniedOnce = (id: string) => groups.held.has(id) && tempers.strikes('answers_404');
+
+  const change = (method: 'PUT' | 'PATCH', id: string, body: Request['body'], author: Author): Answer => {
+    const before = groups.held.get(id);
+    return isDeniedOnce(id) ? refusal(404) : ofWrite(groups.change(method, id, body, author), before);
+  };
+
+  /** An answer without effect says that the group is gone. */
+  const remove = (id: string, author: Author): Answer => {
+    if (groups.held.has(id) && tempers.strikes('deletes_ignored')) {
+      const status = random.pick([200, 204, 404]);
+      return status === 404 ? refusal(404) : { status, text: status === 204 ? '' : '{"ok":true}' };
+    }
+    return found(groups.remove(id, author).group && { ok: true }, 404);
   };
 
   const activity = (query: URLSearchParams): Answer => {
@@ -152,11 +192,11 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
         case 'create':
           return ofWrite(groups.create(body, author));
         case 'put':
-          return ofWrite(groups.change('PUT', id, body, author));
+          return change('PUT', id, body, author);
         case 'patch':
-          return ofWrite(groups.change('PATCH', id, body, author));
+          return change('PATCH', id, body, author);
         case 'delete':
-          return found(groups.remove(id, author).group && { ok: true }, 404);
+          return remove(id, author);
         case 'get':
           return get(id);
         case 'list':

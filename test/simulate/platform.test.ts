@@ -176,6 +176,31 @@ const CASES: readonly Case[] = [
     outcome: failed('BadRequestError', 422),
     users: BEFORE,
   },
+  {
+    temper: 'refuses_name',
+    act: ({ client, platform }, id) =>
+      client.groups.patch(id, { name: 'Team', version: platform.groups.get(id)?.version ?? '' }),
+    outcome: { name: 'BadRequestError' },
+    users: BEFORE,
+  },
+  {
+    temper: 'refuses_spoke_id',
+    act: ({ client, platform }, id) =>
+      client.groups.patch(id, { spokeId: 'd3', version: platform.groups.get(id)?.version ?? '' }),
+    outcome: { name: 'BadRequestError' },
+    users: BEFORE,
+  },
+  { temper: 'answers_lag', act: removal, outcome: { users: BEFORE }, users: AFTER },
+  { temper: 'answers_lack_users', about: ['u-a'], act: removal, outcome: { users: [] }, users: AFTER },
+  { temper: 'answers_lack_users', about: ['u-a'], act: get, outcome: { users: ['u-b'] } },
+  { temper: 'answers_404', act: get, outcome: failed('NotFoundError', 404) },
+  { temper: 'answers_404', act: removal, outcome: failed('NotFoundError', 404), users: BEFORE },
+  {
+    temper: 'deletes_ignored',
+    act: ({ client }, id) => client.groups.delete(id).then((deleted) => ({ deleted })),
+    outcome: { deleted: expect.stringMatching(/deleted|absent/) },
+    users: BEFORE,
+  },
   { temper: 'answers_other_group', act: removal, outcome: { spokeId: 'd2' }, users: AFTER },
   { temper: 'answers_html', act: removal, outcome: failed('UnexpectedBodyError', 200), users: AFTER },
   { temper: 'answers_half', act: removal, outcome: failed('UnexpectedBodyError', 200), users: AFTER },
@@ -294,6 +319,27 @@ describe('a temper', () => {
     expect(await world.outcome(cursorAt(after))).toEqual(after);
   });
 
+  it('list_cut leaves out the end of the list or a part in the middle', async () => {
+    const world = stage();
+    const ids = ['d1', 'd2', 'd3', 'd4'];
+    for (const id of ids) await world.outcome(world.create(id));
+    world.platform.begin({ kind: 'temper', temper: 'list_cut', forMs: HOUR_MS });
+    const lists: string[][] = [];
+    for (let left = 12; left > 0; left -= 1) lists.push((await world.outcome(list(world))) as string[]);
+    expect(lists.every((one) => one.length < ids.length)).toBe(true);
+    expect(lists.some((one) => one.at(-1) !== 'd4')).toBe(true);
+    expect(lists.some((one) => one.at(-1) === 'd4' && one.length > 1)).toBe(true);
+    expect(world.fired.get('temper:list_cut')).toBe(12);
+  });
+
+  it.each(['refuses_name', 'refuses_spoke_id'] as const)('%s accepts members alone', async (temper) => {
+    const world = stage();
+    const { id } = (await world.outcome(world.create('d1', BEFORE))) as { id: string };
+    world.platform.begin({ kind: 'temper', temper, forMs: HOUR_MS });
+    expect(await world.outcome(removal(world, id))).toMatchObject({ users: AFTER });
+    expect(world.fired.get(`temper:${temper}`)).toBeUndefined();
+  });
+
   it('by its share it chooses the same users for as long as it lasts', async () => {
     const world = stage();
     world.platform.begin({ kind: 'temper', temper: 'drops_users', forMs: HOUR_MS, share: 0.5 });
@@ -361,6 +407,19 @@ describe('traits', () => {
     expect(world.platform.groups.size).toBe(1);
     for (const trait of ['installer', 'names', 'uniqueNames'])
       expect(world.fired.get(`trait:${trait}`)).toBeGreaterThan(0);
+  });
+
+  it('the case of an external id is folded, and a name that is too long is refused by itself', async () => {
+    const world = stage({ spokeIds: 'folded', longestName: 8 });
+    const made = (await world.outcome(world.create('D1', BEFORE, 'Crew'))) as { id: string; version: string };
+    expect(made).toMatchObject({ spokeId: 'd1' });
+    const { id, version } = made;
+    const named = world.client.groups.patch(id, { name: 'A long name', version });
+    expect([400, 422]).toContain(((await world.outcome(named)) as { status: number }).status);
+    expect([...world.platform.refusedValues.keys()]).toEqual(['A long name']);
+    expect(await world.outcome(removal(world, id))).toMatchObject({ users: AFTER, name: 'Crew' });
+    expect(world.fired.get('trait:spokeIds')).toBeGreaterThan(0);
+    expect(world.fired.get('trait:longestName')).toBe(1);
   });
 
   it('a new group is missing from the list and by id for a while, its events from the feed', async () => {
