@@ -5,6 +5,7 @@ import { tellsOfDeletion } from './attribute.ts';
 import type { Decision, Wait } from './decision.ts';
 import { absenceLimits, existence, type PresenceInList } from './existence.ts';
 import type { Facts } from './facts.ts';
+import { mayBeSpokeId } from './names.ts';
 
 /** A list of the platform's groups may be this old when it decides about a creation or is searched for a spokeId. */
 export const LISTING_AGE_MS = 60_000;
@@ -127,12 +128,17 @@ export function decideAdoption(facts: Facts, candidates: readonly ListedGroup[])
     if (why === 'not_found') {
       const absence = decideAbsence(facts, candidate.id as PlatformGroupId);
       if (absence !== 'gone') return absence;
-    } else if (candidate.spokeId === state.ref.group && why.connection !== state.ref.connection) {
+    } else if (isForSame(candidate, why, state.ref)) {
       return ownedElsewhere(candidate, why);
     }
   }
   return undefined;
 }
+
+/** Whether another connection owns the candidate for a directory group with the same id as this one. */
+const isForSame = ({ spokeId }: ListedGroup, owner: GroupRef, { connection, group }: GroupRef): boolean =>
+  owner.connection !== connection &&
+  (spokeId === group || (mayBeSpokeId(spokeId, group) && owner.group === group));
 
 /** Two live connections of one company never write the same group. A second group with that external id would be a duplicate. */
 const ownedElsewhere = ({ id }: ListedGroup, { connection, group }: GroupRef): Wait => ({

@@ -39,7 +39,7 @@ import {
 } from './foreign.ts';
 import { type GuardInput, judgeRemovals } from './guard.ts';
 import { approvedBeside, holdWithSay, isOver, judgeByHold } from './hold.ts';
-import { alreadyThere, foldName, renamedTo, says } from './names.ts';
+import { alreadyThere, carrying, foldName, renamedTo, says } from './names.ts';
 import type { Plan } from './plan.ts';
 import { dueField, fieldFailure, leftDiffering, refusedOf } from './refused-fields.ts';
 import { decideRelease } from './release.ts';
@@ -414,7 +414,7 @@ function decideUnlinking(facts: Facts, id: PlatformGroupId): Decision {
   const ours: Decision = { kind: 'unlink', id, difference: undefined, waiver: undefined, landed };
   // If the directory has deleted the group too, or our own DELETE took effect late, no other client changed anything.
   if (hasDeparted(state.registers) || landed !== undefined) return ours;
-  const again = listed?.groups.find((group) => group.spokeId === state.ref.group && group.id !== id);
+  const [again] = carrying(listed?.groups.filter((group) => group.id !== id) ?? [], state.ref.group);
   const difference: Difference =
     again === undefined
       ? { kind: 'deleted', before: id, after: null }
@@ -551,7 +551,8 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
 /** What an earlier creation of ours made after all, though it was looked for in vain. */
 function lateCreation({ state: { doubt }, nowMs, views }: Facts, listed: readonly ListedGroup[]) {
   if (doubt?.intent.action !== 'create' || nowMs >= doubt.untilMs) return undefined;
-  return listed.find((group) => isWhole(group) && isOurCreation(group, doubt.intent, views?.doubted));
+  const made = listed.filter((group) => isWhole(group) && isOurCreation(group, doubt.intent, views?.doubted));
+  return made.find(({ spokeId }) => spokeId === doubt.intent.spokeId) ?? made[0];
 }
 
 /** What is in step needs no further look at the platform; a write that could undo what nobody here has seen does. */

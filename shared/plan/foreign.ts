@@ -5,7 +5,7 @@ import { behindMs, type GroupState, type Intent } from '../domain/group-state.ts
 import type { PlatformGroupId, PlatformUserId, VersionToken } from '../domain/ids.ts';
 import type { ObservedGroup, View } from '../domain/view.ts';
 import type { Listing } from './facts.ts';
-import { foldName, says } from './names.ts';
+import { foldName, mayBeSpokeId, says } from './names.ts';
 import { compareText } from './plan.ts';
 
 const MOST_OVERTAKEN = 5;
@@ -48,7 +48,8 @@ export const pastForMs = (shown: ObservedGroup, state: GroupState, nowMs: number
  *     user out         | no in either                                        | –
  *     name, spokeId    | another            | another                        | name, spoke_id
  *
- * A name is another if it is neither the one that we sent nor what the platform had made of it.
+ * A name is another if it is neither the one that we sent nor what the platform had made of it. An external id is another
+ * if it differs in more than its form.
  *
  * @param look.isSpokeIdGone a null spokeId was taken away; otherwise the platform does not echo it, which says nothing
  */
@@ -96,11 +97,12 @@ export function viewOf(observed: ObservedGroup, ...ours: readonly (View | undefi
   };
 }
 
-/** Whether the platform shows exactly what the view says; order and repetition of users do not matter. */
+/** Whether the platform shows what the view says; form of the external id, order and repetition of users do not matter. */
 export function shows(observed: ObservedGroup, view: View): boolean {
   const users = new Set(observed.users);
   return (
-    FIELD_NAMES.every((field) => observed[field] === view[field] || observed[field] === null) &&
+    observed.name === view.name &&
+    (observed.spokeId === null || says(view, 'spokeId', observed.spokeId)) &&
     users.size === view.users.size &&
     [...users].every((user) => view.users.has(user))
   );
@@ -127,12 +129,12 @@ export function isSpokeIdLost(
 }
 
 /**
- * Whether a group is what a creation of unknown outcome made: by spokeId; where the platform does not echo it, by name
+ * Whether a group is what a creation of unknown outcome made: by spokeId, in any form; where the platform does not echo it, by name
  * and users: it may have added some to those that we sent. Groups that were there before are not it.
  */
 export function isOurCreation(observed: ObservedGroup, intent: Intent, prepared: View | undefined): boolean {
   if (intent.known?.includes(observed.id as PlatformGroupId)) return false;
-  if (observed.spokeId !== null) return observed.spokeId === intent.spokeId;
+  if (observed.spokeId !== null) return mayBeSpokeId(observed.spokeId, intent.spokeId);
   if (prepared === undefined || foldName(observed.name) !== foldName(prepared.name)) return false;
   const shown = new Set(observed.users);
   const hasAll = [...prepared.users.keys()].every((user) => shown.has(user));

@@ -1,6 +1,6 @@
 import type { ConnectionSettings } from '../contract/settings.ts';
 import type { View } from '../domain/view.ts';
-import { adoptable, foldName, grouped } from './names.ts';
+import { adoptable, foldName, foldSpokeId, grouped } from './names.ts';
 
 /** A group of the platform's list. If its form is not as specified, the name is missing or empty. */
 export interface Listed {
@@ -34,10 +34,10 @@ export function clashFinder(
 ): (group: NewGroup) => readonly NamedGroup[] {
   const named = listed.filter(isNamed);
   const byName = grouped(named, ({ name }) => foldName(name));
-  const bySpokeId = grouped(named, ({ spokeId }) => spokeId);
+  const bySpokeId = grouped(named, ({ spokeId }) => foldSpokeId(spokeId ?? ''));
   return (group) => {
     const same = new Set([
-      ...(bySpokeId.get(group.spokeId) ?? []),
+      ...(group.spokeId === null ? [] : (bySpokeId.get(foldSpokeId(group.spokeId)) ?? [])),
       ...(byName.get(foldName(group.name)) ?? []),
     ]);
     return adoptable([...same], group, adoptExisting).length > 0 ? [] : [...same];

@@ -19,16 +19,38 @@ export function namedLike<Group extends { readonly name: string }>(
   return exact.length > 0 ? exact : groups.filter((group) => tidyName(group.name) === tidyName(name));
 }
 
+/** White space at the ends, Unicode form and case apart: external ids that one platform may store in the same form. */
+export const foldSpokeId = (spokeId: string): string => spokeId.normalize('NFC').trim().toLowerCase();
+
+const foldNull = (spokeId: string | null): string | null => (spokeId === null ? null : foldSpokeId(spokeId));
+
+/** Whether a platform may have stored the one external id in the form of the other. */
+export const mayBeSpokeId = (shown: string | null, sent: string | null): boolean =>
+  shown !== null && sent !== null && foldSpokeId(shown) === foldSpokeId(sent);
+
+/** The groups with exactly this external id, or else those whose external id differs only in form. */
+export function carrying<Group extends Pick<ListedGroup, 'spokeId'>>(
+  groups: readonly Group[],
+  spokeId: string | null,
+): readonly Group[] {
+  const exact = groups.filter((group) => group.spokeId === spokeId);
+  return exact.length > 0 ? exact : groups.filter((group) => mayBeSpokeId(group.spokeId, spokeId));
+}
+
 /** A view of ours under the name that the platform made of the one we sent, which is remembered beside it. */
 export const renamedTo = (view: View, { name }: Pick<ObservedGroup, 'name'>): View =>
   view.name === name ? view : { ...view, name, alias: view.alias ?? view.name };
 
-/** Whether a view has this value of a field: of the name, be it as shown or as sent. */
+/**
+ * Whether a view has this value of a field: the name as shown or as sent, the external id in any form. An external id is
+ * written once, and what the platform makes of it stays.
+ */
 export const says = (
   view: Pick<View, GroupField | 'alias'>,
   field: GroupField,
   value: WrittenFields[GroupField],
-): boolean => view[field] === value || (field === 'name' && view.alias === value);
+): boolean =>
+  view[field] === value || (field === 'name' ? view.alias === value : mayBeSpokeId(view.spokeId, value));
 
 /**
  * Before a group is created: is it there already? Groups that carry its spokeId or name are adopted where the
@@ -40,7 +62,10 @@ export function alreadyThere(
   setting: ConnectionSettings['adoptExisting'],
 ): { readonly candidates: readonly ListedGroup[]; readonly known: readonly PlatformGroupId[] } {
   const { bySpokeId, byFold, odd } = lookedThrough(groups);
-  const found = [...(bySpokeId.get(after.spokeId) ?? []), ...(byFold.get(foldName(after.name)) ?? [])];
+  const found = [
+    ...(bySpokeId.get(foldNull(after.spokeId)) ?? []),
+    ...(byFold.get(foldName(after.name)) ?? []),
+  ];
   const same = [...new Set(found)].sort((a, b) => compareText(a.id, b.id));
   const known = [...same, ...odd].map(({ id }) => id as PlatformGroupId);
   return { candidates: adoptable(same, after, setting), known };
@@ -60,7 +85,7 @@ function lookedThrough(groups: readonly ListedGroup[]) {
 const lookThrough = (groups: readonly ListedGroup[]) => ({
   ids: new Set(groups.map(({ id }) => id)),
   odd: groups.filter(mayBeAny),
-  bySpokeId: grouped(groups, ({ spokeId }) => spokeId),
+  bySpokeId: grouped(groups, ({ spokeId }) => foldNull(spokeId)),
   byFold: grouped(groups.filter(isWhole), ({ name }) => foldName(name)),
 });
 
@@ -77,14 +102,14 @@ export function grouped<Listed, Key>(groups: readonly Listed[], keyOf: (group: L
 /** Its form is odd and it shows no spokeId: once our POST is sent, nobody could tell that it was there before. */
 const mayBeAny = (group: ListedGroup): boolean => !isWhole(group) && group.spokeId === null;
 
-/** By spokeId all that carry it, in turn; by name only a single one, since a name proves little. */
+/** By spokeId all that carry it, in turn, in the exact form if there is one; by name only a single one, since a name proves little. */
 export function adoptable<Group extends Pick<ListedGroup, 'spokeId'> & { readonly name?: string }>(
   same: readonly Group[],
   after: Pick<View, 'name' | 'spokeId'>,
   setting: ConnectionSettings['adoptExisting'],
 ): readonly Group[] {
   if (setting === 'never') return [];
-  const bySpokeId = same.filter(({ spokeId }) => spokeId === after.spokeId);
+  const bySpokeId = carrying(same, after.spokeId);
   if (bySpokeId.length > 0 || setting === 'bySpokeId') return bySpokeId;
   const named = same.filter((group): group is Group & { readonly name: string } => group.name !== undefined);
   const byName = namedLike(named, after.name);

@@ -1,17 +1,24 @@
 import { createHash } from 'node:crypto';
 import { renderName } from '../../contract/name-template.ts';
 import { isActive } from '../../domain/active.ts';
-import { type DesiredGroup, desiredGroup, groupFloor, memberCounts } from '../../domain/group.ts';
+import {
+  type DesiredGroup,
+  desiredGroup,
+  groupExists,
+  groupFloor,
+  memberCounts,
+} from '../../domain/group.ts';
 import type { GroupState, PendingMark, StoredMember } from '../../domain/group-state.ts';
 import type { Hold } from '../../domain/hold.ts';
 import type { GroupRef, MemberId, PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
-import { memberId, platformUserId, roleId } from '../../domain/ids.ts';
+import { groupId, memberId, platformUserId, roleId } from '../../domain/ids.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import { isWhole, type ListedGroup, type View } from '../../domain/view.ts';
 import type { Question } from '../../plan/decide.ts';
 import type { WantedGroup } from '../../plan/draft.ts';
 import type { Facts, HeldUsers, PendingMember, Standing, Views, Wanted } from '../../plan/facts.ts';
 import { isOurCreation } from '../../plan/foreign.ts';
+import { mayBeSpokeId } from '../../plan/names.ts';
 import { atOnce } from '../gather.ts';
 import { isUnshownLately, refusedRevisionOf, standingOf } from '../member-standing.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
@@ -178,12 +185,33 @@ export function holdDigest(
   return createHash('sha256').update(set).digest('hex');
 }
 
+/**
+ * Claims a platform group that is to be adopted. External ids may differ only in form, and names prove little. So a
+ * group that carries exactly the id of another directory group, which has no platform group yet, is left to that one.
+ * @returns the directory group that keeps it; undefined: it is claimed now
+ */
+export async function claimAdopted(
+  { id, spokeId }: ListedGroup,
+  { ref }: Pick<GroupState, 'ref'>,
+  { ports, claim }: Pick<Reading, 'claim'> & { readonly ports: Pick<Reading['ports'], 'groups'> },
+): Promise<GroupRef | undefined> {
+  if (spokeId !== null && spokeId !== ref.group) {
+    const other = await ports.groups.read({ ...ref, group: groupId(spokeId) });
+    const isWaiting = other && groupExists(other.registers) && !other.released && !other.platformId;
+    if (isWaiting) return other.ref;
+  }
+  return claim(id as PlatformGroupId);
+}
+
 /** What an open creation made, if the platform shows it by now: asked anew, since it may have come just now. */
 async function lookForCreation<Known extends Facts>(facts: Known, reading: Reading): Promise<Known> {
   const { state } = facts;
   const views = facts.views ?? (await readViews(state, reading));
   const groups = await reading.platform.groups.list(0);
-  for (const group of groups) {
+  // The exact external id goes first: another directory group may have an id that differs only in form.
+  const isExact = ({ spokeId }: ListedGroup) => spokeId === state.intent?.spokeId;
+  const inOrder = [...groups.filter(isExact), ...groups.filter((group) => !isExact(group))];
+  for (const group of inOrder) {
     const observed = isWhole(group) ? group : await wholeOf(group, state, reading);
     if (observed === undefined || state.intent === undefined) continue;
     if (!isOurCreation(observed, state.intent, views.prepared)) continue;
@@ -197,7 +225,8 @@ async function lookForCreation<Known extends Facts>(facts: Known, reading: Readi
 /** An odd group that may be ours is asked for by id: while it cannot be read, the creation stays unsettled. */
 async function wholeOf({ id, spokeId }: ListedGroup, { intent }: GroupState, { platform }: Reading) {
   const isTheirs =
-    intent?.known?.includes(id as PlatformGroupId) || (spokeId !== null && spokeId !== intent?.spokeId);
+    intent?.known?.includes(id as PlatformGroupId) ||
+    (spokeId !== null && !mayBeSpokeId(spokeId, intent?.spokeId ?? null));
   return isTheirs ? undefined : platform.groups.get(id as PlatformGroupId);
 }
 

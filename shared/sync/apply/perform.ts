@@ -12,7 +12,7 @@ import { retireClaim } from '../retire-claim.ts';
 import { DOUBT_MS, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { originOf, unfoundOf } from './audit.ts';
 import { inDoubt } from './doubt.ts';
-import { holdDigest, learn, readFormer } from './facts.ts';
+import { claimAdopted, holdDigest, learn, readFormer } from './facts.ts';
 import { giveUp, reportFieldFailure } from './failure.ts';
 import { absorb, clearSuspicion, closeDrift, flipFound, linkTo, recordLanded, unlink } from './foreign.ts';
 import { refuse } from './narrow.ts';
@@ -276,7 +276,7 @@ async function adopt({ candidate }: Of<'adopt'>, round: Round, turn: Turn): Prom
   const passOver = (why: 'not_found' | GroupRef): Performed => ({
     round: { ...round, passedOver: new Map([...(round.passedOver ?? []), [id, why]]) },
   });
-  const owner = await turn.claim(id);
+  const owner = await claimAdopted(candidate, state, turn);
   if (owner !== undefined) return passOver(owner);
   const observed = await platform.groups.get(id);
   if (observed === undefined) {

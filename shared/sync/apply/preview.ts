@@ -19,7 +19,7 @@ import type { AuditedChange } from '../ports/logs.ts';
 import { type Platform, PlatformFailure } from '../ports/platform.ts';
 import { MAX_CONFLICTS } from '../tuning.ts';
 import { unmanagedOf } from '../unmanaged.ts';
-import { learn, type Reading, readFormer, startOf } from './facts.ts';
+import { claimAdopted, learn, type Reading, readFormer, startOf } from './facts.ts';
 import { heldBy, withHeld, withoutHold } from './perform.ts';
 
 /** What apply would do to one group if it ran now. */
@@ -186,7 +186,7 @@ async function follow(
         ...facts,
         passedOver: new Map([...(facts.passedOver ?? []), [id, why]]),
       });
-      const owner = await reading.claim(id);
+      const owner = await claimAdopted(decision.candidate, state, reading);
       if (owner !== undefined) return passOver(owner);
       const observed = await reading.platform.groups.get(id);
       if (observed === undefined) return passOver('not_found');

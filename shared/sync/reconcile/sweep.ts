@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { ReconcileReport } from '../../contract/answers.ts';
 import type { GroupState } from '../../domain/group-state.ts';
-import { type GroupRef, groupId, type PlatformGroupId } from '../../domain/ids.ts';
+import { type GroupId, type GroupRef, groupId, type PlatformGroupId } from '../../domain/ids.ts';
 import { isWhole, type ObservedGroup } from '../../domain/view.ts';
 import { isOver } from '../../plan/hold.ts';
+import { foldSpokeId, mayBeSpokeId } from '../../plan/names.ts';
 import { leftBehind } from '../claim-group.ts';
 import { throughGate } from '../gate.ts';
 import { atOnce } from '../gather.ts';
@@ -58,6 +59,8 @@ interface Sweeping extends Looking {
   readonly startedAtMs: number;
   readonly deadlineMs: number;
   readonly passOver: (ref: GroupRef) => void;
+  /** Ids of directory groups by the form that a platform may store, where that is another form. */
+  readonly idsByForm: Map<string, GroupId>;
 }
 
 /**
@@ -90,8 +93,9 @@ export async function compareAll(
     tally: emptyTally(),
     startedAtMs,
     deadlineMs,
+    idsByForm: new Map(),
   };
-  const { tally, listed } = sweeping;
+  const { tally, listed, idsByForm } = sweeping;
   // What was created or written since then need not be in the list.
   const wasThere = ({ createdAtMs = 0, lastWriteAtMs = 0 }: Watched[number]) =>
     lastWriteAtMs < startedAtMs && createdAtMs + ports.createSettleMs < startedAtMs;
@@ -100,6 +104,7 @@ export async function compareAll(
   const unbound: UnboundUsers[] = [];
   for await (const page of ports.index.all(connection.name)) {
     const refs = page.map(({ ref }) => ref);
+    for (const { group } of refs) if (foldSpokeId(group) !== group) idsByForm.set(foldSpokeId(group), group);
     const states = await watched(refs, connection, { groups: ports.groups, passOver: sweeping.passOver });
     for (const state of states) {
       linked.add(state.platformId);
@@ -214,16 +219,17 @@ async function recordStrangers(linked: ReadonlySet<string>, sweeping: Sweeping):
   await endIdleClaims(known, sweeping);
   const isLeft = await leftBehind(known, ports);
   const unowned = strangers.flatMap(({ id, spokeId }) => {
-    const group = spokeId ?? before.get(id)?.group;
+    const groups = carriersOf(spokeId, before.get(id)?.group, sweeping);
     const owner = known.get(id);
-    return group === undefined || (owner && !isLeft(owner)) ? [] : [{ id, spokeId, group }];
+    return owner && !isLeft(owner) ? [] : [{ id, spokeId, groups }];
   });
-  const refs = unowned.map(({ group }) => ({ connection: connection.name, group: groupId(group) }));
+  const named = new Set(unowned.flatMap(({ groups }) => groups));
+  const refs = [...named].map((group) => ({ connection: connection.name, group }));
   const found = await ports.groups.readMany(refs, sweeping.passOver);
   const states = new Map(found.map((state) => [String(state.ref.group), state]));
   let duplicates = 0;
-  for (const { id, spokeId, group } of unowned) {
-    const state = states.get(group);
+  for (const { id, spokeId, groups } of unowned) {
+    const state = groups.map((group) => states.get(group)).find((one) => one !== undefined);
     if (state === undefined) continue;
     if (isPrevious(state, id, sweeping)) await linkAgain(state, sweeping);
     if (spokeId === null) continue;
@@ -232,6 +238,18 @@ async function recordStrangers(linked: ReadonlySet<string>, sweeping: Sweeping):
     if (isLinked && (await recordDuplicate(state, { id, traces: [] }, ports))) duplicates += 1;
   }
   return duplicates;
+}
+
+/** Directory groups that a platform group without an owner may belong to, the likeliest first. */
+function carriersOf(
+  spokeId: string | null,
+  owner: GroupId | undefined,
+  { idsByForm }: Sweeping,
+): readonly GroupId[] {
+  if (spokeId === null) return owner === undefined ? [] : [owner];
+  const isOfOwner = owner !== undefined && mayBeSpokeId(spokeId, owner);
+  const other = idsByForm.get(foldSpokeId(spokeId));
+  return [...(isOfOwner ? [owner] : []), groupId(spokeId), ...(other === undefined ? [] : [other])];
 }
 
 /**

@@ -47,6 +47,8 @@ export interface PlatformOptions extends Partial<Traits> {
   readonly company?: string;
   /** What the platform makes of the names that are sent to it, beyond what a trait can say. */
   readonly nameAs?: (name: string) => string;
+  /** The form in which the platform stores external ids. */
+  readonly spokeIdAs?: (spokeId: string) => string;
 }
 
 /** Whom a temper is about, for as long as they are named here. */
@@ -103,12 +105,15 @@ export class ToldPlatform {
   readonly #simulated: SimulatedPlatform;
   readonly #traits: { -readonly [Name in keyof Traits]: Traits[Name] };
   readonly #nameAs: (name: string) => string;
+  readonly #spokeIdAs: (spokeId: string) => string;
   readonly #late: { readonly run: () => void; readonly latestMs: number }[] = [];
   #judged = 0;
 
-  constructor({ nowMs, company = 'company', nameAs = (name) => name, ...traits }: PlatformOptions) {
+  constructor({ nowMs, company = 'company', ...options }: PlatformOptions) {
+    const { nameAs = (name) => name, spokeIdAs = (spokeId) => spokeId, ...traits } = options;
     this.#nowMs = nowMs;
     this.#nameAs = nameAs;
+    this.#spokeIdAs = spokeIdAs;
     this.#traits = { ...PLAIN_TRAITS, ...traits };
     this.#simulated = createSimulatedPlatform({
       company,
@@ -196,8 +201,14 @@ export class ToldPlatform {
     const { isWrite, body } = requestOf(sent);
     const size = /limit=/.test(sent.path) ? this.pageSize() : undefined;
     if (size !== undefined) return { ...sent, path: sent.path.replace(/limit=\d+/, `limit=${size}`) };
-    if (!isWrite || body.name === undefined) return sent;
-    return { ...sent, body: JSON.stringify({ ...body, name: this.#nameAs(body.name) }) };
+    const { name, spokeId } = body;
+    if (!isWrite || (name ?? spokeId) === undefined) return sent;
+    const stored = {
+      ...body,
+      ...(name === undefined ? {} : { name: this.#nameAs(name) }),
+      ...(typeof spokeId === 'string' ? { spokeId: this.#spokeIdAs(spokeId) } : {}),
+    };
+    return { ...sent, body: JSON.stringify(stored) };
   }
 
   /** An answer as this platform gives it: about another group, without the hidden ones, or odd. */
@@ -283,7 +294,8 @@ export class ToldPlatform {
   /** Somebody else's group, there before us. */
   addForeign(fields: { readonly name: string; readonly spokeId: string; readonly users: readonly string[] }) {
     const { name, spokeId, users } = fields;
-    return this.#simulated.seed({ name: this.#nameAs(name), spokeId, users: [...users] }).id;
+    const stored = { name: this.#nameAs(name), spokeId: this.#spokeIdAs(spokeId) };
+    return this.#simulated.seed({ ...stored, users: [...users] }).id;
   }
 
   /** A group that a write of ours made, whatever was answered. */
