@@ -132,6 +132,7 @@ export async function operateIn(
     if (!outcome.done) return;
     chronicle.fired(`operator:${deed.kind}`);
     const now = connections.get(connection);
+    if (deed.kind === 'connect' && spec?.isLater) chronicle.fired('returned');
     if (deed.kind === 'connect' && spec !== undefined)
       connections.set(connection, { ...spec, company: deed.company });
     if (deed.kind === 'set' && now !== undefined) {

@@ -32,6 +32,8 @@ export interface ConnectionSpec {
   readonly traits: Traits;
   /** `oauth`: access tokens end after an hour and are refreshed at the platform's token URL. */
   readonly credential: 'static' | 'oauth';
+  /** Made by an operator later: the company of a removed connection returns under this name. */
+  readonly isLater?: true;
   /** Who works there at the start. */
   readonly people: readonly PersonSpec[];
 }
@@ -129,6 +131,8 @@ export interface Way {
 export type CompanyDeed =
   | { readonly kind: 'hire'; readonly person: PersonSpec }
   | { readonly kind: 'readdress'; readonly role: string; readonly email: string | null }
+  /** The role belongs to another user now; groups keep the old id. */
+  | { readonly kind: 'change_user_id'; readonly role: string; readonly userId: string }
   | { readonly kind: 'terminate' | 'activate' | 'erase' | 'lose_user_id'; readonly role: string };
 
 export interface PlatformDeed {

@@ -1,4 +1,5 @@
 import type { ReadGroup } from '../directory.ts';
+import { originalName } from '../draw-returns.ts';
 import { HOUR_MS, type Life } from '../life.ts';
 import type { HeldGroup, SimulatedPlatform } from '../platform/platform.ts';
 import { keptName } from '../platform/rules.ts';
@@ -189,8 +190,10 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
   const addedBy = connection.ledger.pasts.get(actual.id)?.addedBy;
   // Whom we put in before the group was let go of is nobody's when it is found again.
   const isLetGo = mayHaveReleased(context.sight, connection);
+  // What the removed connection put in is not known to the one that returned.
+  const isReturned = originalName(connection.name) !== connection.name;
   const isTheirs = (user: string) =>
-    connection.settings.membership === 'additive' && (isLetGo || addedBy?.get(user) !== 'us');
+    connection.settings.membership === 'additive' && (isLetGo || isReturned || addedBy?.get(user) !== 'us');
   const explained = new Set([
     ...stickyUsers(context),
     ...connection.held(group),

@@ -1,3 +1,4 @@
+import { originalName } from '../draw-returns.ts';
 import { HOUR_MS, MINUTE_MS } from '../life.ts';
 import type { PlatformCall, SimulatedPlatform } from '../platform/platform.ts';
 import { type Change, putIn, takenOut } from './ledger.ts';
@@ -58,6 +59,10 @@ function judgeStray(sight: Sight, { change, owner }: Sight['strays'][number]): v
   const isStored = names.some((name) => isStoredGroup(sight, name, change.spokeId ?? ''));
   if (owner === undefined && change.madeBy === 'us' && isStored) return;
   if (owner !== undefined && (change.late || change.atMs - removedMs <= UNDER_WAY_MS)) return;
+  const isTakenOver = ({ name, groupWith }: Sighted) =>
+    originalName(name) === owner?.connection &&
+    groupWith(change.spokeIdBefore ?? change.spokeId ?? '') !== undefined;
+  if (connections.some(isTakenOver)) return;
   const [cause, whose] =
     owner === undefined ? ['write_to_nobodys', 'nobody'] : ['write_after_removal', 'a removed connection'];
   const sentence = `The platform group ${change.id} is ${whose}'s; expected no write to it, but there was a ${change.action}.`;

@@ -13,13 +13,12 @@ const GATE_OPENS_WITHIN_MS = 70 * MINUTE_MS;
 const SEEN_THROUGH = new Set<Temper>([
   ...(['drops_users', 'keeps_users', 'refuses_user_422', 'late_writes'] as const),
   ...(['answers_lag', 'refuses_name', 'refuses_spoke_id'] as const),
-  ...(['writes_503', 'writes_403', 'writes_405', 'writes_423', 'writes_302'] as const),
+  ...(['writes_503', 'writes_403', 'writes_302'] as const),
 ]);
 
 /** Tempers that keep nobody from writing: the group of a stranger, and the feed. */
 const HARMLESS = new Set<Temper>([
-  ...(['list_shows_odd_group', 'feed_future', 'feed_twice', 'feed_missing'] as const),
-  ...(['feed_odd_kind', 'feed_shapeless', 'feed_forgets'] as const),
+  ...(['list_shows_odd_group', 'feed_twice', 'feed_missing', 'feed_new_kind'] as const),
 ]);
 
 interface Memory {

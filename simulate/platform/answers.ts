@@ -25,14 +25,8 @@ interface Parts {
 /** Specification, "Limits". */
 const WINDOW_MS = 90 * 86_400_000;
 const MOST_EVENTS = 1_000;
-const YEAR_MS = 365 * 86_400_000;
-
-const FORGOTTEN = [400, 403, 404, 410, 422, 500, 503] as const;
-/** What nobody specified: of an event other kinds, and values of another form. */
-const ODD = [
-  { event_type: 'EXTERNAL_GROUP_RESHUFFLED', initiator: { type: 'ROBOT' } },
-  { event_type: 7, timestamp: 1_700_000_000, initiator: 'a robot', event_reason: [] },
-] as const;
+/** Kinds of events and initiators that the specification does not list. */
+const NEW_KIND = { event_type: 'EXTERNAL_GROUP_RESHUFFLED', initiator: { type: 'ROBOT' } };
 
 const json = (body: unknown): Answer => ({ status: 200, text: JSON.stringify(body) });
 export const refusal = (status: number, headers?: Answer['headers']): Answer => ({
@@ -45,8 +39,6 @@ export const refusal = (status: number, headers?: Answer['headers']): Answer => 
 export function createAnswers(options: PlatformOptions, { tempers, groups, people, tokens }: Parts) {
   const { company, clock, traits, chronicle } = options;
   const random = options.random.fork('answers');
-  const shapeless = new Set<number>();
-  let forgotten = { beforeMs: 0, status: 0 };
 
   const textOf = remembered(({ id, name, spokeId, users, version }) =>
     JSON.stringify({ id, name, spokeId: traits.echoSpokeId ? spokeId : null, users, version }),
@@ -133,7 +125,6 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
   const activity = (query: URLSearchParams): Answer => {
     const { log } = groups;
     const [next, start] = [query.get('next'), query.get('startDate')];
-    if (isForgotten(next)) return refusal(forgotten.status);
     const oldestMs = clock() - WINDOW_MS;
     const startMs = start === null ? oldestMs : Date.parse(start);
     const position = next === null ? firstAtOrAfter(log, startMs) : Number.parseInt(next, 10);
@@ -143,43 +134,18 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
     const page = feedPage(log, { position, untilMs, limit });
     if (page.isEnd && page.position < log.length) chronicle.fired('trait:feedLagMs');
     const events = page.entries.flatMap(({ entry, sequence }) =>
-      bent(activityEvent(entry, { id: `${company}-e${sequence}`, company }, people.byUserId), sequence),
+      bent(activityEvent(entry, { id: `${company}-e${sequence}`, company }, people.byUserId)),
     );
     const cursor = page.position === position && next !== null ? next : `${page.position}@${clock()}`;
     const ending = page.isEnd ? endOfFeed(traits.endOfFeed, cursor) : { next: cursor };
     return json(feedEnvelope({ events, ...ending }, traits.feedEnvelope, traits.emptyFeedPage));
   };
 
-  /** What was given out before the temper came is refused for good, each time by the same status. */
-  const isForgotten = (cursor: string | null): boolean => {
-    const sinceMs = tempers.find('feed_forgets')?.sinceMs ?? 0;
-    if (sinceMs > forgotten.beforeMs) forgotten = { beforeMs: sinceMs, status: random.pick(FORGOTTEN) };
-    const isOld = Number(cursor?.split('@')[1]) < forgotten.beforeMs;
-    return isOld && tempers.fire('feed_forgets');
-  };
-
-  /** One event as this feed tells it: not at all, twice, of an unknown kind, dated next year, or as no event at all. */
-  const bent = (event: ReturnType<typeof activityEvent>, sequence: number): readonly unknown[] => {
+  /** One event as this feed shows it: not at all, twice, or of a kind that nobody listed. */
+  const bent = (event: ReturnType<typeof activityEvent>): readonly unknown[] => {
     if (tempers.strikes('feed_missing')) return [];
-    // Once told so, always told so, however well the platform is by then.
-    if (shapeless.has(sequence) || tempers.strikes('feed_shapeless')) {
-      shapeless.add(sequence);
-      const { id, subjects, ...rest } = event;
-      const nobody = { type: 'GROUP', instance: '' };
-      const shapes = [
-        null,
-        'removed',
-        { ...rest, subjects },
-        { id, ...rest, subjects: [null, nobody, ...subjects] },
-      ];
-      return [shapes[sequence % shapes.length]];
-    }
-    const told = {
-      ...event,
-      ...(tempers.strikes('feed_odd_kind') ? random.pick(ODD) : {}),
-      ...(tempers.strikes('feed_future') ? { timestamp: new Date(clock() + YEAR_MS).toISOString() } : {}),
-    };
-    return tempers.strikes('feed_twice') ? [told, told] : [told];
+    const shown = { ...event, ...(tempers.strikes('feed_new_kind') ? NEW_KIND : {}) };
+    return tempers.strikes('feed_twice') ? [shown, shown] : [shown];
   };
 
   const found = (body: object | undefined, status: number): Answer =>
