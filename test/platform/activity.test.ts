@@ -120,7 +120,7 @@ describe('activity.follow', () => {
     [
       'no event with an id',
       { data: { events: Array(10).fill({ name: 'x' }) }, error: null },
-      'events with ids',
+      'data.events[0].id',
     ],
   ])('another envelope, %s, is an error that says what came', async (_, body, message) => {
     const { client } = await rig(inTurn({ body }));
@@ -147,7 +147,7 @@ describe('activity.follow', () => {
     const { client } = await rig(
       inTurn({ body: { data: { events: [{ id: null }], next: null }, error: null } }),
     );
-    await expect(collect(client.activity.follow())).rejects.toThrow('data.events.0.id');
+    await expect(collect(client.activity.follow())).rejects.toThrow('data.events[0].id');
   });
 
   it('refuses a start 90 days ago or longer, and an empty cursor, before it sends anything', async () => {
