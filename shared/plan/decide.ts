@@ -32,8 +32,7 @@ import {
   foreignDifferences,
   isOurCreation,
   isSpokeIdLost,
-  overtakenForMs,
-  pastForMs,
+  mayPrecedeWriteForMs,
   shows,
   viewOf,
 } from './foreign.ts';
@@ -76,7 +75,10 @@ export const REFUSED: Wait = {
   why: { code: 'refused', message: 'the platform refuses the change: it is tried once more in a minute' },
 };
 const ONCE_REFUSED: ReadonlySet<string> = new Set([REFUSED.why.code, TRIED.why.code]);
-const PAST = { code: 'waiting', message: 'the platform shows the group as it was before: it is asked again' };
+const UNPROVEN_READ = {
+  code: 'waiting',
+  message: 'the platform may show the group as it was before the last write: it will be read again',
+};
 const NAME_IN_USE: Wait = {
   kind: 'wait',
   waitMs: undefined,
@@ -127,7 +129,10 @@ export function decide(facts: Facts): Decision {
 
 /** Where each name is there once, a group waits until another gives its name up; meanwhile the rest is written. */
 function decideRejected(facts: Facts, { name }: Rejected): Decision {
-  const { state, listed } = facts;
+  const { state, listed, look } = facts;
+  // Whether it was a conflict cannot be known yet.
+  const unproven = look === undefined || look === 'gone' ? undefined : waitForProof(facts, look);
+  if (unproven !== undefined) return unproven;
   if (name === undefined) return failing(facts);
   if (listed === undefined || listed.ageMs > 0) return { kind: 'list', ageMs: 0 };
   if (!listed.groups.some((one) => one.id !== state.platformId && isWhole(one) && isSameName(one, name)))
@@ -202,8 +207,9 @@ export const treatmentOf = ({ settings, state: { ref, registers } }: Facts): Gro
  *
  *     the platform shows            | create              | patch, put | delete
  *     ------------------------------|---------------------|------------|----------------------
+ *     the version from before       | –                   | drop       | see `decideDeletion`
  *     what the intent would make    | confirm             | confirm    | –
- *     a version from before         | –                   | drop       | see `decideDeletion`
+ *     perhaps what was earlier      | –                   | wait; drop what was refused | see `decideDeletion`
  *     something else                | –                   | absorb     | see `decideDeletion`
  *     nothing (404, not listed)     | drop after 3 misses | drop       | see `decideDeletion`
  */
@@ -218,19 +224,14 @@ function decideIntent(facts: Facts, intent: Intent): Decision {
     owed: rejected === undefined ? intent.reserved : rejected.owed,
   };
   if (intent.action === 'create') {
-    if (look !== 'gone') return decideOutcome(facts, intent, look);
+    if (look !== 'gone') return decideOutcome(facts, look, dropped);
     const misses = (intent.misses ?? 0) + 1;
     const isGivenUp = misses >= CREATE_MISSES && facts.nowMs - intent.atMs >= facts.createSettleMs;
     return isGivenUp ? dropped : { ...notShownYet(facts), noting: { ...intent, misses } };
   }
   if (intent.action === 'delete') return decideDeletion(facts, intent, dropped);
-  if (
-    look === 'gone' ||
-    look.version === intent.versionBefore ||
-    overtakenForMs(look, facts.state, facts.nowMs) > 0
-  )
-    return dropped;
-  return decideOutcome(facts, intent, look);
+  if (look === 'gone' || look.version === intent.versionBefore) return dropped;
+  return decideOutcome(facts, look, dropped);
 }
 
 const notShownYet = ({ createSettleMs }: Facts): Wait => ({
@@ -239,8 +240,13 @@ const notShownYet = ({ createSettleMs }: Facts): Wait => ({
   why: NOT_SHOWN_YET,
 });
 
-function decideOutcome(facts: Facts, intent: Intent, observed: ObservedGroup): Decision {
+function decideOutcome(
+  facts: Facts,
+  observed: ObservedGroup,
+  dropped: Extract<Decision, { kind: 'drop' }>,
+): Decision {
   const { views, rejected } = facts;
+  const { intent } = dropped;
   if (views === undefined) return { kind: 'read', what: ['views'] };
   const { base } = views;
   const prepared = asMade(views.prepared, observed, intent, base);
@@ -249,8 +255,8 @@ function decideOutcome(facts: Facts, intent: Intent, observed: ObservedGroup): D
     if (typeof isLost !== 'boolean') return isLost;
     if (!isLost) return { kind: 'confirm', intent, observed, view: viewOf(observed, base, prepared) };
   }
-  const past = rejected === undefined ? decidePast(facts, observed) : undefined;
-  if (past !== undefined) return past;
+  const unproven = waitForProof(facts, observed);
+  if (unproven !== undefined) return rejected === undefined ? unproven : dropped;
   // What a refused write would have added is nobody's but theirs, where it is there all the same.
   return decideForeign(facts, observed, rejected === undefined ? [base, prepared] : [base]);
 }
@@ -280,7 +286,7 @@ function asNamed(made: View, observed: ObservedGroup, before: View | undefined):
  *     ---------------------------------------------|-----------------------------
  *     our version, and we know what we left        | undefined: as we left it
  *     the same, but a 404 came before              | clear
- *     a version from before, within a minute       | wait
+ *     another version within 60 s of our write     | wait
  *     another version, or our view is unreadable   | absorb
  *     nothing (404)                                | see `decideMissing`
  */
@@ -289,17 +295,17 @@ export function decideLook(facts: Facts): Decision | undefined {
   if (state.platformId === undefined) return { kind: 'forget' };
   if (look === undefined) return LOOK;
   if (look === 'gone') return decideMissing(facts);
-  const past = decidePast(facts, look);
-  if (past !== undefined) return past;
+  const unproven = waitForProof(facts, look);
+  if (unproven !== undefined) return unproven;
   if (views === undefined) return { kind: 'read', what: ['views'] };
   if (views.base === undefined) return decideUnreadable(facts, look);
   if (look.version !== state.version) return decideForeign(facts, look, [views.base]);
   return state.missedAtMs === undefined ? undefined : clear(facts);
 }
 
-function decidePast({ state, nowMs }: Facts, look: ObservedGroup): Wait | undefined {
-  const waitMs = pastForMs(look, state, nowMs);
-  return waitMs > 0 ? { kind: 'wait', waitMs, why: PAST } : undefined;
+function waitForProof(facts: Facts, look: ObservedGroup): Wait | undefined {
+  const waitMs = mayPrecedeWriteForMs(look, facts);
+  return waitMs > 0 ? { kind: 'wait', waitMs, why: UNPROVEN_READ } : undefined;
 }
 
 /**
