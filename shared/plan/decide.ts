@@ -43,6 +43,7 @@ import { alreadyThere, carrying, foldName, renamedTo, says } from './names.ts';
 import type { Plan } from './plan.ts';
 import { dueField, fieldFailure, leftDiffering, refusedOf } from './refused-fields.ts';
 import { decideRelease } from './release.ts';
+import { decideUnlisted } from './unlisted.ts';
 import { draftRested } from './unshown.ts';
 import { newnessOf, standingWaiver, waive } from './waive.ts';
 
@@ -206,6 +207,7 @@ export const treatmentOf = ({ settings, state: { ref, registers } }: Facts): Gro
  *     a version from before         | –                   | drop       | see `decideDeletion`
  *     something else                | –                   | absorb     | see `decideDeletion`
  *     nothing (404, not listed)     | drop after 3 misses | drop       | see `decideDeletion`
+ *     … and other groups not listed | wait                | –          | –
  */
 function decideIntent(facts: Facts, intent: Intent): Decision {
   const { look, rejected } = facts;
@@ -221,7 +223,8 @@ function decideIntent(facts: Facts, intent: Intent): Decision {
     if (look !== 'gone') return decideOutcome(facts, intent, look);
     const misses = (intent.misses ?? 0) + 1;
     const isGivenUp = misses >= CREATE_MISSES && facts.nowMs - intent.atMs >= facts.createSettleMs;
-    return isGivenUp ? dropped : { ...notShownYet(facts), noting: { ...intent, misses } };
+    const noting = { ...intent, misses };
+    return isGivenUp ? (decideUnlisted(facts, noting) ?? dropped) : { ...notShownYet(facts), noting };
   }
   if (intent.action === 'delete') return decideDeletion(facts, intent, dropped);
   if (
@@ -534,7 +537,9 @@ const isNameTaken = ({ rejected, views }: Facts): boolean =>
 function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Decision {
   const { listed, settings, state } = facts;
   const { former } = state;
-  if (listed === undefined || listed.ageMs > LISTING_AGE_MS) return { kind: 'list', ageMs: LISTING_AGE_MS };
+  // A list from before our last write of the group may lack the platform group that this one has let go of since.
+  const ageMs = Math.min(LISTING_AGE_MS, Math.max(0, facts.nowMs - (state.lastWriteAtMs ?? 0)));
+  if (listed === undefined || listed.ageMs > ageMs) return { kind: 'list', ageMs };
   const { candidates, known } = alreadyThere(after, listed.groups, settings.adoptExisting);
   const late = lateCreation(facts, listed.groups);
   const found = [...previousGroup(state), ...(late === undefined ? candidates : [late])];

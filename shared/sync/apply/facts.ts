@@ -28,6 +28,7 @@ import { GONE } from '../ports/people.ts';
 import type { Platform } from '../ports/platform.ts';
 import { LARGE_GROUP, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { copyOf } from '../walk.ts';
+import { readOfList } from './listed-groups.ts';
 import { type Resolution, type ResolvePeople, resolveUsers } from './resolve.ts';
 import { isTold, membersAfter } from './touched.ts';
 
@@ -39,7 +40,7 @@ export interface Reading {
   readonly platform: { readonly groups: Pick<Platform['groups'], 'list' | 'get'> };
   readonly ports: Pick<ApplyPorts, 'clock'> & {
     /** Without `registers`, every member is read, whomever the change is about. */
-    readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'previousOwner'>;
+    readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'previousOwner' | 'claimedBy'>;
     readonly groups: Pick<ApplyPorts['groups'], 'read' | 'members' | 'readView' | 'readHeld'> &
       Partial<Pick<ApplyPorts['groups'], 'registers'>>;
     /** Without `copyToMember`, registers keep the copies that they have; without `noteUnknown`, nobody is noted. */
@@ -74,18 +75,8 @@ export async function learn<Known extends Facts>(
 ): Promise<Known> {
   const { groups } = reading.platform;
   switch (question.kind) {
-    case 'read': {
-      const part = question.what.includes('views') ? await readPart(facts, reading) : undefined;
-      if (part !== undefined) return { ...facts, ...part };
-      const [wanted, views, held, departed, listed] = await Promise.all([
-        question.what.includes('wanted') ? readWanted(facts.state, reading) : facts.wanted,
-        question.what.includes('views') ? readViews(facts.state, reading) : facts.views,
-        question.what.includes('held') ? readHeld(facts.state, reading) : facts.held,
-        question.what.includes('departed') ? readDeparted(facts, reading) : facts.departed,
-        question.what.includes('managed') ? readOwners(facts, reading) : facts.listed,
-      ]);
-      return { ...facts, wanted, views, held, departed, listed };
-    }
+    case 'read':
+      return { ...facts, ...(await readStored(question.what, facts, reading)) };
     case 'list':
       return { ...facts, listed: { groups: await groups.list(question.ageMs), ageMs: question.ageMs } };
     case 'look': {
@@ -97,6 +88,25 @@ export async function learn<Known extends Facts>(
   }
 }
 
+type Stored = Pick<Facts, 'wanted' | 'views' | 'held' | 'departed' | 'listed'>;
+
+async function readStored(
+  what: Extract<Question, { kind: 'read' }>['what'],
+  facts: Facts,
+  reading: Reading,
+): Promise<Stored | Pick<Facts, 'wanted' | 'views'>> {
+  const part = what.includes('views') ? await readPart(facts, reading) : undefined;
+  if (part !== undefined) return part;
+  const [wanted, views, held, departed, listed] = await Promise.all([
+    what.includes('wanted') ? readWanted(facts.state, reading) : facts.wanted,
+    what.includes('views') ? readViews(facts.state, reading) : facts.views,
+    what.includes('held') ? readHeld(facts.state, reading) : facts.held,
+    what.includes('departed') ? readDeparted(facts, reading) : facts.departed,
+    readOfList(what, facts, reading),
+  ]);
+  return { wanted, views, held, departed, listed };
+}
+
 async function readViews(state: GroupState, { ports }: Reading): Promise<Views> {
   const { ref, view, intent, platformId, doubt, doubts = [] } = state;
   const pointers = [view, intent?.view, doubt?.intent.view, ...doubts];
@@ -104,25 +114,6 @@ async function readViews(state: GroupState, { ports }: Reading): Promise<Views> 
     pointers.map((pointer) => pointer && ports.groups.readView(ref, pointer)),
   );
   return { base, prepared, doubted, earlier, isUnreadable: platformId !== undefined && base === undefined };
-}
-
-/** Number of claims that are read in one request to find out whether a list shows a managed group. */
-const OWNERS_AT_ONCE = 100;
-
-/** Whether the list shows a platform group that another directory group owns: usually the first claims show it. */
-async function readOwners(
-  { listed, state }: Facts,
-  { connection, ports }: Reading,
-): Promise<Facts['listed']> {
-  if (listed === undefined) return undefined;
-  const { connection: own, group } = state.ref;
-  for (let at = 0; at < listed.groups.length; at += OWNERS_AT_ONCE) {
-    const ids = listed.groups.slice(at, at + OWNERS_AT_ONCE).map(({ id }) => id as PlatformGroupId);
-    const owners = [...(await ports.claims.owners(connection.company, ids)).now.values()];
-    if (owners.some((owner) => owner.connection !== own || owner.group !== group))
-      return { ...listed, showsManaged: true };
-  }
-  return { ...listed, showsManaged: false };
 }
 
 /**
@@ -219,7 +210,7 @@ async function lookForCreation<Known extends Facts>(facts: Known, reading: Readi
       return { ...facts, views, look: observed, listed: { groups, ageMs: 0 } };
     }
   }
-  return { ...facts, views, look: 'gone' };
+  return { ...facts, views, look: 'gone', listed: { groups, ageMs: 0 } };
 }
 
 /** An odd group that may be ours is asked for by id: while it cannot be read, the creation stays unsettled. */

@@ -85,6 +85,8 @@ export class ToldPlatform {
   /** Groups and roles that a list leaves out though they are there, and roles of whom only that is shown. */
   readonly unlisted = new Set<string>();
   readonly undescribed = new Set<string>();
+  /** The list is cut short: it shows only so many groups, the oldest first. */
+  listLimit = Number.POSITIVE_INFINITY;
   /** How any request is refused, by its kind and parameters. */
   failing: (kind: string, query: string) => number | undefined = () => undefined;
   /** The most that one page of the feed or of employees has. */
@@ -230,7 +232,8 @@ export class ToldPlatform {
     if (kind === 'get' && this.odd.has(id ?? '')) return answering(asOdd(read(answer) as Shown));
     if (kind === 'employee' && this.undescribed.has(id ?? '')) return answering({ id });
     if (kind !== 'list' && kind !== 'employees') return answer;
-    const listed = (read(answer) as readonly Shown[])
+    const shown = read(answer) as readonly Shown[];
+    const listed = (kind === 'list' ? shown.slice(0, this.listLimit) : shown)
       .filter((group) => !(this.unlisted.has(group.id) || (this.hidesFromList && this.hidden(group.id))))
       .map((one) => (this.undescribed.has(one.id) ? ({ id: one.id } as Shown) : one))
       .map((group) => (this.odd.has(group.id) ? asOdd(group) : group));
