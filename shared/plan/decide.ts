@@ -76,7 +76,22 @@ export const REFUSED: Wait = {
   waitMs: READS_BEHIND_MS,
   why: { code: 'refused', message: 'the platform refuses the change: it is tried once more in a minute' },
 };
-const ONCE_REFUSED: ReadonlySet<string> = new Set([REFUSED.why.code, TRIED.why.code]);
+/** The platform refuses a write of removals: the members keep their access, and it is tried again in an hour. */
+export const removalsRefused = (count: number, answer: string): Wait => ({
+  kind: 'wait',
+  waitMs: HOUR_MS,
+  why: {
+    code: REMOVALS_REFUSED,
+    message: `the platform refuses to remove ${count === 1 ? '1 member who keeps' : `${count} members who keep`} access; the next try is in an hour: ${answer}`,
+  },
+});
+const REMOVALS_REFUSED = 'removals_refused';
+/** After these errors, the platform has refused a write of the group before. */
+export const ONCE_REFUSED: ReadonlySet<string> = new Set([
+  REFUSED.why.code,
+  TRIED.why.code,
+  REMOVALS_REFUSED,
+]);
 const PAST = { code: 'waiting', message: 'the platform shows the group as it was before: it is asked again' };
 const NAME_IN_USE: Wait = {
   kind: 'wait',
@@ -255,7 +270,8 @@ function decideOutcome(facts: Facts, intent: Intent, observed: ObservedGroup): D
   const past = rejected === undefined ? decidePast(facts, observed) : undefined;
   if (past !== undefined) return past;
   // What a refused write would have added is nobody's but theirs, where it is there all the same.
-  return decideForeign(facts, observed, rejected === undefined ? [base, prepared] : [base]);
+  const ours = rejected === undefined ? [base, prepared] : [base];
+  return decideLacking(facts, observed, ours) ?? decideForeign(facts, observed, ours);
 }
 
 /** What the write would have made, with what the platform makes of a name that it sent, or adds to a new group. */
@@ -284,7 +300,8 @@ function asNamed(made: View, observed: ObservedGroup, before: View | undefined):
  *     our version, and we know what we left        | undefined: as we left it
  *     the same, but a 404 came before              | clear
  *     a version from before, within a minute       | wait
- *     another version, or our view is unreadable   | absorb
+ *     fewer users, within a minute of our write    | wait
+ *     another version or content, unreadable view  | absorb
  *     nothing (404)                                | see `decideMissing`
  */
 export function decideLook(facts: Facts): Decision | undefined {
@@ -296,13 +313,28 @@ export function decideLook(facts: Facts): Decision | undefined {
   if (past !== undefined) return past;
   if (views === undefined) return { kind: 'read', what: ['views'] };
   if (views.base === undefined) return decideUnreadable(facts, look);
-  if (look.version !== state.version) return decideForeign(facts, look, [views.base]);
+  if (look.version !== state.version || !shows(look, views.base))
+    return decideLacking(facts, look, [views.base]) ?? decideForeign(facts, look, [views.base]);
   return state.missedAtMs === undefined ? undefined : clear(facts);
 }
 
 function decidePast({ state, nowMs }: Facts, look: ObservedGroup): Wait | undefined {
   const waitMs = pastForMs(look, state, nowMs);
   return waitMs > 0 ? { kind: 'wait', waitMs, why: PAST } : undefined;
+}
+
+/** A read that lacks users soon after our own write may be older than that write, so it proves no removal. */
+function decideLacking(
+  { state, nowMs }: Facts,
+  look: ObservedGroup,
+  views: readonly (View | undefined)[],
+): Wait | undefined {
+  const { intent, lastWriteAtMs = 0 } = state;
+  const waitMs = Math.max(lastWriteAtMs, intent?.atMs ?? 0) + READS_BEHIND_MS - nowMs;
+  if (waitMs <= 0) return undefined;
+  const ours = views.filter((view) => view !== undefined);
+  const isLacking = foreignDifferences(ours, look).some(({ kind }) => kind === 'members_removed');
+  return isLacking ? { kind: 'wait', waitMs, why: PAST } : undefined;
 }
 
 /**
@@ -346,7 +378,9 @@ export function decideForeign(
   if (typeof isSpokeIdGone !== 'boolean') return isSpokeIdGone;
   const differences = foreignDifferences(ours, observed, { isSpokeIdGone });
   const { drift: policy } = treatmentOf(facts);
-  const shown = { ...viewOf(observed, ...ours), ...(isSpokeIdGone ? { spokeId: null } : {}) };
+  const own = withLateUsers(viewOf(observed, ...ours), ours, facts);
+  if ('kind' in own) return own;
+  const shown = { ...own, ...(isSpokeIdGone ? { spokeId: null } : {}) };
   const isRestored = differences.some((one) => endingOf(one, facts.state, facts.settings) === 'restore');
   const contest = isRestored ? contestAfter(facts, observed) : undefined;
   if (contest !== undefined && 'kind' in contest) return contest;
@@ -363,6 +397,19 @@ export function decideForeign(
   if (earlier !== undefined && 'kind' in earlier) return earlier;
   const seen = newnessOf(facts.state, facts.wanted).newest;
   return absorb({ ...shown, waiver: waive({ policy, seen, differences, earlier }) });
+}
+
+/** Users that an accepted write sent, and that are shown only now, are ours. Only additive membership asks whose they are. */
+function withLateUsers(shown: View, ours: readonly View[], { settings, wanted }: Facts): View | Question {
+  if (settings.membership !== 'additive') return shown;
+  const isNew = (user: PlatformUserId) => !ours.some(({ users }) => users.has(user));
+  const newcomers = [...shown.users.keys()].filter(isNew);
+  if (newcomers.length === 0) return shown;
+  if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
+  const late = newcomers.filter((user) =>
+    wanted.standing.get(user)?.some(({ unshown }) => unshown !== undefined),
+  );
+  return { ...shown, users: new Map([...shown.users, ...late.map((user) => [user, true] as const)]) };
 }
 
 const weightOf = (differences: readonly Difference[]): number =>
@@ -454,7 +501,6 @@ function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
     whyNot: wanted.whyNot,
     waiver,
     barred: facts.barred,
-    leftOut: facts.leftOut,
     fixed: leftFields(facts, wanted.group),
   };
   const known = { ...facts, wanted };
@@ -485,8 +531,7 @@ function decidePlan(input: Drafting, facts: Known, treatment: GroupTreatment): D
   const seen = needsFreshLook(unguarded, facts) ? decideLook(facts) : undefined;
   if (seen !== undefined) return seen;
   const guarded = guard(unguarded, facts);
-  // Nobody is asked about a removal that only tries whom the platform refuses.
-  if ('kind' in guarded) return guarded.kind === 'hold' && facts.leftOut !== undefined ? TRIED : guarded;
+  if ('kind' in guarded) return guarded;
   const plan = draftRested({ ...input, held: guarded.held }, facts.wanted);
   if (plan.action === 'create' && plan.after !== undefined)
     return decideNew(plan, plan.after, guarded, facts);
@@ -560,10 +605,15 @@ function lateCreation({ state: { doubt }, nowMs, views }: Facts, listed: readonl
   return made.find(({ spokeId }) => spokeId === doubt.intent.spokeId) ?? made[0];
 }
 
-/** What is in step needs no further look at the platform; a write that could undo what nobody here has seen does. */
-const needsFreshLook = ({ action }: Plan, { settings, patchHonoursVersion }: Facts): boolean =>
+/**
+ * What is in step needs no further look at the platform; a write that could undo what nobody here has seen does. So does
+ * one that leaves out wanted users because a read did not show them, and a policy accepted that.
+ */
+const needsFreshLook = ({ action, after }: Plan, { settings, patchHonoursVersion }: Facts): boolean =>
   action === 'delete' ||
-  ((settings.membership === 'additive' || patchHonoursVersion === false) &&
+  ((settings.membership === 'additive' ||
+    patchHonoursVersion === false ||
+    (after?.waiver?.absent.size ?? 0) > 0) &&
     (action === 'patch' || action === 'put'));
 
 /** Somebody is still to be tried: the group is not what is wanted. */

@@ -13,12 +13,12 @@ import type { Hold } from '../../domain/hold.ts';
 import type { GroupRef, MemberId, PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import { groupId, memberId, platformUserId, roleId } from '../../domain/ids.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
-import { isWhole, type ListedGroup, type View } from '../../domain/view.ts';
+import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../../domain/view.ts';
 import type { Question } from '../../plan/decide.ts';
 import type { WantedGroup } from '../../plan/draft.ts';
 import type { Facts, HeldUsers, PendingMember, Standing, Views, Wanted } from '../../plan/facts.ts';
 import { isOurCreation } from '../../plan/foreign.ts';
-import { mayBeSpokeId } from '../../plan/names.ts';
+import { foldName, mayBeSpokeId } from '../../plan/names.ts';
 import { atOnce } from '../gather.ts';
 import { isUnshownLately, refusedRevisionOf, standingOf } from '../member-standing.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
@@ -203,7 +203,7 @@ async function lookForCreation<Known extends Facts>(facts: Known, reading: Readi
   const isExact = ({ spokeId }: ListedGroup) => spokeId === state.intent?.spokeId;
   const inOrder = [...groups.filter(isExact), ...groups.filter((group) => !isExact(group))];
   for (const group of inOrder) {
-    const observed = isWhole(group) ? group : await wholeOf(group, state, reading);
+    const observed = await creationOf(group, state, reading);
     if (observed === undefined || state.intent === undefined) continue;
     if (!isOurCreation(observed, state.intent, views.prepared)) continue;
     if ((await reading.claim(observed.id as PlatformGroupId)) === undefined) {
@@ -213,12 +213,22 @@ async function lookForCreation<Known extends Facts>(facts: Known, reading: Readi
   return { ...facts, views, look: 'gone', listed: { groups, ageMs: 0 } };
 }
 
-/** An odd group that may be ours is asked for by id: while it cannot be read, the creation stays unsettled. */
-async function wholeOf({ id, spokeId }: ListedGroup, { intent }: GroupState, { platform }: Reading) {
-  const isTheirs =
-    intent?.known?.includes(id as PlatformGroupId) ||
-    (spokeId !== null && !mayBeSpokeId(spokeId, intent?.spokeId ?? null));
-  return isTheirs ? undefined : platform.groups.get(id as PlatformGroupId);
+/**
+ * A listed group that the creation may have made, fetched by its id: a list may show only some users. While an odd group
+ * cannot be read, the creation stays unsettled.
+ */
+async function creationOf(
+  listed: ListedGroup,
+  { intent }: GroupState,
+  { platform }: Pick<Reading, 'platform'>,
+): Promise<ObservedGroup | undefined> {
+  const { id, spokeId } = listed;
+  if (intent === undefined || intent.known?.includes(id as PlatformGroupId)) return undefined;
+  const mayBeOurs =
+    spokeId === null
+      ? !isWhole(listed) || foldName(listed.name) === foldName(intent.name)
+      : mayBeSpokeId(spokeId, intent.spokeId);
+  return mayBeOurs ? platform.groups.get(id as PlatformGroupId) : undefined;
 }
 
 /** Whom, of those that a waiver lets stay, the directory has taken out since. */
