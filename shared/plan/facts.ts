@@ -119,8 +119,6 @@ export interface Facts {
   readonly reservation?: Reservation | undefined;
   /** Additions that are left out of this round's write, since the platform refused one that had them. */
   readonly barred?: ReadonlySet<PlatformUserId> | undefined;
-  /** Of these, who are in the group already and are left out to see whether the platform takes the write then. */
-  readonly leftOut?: readonly PlatformUserId[] | undefined;
   /** Fields that this attempt does not write, because the platform refused a write with them. */
   readonly withheld?: ReadonlySet<GroupField> | undefined;
   /** A write was refused in this attempt: from then on only the changes are sent, never the whole group. */

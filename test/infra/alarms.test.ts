@@ -41,7 +41,7 @@ describe('alarms', () => {
       [
         'apply-dead-letters apply-failures apply-messages-wait-too-long changes-wait-over-an-hour',
         'credential-not-checked credential-unauthorised events-dead-letters events-wait-too-long',
-        'feed-cursor-stale gate-closed holds-waiting people-not-refreshed pump-not-run',
+        'feed-cursor-stale gate-closed holds-waiting people-keep-access people-not-refreshed pump-not-run',
         'sweep-halted sweep-not-run table-throttles undelivered-calls unknown-users',
       ]
         .flatMap((names) => names.split(' '))

@@ -523,7 +523,6 @@ describe('decide', () => {
       { as: 'deleted' },
     ],
     ['tried, and in', { wanted: wanted('ab'), views: views(view('ab')), barred: B.users }, { as: 'in_sync' }],
-    ['tried without others', { ...leaving(7), leftOut: [user('b')] }, waits('platform_rejected')],
     ['still to be tried', { wanted: wanted('ab'), barred: B.users }, waits('platform_rejected')],
     ['only watched', { views: views(view('ab')), settings: WATCHED }, { ending: 'report' }],
     ['a hold', holding('ab'), { kind: 'settle', as: 'held', ending: 'open' }],
