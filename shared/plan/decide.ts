@@ -373,14 +373,14 @@ export function decideForeign(
   const before = views.filter((view) => view !== undefined);
   const { base, doubted, earlier: others = [] } = facts.views;
   const late = [doubted, ...others].filter((view) => view !== undefined);
-  const ours = [...before, ...late.map((view) => asNamed(view, observed, base))];
+  const known = [...before, ...late.map((view) => asNamed(view, observed, base))];
+  const ours = withLateUsers(known, observed, facts);
+  if ('kind' in ours) return ours;
   const isSpokeIdGone = isSpokeIdLost(observed, ours, facts.listed, ECHO_LISTING_AGES_MS);
   if (typeof isSpokeIdGone !== 'boolean') return isSpokeIdGone;
   const differences = foreignDifferences(ours, observed, { isSpokeIdGone });
   const { drift: policy } = treatmentOf(facts);
-  const own = withLateUsers(viewOf(observed, ...ours), ours, facts);
-  if ('kind' in own) return own;
-  const shown = { ...own, ...(isSpokeIdGone ? { spokeId: null } : {}) };
+  const shown = { ...viewOf(observed, ...ours), ...(isSpokeIdGone ? { spokeId: null } : {}) };
   const isRestored = differences.some((one) => endingOf(one, facts.state, facts.settings) === 'restore');
   const contest = isRestored ? contestAfter(facts, observed) : undefined;
   if (contest !== undefined && 'kind' in contest) return contest;
@@ -399,17 +399,24 @@ export function decideForeign(
   return absorb({ ...shown, waiver: waive({ policy, seen, differences, earlier }) });
 }
 
-/** Users that an accepted write sent, and that are shown only now, are ours. Only additive membership asks whose they are. */
-function withLateUsers(shown: View, ours: readonly View[], { settings, wanted }: Facts): View | Question {
-  if (settings.membership !== 'additive') return shown;
+/**
+ * The views, with the users that an accepted write sent and that are shown only now: they are ours. Such users are pending
+ * until then.
+ */
+function withLateUsers(
+  ours: readonly View[],
+  observed: ObservedGroup,
+  { state, wanted }: Facts,
+): readonly View[] | Question {
+  const [first] = ours;
   const isNew = (user: PlatformUserId) => !ours.some(({ users }) => users.has(user));
-  const newcomers = [...shown.users.keys()].filter(isNew);
-  if (newcomers.length === 0) return shown;
+  const newcomers = observed.users.filter(isNew);
+  if (first === undefined || newcomers.length === 0 || !state.counts?.pending) return ours;
   if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
-  const late = newcomers.filter((user) =>
-    wanted.standing.get(user)?.some(({ unshown }) => unshown !== undefined),
-  );
-  return { ...shown, users: new Map([...shown.users, ...late.map((user) => [user, true] as const)]) };
+  const isLate = (user: PlatformUserId) =>
+    wanted.standing.get(user)?.some((one) => one.unshown !== undefined);
+  const late = newcomers.filter(isLate).map((user) => [user, true] as const);
+  return late.length === 0 ? ours : [...ours, { ...first, users: new Map([...first.users, ...late]) }];
 }
 
 const weightOf = (differences: readonly Difference[]): number =>

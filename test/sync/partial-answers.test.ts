@@ -121,6 +121,24 @@ it('sends wanted users with every write if no answer shows them', async () => {
   expect(await drift()).toEqual([]);
 });
 
+it('takes a member out again under additive membership who was shown an hour after the write', async () => {
+  const { tell, later, sweepAfter, shown, world, state } = await company({ membership: 'additive' });
+  await tell({ snapshot: 'g', of: ['a', 'b'] });
+  world.advance(HOUR_MS);
+  world.platform.showing = (_, users) => users.filter((user) => user !== 'u-c');
+  await tell({ add: ['c'], to: 'g' });
+  await later(20 * MINUTE_MS);
+  await later(20 * MINUTE_MS);
+  expect(await state('g')).toMatchObject({ counts: { applied: 2, pending: 1 } });
+  world.platform.showing = (_, users) => users;
+  const [group] = world.platform.groups.values();
+  world.platform.changeAsOther(group?.id ?? '', { name: 'Theirs' });
+  await sweepAfter(HOUR_MS);
+  expect(await state('g')).toMatchObject({ counts: { applied: 3, pending: 0 } });
+  await tell({ take: ['c'], from: 'g' });
+  expect(shown('g')).toEqual([['u-a', 'u-b']]);
+});
+
 describe('a fetch that shows only some users', () => {
   it.each(['restore', 'report', 'adopt'])('leads to no removal of wanted members (%s)', async (policy) => {
     const { tell, later, shown, world, showOnlyFirst, showAll, sent } = await company({ drift: policy });
