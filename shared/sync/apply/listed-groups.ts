@@ -2,7 +2,16 @@ import type { PlatformGroupId } from '../../domain/ids.ts';
 import type { Question } from '../../plan/decide.ts';
 import type { Facts, Listing } from '../../plan/facts.ts';
 import { isListed } from '../../plan/names.ts';
-import type { Reading } from './facts.ts';
+import type { ApplyPorts } from '../ports/bundles.ts';
+import type { Connection } from '../ports/connections.ts';
+import type { Platform } from '../ports/platform.ts';
+
+/** What is read with. */
+interface Reading {
+  readonly connection: Pick<Connection, 'company'>;
+  readonly platform: { readonly groups: Pick<Platform['groups'], 'get'> };
+  readonly ports: { readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'claimedBy'> };
+}
 
 /** The list that an attempt has read, with what our table and the platform know about its groups. */
 export async function readOfList(
