@@ -127,7 +127,6 @@ function drawTraits(random: Random): Traits {
     installer: random.chance(0.12) ? 'u-installer' : null,
     listLagMs: lagMs(300 * SECOND_MS),
     getLagMs: lagMs(45 * SECOND_MS),
-    hashedVersions: random.chance(0.2),
     endOfFeed: weighted(random, { same: 1, null: 1, absent: 1, empty: 1 }),
     feedLagMs: random.chance(0.6) ? 0 : between(random, SECOND_MS, 900 * SECOND_MS),
     feedEnvelope: weighted(random, { data: 4, flat: 1 }),

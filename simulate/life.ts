@@ -59,8 +59,6 @@ export interface Traits {
   /** How long a new group is missing from the list, and answers 404 by id. */
   readonly listLagMs: number;
   readonly getLagMs: number;
-  /** A version says what is in the group: what was there before has the version that it had. */
-  readonly hashedVersions: boolean;
   readonly endOfFeed: 'same' | 'null' | 'absent' | 'empty';
   /** How long after a change the feed tells of it. */
   readonly feedLagMs: number;

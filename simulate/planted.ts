@@ -299,7 +299,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     'a group that is shown as it was before our own write counts as changed by somebody else',
     at('groups', (groups) => ({
       read: async (ref) => {
-        const { overtaken: _, ...state } = (await groups.read(ref)) ?? {};
+        const { lastWriteAtMs: _, ...state } = (await groups.read(ref)) ?? {};
         return 'ref' in state ? state : undefined;
       },
     })),

@@ -46,7 +46,6 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     "shared/plan/waive.ts: if (kind === 'members_removed') move(before, { into: absent, outOf: present }); | kind === 'members_removed' → true",
   ],
   'which side of a millisecond it is on is nothing that a test should notice': [
-    'shared/domain/group-state.ts: overtaken === undefined ? 0 : Math.max(0, overtaken.atMs + READS_BEHIND_MS - nowMs); | 0 → 1',
     'shared/domain/promise.ts: Math.min(coalesceMs, Math.max(0, (lastWriteAtMs ?? 0) + coalesceMs - nowMs)); | 0 → 1',
     'shared/domain/promise.ts: export function isEarly({ wakeAtMs, lastWriteAtMs = 0 }: GroupState, moment: Moment): boolean { | 0 → 1',
     'shared/domain/promise.ts: return wakeAtMs > latestMs(moment) || moment.nowMs < windowEndMs - CLOCKS_APART_MS; | > → >=',
@@ -57,8 +56,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     "shared/plan/decide.ts: if (doubt?.intent.action !== 'create' || nowMs >= doubt.untilMs) return undefined; | >= → >",
     "shared/plan/decide.ts: if (listed === undefined || listed.ageMs > 0) return { kind: 'list', ageMs: 0 }; | 0 → 1",
     'shared/plan/decide.ts: if (nowMs - createdAtMs < createSettleMs) return notShownYet(facts); | < → <=',
-    'shared/plan/decide.ts: overtakenForMs(look, facts.state, facts.nowMs) > 0 | 0 → 1',
-    "shared/plan/decide.ts: return waitMs > 0 ? { kind: 'wait', waitMs, why: PAST } : undefined; | 0 → 1",
+    "shared/plan/decide.ts: return waitMs > 0 ? { kind: 'wait', waitMs, why: UNPROVEN_READ } : undefined; | 0 → 1",
   ],
   'at least one is at stake there, or nobody is in the group': [
     'shared/plan/decide.ts: const atStake = Math.max(verdict.unjudged.length, replaces?.removals ?? 0); | 0 → 1',

@@ -134,13 +134,6 @@ export const GroupItem = z.lazy(() =>
     platformId: platformGroupText.exactOptional(),
     version: versionForm.exactOptional(),
     view: ViewPointer.exactOptional(),
-    /**
-     * Versions before the present one, oldest first, and since when it is that: a platform may show them for a while.
-     * `hasUnseen`: between them and the present one there may be others, which nobody here has seen.
-     */
-    overtaken: z
-      .object({ versions: z.array(versionForm), atMs: number, hasUnseen: z.boolean().exactOptional() })
-      .exactOptional(),
     intent: Intent.exactOptional(),
     /** The intent that its worker has ended with, not knowing the outcome. */
     releasedIntent: intentText.exactOptional(),
@@ -233,12 +226,8 @@ export interface GroupState extends Omit<GroupItem, Renamed> {
   readonly lastWriteAtMs?: number;
 }
 
-/** How long a platform that writes here and reads there may show what a group was before. */
+/** A platform may answer a read from a copy that is older than a write by this time. */
 export const READS_BEHIND_MS = 60_000;
-
-/** For how much longer it may show the versions before the present one. */
-export const behindMs = ({ overtaken }: GroupState, nowMs: number): number =>
-  overtaken === undefined ? 0 : Math.max(0, overtaken.atMs + READS_BEHIND_MS - nowMs);
 
 /** Why a member cannot be written yet. */
 export const PendingCause = z.enum(['unknown', 'ambiguous', 'inactive', 'refused']);
@@ -258,5 +247,6 @@ export interface StoredMember extends MemberRegister {
 }
 
 /** The platform group that a directory group is linked to, as last written or read. */
-export type LinkedGroup = Required<Pick<GroupItem, 'version' | 'view'>> &
-  Pick<GroupItem, 'overtaken'> & { readonly id: NonNullable<GroupItem['platformId']> };
+export type LinkedGroup = Required<Pick<GroupItem, 'version' | 'view'>> & {
+  readonly id: NonNullable<GroupItem['platformId']>;
+};

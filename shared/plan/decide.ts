@@ -32,8 +32,7 @@ import {
   foreignDifferences,
   isOurCreation,
   isSpokeIdLost,
-  overtakenForMs,
-  pastForMs,
+  mayPrecedeWriteForMs,
   shows,
   viewOf,
 } from './foreign.ts';
@@ -92,7 +91,10 @@ export const ONCE_REFUSED: ReadonlySet<string> = new Set([
   TRIED.why.code,
   REMOVALS_REFUSED,
 ]);
-const PAST = { code: 'waiting', message: 'the platform shows the group as it was before: it is asked again' };
+const UNPROVEN_READ = {
+  code: 'waiting',
+  message: 'the platform may show the group as it was before the last write: it will be read again',
+};
 const NAME_IN_USE: Wait = {
   kind: 'wait',
   waitMs: undefined,
@@ -143,7 +145,10 @@ export function decide(facts: Facts): Decision {
 
 /** Where each name is there once, a group waits until another gives its name up; meanwhile the rest is written. */
 function decideRejected(facts: Facts, { name }: Rejected): Decision {
-  const { state, listed } = facts;
+  const { state, listed, look } = facts;
+  // Whether it was a conflict cannot be known yet.
+  const unproven = look === undefined || look === 'gone' ? undefined : waitForProof(facts, look);
+  if (unproven !== undefined) return unproven;
   if (name === undefined) return failing(facts);
   if (listed === undefined || listed.ageMs > 0) return { kind: 'list', ageMs: 0 };
   if (!listed.groups.some((one) => one.id !== state.platformId && isWhole(one) && isSameName(one, name)))
@@ -218,8 +223,9 @@ export const treatmentOf = ({ settings, state: { ref, registers } }: Facts): Gro
  *
  *     the platform shows            | create              | patch, put | delete
  *     ------------------------------|---------------------|------------|----------------------
+ *     the version from before       | –                   | drop       | see `decideDeletion`
  *     what the intent would make    | confirm             | confirm    | –
- *     a version from before         | –                   | drop       | see `decideDeletion`
+ *     perhaps what was earlier      | –                   | wait; drop what was refused | see `decideDeletion`
  *     something else                | –                   | absorb     | see `decideDeletion`
  *     nothing (404, not listed)     | drop after 3 misses | drop       | see `decideDeletion`
  *     … and other groups not listed | wait                | –          | –
@@ -235,20 +241,15 @@ function decideIntent(facts: Facts, intent: Intent): Decision {
     owed: rejected === undefined ? intent.reserved : rejected.owed,
   };
   if (intent.action === 'create') {
-    if (look !== 'gone') return decideOutcome(facts, intent, look);
+    if (look !== 'gone') return decideOutcome(facts, look, dropped);
     const misses = (intent.misses ?? 0) + 1;
     const isGivenUp = misses >= CREATE_MISSES && facts.nowMs - intent.atMs >= facts.createSettleMs;
     const noting = { ...intent, misses };
     return isGivenUp ? (decideUnlisted(facts, noting) ?? dropped) : { ...notShownYet(facts), noting };
   }
   if (intent.action === 'delete') return decideDeletion(facts, intent, dropped);
-  if (
-    look === 'gone' ||
-    look.version === intent.versionBefore ||
-    overtakenForMs(look, facts.state, facts.nowMs) > 0
-  )
-    return dropped;
-  return decideOutcome(facts, intent, look);
+  if (look === 'gone' || look.version === intent.versionBefore) return dropped;
+  return decideOutcome(facts, look, dropped);
 }
 
 const notShownYet = ({ createSettleMs }: Facts): Wait => ({
@@ -257,8 +258,13 @@ const notShownYet = ({ createSettleMs }: Facts): Wait => ({
   why: NOT_SHOWN_YET,
 });
 
-function decideOutcome(facts: Facts, intent: Intent, observed: ObservedGroup): Decision {
+function decideOutcome(
+  facts: Facts,
+  observed: ObservedGroup,
+  dropped: Extract<Decision, { kind: 'drop' }>,
+): Decision {
   const { views, rejected } = facts;
+  const { intent } = dropped;
   if (views === undefined) return { kind: 'read', what: ['views'] };
   const { base } = views;
   const prepared = asMade(views.prepared, observed, intent, base);
@@ -267,11 +273,12 @@ function decideOutcome(facts: Facts, intent: Intent, observed: ObservedGroup): D
     if (typeof isLost !== 'boolean') return isLost;
     if (!isLost) return { kind: 'confirm', intent, observed, view: viewOf(observed, base, prepared) };
   }
-  const past = rejected === undefined ? decidePast(facts, observed) : undefined;
-  if (past !== undefined) return past;
+  const unproven = waitForProof(facts, observed);
+  if (unproven !== undefined) return rejected === undefined ? unproven : dropped;
   // What a refused write would have added is nobody's but theirs, where it is there all the same.
   const ours = rejected === undefined ? [base, prepared] : [base];
-  return decideLacking(facts, observed, ours) ?? decideForeign(facts, observed, ours);
+  const lacking = rejected === undefined ? decideLacking(facts, observed, ours) : undefined;
+  return lacking ?? decideForeign(facts, observed, ours);
 }
 
 /** What the write would have made, with what the platform makes of a name that it sent, or adds to a new group. */
@@ -299,8 +306,8 @@ function asNamed(made: View, observed: ObservedGroup, before: View | undefined):
  *     ---------------------------------------------|-----------------------------
  *     our version, and we know what we left        | undefined: as we left it
  *     the same, but a 404 came before              | clear
- *     a version from before, within a minute       | wait
- *     fewer users, within a minute of our write    | wait
+ *     another version within 60 s of our write     | wait
+ *     our version, fewer users, within the 60 s    | wait
  *     another version or content, unreadable view  | absorb
  *     nothing (404)                                | see `decideMissing`
  */
@@ -309,8 +316,8 @@ export function decideLook(facts: Facts): Decision | undefined {
   if (state.platformId === undefined) return { kind: 'forget' };
   if (look === undefined) return LOOK;
   if (look === 'gone') return decideMissing(facts);
-  const past = decidePast(facts, look);
-  if (past !== undefined) return past;
+  const unproven = waitForProof(facts, look);
+  if (unproven !== undefined) return unproven;
   if (views === undefined) return { kind: 'read', what: ['views'] };
   if (views.base === undefined) return decideUnreadable(facts, look);
   if (look.version !== state.version || !shows(look, views.base))
@@ -318,23 +325,24 @@ export function decideLook(facts: Facts): Decision | undefined {
   return state.missedAtMs === undefined ? undefined : clear(facts);
 }
 
-function decidePast({ state, nowMs }: Facts, look: ObservedGroup): Wait | undefined {
-  const waitMs = pastForMs(look, state, nowMs);
-  return waitMs > 0 ? { kind: 'wait', waitMs, why: PAST } : undefined;
+function waitForProof(facts: Facts, look: ObservedGroup): Wait | undefined {
+  const waitMs = mayPrecedeWriteForMs(look, facts);
+  return waitMs > 0 ? { kind: 'wait', waitMs, why: UNPROVEN_READ } : undefined;
 }
 
 /** A read that lacks users soon after our own write may be older than that write, so it proves no removal. */
 function decideLacking(
-  { state, nowMs }: Facts,
+  { state, nowMs, createSettleMs }: Facts,
   look: ObservedGroup,
   views: readonly (View | undefined)[],
 ): Wait | undefined {
   const { intent, lastWriteAtMs = 0 } = state;
-  const waitMs = Math.max(lastWriteAtMs, intent?.atMs ?? 0) + READS_BEHIND_MS - nowMs;
+  const provenAtMs = Math.max(lastWriteAtMs, intent?.atMs ?? 0) + Math.min(READS_BEHIND_MS, createSettleMs);
+  const waitMs = provenAtMs - nowMs;
   if (waitMs <= 0) return undefined;
   const ours = views.filter((view) => view !== undefined);
   const isLacking = foreignDifferences(ours, look).some(({ kind }) => kind === 'members_removed');
-  return isLacking ? { kind: 'wait', waitMs, why: PAST } : undefined;
+  return isLacking ? { kind: 'wait', waitMs, why: UNPROVEN_READ } : undefined;
 }
 
 /**

@@ -1,39 +1,33 @@
 import type { Difference } from '../domain/drift.ts';
 import type { GroupField, WrittenFields } from '../domain/group-fields.ts';
 import { eachField, FIELD_NAMES, GROUP_FIELDS } from '../domain/group-fields.ts';
-import { behindMs, type GroupState, type Intent } from '../domain/group-state.ts';
-import type { PlatformGroupId, PlatformUserId, VersionToken } from '../domain/ids.ts';
+import { type Intent, READS_BEHIND_MS } from '../domain/group-state.ts';
+import type { PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import type { ObservedGroup, View } from '../domain/view.ts';
-import type { Listing } from './facts.ts';
+import type { Facts, Listing } from './facts.ts';
 import { foldName, mayBeSpokeId, says } from './names.ts';
 import { compareText } from './plan.ts';
 
-const MOST_OVERTAKEN = 5;
-
 /**
- * The versions that a group had before this one.
- * @param mayHide the write went through whatever the group was: somebody else's, just before, may have been overwritten
+ * For how much longer a read proves nothing: it shows another version than groupsync knows, and may be older than
+ * groupsync's last write. An earlier change by another client that this write replaced would look the same.
+ *
+ *   the read shows    | the last write is | result
+ *   ------------------|-------------------|----------------------------
+ *   the known version | of any age        | 0
+ *   another version   | under 60 s old    | the rest of the 60 s
+ *   another version   | older             | 0: another client changed it
+ *
+ * The 60 s are less where the platform shows created groups sooner than that, as in the local stack.
  */
-export function overtakenBy(shown: VersionToken, state: GroupState, nowMs: number, mayHide: boolean) {
-  const { version, overtaken } = state;
-  if (version === undefined || version === shown) return overtaken;
-  const before = behindMs(state, nowMs) > 0 ? overtaken : undefined;
-  const versions = [...(before?.versions ?? []), version].slice(-MOST_OVERTAKEN);
-  return { versions, atMs: nowMs, ...((mayHide || before?.hasUnseen) && { hasUnseen: true }) };
+export function mayPrecedeWriteForMs(
+  shown: ObservedGroup,
+  { state, nowMs, createSettleMs }: Pick<Facts, 'state' | 'nowMs' | 'createSettleMs'>,
+): number {
+  const { version, lastWriteAtMs = Number.NEGATIVE_INFINITY } = state;
+  if (version === undefined || shown.version === version) return 0;
+  return Math.max(0, lastWriteAtMs + Math.min(READS_BEHIND_MS, createSettleMs) - nowMs);
 }
-
-/** For how much longer a version from before the present one may be shown. */
-export const overtakenForMs = (shown: ObservedGroup, state: GroupState, nowMs: number): number =>
-  state.overtaken?.versions.includes(shown.version) ? behindMs(state, nowMs) : 0;
-
-/**
- * For how much longer what is shown may be the past, which is nobody's change. Where a platform gives a version again
- * with its content, somebody's undoing of a change of ours is found so much later.
- */
-export const pastForMs = (shown: ObservedGroup, state: GroupState, nowMs: number): number =>
-  state.overtaken?.hasUnseen && shown.version !== state.version
-    ? behindMs(state, nowMs)
-    : overtakenForMs(shown, state, nowMs);
 
 /**
  * What somebody else changed: whatever the platform shows that none of our own views explains. There are two views

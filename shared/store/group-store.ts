@@ -1,4 +1,4 @@
-import { behindMs, type GroupState, type LinkedGroup } from '../domain/group-state.ts';
+import type { GroupState, LinkedGroup } from '../domain/group-state.ts';
 import { usedUp } from '../domain/hold.ts';
 import type { GroupRef, VersionToken } from '../domain/ids.ts';
 import type { Flip, FoundForeign, GroupStore, HeldRemovals, HeldSets } from '../sync/ports/groups.ts';
@@ -43,12 +43,11 @@ const LINK = ['platformId', 'version', 'view', 'viewId', 'createdAt', 'takeOver'
 
 const PENDING = ['pendingCause', 'pendingSince', 'pendingRevision', 'pendingUnshown', 'gpk', 'gsk'] as const;
 
-const linkAttributes = ({ id, version, view, overtaken }: LinkedGroup) => ({
+const linkAttributes = ({ id, version, view }: LinkedGroup) => ({
   platformId: id,
   version,
   view: { ...view },
   viewId: view.id,
-  ...(overtaken && { overtaken: plain(overtaken) }),
 });
 
 const doubtAttributes = ({ doubt, doubts }: Pick<Flip, 'doubt' | 'doubts'>) => ({
@@ -148,7 +147,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         {
           set: { intent: plain(intent), intentId: intent.id },
           // Beside an intent the item is at its largest.
-          remove: ['unsettledRemovals', ...TOLD, ...(behindMs(seen, intent.atMs) > 0 ? [] : ['overtaken'])],
+          remove: ['unsettledRemovals', ...TOLD],
         },
         unsettledSince(seen),
       ),
@@ -198,7 +197,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
           ...foundBeside(seen, flip.found),
           ...(flip.settled === undefined ? {} : { settled: flip.settled }),
           counts: { ...flip.counts },
-          lastWriteAt: flip.nowMs,
+          ...(flip.writtenAtMs === undefined ? {} : { lastWriteAt: flip.writtenAtMs }),
           ...(flip.calledMs && { calledMs: flip.calledMs }),
           ...doubtAttributes(flip),
         },

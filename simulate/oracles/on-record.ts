@@ -81,8 +81,6 @@ function judgeWrite(sight: Sight, company: string, { write, taken }: Written): v
   const { action, atMs = 0 } = connection?.item(owner.group)?.intent ?? {};
   const isOpen = action === write.action && atMs <= write.atMs;
   if (isOpen && connection !== undefined && hasLostItsCredential(sight, connection)) return;
-  // Two that land late and undo each other leave the group as it was, its version included.
-  if (write.late && connection?.platform.traits.hashedVersions) return;
   const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)} happened at the platform; expected an audit entry of it, but the group ${owner.group} has none.`;
   sight.accuse('on_record', write.late ? 'late_write_without_audit' : 'write_without_audit', owner, sentence);
 }

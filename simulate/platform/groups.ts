@@ -25,12 +25,6 @@ const INITIATORS = {
 } as const;
 const OURSELVES = { type: 'EXTERNAL', role: null, displayName: 'groupsync' } as const;
 
-const versionOf = ({ name, spokeId, users }: rules.GroupContent): string =>
-  createHash('sha256')
-    .update(JSON.stringify([name, spokeId, users]))
-    .digest('hex')
-    .slice(0, 16);
-
 /** The same number for the same text. */
 const numberOf = (text: string): number => createHash('sha256').update(text).digest().readUIntBE(0, 6);
 
@@ -87,7 +81,7 @@ export function createGroups(options: PlatformOptions, tempers: Tempers) {
     origin: Pick<HeldGroup, 'createdAtMs' | 'madeBy'>,
   ): HeldGroup => {
     const { createdAtMs, madeBy } = origin;
-    const text = traits.hashedVersions ? versionOf(group) : String(group.version);
+    const text = String(group.version);
     const version = traits.numericVersions ? numberOf(text) : text;
     const now = { ...group, version, createdAtMs, madeBy };
     held.set(group.id, now);

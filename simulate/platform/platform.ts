@@ -27,7 +27,6 @@ export const PLAIN_TRAITS: Traits = {
   installer: null,
   listLagMs: 0,
   getLagMs: 0,
-  hashedVersions: false,
   endOfFeed: 'same',
   feedLagMs: 0,
   feedEnvelope: 'data',

@@ -344,7 +344,6 @@ describe('decide', () => {
   const added = (...after: string[]) => ({ kind: 'absorb', differences: [{ kind: 'members_added', after }] });
   const waits = (code: string) => ({ kind: 'wait', why: { code } });
   const RECORD = { intent: intentId('i9'), atMs: 1, removals: 1 };
-  const UNSEEN = { versions: [], atMs: NOW_MS - 1, hasUnseen: true };
   it.each<[string, Partial<Facts>, Record<string, unknown>]>([
     ['is not known: a look', opened(), { kind: 'look' }],
     ['shows: it happened', { ...made, look: changed('ab') }, { kind: 'confirm' }],
@@ -364,8 +363,8 @@ describe('decide', () => {
       added('b', 'x'),
     ],
     [
-      'may be hidden by the past',
-      { ...made, state: state({ intent, overtaken: UNSEEN }), look: changed('abx') },
+      'is not shown by a read that may be older than the last write',
+      { ...made, state: state({ intent, lastWriteAtMs: NOW_MS - 1 }), look: changed('abx') },
       waits('waiting'),
     ],
     ['… beside what cannot be read', { ...opened(), look: changed('ax') }, added('x')],
@@ -449,7 +448,6 @@ describe('decide', () => {
   });
   const lastError = { code: 'other', message: '', atMs: NOW_MS - MINUTE_MS };
   const AGAIN = { kind: 'fail', firstly: { waitMs: MINUTE_MS, why: { code: 'refused' } } };
-  const V2 = { versions: [versionToken('v2')], atMs: NOW_MS - 1 };
   const B = { users: new Set([user('b')]), about: 'remove' } as const;
   const holding = (users: string, over: Partial<Hold> = {}, held: NonNullable<Facts['held']> = B) => ({
     state: state({
@@ -489,7 +487,16 @@ describe('decide', () => {
       { kind: 'write', plan: { action: 'patch', after: { name: 'Old' } } },
     ],
     ['refused after another trouble', { ...refused, state: state({ lastError }) }, AGAIN],
-    ['the past', { state: state({ suspect, overtaken: V2 }), look: changed('a') }, waits('waiting')],
+    [
+      'another version, just after our own write',
+      { state: state({ suspect, lastWriteAtMs: NOW_MS - 1_000 }), look: changed('a') },
+      { ...waits('waiting'), waitMs: 59_000 },
+    ],
+    [
+      '… that a refused write may have met',
+      { ...refused, look: changed('ab'), state: state({ lastWriteAtMs: NOW_MS - 1 }) },
+      waits('waiting'),
+    ],
     ['a suspicion of no group', { ...UNLINKED, state: unlinked(state({ suspect })) }, { kind: 'forget' }],
     [
       'a 404 that was none',
@@ -662,8 +669,9 @@ describe('decide', () => {
       const overMs = contest.sinceMs + HOUR_MS;
       expect(contestAfter(second, overMs)).toEqual({ sinceMs: overMs, count: 1 });
       expect(contestAfter({ contest }, overMs)).toBe(contest);
-      expect(contestAfter({ contest, lastWriteAtMs: overMs }, overMs)).toMatchObject({
-        sinceMs: overMs,
+      const afterMs = overMs + MINUTE_MS;
+      expect(contestAfter({ contest, lastWriteAtMs: overMs }, afterMs)).toMatchObject({
+        sinceMs: afterMs,
         count: 3,
       });
       expect(contestAfter({ contest }, overMs + HOUR_MS)).toMatchObject({ count: 1 });

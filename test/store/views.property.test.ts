@@ -94,8 +94,8 @@ async function live(all: readonly (readonly [Deed, number, Deed | null])[]): Pro
     if (end === 'doubt') return store.dropIntent(ref, intent, { doubtUntilMs: nowMs, doubts: inDoubt });
     const platform = { ...link, view: intent.view as never };
     const counts = { wanted: 0, applied: 0, pending: 0 };
-    const flip = { intent: intent.id, seen: { ...seen, intent }, nowMs, wakeAtMs: nowMs, platform, counts };
-    return end === 'flip' && store.flip(ref, { ...flip, settled: 'in_sync' });
+    const flip = { intent: intent.id, seen: { ...seen, intent }, wakeAtMs: nowMs, platform, counts };
+    return end === 'flip' && store.flip(ref, { ...flip, writtenAtMs: nowMs, settled: 'in_sync' });
   };
   const act = async (store: GroupStore, mine: Deed, at = 0, then?: Deed | null): Promise<void> => {
     let effects = 0;

@@ -273,6 +273,7 @@ describe('a foreign writer who never stops', () => {
       const { tell, say, work, world, state, ref, shown, troubles, hire } = told;
       await hire('a', 'b');
       await tell({ snapshot: 'g', of: ['a'] });
+      world.advance(60_000);
       const { platform } = world;
       let guests = 0;
       troubles.platform = (call) => {

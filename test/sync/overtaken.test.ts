@@ -253,3 +253,18 @@ it.each(['restore', 'report', 'adopt'] as const)(
     expect(world.platform.groups.get(id)?.name).toBe(drift === 'restore' ? 'Group g' : 'Theirs');
   },
 );
+
+it('finds a change of another client within a minute of its own write when the minute is over', async () => {
+  const { world, hire, tell, work, shown, state, id } = await inStep(['a']);
+  await hire('b');
+  world.advance(CREATE_SETTLE_MS);
+  await tell({ add: ['b'], to: 'g' });
+  world.platform.changeAsOther(id, { users: ['u-a', 'u-b', 'u-x'] });
+  await suspectChanged(world);
+  await work(1);
+  expect(await state('g')).toMatchObject({ lastError: { code: 'waiting' } });
+  expect(shown('g')).toEqual([['u-a', 'u-b', 'u-x']]);
+  await tell();
+  expect(shown('g')).toEqual([['u-a', 'u-b']]);
+  expect(await allOf(world.onlooker.drift.list(CONNECTION))).toMatchObject([{ kind: 'members_added' }]);
+});

@@ -5,7 +5,7 @@ import { judgeAnswer, type Outcome, showsWrite } from '../../plan/answer.ts';
 import { countsOf } from '../../plan/counts.ts';
 import { SETTLED, type Write } from '../../plan/decide.ts';
 import type { Reservation, Wanted } from '../../plan/facts.ts';
-import { overtakenForMs } from '../../plan/foreign.ts';
+import { mayPrecedeWriteForMs } from '../../plan/foreign.ts';
 import type { Flip } from '../ports/groups.ts';
 import { retireClaim } from '../retire-claim.ts';
 import { auditOf, originOf } from './audit.ts';
@@ -48,8 +48,8 @@ export async function confirmWrite(
   const found = foreign && (await recordForeign(foreign, state, turn));
   if (foreign !== undefined && found === undefined) return OVERTAKEN;
   // If the platform shows exactly the prepared view, that view is used.
-  const how = { prepared: outcome.isAsPrepared ? intent.view : undefined, done: intent };
-  const platform = observed && view && (await linkTo(state, observed, view, turn, how));
+  const prepared = outcome.isAsPrepared ? intent.view : undefined;
+  const platform = observed && view && (await linkTo(state, observed, view, turn, prepared));
   const nowMs = ports.clock();
   const ending = { atMs: nowMs, versionAfter: observed?.version ?? null, outcome: 'written' } as const;
   const origin = originOf(state, wanted, write.consumes);
@@ -63,7 +63,7 @@ export async function confirmWrite(
   const flipped = await ports.groups.flip(state.ref, {
     intent: intent.id,
     seen: state,
-    nowMs,
+    writtenAtMs: nowMs,
     calledMs: turn.calledMs(),
     wakeAtMs: nowMs + ports.coalesceMs,
     driftClosed,
@@ -74,7 +74,7 @@ export async function confirmWrite(
     ...(intent.action === 'create' ? { createdAtMs: nowMs } : {}),
     found: { ...found, ...(found && { contest: foreign?.contest }), audited },
     ...leftovers(writing, outcome),
-    ...(isUnproven(observed, outcome, intent) ? leftInDoubt(intent, state, nowMs) : {}),
+    ...(mayTakeEffect(observed, outcome, intent) ? leftInDoubt(intent, state, nowMs) : {}),
   });
   if (flipped === undefined) return OVERTAKEN;
   await giveBackKept(outcome, writing);
@@ -94,7 +94,7 @@ export async function confirmWrite(
 }
 
 /** After a successful write the platform may still show the state from before: the write may still take effect. */
-const isUnproven = (
+const mayTakeEffect = (
   observed: ObservedGroup | undefined,
   { unshown, isUndone }: Outcome,
   { versionBefore }: Intent,
@@ -147,19 +147,21 @@ async function markUnshown(
 
 /**
  * The group after the write. An answer that does not show what was sent may be older than the write, so the group is
- * fetched. A fetch that shows a version from before the write is outdated too, and proves nothing.
+ * fetched. A fetch that may show a version from before the write proves nothing.
  */
 async function shownAfter(
   answered: ObservedGroup | undefined,
-  { write: { plan }, intent, round: { state }, turn }: Writing,
+  { write: { plan }, intent, round, turn }: Writing,
 ): Promise<ObservedGroup | undefined> {
   if (answered === undefined || showsWrite(plan, answered)) return answered;
   const fetched = await turn.platform.groups.get(answered.id as PlatformGroupId);
-  const isBefore =
+  const state = { ...round.state, version: answered.version };
+  const known = { ...round, state, nowMs: turn.ports.clock() };
+  const isUnproven =
     fetched === undefined ||
     fetched.version === intent.versionBefore ||
-    overtakenForMs(fetched, state, turn.ports.clock()) > 0;
-  return isBefore ? answered : fetched;
+    (!showsWrite(plan, fetched) && mayPrecedeWriteForMs(fetched, known) > 0);
+  return isUnproven ? answered : fetched;
 }
 
 /** What the write used up, and why the group is not clean after it. */

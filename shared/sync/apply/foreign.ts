@@ -5,7 +5,6 @@ import { intentId, type PlatformGroupId, type VersionToken } from '../../domain/
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { attribute } from '../../plan/attribute.ts';
 import { type Absorb, type Decision, type DriftEnding, endingOf, REFUSED } from '../../plan/decide.ts';
-import { overtakenBy } from '../../plan/foreign.ts';
 import { mayUnlink, UNLINKED_ALWAYS } from '../../plan/guard.ts';
 import { attributeDrift, toldOf } from '../attribute-drift.ts';
 import type { Flip, FoundForeign } from '../ports/groups.ts';
@@ -18,7 +17,7 @@ import { AGAIN, CONFLICT, OVERTAKEN, unlessOvertaken } from './turn.ts';
  * Takes what somebody else changed as the group's view. The record of it comes first: once the view is what was
  * observed, nothing can tell any more what was changed.
  */
-export async function absorb(decision: Absorb, { state }: Round, turn: Turn): Promise<Performed> {
+export async function absorb(decision: Absorb, { state, rejected }: Round, turn: Turn): Promise<Performed> {
   const { observed, view, intent, landed, contest } = decision;
   const { ports } = turn;
   const recorded = await recordForeign(decision, state, turn);
@@ -27,10 +26,11 @@ export async function absorb(decision: Absorb, { state }: Round, turn: Turn): Pr
   const explainsRefusal = state.lastError?.code === REFUSED.why.code;
   const audited = await recordLanded(landed, observed, state, turn);
   const found = { ...recorded, contest, explainsRefusal, ...audited };
+  const refused = rejected && { writtenAtMs: undefined };
   const isTaken =
     intent === undefined
       ? ports.groups.absorb(state, link, found)
-      : flipFound(intent, state, turn, { happened: false, left: { platform: link, found } });
+      : flipFound(intent, state, turn, { happened: false, left: { platform: link, found, ...refused } });
   return unlessOvertaken(isTaken, CONFLICT);
 }
 
@@ -50,7 +50,7 @@ export async function flipFound(
   const flipped = await ports.groups.flip(state.ref, {
     intent: id,
     seen: state,
-    nowMs,
+    writtenAtMs: nowMs,
     wakeAtMs: nowMs + ports.coalesceMs,
     settled: 'in_sync',
     counts: state.counts ?? { wanted: 0, applied: 0, pending: 0 },
@@ -91,21 +91,16 @@ async function isStillOurs({ ref, view, intent }: GroupState, { ports }: Turn): 
   return now?.intent?.id === intent?.id && now?.view?.id === view?.id;
 }
 
-/**
- * Stores an observed group as a view that the group can be pointed to, unless one is prepared.
- * @param done the write that made it so
- */
+/** Stores an observed group as a view that the group can be pointed to, unless one is prepared. */
 export async function linkTo(
   seen: GroupState,
   { id, version }: Pick<ObservedGroup, 'id' | 'version'>,
   view: View,
-  { ports, connection: { contract } }: Turn,
-  { prepared, done }: { readonly prepared?: ViewPointer | undefined; readonly done?: Intent } = {},
+  { ports }: Turn,
+  prepared?: ViewPointer,
 ): Promise<LinkedGroup> {
   const pointer = prepared ?? (await ports.groups.prepareView(seen, intentId(ports.newId()), view));
-  const mayHide = done?.action === 'patch' && contract?.patchHonoursVersion !== true;
-  const overtaken = overtakenBy(version, seen, ports.clock(), mayHide);
-  return { id: id as PlatformGroupId, version, view: pointer, ...(overtaken && { overtaken }) };
+  return { id: id as PlatformGroupId, version, view: pointer };
 }
 
 /** The group is as we left it: the suspicion, or the 404 before, is answered. */

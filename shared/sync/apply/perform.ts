@@ -240,7 +240,7 @@ async function drop({ intent, owed, failing }: Of<'drop'>, round: Round, turn: T
 }
 
 async function confirm({ intent, observed, view }: Of<'confirm'>, { state, rejected }: Round, turn: Turn) {
-  const platform = await linkTo(state, observed, view, turn, { done: intent });
+  const platform = await linkTo(state, observed, view, turn);
   const flipped = flipFound(intent, state, turn, { happened: true, left: { platform } });
   // The client repeats what a server declined to serve (503, Retry-After); should that have been done after all, the
   // repetition met its own version, and the removals stay in the guard's book.

@@ -43,7 +43,8 @@ export interface Flip {
   readonly intent: IntentId;
   /** The group as the write was planned from it: dirty is cleared only if its rev is still the same. */
   readonly seen: GroupState;
-  readonly nowMs: number;
+  /** undefined: the platform refused the write. */
+  readonly writtenAtMs: number | undefined;
   /** The promise for a group that is not clean after it. */
   readonly wakeAtMs: number;
   /** undefined once the platform group is gone or let go. */
