@@ -64,13 +64,11 @@ const CONVERSIONS = 0.5;
 /**
  * Roles that end shortly before or after another role of the same user begins: a contractor becomes an employee, a rehire.
  * They have their own random stream, so that the rest of a run is the same as without them.
- * @param changed roles whose user changes in another way
  */
 export function drawConversions(
   random: Random,
   { name: connection, people }: Town,
   endMs: number,
-  changed: ReadonlySet<string> = new Set(),
 ): readonly Happening[] {
   if (!random.chance(CONVERSIONS)) return [];
   const company = (atMs: number, deed: CompanyDeed): Happening => ({
@@ -79,9 +77,7 @@ export function drawConversions(
     actor: 'company',
     deed,
   });
-  const known = people.filter(
-    ({ email, userId, role }) => email !== null && userId === undefined && !changed.has(role),
-  );
+  const known = people.filter(({ email, userId }) => email !== null && userId === undefined);
   return some(random, known, between(random, 1, 4)).flatMap(({ role, email }) => {
     const atMs = between(random, HOUR_MS, endMs - HOUR_MS);
     const person = { role: `${role}-again`, email, userId: `u-${role}` };
@@ -89,6 +85,36 @@ export function drawConversions(
     const begins = company(atMs + gapMs, { kind: 'hire', person });
     // Some keep both roles.
     return random.chance(0.15) ? [begins] : [begins, company(atMs, { kind: 'terminate', role })];
+  });
+}
+
+/** The share of connections at which the user id of some roles changes. */
+const MERGES = 0.4;
+
+/**
+ * Roles that belong to another user from then on: the HR system corrects an account, or merges two. It concerns roles of
+ * which nothing else about users changes. They have their own random stream, as conversions have.
+ */
+export function drawUserIdChanges(
+  random: Random,
+  { name: connection, people }: Town,
+  { endMs, others }: { readonly endMs: number; readonly others: readonly Happening[] },
+): readonly Happening[] {
+  if (!random.chance(MERGES)) return [];
+  const changing = new Set(
+    others.flatMap(({ deed }) => {
+      if (deed.kind === 'hire') return [deed.person.role, deed.person.userId?.replace(/^u-/, '')];
+      return deed.kind === 'lose_user_id' || deed.kind === 'erase' ? [deed.role] : [];
+    }),
+  );
+  const plain = people.filter(
+    ({ email, userId, role }) => email !== null && userId === undefined && !changing.has(role),
+  );
+  const [into, ...roles] = some(random, plain, between(random, 2, 4)).map(({ role }) => role);
+  return roles.map((role): Happening => {
+    const userId = random.chance(0.3) ? `u-${into}` : `u2-${role}`;
+    const atMs = between(random, HOUR_MS, endMs - HOUR_MS);
+    return { atMs, connection, actor: 'company', deed: { kind: 'change_user_id', role, userId } };
   });
 }
 

@@ -23,7 +23,6 @@ export const SHARES = {
   ties: 0.35,
   lateRequests: 0.6,
   erasures: 0.3,
-  newUserIds: 0.25,
   newGroups: 0.35,
 };
 
@@ -37,7 +36,7 @@ interface Place {
 /** Everything of this page, for one connection. */
 export function drawWider(random: Random, { town, endMs }: Place): readonly Happening[] {
   const parts = { numbers: drawNumbered, ties: drawTies, lateRequests: drawLateRequests };
-  const others = { erasures: drawErasures, newUserIds: drawNewUserIds, newGroups: drawNewGroups };
+  const others = { erasures: drawErasures, newGroups: drawNewGroups };
   const all = { ...parts, ...others };
   const chosen = (Object.keys(all) as (keyof typeof all)[]).filter((kind) =>
     kind === 'numbers' ? town.hasNumbers : random.fork(`share ${kind}`).chance(SHARES[kind]),
@@ -237,13 +236,4 @@ function drawNewGroups(random: Random, { town, endMs }: Place): readonly Happeni
     say(connection, atMs, { kind: 'snapshot', group, name, members: ['p0', 'p1'], parts: 1 }),
     { atMs: setMs, connection, actor: 'operator', deed: { kind: 'set', key: 'nameTemplate', value } },
   ];
-}
-
-/** The platform gives an employee another user id: two accounts were merged, or one was made again. */
-function drawNewUserIds(random: Random, { town, endMs }: Place): readonly Happening[] {
-  const { name: connection, people } = town;
-  const known = people.filter(({ email, userId, state }) => email !== null && userId === undefined && !state);
-  return some(random, known, between(random, 1, 2)).map(({ role }) =>
-    company(connection, anyTime(random, endMs), { kind: 'new_user_id', role, userId: `v-${role}` }),
-  );
 }

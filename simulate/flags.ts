@@ -8,7 +8,6 @@ export const FLAGS = {
   only: { type: 'string' },
   long: { type: 'boolean' },
   days: { type: 'string' },
-  count: { type: 'string' },
   crashes: { type: 'string' },
   jobs: { type: 'string' },
   minutes: { type: 'string' },
@@ -16,5 +15,6 @@ export const FLAGS = {
   deep: { type: 'boolean' },
   planted: { type: 'boolean' },
   all: { type: 'boolean' },
+  counts: { type: 'boolean' },
   help: { type: 'boolean' },
 } as const;

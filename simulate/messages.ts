@@ -1,3 +1,4 @@
+import { originalName } from './draw-returns.ts';
 import type { DirectoryDeed, Happening, Way } from './life.ts';
 import { hashOf } from './random.ts';
 
@@ -64,11 +65,11 @@ export const isScimKey = (key: string): boolean => key.startsWith('s') || key.st
 
 /** Members whose ids begin with `h` were handed an address, and only a profile says which. */
 export const addressOf = (member: string, connection: string): string | undefined =>
-  /^[hn]/.test(member) ? undefined : `${member}@${connection}.test`;
+  /^[hn]/.test(member) ? undefined : `${member}@${originalName(connection)}.test`;
 
 /** The employee number of a member whose id begins with `n`, until a profile gives another. */
 export const numberOf = (member: string, connection: string): string | undefined =>
-  member.startsWith('n') ? `${connection}-${member}` : undefined;
+  member.startsWith('n') ? `${originalName(connection)}-${member}` : undefined;
 
 /** The messages of one happening, none where it is a SCIM request. `atMs`: now, milliseconds since 1970. */
 export function messagesOf(happening: DirectoryHappening, atMs: number): readonly OutgoingMessage[] {

@@ -26,8 +26,8 @@ const USAGE = `npm run simulate -- [options]
   --deep           lives for an hour, or for --minutes N; all that can happen must have happened
   --planted [...]  plants each bug, or those named, and counts the lives until it is found; with --seed lives one
   --brief          does not shrink the first failure
+  --counts         prints what took effect, in how many lives and how often
   --all            fails for what known.json names too
-  --count A,B      tells in how many runs these took effect, by the names that a run records, and how often
   --jobs N         processes (one per core)`;
 
 const DEEP_MINUTES = 60;
@@ -134,7 +134,7 @@ async function liveSeeds(): Promise<number> {
   if (process.stderr.isTTY) process.stderr.write('\r');
   const seconds = Math.max(1, (Date.now() - startedMs) / 1_000);
   tellFigures(reports, seconds);
-  tellCounts(reports);
+  if (given.counts === true) for (const line of countsOf(reports)) console.log(line);
   for (const line of broken.slice(0, 3)) console.log(line);
   const never = deep ? everythingThatCanFire().filter((name) => !firedIn(reports).has(name)) : [];
   if (never.length > 0) console.log(`never took effect: ${never.join(', ')}`);
@@ -160,12 +160,15 @@ function tellFigures(reports: readonly LifeReport[], seconds: number): void {
   );
 }
 
-/** In how many runs each of the names after `--count` took effect. */
-function tellCounts(reports: readonly LifeReport[]): void {
-  for (const name of given.count?.split(',') ?? []) {
-    const runs = reports.filter(({ fired }) => (fired[name] ?? 0) > 0).length;
-    console.log(`${name}: in ${runs} of ${reports.length} runs, ${firedIn(reports).get(name) ?? 0} times`);
-  }
+/** Of everything that took effect: in how many lives, and how often. */
+function countsOf(reports: readonly LifeReport[]): readonly string[] {
+  const everything = new Set([...everythingThatCanFire(), ...firedIn(reports).keys()]);
+  return [...everything].sort().map((name) => {
+    const times = reports.map(({ fired }) => fired[name] ?? 0);
+    const lives = times.filter((one) => one > 0).length;
+    const sum = times.reduce((all, one) => all + one, 0);
+    return `${name.padEnd(40)} ${lives} of ${reports.length} lives, ${sum} times`;
+  });
 }
 
 /** Each sort of failure once, with how many lives had it. */

@@ -13,12 +13,12 @@ import type { Hold } from '../../domain/hold.ts';
 import type { GroupRef, MemberId, PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import { groupId, memberId, platformUserId, roleId } from '../../domain/ids.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
-import { isWhole, type ListedGroup, type View } from '../../domain/view.ts';
+import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../../domain/view.ts';
 import type { Question } from '../../plan/decide.ts';
 import type { WantedGroup } from '../../plan/draft.ts';
 import type { Facts, HeldUsers, PendingMember, Standing, Views, Wanted } from '../../plan/facts.ts';
 import { isOurCreation } from '../../plan/foreign.ts';
-import { mayBeAny, mayBeSpokeId } from '../../plan/names.ts';
+import { foldName, mayBeAny, mayBeSpokeId } from '../../plan/names.ts';
 import { atOnce } from '../gather.ts';
 import { isUnshownLately, refusedRevisionOf, standingOf } from '../member-standing.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
@@ -28,6 +28,7 @@ import { GONE } from '../ports/people.ts';
 import { type Platform, PlatformFailure } from '../ports/platform.ts';
 import { LARGE_GROUP, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { copyOf } from '../walk.ts';
+import { readOfList } from './listed-groups.ts';
 import { type Resolution, type ResolvePeople, resolveUsers } from './resolve.ts';
 import { isTold, membersAfter } from './touched.ts';
 
@@ -39,7 +40,7 @@ export interface Reading {
   readonly platform: { readonly groups: Pick<Platform['groups'], 'list' | 'get'> };
   readonly ports: Pick<ApplyPorts, 'clock'> & {
     /** Without `registers`, every member is read, whomever the change is about. */
-    readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'previousOwner'>;
+    readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'previousOwner' | 'claimedBy'>;
     readonly groups: Pick<ApplyPorts['groups'], 'read' | 'members' | 'readView' | 'readHeld'> &
       Partial<Pick<ApplyPorts['groups'], 'registers'>>;
     /** Without `copyToMember`, registers keep the copies that they have; without `noteUnknown`, nobody is noted. */
@@ -74,18 +75,8 @@ export async function learn<Known extends Facts>(
 ): Promise<Known> {
   const { groups } = reading.platform;
   switch (question.kind) {
-    case 'read': {
-      const part = question.what.includes('views') ? await readPart(facts, reading) : undefined;
-      if (part !== undefined) return { ...facts, ...part };
-      const [wanted, views, held, departed, listed] = await Promise.all([
-        question.what.includes('wanted') ? readWanted(facts.state, reading) : facts.wanted,
-        question.what.includes('views') ? readViews(facts.state, reading) : facts.views,
-        question.what.includes('held') ? readHeld(facts.state, reading) : facts.held,
-        question.what.includes('departed') ? readDeparted(facts, reading) : facts.departed,
-        question.what.includes('managed') ? readOwners(facts, reading) : facts.listed,
-      ]);
-      return { ...facts, wanted, views, held, departed, listed };
-    }
+    case 'read':
+      return { ...facts, ...(await readStored(question.what, facts, reading)) };
     case 'list':
       return { ...facts, listed: { groups: await groups.list(question.ageMs), ageMs: question.ageMs } };
     case 'look': {
@@ -97,6 +88,25 @@ export async function learn<Known extends Facts>(
   }
 }
 
+type Stored = Pick<Facts, 'wanted' | 'views' | 'held' | 'departed' | 'listed'>;
+
+async function readStored(
+  what: Extract<Question, { kind: 'read' }>['what'],
+  facts: Facts,
+  reading: Reading,
+): Promise<Stored | Pick<Facts, 'wanted' | 'views'>> {
+  const part = what.includes('views') ? await readPart(facts, reading) : undefined;
+  if (part !== undefined) return part;
+  const [wanted, views, held, departed, listed] = await Promise.all([
+    what.includes('wanted') ? readWanted(facts.state, reading) : facts.wanted,
+    what.includes('views') ? readViews(facts.state, reading) : facts.views,
+    what.includes('held') ? readHeld(facts.state, reading) : facts.held,
+    what.includes('departed') ? readDeparted(facts, reading) : facts.departed,
+    readOfList(what, facts, reading),
+  ]);
+  return { wanted, views, held, departed, listed };
+}
+
 async function readViews(state: GroupState, { ports }: Reading): Promise<Views> {
   const { ref, view, intent, platformId, doubt, doubts = [] } = state;
   const pointers = [view, intent?.view, doubt?.intent.view, ...doubts];
@@ -104,25 +114,6 @@ async function readViews(state: GroupState, { ports }: Reading): Promise<Views> 
     pointers.map((pointer) => pointer && ports.groups.readView(ref, pointer)),
   );
   return { base, prepared, doubted, earlier, isUnreadable: platformId !== undefined && base === undefined };
-}
-
-/** Number of claims that are read in one request to find out whether a list shows a managed group. */
-const OWNERS_AT_ONCE = 100;
-
-/** Whether the list shows a platform group that another directory group owns: usually the first claims show it. */
-async function readOwners(
-  { listed, state }: Facts,
-  { connection, ports }: Reading,
-): Promise<Facts['listed']> {
-  if (listed === undefined) return undefined;
-  const { connection: own, group } = state.ref;
-  for (let at = 0; at < listed.groups.length; at += OWNERS_AT_ONCE) {
-    const ids = listed.groups.slice(at, at + OWNERS_AT_ONCE).map(({ id }) => id as PlatformGroupId);
-    const owners = [...(await ports.claims.owners(connection.company, ids)).now.values()];
-    if (owners.some((owner) => owner.connection !== own || owner.group !== group))
-      return { ...listed, showsManaged: true };
-  }
-  return { ...listed, showsManaged: false };
 }
 
 /**
@@ -212,7 +203,7 @@ async function lookForCreation<Known extends Facts>(facts: Known, reading: Readi
   const isExact = ({ spokeId }: ListedGroup) => spokeId === state.intent?.spokeId;
   const inOrder = [...groups.filter(isExact), ...groups.filter((group) => !isExact(group))];
   for (const group of inOrder) {
-    const observed = isWhole(group) ? group : await wholeOf(group, state, reading);
+    const observed = await creationOf(group, state, reading);
     if (observed === undefined || state.intent === undefined) continue;
     if (!isOurCreation(observed, state.intent, views.prepared)) continue;
     if ((await reading.claim(observed.id as PlatformGroupId)) === undefined) {
@@ -220,7 +211,7 @@ async function lookForCreation<Known extends Facts>(facts: Known, reading: Readi
     }
   }
   refuseMoreOdd(groups, state.intent?.oddBefore);
-  return { ...facts, views, look: 'gone' };
+  return { ...facts, views, look: 'gone', listed: { groups, ageMs: 0 } };
 }
 
 /**
@@ -235,12 +226,23 @@ function refuseMoreOdd(groups: readonly ListedGroup[], oddBefore = Number.POSITI
   throw new PlatformFailure('unavailable', message, { status: 200 });
 }
 
-/** An odd group that may be ours is asked for by id: while it cannot be read, the creation stays unsettled. */
-async function wholeOf({ id, spokeId }: ListedGroup, { intent }: GroupState, { platform }: Reading) {
-  const isTheirs =
-    intent?.known?.includes(id as PlatformGroupId) ||
-    (spokeId === null ? intent?.oddBefore !== undefined : !mayBeSpokeId(spokeId, intent?.spokeId ?? null));
-  return isTheirs ? undefined : platform.groups.get(id as PlatformGroupId);
+/**
+ * A listed group that the creation may have made, fetched by its id: a list may show only some users. While an odd group
+ * cannot be read, the creation stays unsettled.
+ */
+async function creationOf(
+  listed: ListedGroup,
+  { intent }: GroupState,
+  { platform }: Pick<Reading, 'platform'>,
+): Promise<ObservedGroup | undefined> {
+  const { id, spokeId } = listed;
+  if (intent === undefined || intent.known?.includes(id as PlatformGroupId)) return undefined;
+  const mayBeOurs =
+    spokeId === null
+      ? (!isWhole(listed) && intent.oddBefore === undefined) ||
+        (isWhole(listed) && foldName(listed.name) === foldName(intent.name))
+      : mayBeSpokeId(spokeId, intent.spokeId);
+  return mayBeOurs ? platform.groups.get(id as PlatformGroupId) : undefined;
 }
 
 /** Whom, of those that a waiver lets stay, the directory has taken out since. */

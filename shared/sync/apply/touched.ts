@@ -26,7 +26,7 @@ export function isTold(facts: Facts, { replanSinceMs }: Connection): boolean {
   const isQuiet = [intent, suspect, hold, doubt, missedAtMs, replanSinceMs].every((one) => one === undefined);
   const { mode, excluded } = treatmentOf(facts);
   const isPlain = mode === 'sync' && !excluded && settings.membership === 'authoritative' && !takeOver;
-  const isTrial = facts.barred?.size !== 0 || facts.leftOut !== undefined || facts.isNarrowed === true;
+  const isTrial = facts.barred?.size !== 0 || facts.isNarrowed === true;
   return isQuiet && isPlain && !isTrial && nowMs >= (contest?.sinceMs ?? 0) + TWO_HOURS_MS;
 }
 
