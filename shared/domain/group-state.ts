@@ -55,6 +55,32 @@ const Intent = z.lazy(() =>
 export type Intent = Frozen<z.infer<typeof Intent>>;
 export type WriteAction = Intent['action'];
 
+/**
+ * Writes whose outcome is unknown, in one record. Until the deadline each of them may still take effect, and what they
+ * explain came from groupsync. The group stays scheduled until then, and is fetched once more.
+ */
+const Uncertain = z.lazy(() =>
+  z.object({
+    /** The latest of them, deletions excepted. */
+    write: Intent.exactOptional(),
+    /** The latest deletion. */
+    deletion: Intent.exactOptional(),
+    names: z.array(text),
+    spokeIds: z.array(text),
+    /** Users that they may add or remove; undefined: none. */
+    change: ViewPointer.exactOptional(),
+    untilMs: number,
+    /**
+     * Removals that the guard still counts. The reservation of the next write replaces them, since no two writes from
+     * the same version can both succeed.
+     */
+    removals: GuardRecord.exactOptional(),
+    /** All of them were answered with success and are not shown: the next write that is shown completely ends the record. */
+    isAnswered: z.boolean().exactOptional(),
+  }),
+);
+export type Uncertain = Frozen<z.infer<typeof Uncertain>>;
+
 /** A sign that somebody else changed the group on the platform. */
 const Suspect = z.lazy(() =>
   z.object({
@@ -138,23 +164,8 @@ export const GroupItem = z.lazy(() =>
     hold: Hold.exactOptional(),
     /** Removals that an operator approved while others of the group stay held; stored until a write uses them up. */
     approval: Hold.exactOptional(),
-    /**
-     * Removals of a write that was looked for and not found, but may yet happen: its request may still be on its way.
-     * The next write's reservation takes this one's place, since no two writes from one version can both succeed.
-     */
-    unsettledRemovals: GuardRecord.exactOptional(),
     suspect: Suspect.exactOptional(),
-    /** A write that a look did not find, and whose request may still be on its way: until then what it explains is ours. */
-    doubt: z
-      .object({
-        intent: Intent,
-        untilMs: number,
-        /** The write was answered with success and not shown: the next write that is shown completely ends the uncertainty. */
-        isAnswered: z.boolean().exactOptional(),
-      })
-      .exactOptional(),
-    /** What writes before that one would have made that were looked for in vain as well: they may land after it. */
-    doubts: z.array(ViewPointer).exactOptional(),
+    uncertain: Uncertain.exactOptional(),
     contest: Contest.exactOptional(),
     /** When we created the platform group: a 404 soon after is the platform's delay, not a deletion. */
     createdAt: number.exactOptional(),

@@ -140,8 +140,9 @@ async function uncertainWorld() {
   const intent = { id: 'i', action: 'patch', atMs: world.clock.ms, name: 'Blue', spokeId: 'g' } as const;
   const untilMs = world.clock.ms + 900_000;
   await world.publish(removed('g', 'bob'));
-  const doubt = { intent: { ...intent, platformId, versionBefore, view: { ...view } }, untilMs };
-  await world.table.update(groupKey(refOf('g')), { set: { doubt } });
+  const write = { ...intent, platformId, versionBefore, view: { ...view } };
+  const uncertain = { write, names: ['Blue'], spokeIds: ['g'], untilMs };
+  await world.table.update(groupKey(refOf('g')), { set: { uncertain } });
   await world.apply('g');
   return { ...world, untilMs, cli: (...args: string[]) => runCli(args, { ports }) };
 }

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import type { GroupState } from '../../shared/domain/group-state.ts';
 import { connectionName, groupId, intentId, platformUserId } from '../../shared/domain/ids.ts';
 import type { Stamp } from '../../shared/domain/stamp.ts';
-import type { View } from '../../shared/domain/view.ts';
+import type { UserChange, View } from '../../shared/domain/view.ts';
 import { createGroupStore } from '../../shared/store/group-store.ts';
 import { groupKey } from '../../shared/store/keys.ts';
 import type { GroupStore } from '../../shared/sync/ports/groups.ts';
@@ -22,7 +22,7 @@ const ODD: readonly Partial<View>[] = [{ alias: ' !x\n' }, { waiver }, { alias: 
 const some = fc.uniqueArray(fc.nat(150), { maxLength: 3 });
 const deed = fc.record({
   kind: fc.constantFrom('write', 'write', 'write', 'absorb', 'unlink', 'sweep', 'sweep', 'lose'),
-  end: fc.constantFrom('flip', 'flip', 'flip', 'drop', 'doubt', 'open'),
+  end: fc.constantFrom('flip', 'flip', 'flip', 'drop', 'uncertain', 'open'),
   toggled: fc.oneof(some, some, fc.uniqueArray(fc.nat(150), { maxLength: 120 })),
   shape: fc.nat(24),
   hours: fc.constantFrom(0, 0.1, 2),
@@ -34,13 +34,15 @@ type Deed = typeof deed extends fc.Arbitrary<infer Drawn> ? Drawn : never;
 const deeds = fc.array(fc.tuple(deed, fc.integer({ min: 1, max: 14 }), fc.option(deed)), { maxLength: 14 });
 const DEATH = new Error('died');
 
-const pointersIn = ({ view, intent, former, doubt, doubts = [] }: GroupState) =>
-  [view, intent?.view, former?.view, doubt?.intent.view, ...doubts].filter((one) => one !== undefined);
+const pointersIn = ({ view, intent, former, uncertain }: GroupState) => ({
+  views: [view, intent?.view, former?.view, uncertain?.write?.view].filter((one) => one !== undefined),
+  changes: [uncertain?.change].filter((one) => one !== undefined),
+});
 
 async function live(all: readonly (readonly [Deed, number, Deed | null])[]): Promise<void> {
   const acting = new AsyncLocalStorage<(effect: string) => Promise<void>>();
   const table = new MemoryTable(async (kind, key) => acting.getStore()?.(`${kind} ${key}`));
-  const written = new Map<string, View>();
+  const written = new Map<string, View | UserChange>();
   const broken = new Set<string>();
   let [nowMs, ids, puts] = [Date.UTC(2026, 0, 5), 0, 0];
   const cold = () => createGroupStore(table, 60);
@@ -53,13 +55,20 @@ async function live(all: readonly (readonly [Deed, number, Deed | null])[]): Pro
   /** The views that somebody who remembers nothing cannot read; the others are as they were written. */
   const unread = async () => {
     const missing: string[] = [];
-    for (const pointer of pointersIn(await stateNow())) {
-      const view = await cold().readView(ref, pointer);
-      if (view === undefined) missing.push(pointer.id);
-      else expect(view).toEqual(written.get(pointer.id));
+    const { views, changes } = pointersIn(await stateNow());
+    const found = [
+      ...views.map(async ({ id, ...where }) => [id, await cold().readView(ref, { id, ...where })] as const),
+      ...changes.map(
+        async ({ id, ...where }) => [id, await cold().readChange(ref, { id, ...where })] as const,
+      ),
+    ];
+    for (const [id, set] of await Promise.all(found)) {
+      if (set === undefined) missing.push(id);
+      else expect(set).toEqual(written.get(id));
     }
     return missing;
   };
+  const newId = () => intentId(nowMs.toString(16).padStart(12, '0') + String(++ids).padStart(20, '0'));
   const prepare = async (store: GroupStore, seen: GroupState, { toggled, shape }: Deed) => {
     const base = seen.view && (await store.readView(ref, seen.view));
     const after = new Map([...(base?.users ?? [])].reverse());
@@ -67,7 +76,7 @@ async function live(all: readonly (readonly [Deed, number, Deed | null])[]): Pro
       if (!after.delete(user)) after.set(user, shape % 2 === 0);
     const spokeId = shape % 5 === 0 ? null : 'g';
     const view = { name: `#~${shape % 4}`, spokeId, users: after, ...ODD[shape] };
-    const id = intentId(nowMs.toString(16).padStart(12, '0') + String(++ids).padStart(20, '0'));
+    const id = newId();
     written.set(id, view);
     const [putBefore, buckets] = [puts, bucketsOf(seen.view?.id)];
     const pointer = await store.prepareView(seen, id, view);
@@ -88,10 +97,16 @@ async function live(all: readonly (readonly [Deed, number, Deed | null])[]): Pro
       intent = { id, action: 'patch', atMs: nowMs, name: '', spokeId: '', view };
       if (!(await store.openIntent(seen, intent))) return false;
     }
-    const { doubt, doubts = [] } = await stateNow();
-    const inDoubt = [doubt?.intent.view, ...doubts].filter((one) => one !== undefined);
-    if (end === 'drop') return store.dropIntent(ref, intent, {});
-    if (end === 'doubt') return store.dropIntent(ref, intent, { doubtUntilMs: nowMs, doubts: inDoubt });
+    if (end === 'drop') return store.dropIntent(ref, intent, { isRefused: true });
+    if (end === 'uncertain') {
+      const some = users(...drawn.toggled.map((n) => `é#${n}`));
+      const change = { added: new Set(some), removed: new Set(some.slice(1)) };
+      const id = newId();
+      written.set(id, change);
+      const pointer = await store.prepareChange(seen, id, change);
+      const record = { write: intent, names: [], spokeIds: [], change: pointer, untilMs: nowMs };
+      return store.dropIntent(ref, intent, { uncertain: record });
+    }
     const platform = { ...link, view: intent.view as never };
     const counts = { wanted: 0, applied: 0, pending: 0 };
     const flip = { intent: intent.id, seen: { ...seen, intent }, wakeAtMs: nowMs, platform, counts };

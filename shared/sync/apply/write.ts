@@ -3,16 +3,18 @@ import type { GroupState, Intent, WriteAction } from '../../domain/group-state.t
 import { intentId, type PlatformGroupId, type VersionToken } from '../../domain/ids.ts';
 import { CALL_BEGINS_WITHIN_MS } from '../../domain/promise.ts';
 import { isWhole, type ListedGroup, type ObservedGroup } from '../../domain/view.ts';
-import { decide, deletionInDoubt, type Write } from '../../plan/decide.ts';
+import { decide, type Write } from '../../plan/decide.ts';
 import { isOurCreation } from '../../plan/foreign.ts';
 import { meaningOf } from '../../plan/meaning.ts';
 import { isListed } from '../../plan/names.ts';
 import type { Plan } from '../../plan/plan.ts';
+import { uncertainDeletion } from '../../plan/uncertain.ts';
 import { type GroupFields, PlatformFailure } from '../ports/platform.ts';
 import { auditOf, originOf } from './audit.ts';
 import { confirmWrite, recordOf, type Writing } from './confirm.ts';
 import { additionsIn, fieldsIn } from './narrow.ts';
 import { OVERTAKEN, type Performed, type Round, type Trial, type Turn } from './turn.ts';
+import { stillOwed } from './uncertain.ts';
 
 /** Carries out a plan: chunks of the view, intent, call, audit, flip. */
 export async function performWrite(write: Write, round: Round, turn: Turn): Promise<Performed> {
@@ -25,9 +27,8 @@ export async function performWrite(write: Write, round: Round, turn: Turn): Prom
     await unreserved(round, turn);
     return OVERTAKEN;
   }
-  if (write.isReserved && state.unsettledRemovals !== undefined) {
-    await ports.guard.cancel({ connection, ...state.unsettledRemovals });
-  }
+  const replaced = state.uncertain?.removals;
+  if (write.isReserved && replaced !== undefined) await ports.guard.cancel({ connection, ...replaced });
   turn.opened(intent.id);
   const writing = { write, intent, round: { ...round, wanted, state: { ...state, intent } }, turn };
   let answer: ObservedGroup | DeletionAnswer;
@@ -88,7 +89,7 @@ async function openIntent(
 ): Promise<Intent | undefined> {
   const id = reservation?.intent ?? intentId(ports.newId());
   const view = plan.after && (await ports.groups.prepareView(state, id, plan.after));
-  const misses = plan.action === 'delete' ? deletionInDoubt(state)?.misses : undefined;
+  const misses = plan.action === 'delete' ? uncertainDeletion(state)?.misses : undefined;
   const intent: Intent = {
     id,
     action: plan.action as WriteAction,
@@ -154,9 +155,9 @@ async function afterFailure(
   const called = action === 'patch' || action === 'put' ? 'change' : action;
   const { happened, next } = meaningOf(cause, called);
   if (happened === 'unknown') throw cause;
-  const { ref, unsettledRemovals, platformId } = round.state;
+  const { ref, uncertain, platformId } = round.state;
   // Removals that stand in the guard's book for an earlier write as well, which may yet happen: the next takes them over.
-  const owed = write.isReserved && unsettledRemovals !== undefined ? intent.reserved : undefined;
+  const owed = write.isReserved && uncertain?.removals !== undefined ? intent.reserved : undefined;
   const refused: Round = {
     ...round,
     look: undefined,
@@ -166,7 +167,7 @@ async function afterFailure(
   const isCompared = round.rejected !== undefined && !CONFLICTS.has(cause.status ?? 0);
   if (next === 'compare' && !isCompared && needsLook(cause, write.plan, turn.trial))
     return { round: refused };
-  await turn.ports.groups.dropIntent(ref, intent, { owed });
+  await turn.ports.groups.dropIntent(ref, intent, { isRefused: true, uncertain: stillOwed(uncertain, owed) });
   await unreserve(refused, turn);
   const { intent: _, ...state } = round.state;
   if (next === 'refuse' || next === 'compare') return { round: { ...refused, state } };
