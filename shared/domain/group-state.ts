@@ -24,8 +24,9 @@ const ViewPointer = z.lazy(() =>
 export type ViewPointer = Frozen<z.infer<typeof ViewPointer>>;
 
 /**
- * A write to the platform that is about to happen, kept until its outcome is known. It is settled by its own name,
- * spokeId and users, even when the group has been renamed or deleted since.
+ * A write to the platform that is about to happen, stored until its outcome is known. It says what the write changes:
+ * with the group's view it is settled by its own name, spokeId and users, even when the directory group has been renamed
+ * or deleted since.
  */
 const Intent = z.lazy(() =>
   z.object({
@@ -37,8 +38,8 @@ const Intent = z.lazy(() =>
     /** All but `create`. */
     platformId: platformGroupText.exactOptional(),
     versionBefore: versionForm.exactOptional(),
-    /** What the group will look like; a deletion has none. */
-    view: ViewPointer.exactOptional(),
+    /** Users to be added and removed; a creation: the new group as a view, which is its change from nothing. */
+    change: ViewPointer.exactOptional(),
     /** `create`: groups that carried our spokeId or name before the POST, and so are not what it made. */
     known: z.array(platformGroupText).exactOptional(),
     /**

@@ -258,6 +258,7 @@ function decideOutcome(
   }
   const unproven = waitForProof(facts, observed);
   if (unproven !== undefined) return rejected === undefined ? unproven : dropped;
+  if (views.isUnreadable) return decideUnreadable(facts, observed);
   // What a refused write would have added is nobody's but theirs, where it is there all the same.
   return decideForeign(facts, observed, rejected === undefined ? [base, prepared] : [base]);
 }

@@ -43,7 +43,7 @@ export interface Views {
   /** As last written or read; undefined where there is no link, or the stored view cannot be read. */
   readonly base: View | undefined;
   readonly isUnreadable: boolean;
-  /** What the open intent would make. */
+  /** What the open intent would make: the base with its change. */
   readonly prepared: View | undefined;
   /** Users that uncertain writes may change; undefined: there are no such writes, or the set cannot be read. */
   readonly uncertain: UserChange | undefined;

@@ -19,6 +19,20 @@ export function changeBetween(before: Users, after: Users): UserChange {
   };
 }
 
+/** What a change of an existing group makes of its view; undefined: a deletion. */
+export function changedView(
+  base: View,
+  { action, name, spokeId }: Intent,
+  { added, removed }: UserChange = NO_CHANGE,
+): View | undefined {
+  if (action === 'delete') return undefined;
+  const { alias: _, ...others } = base;
+  const stay = [...base.users].filter(([user]) => !removed.has(user));
+  const users = new Map([...stay, ...[...added].map((user) => [user, true] as const)]);
+  const known = base.name === name ? base : others;
+  return { ...known, name, spokeId: spokeId === '' ? null : spokeId, users };
+}
+
 /** If `other` adds nothing, the result is `one` itself. */
 export function mergeChanges(one: UserChange, other: UserChange): UserChange {
   const hasNews =

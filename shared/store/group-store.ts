@@ -33,7 +33,7 @@ import {
   placed,
   shardOf,
 } from './keys.ts';
-import type { Change, Condition, Table } from './table.ts';
+import type { Change, Condition, Item, Table } from './table.ts';
 import { all, any, equal, exists, itemsOf, missing } from './table.ts';
 import { createViewStore, decodeUser } from './view-store.ts';
 
@@ -99,6 +99,13 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
     hold: await recorded(ref, hold),
     ...(approval && { approval: await recorded(ref, approval) }),
   });
+
+  /** Deletes what a flip leaves without use: the view before, and the change that the intent carried. */
+  async function discardOld({ seen: { ref, view, intent }, platform }: Flip, item: Item) {
+    if (platform === undefined || platform.view.id !== view?.id) await views.discard(ref, view, item);
+    const { change: sent } = intent ?? {};
+    if (sent?.head && sent.id !== platform?.view.id) await views.discard(ref, sent, item);
+  }
 
   return {
     async read(ref) {
@@ -173,13 +180,12 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
     async dropIntent(ref, intent, { uncertain, isRefused, audited }) {
       const set = plain({ uncertain: uncertain && plain(uncertain), lastAudit: audited });
       const dropped = await change(ref, { set, remove: ['intent', 'intentId'] }, intentIs(intent.id));
-      if (dropped.written && isRefused) await views.discard(ref, intent.view, dropped.item);
+      if (dropped.written && isRefused) await views.discard(ref, intent.change, dropped.item);
       return dropped.written;
     },
 
     async flip(ref, flip) {
       const { seen, platform } = flip;
-      const isSame = platform !== undefined && platform.view.id === seen.view?.id;
       const { platformId, view } = seen;
       const former = platformId && view && { platformId, view: { ...view }, isGone: true };
       const written: Change = {
@@ -205,7 +211,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       const dirty = { ...written, set: { ...written.set, ...promise(ref, flip.wakeAtMs) } };
       const flipped = clean ? ended : await change(ref, dirty, intentIs(flip.intent));
       if (!flipped.written) return undefined;
-      if (!isSame) await views.discard(ref, seen.view, flipped.item);
+      await discardOld(flip, flipped.item);
       return { clean };
     },
 

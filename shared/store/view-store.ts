@@ -51,7 +51,7 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
   };
   const isLitter = async (state: GroupState) => {
     const { ref, view, intent, former, uncertain } = state;
-    const ours = [view, intent?.view, former?.view, uncertain?.change, uncertain?.write?.view];
+    const ours = [view, intent?.change, former?.view, uncertain?.change, uncertain?.write?.change];
     const pointers = ours.filter((pointer) => pointer !== undefined);
     // A head that is gone was another worker's to discard, and what the view after it took over is not known here.
     const { isWhole, keys } = await bucketsOf(ref, pointers);

@@ -6,6 +6,7 @@ import type { ObservedGroup, View } from '../../shared/domain/view.ts';
 import { foreignDifferences } from '../../shared/plan/foreign.ts';
 import {
   changeBetween,
+  changedView,
   lateWrites,
   mergeUncertain,
   rebasedRecord,
@@ -76,6 +77,18 @@ const foreignTo = (base: View, { change, ...stored }: UncertainWrites, shown: Vi
   const observed = asShown(shown);
   return foreignDifferences([base], observed, { late: lateWrites(stored, change, observed, base) });
 };
+
+it('a view and the change in an intent make what the write would make', () => {
+  fc.assert(
+    fc.property(content.map(viewOf), content.map(viewOf), fc.boolean(), (before, after, hasAlias) => {
+      const base: View = hasAlias ? { ...before, alias: 'a' } : before;
+      const intent: Intent = { id: intentId('i'), action: 'patch', atMs: 0, name: after.name, spokeId: 'g' };
+      const made = changedView(base, intent, changeBetween(base, after));
+      expect(made).toEqual(base.name === after.name ? { ...base, users: after.users } : after);
+      expect(changedView(base, { ...intent, action: 'delete' })).toBeUndefined();
+    }),
+  );
+});
 
 describe('the record of uncertain writes', () => {
   it('is the same however its writes are grouped when they are merged', () => {

@@ -34,10 +34,15 @@ type Deed = typeof deed extends fc.Arbitrary<infer Drawn> ? Drawn : never;
 const deeds = fc.array(fc.tuple(deed, fc.integer({ min: 1, max: 14 }), fc.option(deed)), { maxLength: 14 });
 const DEATH = new Error('died');
 
-const pointersIn = ({ view, intent, former, uncertain }: GroupState) => ({
-  views: [view, intent?.view, former?.view, uncertain?.write?.view].filter((one) => one !== undefined),
-  changes: [uncertain?.change].filter((one) => one !== undefined),
-});
+function pointersIn({ view, intent, former, uncertain }: GroupState) {
+  const writes = [intent, uncertain?.write];
+  const created = writes.map((write) => (write?.action === 'create' ? write.change : undefined));
+  const changed = writes.map((write) => (write?.action === 'create' ? undefined : write?.change));
+  return {
+    views: [view, former?.view, ...created].filter((one) => one !== undefined),
+    changes: [uncertain?.change, ...changed].filter((one) => one !== undefined),
+  };
+}
 
 async function live(all: readonly (readonly [Deed, number, Deed | null])[]): Promise<void> {
   const acting = new AsyncLocalStorage<(effect: string) => Promise<void>>();
@@ -84,33 +89,46 @@ async function live(all: readonly (readonly [Deed, number, Deed | null])[]): Pro
     if (isSpreadAlike && store === worker) expect(puts - putBefore).toBeLessThanOrEqual(toggled.length);
     return { id, view: pointer };
   };
+  const changed = async (store: GroupStore, seen: GroupState, { toggled }: Deed) => {
+    const some = users(...toggled.map((n) => `é#${n}`));
+    const change = { added: new Set(some), removed: new Set(some.slice(1)) };
+    const id = newId();
+    written.set(id, change);
+    return store.prepareChange(seen, id, change);
+  };
+  const open = async (store: GroupStore, seen: GroupState, drawn: Deed) => {
+    const isNew = seen.view === undefined;
+    const change = isNew ? (await prepare(store, seen, drawn)).view : await changed(store, seen, drawn);
+    const action = isNew ? ('create' as const) : ('patch' as const);
+    const intent = { id: change.id, action, atMs: nowMs, name: '', spokeId: '', change };
+    return (await store.openIntent(seen, intent)) ? intent : undefined;
+  };
   const run = async (store: GroupStore, drawn: Deed): Promise<unknown> => {
     const { kind, end } = drawn;
     const seen = (await store.read(ref)) as GroupState;
     if (kind === 'sweep' || kind === 'lose') return store.collect(seen, nowMs);
     if (kind === 'unlink') return store.absorb(seen, undefined);
     const link = { id: 'p' as never, version: 'v' as never };
-    let { intent } = seen;
-    if (intent === undefined) {
-      const { id, view } = await prepare(store, seen, drawn);
-      if (kind === 'absorb') return store.absorb(seen, { ...link, view });
-      intent = { id, action: 'patch', atMs: nowMs, name: '', spokeId: '', view };
-      if (!(await store.openIntent(seen, intent))) return false;
+    if (kind === 'absorb') {
+      const { view } = await prepare(store, seen, drawn);
+      return store.absorb(seen, { ...link, view });
     }
-    if (end === 'drop') return store.dropIntent(ref, intent, { isRefused: true });
+    const opened = seen.intent ?? (await open(store, seen, drawn));
+    if (opened === undefined) return false;
+    const { id, action, change } = opened;
+    if (end === 'drop') return store.dropIntent(ref, opened, { isRefused: true });
     if (end === 'uncertain') {
-      const some = users(...drawn.toggled.map((n) => `é#${n}`));
-      const change = { added: new Set(some), removed: new Set(some.slice(1)) };
-      const id = newId();
-      written.set(id, change);
-      const pointer = await store.prepareChange(seen, id, change);
-      const record = { write: intent, names: [], spokeIds: [], change: pointer, untilMs: nowMs };
-      return store.dropIntent(ref, intent, { uncertain: record });
+      const record = { write: opened, names: [], spokeIds: [], untilMs: nowMs };
+      return store.dropIntent(ref, opened, {
+        uncertain: { ...record, change: await changed(store, seen, drawn) },
+      });
     }
-    const platform = { ...link, view: intent.view as never };
+    if (end !== 'flip') return false;
+    const now = { ...seen, intent: opened };
+    const view = action === 'create' && change ? change : (await prepare(store, now, drawn)).view;
     const counts = { wanted: 0, applied: 0, pending: 0 };
-    const flip = { intent: intent.id, seen: { ...seen, intent }, wakeAtMs: nowMs, platform, counts };
-    return end === 'flip' && store.flip(ref, { ...flip, writtenAtMs: nowMs, settled: 'in_sync' });
+    const flip = { intent: id, seen: now, writtenAtMs: nowMs, wakeAtMs: nowMs, counts };
+    return store.flip(ref, { ...flip, platform: { ...link, view }, settled: 'in_sync' });
   };
   const act = async (store: GroupStore, mine: Deed, at = 0, then?: Deed | null): Promise<void> => {
     let effects = 0;

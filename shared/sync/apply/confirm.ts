@@ -48,7 +48,8 @@ export async function confirmWrite(
   const found = foreign && (await recordForeign(foreign, state, turn));
   if (foreign !== undefined && found === undefined) return OVERTAKEN;
   // If the platform shows exactly the prepared view, that view is used.
-  const prepared = outcome.isAsPrepared ? intent.view : undefined;
+  const isWhole = intent.action === 'create' && outcome.isAsPrepared;
+  const prepared = isWhole ? intent.change : undefined;
   const platform = observed && view && (await linkTo(state, observed, view, turn, prepared));
   const uncertain = await stillUncertain(observed, outcome, writing);
   const nowMs = ports.clock();

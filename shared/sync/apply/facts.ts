@@ -19,7 +19,7 @@ import type { WantedGroup } from '../../plan/draft.ts';
 import type { Facts, HeldUsers, PendingMember, Standing, Views, Wanted } from '../../plan/facts.ts';
 import { isOurCreation } from '../../plan/foreign.ts';
 import { mayBeSpokeId } from '../../plan/names.ts';
-import { NO_CHANGE } from '../../plan/uncertain.ts';
+import { changedView, NO_CHANGE } from '../../plan/uncertain.ts';
 import { atOnce } from '../gather.ts';
 import { isUnshownLately, refusedRevisionOf, standingOf } from '../member-standing.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
@@ -103,16 +103,20 @@ export async function learn<Known extends Facts>(
 
 async function readViews(state: GroupState, { ports: { groups } }: Reading): Promise<Views> {
   const { ref, view, intent, platformId, uncertain } = state;
-  const made = uncertain?.write?.action === 'create' ? uncertain.write.view : undefined;
-  const [base, prepared, created, change] = await Promise.all([
+  const isNew = intent?.action === 'create';
+  const made = uncertain?.write?.action === 'create' ? uncertain.write.change : undefined;
+  const [base, whole, change, created, late] = await Promise.all([
     view && groups.readView(ref, view),
-    intent?.view && groups.readView(ref, intent.view),
+    isNew && intent.change ? groups.readView(ref, intent.change) : undefined,
+    !isNew && intent?.change ? groups.readChange(ref, intent.change) : undefined,
     made && groups.readView(ref, made),
     uncertain?.change && groups.readChange(ref, uncertain.change),
   ]);
   const isUnreadable = platformId !== undefined && base === undefined;
   const isSet = uncertain?.change !== undefined;
-  return { base, prepared, created, uncertain: isSet ? change : uncertain && NO_CHANGE, isUnreadable };
+  const isLost = intent?.change !== undefined && change === undefined;
+  const prepared = isNew ? whole : intent && base && !isLost ? changedView(base, intent, change) : undefined;
+  return { base, prepared, created, uncertain: isSet ? late : uncertain && NO_CHANGE, isUnreadable };
 }
 
 /** Number of claims that are read in one request to find out whether a list shows a managed group. */

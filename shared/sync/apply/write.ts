@@ -1,6 +1,6 @@
 import { FIELD_NAMES, GROUP_FIELDS } from '../../domain/group-fields.ts';
-import type { GroupState, Intent, WriteAction } from '../../domain/group-state.ts';
-import { intentId, type PlatformGroupId, type VersionToken } from '../../domain/ids.ts';
+import type { GroupState, Intent, ViewPointer, WriteAction } from '../../domain/group-state.ts';
+import { type IntentId, intentId, type PlatformGroupId, type VersionToken } from '../../domain/ids.ts';
 import { CALL_BEGINS_WITHIN_MS } from '../../domain/promise.ts';
 import { isWhole, type ListedGroup, type ObservedGroup } from '../../domain/view.ts';
 import { decide, type Write } from '../../plan/decide.ts';
@@ -8,7 +8,7 @@ import { isOurCreation } from '../../plan/foreign.ts';
 import { meaningOf } from '../../plan/meaning.ts';
 import { isListed } from '../../plan/names.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { uncertainDeletion } from '../../plan/uncertain.ts';
+import { changeBetween, uncertainDeletion } from '../../plan/uncertain.ts';
 import { type GroupFields, PlatformFailure } from '../ports/platform.ts';
 import { auditOf, originOf } from './audit.ts';
 import { confirmWrite, recordOf, type Writing } from './confirm.ts';
@@ -16,7 +16,7 @@ import { additionsIn, fieldsIn } from './narrow.ts';
 import { OVERTAKEN, type Performed, type Round, type Trial, type Turn } from './turn.ts';
 import { stillOwed } from './uncertain.ts';
 
-/** Carries out a plan: chunks of the view, intent, call, audit, flip. */
+/** Carries out a plan: intent, call, view, audit, flip. */
 export async function performWrite(write: Write, round: Round, turn: Turn): Promise<Performed> {
   const { state, wanted } = round;
   const { ports } = turn;
@@ -84,11 +84,13 @@ async function isCreated(observed: ObservedGroup, { write, intent, round, turn }
 
 async function openIntent(
   { plan, known, consumes, isReserved }: Write,
-  { state, reservation }: Round,
-  { ports }: Turn,
+  round: Round,
+  turn: Turn,
 ): Promise<Intent | undefined> {
+  const { state, reservation } = round;
+  const { ports } = turn;
   const id = reservation?.intent ?? intentId(ports.newId());
-  const view = plan.after && (await ports.groups.prepareView(state, id, plan.after));
+  const change = await prepareChange(plan, id, round, turn);
   const misses = plan.action === 'delete' ? uncertainDeletion(state)?.misses : undefined;
   const intent: Intent = {
     id,
@@ -99,12 +101,25 @@ async function openIntent(
     known,
     ...(isReserved && reservation !== undefined ? { reserved: recordOf(reservation) } : {}),
     ...(consumes === undefined ? {} : { consumes }),
-    ...(view === undefined ? {} : { view }),
+    ...(change === undefined ? {} : { change }),
     ...(misses === undefined ? {} : { misses }),
     ...(state.platformId === undefined ? {} : { platformId: state.platformId }),
     ...(state.version === undefined ? {} : { versionBefore: state.version }),
   };
   return (await ports.groups.openIntent(state, intent)) ? intent : undefined;
+}
+
+/** The view of a new group is stored whole: it becomes the group's view if the platform shows exactly that. */
+async function prepareChange(
+  { action, after }: Plan,
+  id: IntentId,
+  { state, views }: Round,
+  { ports: { groups } }: Turn,
+): Promise<ViewPointer | undefined> {
+  if (after === undefined) return undefined;
+  if (action === 'create') return groups.prepareView(state, id, after);
+  const change = changeBetween(views?.base, after);
+  return change.added.size + change.removed.size === 0 ? undefined : groups.prepareChange(state, id, change);
 }
 
 /** @returns the group in the platform's answer; for a deletion, the kind of the answer */
