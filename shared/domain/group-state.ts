@@ -17,6 +17,8 @@ const ViewPointer = z.lazy(() =>
   z.object({
     id: intentText,
     size: number,
+    /** Of the view's content: the sweep compares it with the list (`contentDigest`). */
+    digest: text.exactOptional(),
     text: text.exactOptional(),
     head: z.object({ chunks: number, hash: text }).exactOptional(),
   }),

@@ -13,13 +13,18 @@ export const LISTING_AGE_MS = 60_000;
 /** After this number of answered DELETEs without effect, the deletion counts as refused. */
 const MAX_DELETES = 3;
 
-const NOT_FOUND = 'the platform answers 404 for the group';
-const NOT_FOUND_YET = { code: 'missing', message: `${NOT_FOUND}: it will be read again` };
-const LISTED = { code: 'missing', message: `${NOT_FOUND}, but still lists it` };
-const UNPROVEN = {
+const missing = (id: PlatformGroupId | undefined, rest: string) => ({
   code: 'missing',
-  message: `${NOT_FOUND} and lists no group that groupsync manages: the route may be wrong, so an hour must pass or the feed must report the deletion`,
-};
+  message: `the platform answers 404 for the group${id === undefined ? '' : ` ${id}`}${rest}`,
+});
+const notFoundYet = (id: PlatformGroupId | undefined) => missing(id, ': it will be read again');
+const listedStill = (id: PlatformGroupId | undefined) =>
+  missing(id, ', but still lists it: no other group is created while it is listed');
+const unproven = (id: PlatformGroupId | undefined) =>
+  missing(
+    id,
+    ' and lists no group that groupsync manages: the route may be wrong, so an hour must pass or the feed must report the deletion',
+  );
 const STILL_SHOWN = {
   code: 'kept',
   message:
@@ -43,9 +48,9 @@ export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'g
   const wasGone = former?.isGone === true && former.platformId === id;
   const sinceFirstMs = nowMs - (missedAtMs ?? nowMs);
   if (!wasGone) {
-    if (missedAtMs === undefined) return { kind: 'miss', waitMs: limits.apartMs, why: NOT_FOUND_YET };
+    if (missedAtMs === undefined) return { kind: 'miss', waitMs: limits.apartMs, why: notFoundYet(id) };
     const waitMs = limits.apartMs - sinceFirstMs;
-    if (waitMs > 0) return { kind: 'wait', waitMs, why: NOT_FOUND_YET };
+    if (waitMs > 0) return { kind: 'wait', waitMs, why: notFoundYet(id) };
   }
   const ageMs = wasGone ? LISTING_AGE_MS : Math.min(LISTING_AGE_MS, sinceFirstMs);
   if (listed === undefined || listed.ageMs > ageMs) return { kind: 'list', ageMs };
@@ -63,17 +68,17 @@ export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'g
     limits,
   );
   if (verdict === 'gone') return 'gone';
-  if (verdict === 'exists') return { kind: 'wait', waitMs: undefined, why: LISTED };
+  if (verdict === 'exists') return { kind: 'wait', waitMs: undefined, why: listedStill(id) };
   // At growing intervals, and once more when the limit without evidence is reached.
   const leftMs = limits.uncertainMs - sinceFirstMs;
-  return { kind: 'wait', waitMs: Math.min(2 * sinceFirstMs, leftMs), why: UNPROVEN };
+  return { kind: 'wait', waitMs: Math.min(2 * sinceFirstMs, leftMs), why: unproven(id) };
 }
 
 /** A 404 that nothing confirmed for this long proves nothing any more: the count of 404s starts again. */
 const STALE_MS = 2 * 3_600_000;
 
 function firstNotFoundAtMs({ missedAtMs, lastError }: GroupState, nowMs: number): number | undefined {
-  const lastAtMs = lastError?.code === NOT_FOUND_YET.code ? lastError.atMs : missedAtMs;
+  const lastAtMs = lastError?.code === 'missing' ? lastError.atMs : missedAtMs;
   return lastAtMs === undefined || nowMs - lastAtMs > STALE_MS ? undefined : missedAtMs;
 }
 

@@ -109,16 +109,28 @@ export function judgeAnswer(
   if (foreign !== undefined && foreign.kind !== 'absorb') return foreign;
   const isAsPrepared = foreign === undefined && shows(observed, plan.after);
   const unshown = unshownIn(plan, observed);
-  return { ...outcome, view: foreign?.view ?? shown, isAsPrepared, unshown, foreign };
+  const view = withUnwanted(foreign?.view ?? shown, unshown, plan, facts);
+  return { ...outcome, view, isAsPrepared, unshown, foreign };
+}
+
+/**
+ * Users that stay although the directory does not want them: others added them, or their removal is held. The next
+ * write must send them too, so they stay in the view until a later fetch does not show them.
+ */
+function withUnwanted(view: View, unshown: readonly PlatformUserId[], plan: Plan, { wanted }: Facts): View {
+  const staying = unshown.filter((user) => wanted?.standing.has(user) !== true);
+  if (staying.length === 0) return view;
+  const kept = staying.map((user) => [user, plan.after?.users.get(user) === true] as const);
+  return { ...view, users: new Map([...view.users, ...kept]) };
 }
 
 function unshownIn(plan: Plan, observed: ObservedGroup): readonly PlatformUserId[] {
-  if (plan.after === undefined || !sendsUsers(plan)) return [];
+  if (plan.after === undefined) return [];
   const shown = new Set(observed.users);
   return [...plan.after.users.keys()].filter((user) => !shown.has(user));
 }
 
-/** Whether the platform shows all users that the write sent. Any other users come from the platform or another client. */
+/** Whether the platform shows all users that the write left in the group. Any other users come from the platform or another client. */
 export function showsWrite(plan: Plan, observed: ObservedGroup): boolean {
   const { kept, keepsName } = readAnswer(plan, observed);
   return kept.length === 0 && !keepsName && unshownIn(plan, observed).length === 0;
@@ -132,14 +144,11 @@ function foreignBeside(
   const isSpokeIdGone = isSpokeIdLost(observed, [made], facts.listed, [LISTING_AGE_MS]);
   if (typeof isSpokeIdGone !== 'boolean') return isSpokeIdGone;
   if (shows(observed, made) && !isSpokeIdGone) return undefined;
-  // Our own write explains users that were sent and are missing, and users that were removed and are still shown.
+  // An answer proves only what it shows: no user is missing from it because of another client. Users that were removed
+  // and are still shown are our own doing too.
   const removed = new Set(plan.removals);
   const isOwnDoing = ([user]: [PlatformUserId, boolean]) => made.users.has(user) || removed.has(user);
-  const users = sendsUsers(plan) ? new Map([...shown.users].filter(isOwnDoing)) : made.users;
-  const ours = [{ ...made, users }];
+  const ours = [{ ...made, users: new Map([...shown.users].filter(isOwnDoing)) }];
   if (foreignDifferences(ours, observed, { isSpokeIdGone }).length === 0) return undefined;
   return decideForeign(facts, observed, ours);
 }
-
-const sendsUsers = ({ action, changes }: Plan): boolean =>
-  action !== 'patch' || changes.some(({ kind }) => kind === 'add_member' || kind === 'remove_member');

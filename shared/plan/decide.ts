@@ -42,6 +42,7 @@ import { alreadyThere, carrying, foldName, renamedTo, says } from './names.ts';
 import type { Plan } from './plan.ts';
 import { dueField, fieldFailure, leftDiffering, refusedOf } from './refused-fields.ts';
 import { decideRelease } from './release.ts';
+import { decideUnlisted } from './unlisted.ts';
 import { draftRested } from './unshown.ts';
 import { lateWrites, uncertainDeletion } from './uncertain.ts';
 import { newnessOf, standingWaiver, waive } from './waive.ts';
@@ -75,7 +76,22 @@ export const REFUSED: Wait = {
   waitMs: READS_BEHIND_MS,
   why: { code: 'refused', message: 'the platform refuses the change: it is tried once more in a minute' },
 };
-const ONCE_REFUSED: ReadonlySet<string> = new Set([REFUSED.why.code, TRIED.why.code]);
+/** The platform refuses a write of removals: the members keep their access, and it is tried again in an hour. */
+export const removalsRefused = (count: number, answer: string): Wait => ({
+  kind: 'wait',
+  waitMs: HOUR_MS,
+  why: {
+    code: REMOVALS_REFUSED,
+    message: `the platform refuses to remove ${count === 1 ? '1 member who keeps' : `${count} members who keep`} access; the next try is in an hour: ${answer}`,
+  },
+});
+const REMOVALS_REFUSED = 'removals_refused';
+/** After these errors, the platform has refused a write of the group before. */
+export const ONCE_REFUSED: ReadonlySet<string> = new Set([
+  REFUSED.why.code,
+  TRIED.why.code,
+  REMOVALS_REFUSED,
+]);
 const UNPROVEN_READ = {
   code: 'waiting',
   message: 'the platform may show the group as it was before the last write: it will be read again',
@@ -213,6 +229,7 @@ export const treatmentOf = ({ settings, state: { ref, registers } }: Facts): Gro
  *     perhaps what was earlier      | –                   | wait; drop what was refused | see `decideDeletion`
  *     something else                | –                   | absorb     | see `decideDeletion`
  *     nothing (404, not listed)     | drop after 3 misses | drop       | see `decideDeletion`
+ *     … and other groups not listed | wait                | –          | –
  */
 function decideIntent(facts: Facts, intent: Intent): Decision {
   const { look, rejected } = facts;
@@ -228,7 +245,8 @@ function decideIntent(facts: Facts, intent: Intent): Decision {
     if (look !== 'gone') return decideOutcome(facts, look, dropped);
     const misses = (intent.misses ?? 0) + 1;
     const isGivenUp = misses >= CREATE_MISSES && facts.nowMs - intent.atMs >= facts.createSettleMs;
-    return isGivenUp ? dropped : { ...notShownYet(facts), noting: { ...intent, misses } };
+    const noting = { ...intent, misses };
+    return isGivenUp ? (decideUnlisted(facts, noting) ?? dropped) : { ...notShownYet(facts), noting };
   }
   if (intent.action === 'delete') return decideDeletion(facts, intent, dropped);
   if (look === 'gone' || look.version === intent.versionBefore) return dropped;
@@ -260,7 +278,9 @@ function decideOutcome(
   if (unproven !== undefined) return rejected === undefined ? unproven : dropped;
   if (views.isUnreadable) return decideUnreadable(facts, observed);
   // What a refused write would have added is nobody's but theirs, where it is there all the same.
-  return decideForeign(facts, observed, rejected === undefined ? [base, prepared] : [base]);
+  const ours = rejected === undefined ? [base, prepared] : [base];
+  const lacking = rejected === undefined ? decideLacking(facts, observed, ours) : undefined;
+  return lacking ?? decideForeign(facts, observed, ours);
 }
 
 /** What the write would have made, with what the platform makes of a name that it sent, or adds to a new group. */
@@ -289,7 +309,8 @@ function asNamed(made: View, observed: ObservedGroup, before: View | undefined):
  *     our version, and we know what we left        | undefined: as we left it
  *     the same, but a 404 came before              | clear
  *     another version within 60 s of our write     | wait
- *     another version, or our view is unreadable   | absorb
+ *     our version, fewer users, within the 60 s    | wait
+ *     another version or content, unreadable view  | absorb
  *     nothing (404)                                | see `decideMissing`
  */
 export function decideLook(facts: Facts): Decision | undefined {
@@ -301,13 +322,29 @@ export function decideLook(facts: Facts): Decision | undefined {
   if (unproven !== undefined) return unproven;
   if (views === undefined) return { kind: 'read', what: ['views'] };
   if (views.base === undefined) return decideUnreadable(facts, look);
-  if (look.version !== state.version) return decideForeign(facts, look, [views.base]);
+  if (look.version !== state.version || !shows(look, views.base))
+    return decideLacking(facts, look, [views.base]) ?? decideForeign(facts, look, [views.base]);
   return state.missedAtMs === undefined ? undefined : clear(facts);
 }
 
 function waitForProof(facts: Facts, look: ObservedGroup): Wait | undefined {
   const waitMs = mayPrecedeWriteForMs(look, facts);
   return waitMs > 0 ? { kind: 'wait', waitMs, why: UNPROVEN_READ } : undefined;
+}
+
+/** A read that lacks users soon after our own write may be older than that write, so it proves no removal. */
+function decideLacking(
+  { state, nowMs, createSettleMs }: Facts,
+  look: ObservedGroup,
+  views: readonly (View | undefined)[],
+): Wait | undefined {
+  const { intent, lastWriteAtMs = 0 } = state;
+  const provenAtMs = Math.max(lastWriteAtMs, intent?.atMs ?? 0) + Math.min(READS_BEHIND_MS, createSettleMs);
+  const waitMs = provenAtMs - nowMs;
+  if (waitMs <= 0) return undefined;
+  const ours = views.filter((view) => view !== undefined);
+  const isLacking = foreignDifferences(ours, look).some(({ kind }) => kind === 'members_removed');
+  return isLacking ? { kind: 'wait', waitMs, why: UNPROVEN_READ } : undefined;
 }
 
 /**
@@ -347,10 +384,12 @@ export function decideForeign(
   const { base, uncertain: change } = facts.views;
   const { intent, uncertain } = facts.state;
   const late = uncertain && change && lateWrites(uncertain, change, observed, base);
-  const ours = late === undefined ? before : [...before, late.view];
+  const ours = withLateUsers(late === undefined ? before : [...before, late.view], observed, facts);
+  if ('kind' in ours) return ours;
   const isSpokeIdGone = isSpokeIdLost(observed, ours, facts.listed, ECHO_LISTING_AGES_MS);
   if (typeof isSpokeIdGone !== 'boolean') return isSpokeIdGone;
-  const differences = foreignDifferences(before, observed, { isSpokeIdGone, late });
+  const known = ours.filter((view) => view !== late?.view);
+  const differences = foreignDifferences(known, observed, { isSpokeIdGone, late });
   const { drift: policy } = treatmentOf(facts);
   const shown = { ...viewOf(observed, ...ours), ...(isSpokeIdGone ? { spokeId: null } : {}) };
   const isRestored = differences.some((one) => endingOf(one, facts.state, facts.settings) === 'restore');
@@ -368,6 +407,26 @@ export function decideForeign(
   if (earlier !== undefined && 'kind' in earlier) return earlier;
   const seen = newnessOf(facts.state, facts.wanted).newest;
   return absorb({ ...shown, waiver: waive({ policy, seen, differences, earlier }) });
+}
+
+/**
+ * The views, with the users that an accepted write sent and that are shown only now: they are ours. Such users are pending
+ * until then.
+ */
+function withLateUsers(
+  ours: readonly View[],
+  observed: ObservedGroup,
+  { state, wanted }: Facts,
+): readonly View[] | Question {
+  const [first] = ours;
+  const isNew = (user: PlatformUserId) => !ours.some(({ users }) => users.has(user));
+  const newcomers = observed.users.filter(isNew);
+  if (first === undefined || newcomers.length === 0 || !state.counts?.pending) return ours;
+  if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
+  const isLate = (user: PlatformUserId) =>
+    wanted.standing.get(user)?.some((one) => one.unshown !== undefined);
+  const late = newcomers.filter(isLate).map((user) => [user, true] as const);
+  return late.length === 0 ? ours : [...ours, { ...first, users: new Map([...first.users, ...late]) }];
 }
 
 const weightOf = (differences: readonly Difference[]): number =>
@@ -455,7 +514,6 @@ function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
     whyNot: wanted.whyNot,
     waiver,
     barred: facts.barred,
-    leftOut: facts.leftOut,
     fixed: leftFields(facts, wanted.group),
   };
   const known = { ...facts, wanted };
@@ -486,8 +544,7 @@ function decidePlan(input: Drafting, facts: Known, treatment: GroupTreatment): D
   const seen = needsFreshLook(unguarded, facts) ? decideLook(facts) : undefined;
   if (seen !== undefined) return seen;
   const guarded = guard(unguarded, facts);
-  // Nobody is asked about a removal that only tries whom the platform refuses.
-  if ('kind' in guarded) return guarded.kind === 'hold' && facts.leftOut !== undefined ? TRIED : guarded;
+  if ('kind' in guarded) return guarded;
   const plan = draftRested({ ...input, held: guarded.held }, facts.wanted);
   if (plan.action === 'create' && plan.after !== undefined)
     return decideNew(plan, plan.after, guarded, facts);
@@ -538,7 +595,9 @@ const isNameTaken = ({ rejected, views }: Facts): boolean =>
 function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Decision {
   const { listed, settings, state } = facts;
   const { former } = state;
-  if (listed === undefined || listed.ageMs > LISTING_AGE_MS) return { kind: 'list', ageMs: LISTING_AGE_MS };
+  // A list from before our last write of the group may lack the platform group that this one has let go of since.
+  const ageMs = Math.min(LISTING_AGE_MS, Math.max(0, facts.nowMs - (state.lastWriteAtMs ?? 0)));
+  if (listed === undefined || listed.ageMs > ageMs) return { kind: 'list', ageMs };
   const { candidates, known } = alreadyThere(after, listed.groups, settings.adoptExisting);
   const late = lateCreation(facts, listed.groups);
   const found = [...previousGroup(state), ...(late === undefined ? candidates : [late])];
@@ -560,10 +619,15 @@ function lateCreation({ state: { uncertain }, nowMs, views }: Facts, listed: rea
   return made.find(({ spokeId }) => spokeId === write.spokeId) ?? made[0];
 }
 
-/** What is in step needs no further look at the platform; a write that could undo what nobody here has seen does. */
-const needsFreshLook = ({ action }: Plan, { settings, patchHonoursVersion }: Facts): boolean =>
+/**
+ * What is in step needs no further look at the platform; a write that could undo what nobody here has seen does. So does
+ * one that leaves out wanted users because a read did not show them, and a policy accepted that.
+ */
+const needsFreshLook = ({ action, after }: Plan, { settings, patchHonoursVersion }: Facts): boolean =>
   action === 'delete' ||
-  ((settings.membership === 'additive' || patchHonoursVersion === false) &&
+  ((settings.membership === 'additive' ||
+    patchHonoursVersion === false ||
+    (after?.waiver?.absent.size ?? 0) > 0) &&
     (action === 'patch' || action === 'put'));
 
 /** Somebody is still to be tried: the group is not what is wanted. */

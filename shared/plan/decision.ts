@@ -17,10 +17,13 @@ import type { Plan } from './plan.ts';
 
 /** Data that must be read before anything can be decided. */
 export type Question =
-  /** The directory group with its people, the stored views, members that the directory removed, and owners of the listed groups. */
+  /**
+   * The directory group with its people, the stored views, members that the directory removed, owners of the listed
+   * groups, and groups that the list should show.
+   */
   | {
       readonly kind: 'read';
-      readonly what: readonly ('wanted' | 'views' | 'held' | 'departed' | 'managed')[];
+      readonly what: readonly ('wanted' | 'views' | 'held' | 'departed' | 'managed' | 'unlisted')[];
     }
   /** The platform's group itself. If the outcome of a creation is unknown: every group that it may have made. */
   | { readonly kind: 'look' }

@@ -1,7 +1,7 @@
 import type { ConnectionSettings } from '../contract/settings.ts';
 import type { GroupField } from '../domain/group-fields.ts';
 import type { GroupState, GuardRecord, PendingMark, StoredMember } from '../domain/group-state.ts';
-import type { GroupRef, MemberId, PlatformUserId } from '../domain/ids.ts';
+import type { GroupRef, MemberId, PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
 import type { ListedGroup, ObservedGroup, UserChange, View } from '../domain/view.ts';
 import type { WantedGroup } from './draft.ts';
@@ -71,6 +71,14 @@ export interface Reservation extends GuardRecord {
   readonly recent: RecentRemovals & { readonly underWay: number };
 }
 
+/** The managed groups of the connection, and groups known from before a creation. */
+export interface UnlistedGroups {
+  /** One that the platform shows by its id, and not in the list. */
+  readonly existing: PlatformGroupId | undefined;
+  /** The connection manages groups, and the list shows none of them. */
+  readonly hidesAllManaged: boolean;
+}
+
 /** The platform's groups. */
 export interface Listing {
   readonly groups: readonly ListedGroup[];
@@ -78,6 +86,8 @@ export interface Listing {
   readonly ageMs: number;
   /** Whether the list shows a platform group that another directory group of the company owns; undefined: not read yet. */
   readonly showsManaged?: boolean | undefined;
+  /** Groups that existed before and that the list does not show; undefined: not read yet. */
+  readonly unlisted?: UnlistedGroups | undefined;
 }
 
 export interface Rejected {
@@ -109,8 +119,6 @@ export interface Facts {
   readonly reservation?: Reservation | undefined;
   /** Additions that are left out of this round's write, since the platform refused one that had them. */
   readonly barred?: ReadonlySet<PlatformUserId> | undefined;
-  /** Of these, who are in the group already and are left out to see whether the platform takes the write then. */
-  readonly leftOut?: readonly PlatformUserId[] | undefined;
   /** Fields that this attempt does not write, because the platform refused a write with them. */
   readonly withheld?: ReadonlySet<GroupField> | undefined;
   /** A write was refused in this attempt: from then on only the changes are sent, never the whole group. */

@@ -88,11 +88,15 @@ export function viewOf(observed: ObservedGroup, ...ours: readonly (View | undefi
     ...(eachField((field) => observed[field] ?? known?.[field] ?? null) as WrittenFields),
     ...(alias === undefined ? {} : { alias }),
     users: new Map(
-      observed.users.map((user) => [user, ours.some((view) => view?.users.get(user) === true)] as const),
+      observed.users.map((user) => [user, ours.some((view) => view !== undefined && isOwnUser(view, user))]),
     ),
     ...(waiver === undefined ? {} : { waiver }),
   };
 }
+
+/** A user that we put in stays ours where it was missing for a while, and a policy accepted that. */
+const isOwnUser = ({ users, waiver }: View, user: PlatformUserId): boolean =>
+  users.get(user) === true || waiver?.absent.has(user) === true;
 
 /** Whether the platform shows what the view says; form of the external id, order and repetition of users do not matter. */
 export function shows(observed: ObservedGroup, view: View): boolean {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import pMap from 'p-map';
+import { viewDigest } from '../domain/content-digest.ts';
 import { eachField, FIELD_NAMES } from '../domain/group-fields.ts';
 import type { GroupState, ViewPointer } from '../domain/group-state.ts';
 import { type GroupRef, type IntentId, type PlatformUserId, platformUserId } from '../domain/ids.ts';
@@ -82,7 +83,8 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
       const [own, users] = [[...ownLines(view)], [...userLines(view)]];
       const text = [...own, ...users].join('\n');
       const bytes = Buffer.byteLength(text);
-      if (bytes <= inlineViewBytes) return { id, size, text };
+      const pointer = { id, size, digest: viewDigest(view) };
+      if (bytes <= inlineViewBytes) return { ...pointer, text };
       const taken = whole.get(before?.head?.hash ?? '')?.filter(isBucket) ?? [];
       const known = new Map(taken.map((bucket) => [contentOf(bucket), bucket]));
       const count = bucketCount((SQUARE * bytes) / inlineViewBytes, taken.length);
@@ -95,7 +97,7 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
       const puts = pMap(fresh, put, { concurrency: IN_FLIGHT });
       const [head] = await Promise.all([writeChunks(table, (n) => viewChunkKey(ref, id, n), lines), puts]);
       remember(head.hash, lines);
-      return { id, size, head };
+      return { ...pointer, head };
     },
 
     /** A change lies on the item, or in chunks like those of a head. */

@@ -6,8 +6,6 @@ export const READS_IN_FLIGHT = 32;
 export const MAX_CONFLICTS = 5;
 /** So many refusals of one write and its parts cost a dozen calls; what is left of it by then is tried an hour later. */
 export const MAX_REFUSALS = 6;
-/** So often members are left out in turn while the platform refuses to let anybody go; the next follow an hour later. */
-export const SUSPECTS = 3;
 /** What the platform refused for what is in it, a group or a member, is tried once more after so long. */
 export const REFUSED_AGAIN_MS = 24 * 3_600_000;
 /** Shortest time between two writes whose only reason is a user that a successful write did not show. */

@@ -164,24 +164,13 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
     ...namedByDrift(context, 'members_added'),
   ]);
   const { lastError, failedAt } = connection.item(group) ?? {};
-  // Whoever stays by the guard's or a person's word, or is somebody else's, is not left out to let others go.
-  const refused = actual.users.filter((user) => connection.platform.unacceptable.has(user));
-  const isStuck =
-    refused.some((user) => !wanted.has(user)) ||
-    (refused.length > 1 && isTooMany(connection, refused.length + extras.length, actual.users.length)) ||
-    // Of three in a group that may not lose everybody, no two shares hold all.
-    (refused.length > 2 && isTooMany(connection, actual.users.length, actual.users.length));
-  const isStopped = failedAt !== undefined && (isStuck || connection.held(group).size > 0);
+  // One refused user who stays blocks the removal of the others until the platform accepts the write.
+  const isBlocked = actual.users.some((user) => connection.platform.unacceptable.has(user));
+  const isStopped = isBlocked && (lastError?.code === 'removals_refused' || failedAt !== undefined);
   const isKept = lastError?.code === 'kept' || isStopped;
   const left = extras.filter((user) => !isKept && !explained.has(user) && !isTheirs(user));
   return left.map((user) => extra(context, user, 'the directory does not have them in it'));
 }
-
-/** So many removals at once are a person's to allow. */
-const isTooMany = ({ settings: { guard } }: Sighted, removals: number, size: number): boolean =>
-  guard !== null &&
-  size >= guard.minSize &&
-  (removals > guard.maxRemovedCount || removals / size > guard.maxRemovedShare);
 
 const extra = (context: Context, user: string, why: string): Difference => ({
   cause: causeOf(context, 'extra_user'),

@@ -7,6 +7,7 @@ import {
   groupId,
   intentId,
   memberId,
+  type PlatformGroupId,
   platformGroupId,
   platformUserId,
   versionToken,
@@ -336,6 +337,10 @@ describe('decide', () => {
   const deletingMissed = {
     state: state({ intent: { ...intent, action: 'delete' }, missedAtMs: NOW_MS - MINUTE_MS }),
   };
+  const lacking = (existing: PlatformGroupId | undefined, hidesAllManaged: boolean) => ({
+    ...listing(other),
+    unlisted: { existing, hidesAllManaged },
+  });
   const creating = (misses: number, minutes = 1) =>
     opened({ action: 'create', misses, atMs: NOW_MS - minutes * MINUTE_MS });
   const refused = { rejected: { owed: undefined }, look: shown('a') };
@@ -415,7 +420,27 @@ describe('decide', () => {
     ],
     ['… nor the third time, soon', { ...creating(2, 9), look: 'gone' }, { noting: { misses: 3 } }],
     ['… nor the second time, late', { ...creating(1, 10), look: 'gone' }, { noting: { misses: 2 } }],
-    ['… nor the third time: dropped', { ...creating(2, 10), look: 'gone' }, { kind: 'drop' }],
+    ['… nor the third time: the list', { ...creating(2, 10), look: 'gone' }, { kind: 'list', ageMs: 0 }],
+    [
+      '… nor the third time: which groups does the list lack?',
+      { ...creating(2, 10), look: 'gone', listed: listing(other) },
+      { kind: 'read', what: ['unlisted'] },
+    ],
+    [
+      '… nor the third time, and the list lacks no group: dropped',
+      { ...creating(2, 10), look: 'gone', listed: lacking(undefined, false) },
+      { kind: 'drop' },
+    ],
+    [
+      '… nor the third time, and the list lacks a group',
+      { ...creating(2, 10), look: 'gone', listed: lacking(platformGroupId('q'), false) },
+      { ...waits('list_incomplete'), noting: { misses: 3 } },
+    ],
+    [
+      '… nor the third time, and the list lacks every managed group',
+      { ...creating(2, 10), look: 'gone', listed: lacking(undefined, true) },
+      waits('list_incomplete'),
+    ],
   ])('a write whose outcome %s', (_, over, expected) => {
     expect(decide(facts(over))).toMatchObject(expected);
   });
@@ -512,7 +537,6 @@ describe('decide', () => {
       { as: 'deleted' },
     ],
     ['tried, and in', { wanted: wanted('ab'), views: views(view('ab')), barred: B.users }, { as: 'in_sync' }],
-    ['tried without others', { ...leaving(7), leftOut: [user('b')] }, waits('platform_rejected')],
     ['still to be tried', { wanted: wanted('ab'), barred: B.users }, waits('platform_rejected')],
     ['only watched', { views: views(view('ab')), settings: WATCHED }, { ending: 'report' }],
     ['a hold', holding('ab'), { kind: 'settle', as: 'held', ending: 'open' }],

@@ -118,7 +118,8 @@ it.each<[string, Partial<ObservedGroup>, boolean]>([
 });
 
 it('a view keeps what the platform does not echo, and what was waived', () => {
-  const before = view('a', { waiver: 'as it was' as never });
+  const waiver = { policy: 'report', absent: new Set(), present: new Set() };
+  const before = view('a', { waiver: waiver as never });
   const expected = { ...before, users: new Map([...view('a').users, [platformUserId('x'), false]]) };
   expect(viewOf(observed('ax', { spokeId: null }), undefined, before)).toEqual(expected);
   expect(viewOf(observed('a'), undefined)).not.toHaveProperty('waiver');

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { releaseGroup } from '../../shared/operate/ownership.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { allOf, story } from '../support/engine/story.ts';
 import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS } from '../support/engine/world.ts';
@@ -117,6 +118,14 @@ describe('external ids that the platform normalises', () => {
     await run();
     await tell();
     expect(groups().map(({ spokeId }) => spokeId)).toEqual(['other']);
+  });
+
+  it('are cleared if the group is released', async () => {
+    const { world, tell, groups, ref } = await company(lowerCase);
+    await tell({ snapshot: 'G1', of: ['a'] });
+    await releaseGroup(ref('G1'), world.onlooker);
+    await tell();
+    expect(groups().map(({ spokeId }) => spokeId)).toEqual([null]);
   });
 
   it('are recorded as duplicates if another client copies the group', async () => {

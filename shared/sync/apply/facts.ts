@@ -13,12 +13,12 @@ import type { Hold } from '../../domain/hold.ts';
 import type { GroupRef, MemberId, PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import { groupId, memberId, platformUserId, roleId } from '../../domain/ids.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
-import { isWhole, type ListedGroup, type View } from '../../domain/view.ts';
+import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../../domain/view.ts';
 import type { Question } from '../../plan/decide.ts';
 import type { WantedGroup } from '../../plan/draft.ts';
 import type { Facts, HeldUsers, PendingMember, Standing, Views, Wanted } from '../../plan/facts.ts';
 import { isOurCreation } from '../../plan/foreign.ts';
-import { mayBeSpokeId } from '../../plan/names.ts';
+import { foldName, mayBeSpokeId } from '../../plan/names.ts';
 import { changedView, NO_CHANGE } from '../../plan/uncertain.ts';
 import { atOnce } from '../gather.ts';
 import { isUnshownLately, refusedRevisionOf, standingOf } from '../member-standing.ts';
@@ -29,6 +29,7 @@ import { GONE } from '../ports/people.ts';
 import type { Platform } from '../ports/platform.ts';
 import { LARGE_GROUP, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { copyOf } from '../walk.ts';
+import { readOfList } from './listed-groups.ts';
 import { type Resolution, type ResolvePeople, resolveUsers } from './resolve.ts';
 import { isTold, membersAfter } from './touched.ts';
 
@@ -40,7 +41,7 @@ export interface Reading {
   readonly platform: { readonly groups: Pick<Platform['groups'], 'list' | 'get'> };
   readonly ports: Pick<ApplyPorts, 'clock'> & {
     /** Without `registers`, every member is read, whomever the change is about. */
-    readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'previousOwner'>;
+    readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'previousOwner' | 'claimedBy'>;
     readonly groups: Pick<ApplyPorts['groups'], 'read' | 'members' | 'readView' | 'readChange' | 'readHeld'> &
       Partial<Pick<ApplyPorts['groups'], 'registers'>>;
     /** Without `copyToMember`, registers keep the copies that they have; without `noteUnknown`, nobody is noted. */
@@ -78,18 +79,8 @@ export async function learn<Known extends Facts>(
 ): Promise<Known> {
   const { groups } = reading.platform;
   switch (question.kind) {
-    case 'read': {
-      const part = question.what.includes('views') ? await readPart(facts, reading) : undefined;
-      if (part !== undefined) return { ...facts, ...part };
-      const [wanted, views, held, departed, listed] = await Promise.all([
-        question.what.includes('wanted') ? readWanted(facts.state, reading) : facts.wanted,
-        question.what.includes('views') ? readViews(facts.state, reading) : facts.views,
-        question.what.includes('held') ? readHeld(facts.state, reading) : facts.held,
-        question.what.includes('departed') ? readDeparted(facts, reading) : facts.departed,
-        question.what.includes('managed') ? readOwners(facts, reading) : facts.listed,
-      ]);
-      return { ...facts, wanted, views, held, departed, listed };
-    }
+    case 'read':
+      return { ...facts, ...(await readStored(question.what, facts, reading)) };
     case 'list':
       return { ...facts, listed: { groups: await groups.list(question.ageMs), ageMs: question.ageMs } };
     case 'look': {
@@ -99,6 +90,25 @@ export async function learn<Known extends Facts>(
       return { ...facts, look: (await groups.get(id as PlatformGroupId)) ?? 'gone' };
     }
   }
+}
+
+type Stored = Pick<Facts, 'wanted' | 'views' | 'held' | 'departed' | 'listed'>;
+
+async function readStored(
+  what: Extract<Question, { kind: 'read' }>['what'],
+  facts: Facts,
+  reading: Reading,
+): Promise<Stored | Pick<Facts, 'wanted' | 'views'>> {
+  const part = what.includes('views') ? await readPart(facts, reading) : undefined;
+  if (part !== undefined) return part;
+  const [wanted, views, held, departed, listed] = await Promise.all([
+    what.includes('wanted') ? readWanted(facts.state, reading) : facts.wanted,
+    what.includes('views') ? readViews(facts.state, reading) : facts.views,
+    what.includes('held') ? readHeld(facts.state, reading) : facts.held,
+    what.includes('departed') ? readDeparted(facts, reading) : facts.departed,
+    readOfList(what, facts, reading),
+  ]);
+  return { wanted, views, held, departed, listed };
 }
 
 async function readViews(state: GroupState, { ports: { groups } }: Reading): Promise<Views> {
@@ -117,25 +127,6 @@ async function readViews(state: GroupState, { ports: { groups } }: Reading): Pro
   const isLost = intent?.change !== undefined && change === undefined;
   const prepared = isNew ? whole : intent && base && !isLost ? changedView(base, intent, change) : undefined;
   return { base, prepared, created, uncertain: isSet ? late : uncertain && NO_CHANGE, isUnreadable };
-}
-
-/** Number of claims that are read in one request to find out whether a list shows a managed group. */
-const OWNERS_AT_ONCE = 100;
-
-/** Whether the list shows a platform group that another directory group owns: usually the first claims show it. */
-async function readOwners(
-  { listed, state }: Facts,
-  { connection, ports }: Reading,
-): Promise<Facts['listed']> {
-  if (listed === undefined) return undefined;
-  const { connection: own, group } = state.ref;
-  for (let at = 0; at < listed.groups.length; at += OWNERS_AT_ONCE) {
-    const ids = listed.groups.slice(at, at + OWNERS_AT_ONCE).map(({ id }) => id as PlatformGroupId);
-    const owners = [...(await ports.claims.owners(connection.company, ids)).now.values()];
-    if (owners.some((owner) => owner.connection !== own || owner.group !== group))
-      return { ...listed, showsManaged: true };
-  }
-  return { ...listed, showsManaged: false };
 }
 
 /**
@@ -225,22 +216,32 @@ async function lookForCreation<Known extends Facts>(facts: Known, reading: Readi
   const isExact = ({ spokeId }: ListedGroup) => spokeId === state.intent?.spokeId;
   const inOrder = [...groups.filter(isExact), ...groups.filter((group) => !isExact(group))];
   for (const group of inOrder) {
-    const observed = isWhole(group) ? group : await wholeOf(group, state, reading);
+    const observed = await creationOf(group, state, reading);
     if (observed === undefined || state.intent === undefined) continue;
     if (!isOurCreation(observed, state.intent, views.prepared)) continue;
     if ((await reading.claim(observed.id as PlatformGroupId)) === undefined) {
       return { ...facts, views, look: observed, listed: { groups, ageMs: 0 } };
     }
   }
-  return { ...facts, views, look: 'gone' };
+  return { ...facts, views, look: 'gone', listed: { groups, ageMs: 0 } };
 }
 
-/** An odd group that may be ours is asked for by id: while it cannot be read, the creation stays unsettled. */
-async function wholeOf({ id, spokeId }: ListedGroup, { intent }: GroupState, { platform }: Reading) {
-  const isTheirs =
-    intent?.known?.includes(id as PlatformGroupId) ||
-    (spokeId !== null && !mayBeSpokeId(spokeId, intent?.spokeId ?? null));
-  return isTheirs ? undefined : platform.groups.get(id as PlatformGroupId);
+/**
+ * A listed group that the creation may have made, fetched by its id: a list may show only some users. While an odd group
+ * cannot be read, the creation stays unsettled.
+ */
+async function creationOf(
+  listed: ListedGroup,
+  { intent }: GroupState,
+  { platform }: Pick<Reading, 'platform'>,
+): Promise<ObservedGroup | undefined> {
+  const { id, spokeId } = listed;
+  if (intent === undefined || intent.known?.includes(id as PlatformGroupId)) return undefined;
+  const mayBeOurs =
+    spokeId === null
+      ? !isWhole(listed) || foldName(listed.name) === foldName(intent.name)
+      : mayBeSpokeId(spokeId, intent.spokeId);
+  return mayBeOurs ? platform.groups.get(id as PlatformGroupId) : undefined;
 }
 
 /** Whom, of those that a waiver lets stay, the directory has taken out since. */

@@ -155,7 +155,7 @@ async function drawOnBudget(
 ): Promise<boolean> {
   const recent = await ports.guard.unlink(connection, id, ports.clock());
   if (recent < UNLINKED_ALWAYS) return true;
-  const links = await ports.claims.count(company, connection);
+  const { length: links } = await ports.claims.claimedBy(company, connection);
   if (mayUnlink({ links, recent })) return true;
   await ports.guard.keepLink(connection, id);
   return false;

@@ -277,13 +277,14 @@ async function confirmGone({ intent }: Of<'confirm_gone'>, { state }: Round, tur
 
 /** The platform's group stays as it is, without an owner from now on: nothing is sent. */
 async function letGo({ reason }: Of<'release'>, { state }: Round, turn: Turn): Promise<Performed> {
-  const { ports } = turn;
+  const { ports, platform } = turn;
   const { platformId, version = null } = state;
   const change = { kind: 'release_group', before: platformId ?? null, after: null, reason };
   const audited = await turn.record(state, {
     ...entryOf('release', change, ports),
     ...{ versionBefore: version, versionAfter: version, actor: OURSELVES, cause: `rev ${state.rev}` },
   });
+  platform.groups.forgetList();
   return unlessOvertaken(ports.groups.absorb(state, undefined, { audited }));
 }
 

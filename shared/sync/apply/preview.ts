@@ -31,7 +31,7 @@ export interface PreviewPorts extends Pick<ApplyPorts, 'platforms' | 'clock' | '
   readonly users: Pick<ApplyPorts['users'], 'read'>;
   readonly people: Pick<ApplyPorts['people'], 'read' | 'holding' | 'ofUser'>;
   readonly guard: Pick<ApplyPorts['guard'], 'recent'>;
-  readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'previousOwner'>;
+  readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'previousOwner' | 'claimedBy'>;
   readonly connections: Pick<ApplyPorts['connections'], 'current'>;
 }
 

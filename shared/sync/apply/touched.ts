@@ -29,7 +29,7 @@ export function isTold(facts: Facts, { replanSinceMs }: Connection): boolean {
   );
   const { mode, excluded } = treatmentOf(facts);
   const isPlain = mode === 'sync' && !excluded && settings.membership === 'authoritative' && !takeOver;
-  const isTrial = facts.barred?.size !== 0 || facts.leftOut !== undefined || facts.isNarrowed === true;
+  const isTrial = facts.barred?.size !== 0 || facts.isNarrowed === true;
   return isQuiet && isPlain && !isTrial && nowMs >= (contest?.sinceMs ?? 0) + TWO_HOURS_MS;
 }
 

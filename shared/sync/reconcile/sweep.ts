@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ReconcileReport } from '../../contract/answers.ts';
-import type { GroupState } from '../../domain/group-state.ts';
+import { contentDigest, isSameContent } from '../../domain/content-digest.ts';
+import { type GroupState, READS_BEHIND_MS } from '../../domain/group-state.ts';
 import { type GroupId, type GroupRef, groupId, type PlatformGroupId } from '../../domain/ids.ts';
 import { isWhole, type ObservedGroup } from '../../domain/view.ts';
 import { isOver } from '../../plan/hold.ts';
@@ -50,6 +51,8 @@ export interface SweepRun {
  */
 interface Listed extends Pick<ObservedGroup, 'spokeId'>, Partial<Pick<ObservedGroup, 'version'>> {
   readonly unbound: readonly string[];
+  /** Of name, external id and users; undefined if the form is not as specified. */
+  readonly digest?: string;
 }
 
 interface Sweeping extends Looking {
@@ -102,6 +105,7 @@ export async function compareAll(
   const missing: Watched[number][] = [];
   const linked = new Set<string>();
   const unbound: UnboundUsers[] = [];
+  const changed: Watched[number][] = [];
   for await (const page of ports.index.all(connection.name)) {
     const refs = page.map(({ ref }) => ref);
     for (const { group } of refs) if (foldSpokeId(group) !== group) idsByForm.set(foldSpokeId(group), group);
@@ -113,9 +117,11 @@ export async function compareAll(
     }
     missing.push(...states.filter((state) => !listed.has(state.platformId) && wasThere(state)));
     await suspectDiffering(states, sweeping);
+    changed.push(...states.filter((state) => hasOtherContent(state, sweeping)));
     await pickUp(page, sweeping);
     tally.groupsTouched += states.length;
   }
+  await suspectChanged(changed, linked.size, sweeping);
   tally.missing = missing.length;
   const halted = missing.length >= MIN_MISSING && missing.length > linked.size * MAX_MISSING_SHARE;
   if (!halted) await suspectMissing(missing, sweeping);
@@ -140,7 +146,8 @@ async function listOf(platform: Platform, bound: ReadonlySet<string>): Promise<R
     const { id, spokeId } = group;
     if (!isWhole(group)) return [id, { spokeId, unbound: [] }];
     const { version, users } = group;
-    return [id, { spokeId, version, unbound: users.filter((user) => !bound.has(user)) }];
+    const unbound = users.filter((user) => !bound.has(user));
+    return [id, { spokeId, version, unbound, digest: contentDigest(group) }];
   });
   return new Map(listed);
 }
@@ -156,6 +163,37 @@ async function suspectDiffering(states: Watched, { listed, ports, tally }: Sweep
   const differing = shown.filter(({ state, version }) => state.version !== version && !state.intent);
   tally.echoes += shown.length - differing.length;
   await markSuspects(differing, ports);
+}
+
+/**
+ * The list shows our version of the group with other content. A group that was written lately, or waits, is read by apply
+ * anyway.
+ */
+function hasOtherContent(state: Watched[number], { listed, startedAtMs }: Sweeping): boolean {
+  const { platformId, version, view, intent, suspect, dirtySinceMs, lastWriteAtMs = 0 } = state;
+  const shown = listed.get(platformId);
+  if (shown?.digest === undefined || view?.digest === undefined || shown.version !== version) return false;
+  if ((intent ?? suspect ?? dirtySinceMs) !== undefined || startedAtMs - lastWriteAtMs < READS_BEHIND_MS)
+    return false;
+  return !isSameContent(shown.digest, view.digest);
+}
+
+/**
+ * The fetch by id decides what such a group contains. Lists may show only some users: if many groups differ, each of them
+ * is fetched once a day.
+ */
+async function suspectChanged(
+  changed: Watched,
+  links: number,
+  { ports, startedAtMs }: Sweeping,
+): Promise<void> {
+  const isUsual = changed.length >= MIN_MISSING && changed.length > links * MAX_MISSING_SHARE;
+  const turn = Math.floor(startedAtMs / HOUR_MS) % GARBAGE_TURNS;
+  const due = isUsual ? changed.filter(({ ref }) => turnOf(ref) === turn) : changed;
+  await markSuspects(
+    due.map((state) => ({ state, version: null, traces: [] })),
+    ports,
+  );
 }
 
 async function suspectMissing(missing: Watched, { platform, ports }: Sweeping): Promise<void> {

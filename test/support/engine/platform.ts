@@ -61,7 +61,7 @@ export interface Named {
 const NOBODY = 'nobody at all';
 
 type Responding = 'get' | 'create' | 'patch' | 'put';
-type Shown = Pick<HeldGroup, 'id' | 'spokeId'>;
+type Shown = Pick<HeldGroup, 'id' | 'spokeId' | 'users'>;
 /** The fields that a write contains. */
 type SentFields = { readonly name?: string | undefined; readonly spokeId?: string | null | undefined };
 
@@ -85,6 +85,10 @@ export class ToldPlatform {
   /** Groups and roles that a list leaves out though they are there, and roles of whom only that is shown. */
   readonly unlisted = new Set<string>();
   readonly undescribed = new Set<string>();
+  /** The users of a group that an answer shows, by the kind of call. */
+  showing: (kind: string, users: readonly string[]) => readonly string[] = (_, users) => users;
+  /** The list is cut short: it shows only so many groups, the oldest first. */
+  listLimit = Number.POSITIVE_INFINITY;
   /** How any request is refused, by its kind and parameters. */
   failing: (kind: string, query: string) => number | undefined = () => undefined;
   /** The most that one page of the feed or of employees has. */
@@ -211,9 +215,18 @@ export class ToldPlatform {
     return { ...sent, body: JSON.stringify(stored) };
   }
 
+  #partly(kind: string, answer: Answered): Answered {
+    const isOfGroups = ['list', 'get', 'create', 'put', 'patch'].includes(kind);
+    if (!isOfGroups || answer.statusCode !== 200) return answer;
+    const partly = (group: Shown) => ({ ...group, users: this.showing(kind, group.users) });
+    const shown = read(answer);
+    return answering(Array.isArray(shown) ? shown.map(partly) : partly(shown as Shown));
+  }
+
   /** An answer as this platform gives it: about another group, without the hidden ones, or odd. */
-  #bent(sent: Sent, answer: Answered): Answered {
+  #bent(sent: Sent, whole: Answered): Answered {
     const { kind, id } = requestOf(sent);
+    const answer = this.#partly(kind, whole);
     if (answer.statusCode !== 200) return answer;
     const other = this.groups.get(this.confused(kind as Responding) ?? '');
     if (other !== undefined) {
@@ -230,7 +243,8 @@ export class ToldPlatform {
     if (kind === 'get' && this.odd.has(id ?? '')) return answering(asOdd(read(answer) as Shown));
     if (kind === 'employee' && this.undescribed.has(id ?? '')) return answering({ id });
     if (kind !== 'list' && kind !== 'employees') return answer;
-    const listed = (read(answer) as readonly Shown[])
+    const shown = read(answer) as readonly Shown[];
+    const listed = (kind === 'list' ? shown.slice(0, this.listLimit) : shown)
       .filter((group) => !(this.unlisted.has(group.id) || (this.hidesFromList && this.hidden(group.id))))
       .map((one) => (this.undescribed.has(one.id) ? ({ id: one.id } as Shown) : one))
       .map((group) => (this.odd.has(group.id) ? asOdd(group) : group));
