@@ -86,6 +86,36 @@ export function drawConversions(
   });
 }
 
+/** The share of connections at which the user id of some roles changes. */
+const MERGES = 0.4;
+
+/**
+ * Roles that belong to another user from then on: the HR system corrects an account, or merges two. It concerns roles of
+ * which nothing else about users changes. They have their own random stream, as conversions have.
+ */
+export function drawUserIdChanges(
+  random: Random,
+  { name: connection, people }: Town,
+  { endMs, others }: { readonly endMs: number; readonly others: readonly Happening[] },
+): readonly Happening[] {
+  if (!random.chance(MERGES)) return [];
+  const changing = new Set(
+    others.flatMap(({ deed }) => {
+      if (deed.kind === 'hire') return [deed.person.role, deed.person.userId?.replace(/^u-/, '')];
+      return deed.kind === 'lose_user_id' || deed.kind === 'erase' ? [deed.role] : [];
+    }),
+  );
+  const plain = people.filter(
+    ({ email, userId, role }) => email !== null && userId === undefined && !changing.has(role),
+  );
+  const [into, ...roles] = some(random, plain, between(random, 2, 4)).map(({ role }) => role);
+  return roles.map((role): Happening => {
+    const userId = random.chance(0.3) ? `u-${into}` : `u2-${role}`;
+    const atMs = between(random, HOUR_MS, endMs - HOUR_MS);
+    return { atMs, connection, actor: 'company', deed: { kind: 'change_user_id', role, userId } };
+  });
+}
+
 export const roleOf = (connection: string, member: string): string => `r-${connection}-${member}`;
 
 const OF_GROUPS = { join: 30, leave: 20, rename: 6, snapshot: 10, delete: 3, recreate: 4, massLeaving: 3 };

@@ -13,5 +13,6 @@ export const FLAGS = {
   deep: { type: 'boolean' },
   planted: { type: 'boolean' },
   all: { type: 'boolean' },
+  counts: { type: 'boolean' },
   help: { type: 'boolean' },
 } as const;

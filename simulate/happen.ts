@@ -6,6 +6,8 @@ import { type Happening, MINUTE_MS, START_MS } from './life.ts';
 import { type DirectoryHappening, messagesOf } from './messages.ts';
 import { operate, type Screen } from './operators.ts';
 import { heldUsers } from './oracles/stored.ts';
+import type { SimulatedPlatform } from './platform/platform.ts';
+import { keptSpokeId } from './platform/rules.ts';
 
 type OperatorHappening = Extract<Happening, { readonly actor: 'operator' }>;
 
@@ -90,6 +92,10 @@ function createScreens(cloud: Cloud) {
   };
 }
 
+/** A platform group that carries the id of this directory group. */
+const carrierOf = ({ groups, traits }: SimulatedPlatform, group: string): string | undefined =>
+  [...groups.values()].find(({ spokeId }) => spokeId === keptSpokeId(group, traits.spokeIds))?.id;
+
 export async function operateIn(
   cloud: Cloud,
   { connection, deed }: Pick<OperatorHappening, 'connection' | 'deed'>,
@@ -105,8 +111,8 @@ export async function operateIn(
       vault,
       screen: seen,
       candidate: () => {
-        const held = [...(platformOf(cloud, connection)?.groups.values() ?? [])];
-        return held.find(({ spokeId }) => 'group' in deed && spokeId === deed.group)?.id;
+        const platform = platformOf(cloud, connection);
+        return 'group' in deed && platform ? carrierOf(platform, deed.group) : undefined;
       },
       token: (company) => {
         const token = `token-${connection}-${company}-${nowMs()}`;
@@ -126,6 +132,7 @@ export async function operateIn(
     if (!outcome.done) return;
     chronicle.fired(`operator:${deed.kind}`);
     const now = connections.get(connection);
+    if (deed.kind === 'connect' && spec?.isLater) chronicle.fired('returned');
     if (deed.kind === 'connect' && spec !== undefined)
       connections.set(connection, { ...spec, company: deed.company });
     if (deed.kind === 'set' && now !== undefined) {

@@ -32,6 +32,8 @@ export interface ConnectionSpec {
   readonly traits: Traits;
   /** `oauth`: access tokens end after an hour and are refreshed at the platform's token URL. */
   readonly credential: 'static' | 'oauth';
+  /** Made by an operator later: the company of a removed connection returns under this name. */
+  readonly isLater?: true;
   /** Who works there at the start. */
   readonly people: readonly PersonSpec[];
 }
@@ -50,6 +52,10 @@ export interface Traits {
   readonly staleStatus: 409 | 412 | 400 | 422;
   readonly enforceVersionOnPatch: boolean;
   readonly echoSpokeId: boolean;
+  /** How the platform stores an external id that is sent. */
+  readonly spokeIds: 'exact' | 'folded';
+  /** Longer names are refused (400 or 422); null: none are. */
+  readonly longestName: number | null;
   /** What becomes of a name that is sent. */
   readonly names: 'exact' | 'trimmed' | 'folded';
   /** Whether a name may be used by one group only. */
@@ -123,6 +129,8 @@ export interface Way {
 export type CompanyDeed =
   | { readonly kind: 'hire'; readonly person: PersonSpec }
   | { readonly kind: 'readdress'; readonly role: string; readonly email: string | null }
+  /** The role belongs to another user now; groups keep the old id. */
+  | { readonly kind: 'change_user_id'; readonly role: string; readonly userId: string }
   | { readonly kind: 'terminate' | 'activate' | 'erase' | 'lose_user_id'; readonly role: string };
 
 export interface PlatformDeed {

@@ -105,7 +105,7 @@ async function connectAll(cloud: Cloud): Promise<ReadonlyMap<string, string>> {
   const tokens = new Map<string, string>();
   cloud.start(
     cloud.invoke('judge', MINUTE_MS, async ({ ports }) => {
-      for (const spec of cloud.life.connections) {
+      for (const spec of cloud.life.connections.filter(({ isLater }) => isLater !== true)) {
         const { name, company, settings } = spec;
         const platform = cloud.platforms.get(company);
         if (spec.credential === 'static') {

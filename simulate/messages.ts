@@ -1,3 +1,4 @@
+import { originalName } from './draw-returns.ts';
 import type { DirectoryDeed, Happening, Way } from './life.ts';
 import { hashOf } from './random.ts';
 
@@ -61,7 +62,7 @@ export const isScimKey = (key: string): boolean => key.startsWith('s') || key.st
 
 /** Members whose ids begin with `h` were handed an address, and only a profile says which. */
 export const addressOf = (member: string, connection: string): string | undefined =>
-  member.startsWith('h') ? undefined : `${member}@${connection}.test`;
+  member.startsWith('h') ? undefined : `${member}@${originalName(connection)}.test`;
 
 /** The messages of one happening, none where it is a SCIM request. `atMs`: now, milliseconds since 1970. */
 export function messagesOf(happening: DirectoryHappening, atMs: number): readonly OutgoingMessage[] {

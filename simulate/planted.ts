@@ -151,7 +151,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
         return gates.write(name, seen, isLongest ? { ...next, untilMs: clock() + 31_536_000_000 } : next);
       },
     })),
-    '"retry_after_odd"',
+    '"7200"',
   ],
   refused_asked_always: [
     'a refused credential is tried each minute',
@@ -160,17 +160,6 @@ const BUGS: Readonly<Record<string, Bug>> = {
         gates.write(name, seen, next.state === 'unauthorized' ? { ...next, untilMs: clock() } : next),
     })),
     '"token_revoked"',
-  ],
-  busy_is_refused: [
-    'a 405 or 423 counts as a refusal of what was sent, and the group is given up',
-    atGroups((groups) => ({
-      patch: (...asked) =>
-        groups.patch(...asked).catch((error: PlatformFailure) => {
-          const isBusy = error.status === 405 || error.status === 423;
-          throw isBusy ? new PlatformFailure('rejected', error.message, { status: 400 }) : error;
-        }),
-    })),
-    '"writes_4',
   ],
   deeds_unrecorded: [
     'what people do leaves no audit entry',

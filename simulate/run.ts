@@ -24,6 +24,7 @@ const USAGE = `npm run simulate -- [options]
   --crashes N      so many functions die besides (12 with --deep)
   --deep           lives for an hour, or for --minutes N; all that can happen must have happened
   --planted [...]  plants each bug, or those named, and counts the lives until it is found; with --seed lives one
+  --counts         prints what took effect, in how many lives and how often
   --all            fails for what known.json names too
   --jobs N         processes (one per core)`;
 
@@ -121,6 +122,7 @@ async function liveSeeds(): Promise<number> {
   if (process.stderr.isTTY) process.stderr.write('\r');
   const seconds = Math.max(1, (Date.now() - startedMs) / 1_000);
   tellFigures(reports, seconds);
+  if (given.counts === true) for (const line of countsOf(reports)) console.log(line);
   for (const line of broken.slice(0, 3)) console.log(line);
   const never = deep ? everythingThatCanFire().filter((name) => !firedIn(reports).has(name)) : [];
   if (never.length > 0) console.log(`never took effect: ${never.join(', ')}`);
@@ -143,6 +145,17 @@ function tellFigures(reports: readonly LifeReport[], seconds: number): void {
     `${reports.length} lives in ${seconds.toFixed(0)} s (${((reports.length * 60) / seconds).toFixed(0)} a minute): ` +
       `${years.toFixed(1)} simulated years, ${sum(({ calls }) => calls)} platform calls, ${faults} times that something fired`,
   );
+}
+
+/** Of everything that took effect: in how many lives, and how often. */
+function countsOf(reports: readonly LifeReport[]): readonly string[] {
+  const everything = new Set([...everythingThatCanFire(), ...firedIn(reports).keys()]);
+  return [...everything].sort().map((name) => {
+    const times = reports.map(({ fired }) => fired[name] ?? 0);
+    const lives = times.filter((one) => one > 0).length;
+    const sum = times.reduce((all, one) => all + one, 0);
+    return `${name.padEnd(40)} ${lives} of ${reports.length} lives, ${sum} times`;
+  });
 }
 
 /** Each sort of failure once, with how many lives had it. */

@@ -1,6 +1,8 @@
 import type { ReadGroup } from '../directory.ts';
-import type { Life } from '../life.ts';
-import type { HeldGroup } from '../platform/platform.ts';
+import { originalName } from '../draw-returns.ts';
+import { HOUR_MS, type Life } from '../life.ts';
+import type { HeldGroup, SimulatedPlatform } from '../platform/platform.ts';
+import { keptName } from '../platform/rules.ts';
 import type { Sight, Sighted } from './sight.ts';
 import { partitionOf, type StoredMember, storedMember, storedUser, treatmentOf } from './stored.ts';
 
@@ -74,8 +76,16 @@ function leftBehind(context: Context): readonly Difference[] {
   if (onGroupDeleted === 'empty')
     return staying.map((user) => extra(context, user, 'the directory deleted the group'));
   if (actual.users.length > 0 && staying.length === 0) return [];
+  if (isDeletionIgnored(context, actual.id)) return [];
   const sentence = `The directory deleted the group ${group}; expected it to be gone, but the platform still has it (${actual.id}) with ${actual.users.length} users.`;
   return [{ cause: 'group_left', sentence }];
+}
+
+/** The platform answered several deletions and did nothing: the group is reported as failed and deleted a day later. */
+function isDeletionIgnored({ sight, connection, group }: Context, platformId: string): boolean {
+  const isIgnored = ({ id, atMs, tempers }: SimulatedPlatform['calls'][number]) =>
+    id === platformId && sight.nowMs - atMs < REFUSED_MS && tempers.includes('deletes_ignored');
+  return connection.item(group)?.failedAt !== undefined && connection.platform.calls.some(isIgnored);
 }
 
 function compared(context: Context, name: string): readonly Difference[] {
@@ -92,17 +102,26 @@ function compared(context: Context, name: string): readonly Difference[] {
   // Ours was deleted by somebody: what carries its id is what was let go of before.
   if (platformId === undefined && isGone && mayHaveReleased(context.sight, connection)) return [];
   if (actual === undefined) {
-    if (isTaken || isGone) return [];
+    const isRefusedWhole = [sentName(connection, group, name), group].some((value) =>
+      isValueRefused(context, value),
+    );
+    if (isTaken || isGone || isRefusedWhole) return [];
     const sentence = `The directory has a group ${group} ("${name}"); expected it on the platform, but there is none.`;
     return [{ cause: 'missing_group', sentence }];
   }
   const found: Difference[] = [];
-  if (actual.name !== wanted && !isTaken && namedByDrift(context, 'name').size === 0) {
+  const isNameRefused = isRefused(context, 'name', sentName(connection, group, name));
+  if (actual.name !== wanted && !isTaken && !isNameRefused && namedByDrift(context, 'name').size === 0) {
     const sentence = `The group ${group} should be called "${wanted}" on the platform, but is called "${actual.name}".`;
     found.push({ cause: 'name', sentence });
   }
   const isShown = traits.echoSpokeId || actual.spokeId !== null;
-  if (actual.spokeId !== group && isShown && namedByDrift(context, 'spoke_id').size === 0) {
+  if (
+    !connection.isIdOf(group, actual.spokeId) &&
+    isShown &&
+    !isRefused(context, 'spokeId', group) &&
+    namedByDrift(context, 'spoke_id').size === 0
+  ) {
     const sentence = `The platform group ${actual.id} should carry the spokeId ${group}, but carries ${actual.spokeId}.`;
     found.push({ cause: 'spoke_id', sentence });
   }
@@ -112,21 +131,36 @@ function compared(context: Context, name: string): readonly Difference[] {
 /** Nothing differs at all, be it explained or not. */
 function isSame({ connection, group, actual }: Context, name: string): boolean {
   const { users } = connection.whom(group);
-  const isCalledSo = actual?.name === nameOnPlatform(connection, group, name) && actual.spokeId === group;
+  const isCalledSo =
+    actual?.name === nameOnPlatform(connection, group, name) && connection.isIdOf(group, actual.spokeId);
   return isCalledSo && users.size === actual.users.length && actual.users.every((user) => users.has(user));
 }
 
 /** By the connection's template, and as this platform treats what is sent. */
-export function nameOnPlatform(
-  { settings, platform, name: connection }: Sighted,
-  id: string,
-  name: string,
-): string {
+export const nameOnPlatform = (connection: Sighted, id: string, name: string): string =>
+  keptName(sentName(connection, id, name), connection.platform.traits.names);
+
+function sentName({ settings, name: connection }: Sighted, id: string, name: string): string {
   const parts: Readonly<Record<string, string>> = { name, id, connection };
-  const sent = settings.nameTemplate.replaceAll(/\{(name|id|connection)\}/g, (_, key) => parts[key] ?? '');
-  if (platform.traits.names === 'exact') return sent;
-  const trimmed = sent.trim().replace(/\s+/g, ' ');
-  return platform.traits.names === 'folded' ? trimmed.toLowerCase() : trimmed;
+  return settings.nameTemplate.replaceAll(/\{(name|id|connection)\}/g, (_, key) => parts[key] ?? '');
+}
+
+/** A refused value is tried again once a day; the schedules of the simulation may add seven hours (schedules.ts). */
+const REFUSED_MS = 32 * HOUR_MS;
+
+/** Whether the platform refuses a name or an external id for good, or refused it lately. */
+function isValueRefused({ sight, connection }: Context, value: string): boolean {
+  const { traits, refusedValues } = connection.platform;
+  const atMs = refusedValues.get(value);
+  if (atMs === undefined) return false;
+  const isTooLong = traits.longestName !== null && value.length > traits.longestName;
+  return isTooLong || sight.nowMs - atMs < REFUSED_MS;
+}
+
+/** A refused value of an existing group, which groupsync reports as refused. */
+function isRefused(context: Context, field: 'name' | 'spokeId', value: string): boolean {
+  const { refusedFields } = context.connection.item(context.group) ?? {};
+  return refusedFields?.[field]?.value === value && isValueRefused(context, value);
 }
 
 function missingUsers(context: Context, actual: HeldGroup): readonly Difference[] {
@@ -156,8 +190,10 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
   const addedBy = connection.ledger.pasts.get(actual.id)?.addedBy;
   // Whom we put in before the group was let go of is nobody's when it is found again.
   const isLetGo = mayHaveReleased(context.sight, connection);
+  // What the removed connection put in is not known to the one that returned.
+  const isReturned = originalName(connection.name) !== connection.name;
   const isTheirs = (user: string) =>
-    connection.settings.membership === 'additive' && (isLetGo || addedBy?.get(user) !== 'us');
+    connection.settings.membership === 'additive' && (isLetGo || isReturned || addedBy?.get(user) !== 'us');
   const explained = new Set([
     ...stickyUsers(context),
     ...connection.held(group),

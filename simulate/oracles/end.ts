@@ -54,7 +54,7 @@ function judgePending(sight: Sight, connection: Sighted, group: string): void {
 }
 
 /** Of each directory group we make one platform group, and another only where the first was let go of or is gone. */
-function judgeSeconds(sight: Sight, { name, company, platform, groups, settings }: Sighted): void {
+function judgeSeconds(sight: Sight, { name, company, platform, groups, settings, isIdOf }: Sighted): void {
   const deeds = sight.seen.operators.deeds.filter(({ connection, done }) => done && connection === name);
   const isShared = sight.connections.some((one) => one.company === company && one.name !== name);
   const letsGo =
@@ -75,9 +75,9 @@ function judgeSeconds(sight: Sight, { name, company, platform, groups, settings 
             (call.atMs === atMs ? spokeId === group : isSoon(call.atMs, atMs)),
         ));
     const made = platform.writes.filter(
-      (one) => one.action === 'create' && one.sent.spokeId === group && !isNobodys(one),
+      (one) => one.action === 'create' && isIdOf(group, one.sent.spokeId) && !isNobodys(one),
     );
-    const there = made.filter(({ id }) => platform.groups.get(id)?.spokeId === group);
+    const there = made.filter(({ id }) => isIdOf(group, platform.groups.get(id)?.spokeId));
     if (there.length < 2 || deeds.some((deed) => deed.group === group && deed.kind === 'release')) continue;
     const sentence = `Expected one platform group for ${group}, but we made ${there.length} that are all still there.`;
     sight.accuse('end', 'second_group', { connection: name, group }, sentence);

@@ -1,4 +1,5 @@
 import { DAY_MS, type Life, MINUTE_MS, START_MS } from '../life.ts';
+import { originalName } from '../draw-returns.ts';
 import { type Change, putIn, takenOut } from './ledger.ts';
 import { hasLostItsCredential, type Judge, type Owner, type Sight, type Sighted } from './sight.ts';
 import { partitionOf, readItem, type StoredAudit, type StoredDrift } from './stored.ts';
@@ -58,8 +59,11 @@ function judgeWrite(sight: Sight, company: string, { write, taken }: Written): v
   const owner = sight.ownerOf(company, write.id, write.spokeId);
   if (owner === undefined || changesNothing({ write, taken })) return;
   // Another directory group may have taken the platform's over since.
-  const groups = new Set([owner.group, write.spokeId ?? owner.group]);
-  const audited = [...groups].flatMap((group) => auditOf(sight, owner.connection, group));
+  const { groupWith } = sight.connections.find(({ name }) => name === owner.connection) ?? {};
+  const groups = new Set([owner.group, groupWith?.(write.spokeId ?? '') ?? owner.group]);
+  // The connection that returned under another name owns what the removed one wrote.
+  const names = new Set([owner.connection, originalName(owner.connection)]);
+  const audited = [...names].flatMap((name) => [...groups].flatMap((group) => auditOf(sight, name, group)));
   const entries = audited.filter(
     (entry) => !taken.has(entry) && entry.action === write.action && entry.cause !== '',
   );

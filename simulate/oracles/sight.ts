@@ -9,6 +9,7 @@ import {
   holdersAmong,
 } from '../matching.ts';
 import type { HeldGroup, SimulatedPlatform } from '../platform/platform.ts';
+import { keptSpokeId } from '../platform/rules.ts';
 import type { OracleName, Violation } from '../told.ts';
 import type { Seen } from '../world.ts';
 import { type Change, createLedger, type Ledger } from './ledger.ts';
@@ -40,6 +41,10 @@ export interface Sighted {
   readonly whom: (group: string) => ExpectedUsers;
   /** The platform group that is this directory group's: the linked one, or else one that we made for it. */
   readonly actual: (group: string) => HeldGroup | undefined;
+  /** The directory group whose external id this is, as the platform stores it. */
+  readonly groupWith: (spokeId: string) => string | undefined;
+  /** Whether the platform stores this group's id as this external id. */
+  readonly isIdOf: (group: string, spokeId: string | null | undefined) => boolean;
   /** A SCIM request about it may have been done though its client never heard so: the server knows more than the reading. */
   readonly isHalfHeard: (group: string) => boolean;
   /** Up to when anything went wrong with the platform or AWS, these tempers aside; 0: never. */
@@ -123,11 +128,13 @@ export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
         owners.set(`${company} ${item(group)?.platformId}`, { connection: name, group });
     }
     const ownerOf: Sight['ownerOf'] = (company, id, spokeId) => {
-      const carried = connections.filter(
-        (one) => one.company === company && one.groups.includes(spokeId ?? ''),
-      );
-      const [only] = carried.length === 1 ? carried : [];
-      return owners.get(`${company} ${id}`) ?? (only && { connection: only.name, group: spokeId ?? '' });
+      const known = owners.get(`${company} ${id}`);
+      if (known !== undefined || spokeId == null) return known;
+      const carried = connections.flatMap((one): Owner[] => {
+        const group = one.company === company ? one.groupWith(spokeId) : undefined;
+        return group === undefined ? [] : [{ connection: one.name, group }];
+      });
+      return carried.length === 1 ? carried[0] : undefined;
     };
     const owned = news.map(([company, change]) => {
       const owner = ownerOf(company, change.id, change.spokeIdBefore ?? change.spokeId);
@@ -174,6 +181,8 @@ function sighted(seen: Seen, ledger: Ledger, name: string, company: string): Sig
   const rebound = past.flatMap(({ connection, deed }) =>
     connection === name && deed.kind === 'rebind' ? [deed] : [],
   );
+  const groups = [...reading.changedAtMs.keys()];
+  const keptId = (id: string) => keptSpokeId(id, platform.traits.spokeIds);
   const holders = lazily((_: 'all') => holdersAmong(platform.employees.values()));
   const whom = lazily((group: string) =>
     expectedUsers(reading, group, {
@@ -195,7 +204,9 @@ function sighted(seen: Seen, ledger: Ledger, name: string, company: string): Sig
     isObserving: stored?.observing === true,
     isHalfHeard: (group) => SCIM_ID.test(group) && isScimInDoubt(past, name),
     gate: readItem<{ state: string }>(seen, `C#${name} GATE`)?.state ?? 'open',
-    groups: [...reading.changedAtMs.keys()],
+    groups,
+    groupWith: (spokeId) => groups.find((group) => keptId(group) === keptId(spokeId)),
+    isIdOf: (group, spokeId) => spokeId != null && keptId(group) === keptId(spokeId),
     drift: lazily((group: string) =>
       seen.under<StoredDrift>(`C#${name}`, 'DRIFT#').filter((record) => record.group === group),
     ),
@@ -209,7 +220,9 @@ function sighted(seen: Seen, ledger: Ledger, name: string, company: string): Sig
     actual: lazily((group: string) => {
       const linked = platform.groups.get(item(group)?.platformId ?? '');
       const ours = () =>
-        [...platform.groups.values()].find((one) => one.spokeId === group && one.madeBy === 'us');
+        [...platform.groups.values()].find(
+          ({ spokeId, madeBy }) => spokeId !== null && keptId(spokeId) === keptId(group) && madeBy === 'us',
+        );
       return linked ?? ours();
     }),
     troubleMs: lazily((aside: ReadonlySet<Temper> = NO_TEMPERS) =>

@@ -13,6 +13,7 @@ export interface StoredGroup {
   readonly settled?: string;
   readonly failedAt?: number;
   readonly lastError?: { readonly code: string };
+  readonly refusedFields?: Readonly<Partial<Record<'name' | 'spokeId', { readonly value: string }>>>;
   readonly platformId?: string;
   readonly intent?: { readonly action: string; readonly atMs: number };
   readonly hold?: StoredHold;

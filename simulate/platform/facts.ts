@@ -43,6 +43,8 @@ export interface PlatformWrite extends Pick<HeldGroup, 'id' | 'spokeId' | 'name'
   /** The worker's name, or `somebody`. */
   readonly by: string;
   readonly token: string;
+  /** It left the group as it was. */
+  readonly isVain: boolean;
   /** Done after its caller had given up. */
   readonly late: boolean;
 }

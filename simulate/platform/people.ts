@@ -27,6 +27,7 @@ export function createPeople(people: readonly PersonSpec[] = []) {
       if (deed.kind === 'hire') return hire(deed.person) !== undefined;
       if (deed.kind === 'erase') return employees.delete(deed.role);
       if (deed.kind === 'readdress') return change(deed.role, { email: deed.email });
+      if (deed.kind === 'change_user_id') return change(deed.role, { userId: deed.userId });
       if (deed.kind === 'lose_user_id') return change(deed.role, { userId: null });
       return change(deed.role, { state: deed.kind === 'terminate' ? 'TERMINATED' : 'ACTIVE' });
     },

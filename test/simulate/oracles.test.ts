@@ -68,6 +68,7 @@ function makeWorld() {
     foreign,
     calls,
     unacceptable: new Set<string>(),
+    refusedValues: new Map<string, number>(),
     tokens: tokensOf('token-a'),
   };
   const birch = {
@@ -168,6 +169,7 @@ function makeWorld() {
         madeBy: 'us',
         version: `v${writes.length}`,
         late: false,
+        isVain: false,
         ...change,
       };
       writes.push(write);
@@ -230,6 +232,11 @@ function makeWorld() {
     temper: (temper: Temper, hours: number) =>
       world.happens({ actor: 'platform', deed: { kind: 'temper', temper, forMs: hours * HOUR_MS } }),
     pends: (pendingCause: string) => items.set('G#a#g1 M#m2', { ...items.get('G#a#g1 M#m2'), pendingCause }),
+    /** The platform refuses this name, and groupsync reports that. */
+    refusesName: (name: string) => {
+      acme.refusedValues.set(name, time.nowMs);
+      world.item({ refusedFields: { name: { value: name } } });
+    },
     unemploy: (role: string) => acme.employees.delete(role),
     letter: (group: string, queue: 'events' | 'eventsDlq' = 'eventsDlq') =>
       queues[queue].push({ body: `{"group":{"id":"${group}"}}`, visibleAtMs: 0 } as QueuedMessage),
@@ -320,6 +327,26 @@ describe('in the end', () => {
   judges('end', AT_END, [
     ['nothing is wrong', () => {}],
     ['a member is missing', (w) => w.loses(), 'missing_user'],
+    ['the name differs', (w) => w.held({ name: 'Old' }), 'name'],
+    [
+      'the name differs because the platform refuses it',
+      (w) => [w.held({ name: 'Old' }), w.refusesName('Sales')],
+    ],
+    [
+      'the name differs and a member is missing because the platform refuses the name',
+      (w) => [w.held({ name: 'Old' }), w.refusesName('Sales'), w.loses()],
+      'missing_user',
+    ],
+    [
+      'the name differs, and groupsync reports a refusal that the platform never gave',
+      (w) => [w.held({ name: 'Old' }), w.item({ refusedFields: { name: { value: 'Sales' } } })],
+      'name',
+    ],
+    ['the external id differs', (w) => w.held({ spokeId: 'G1' }), 'spoke_id'],
+    [
+      'the external id differs in case, which the platform folds',
+      (w) => [w.held({ spokeId: 'G1' }), Object.assign(w.traits, { spokeIds: 'folded' })],
+    ],
     ['a member whom the platform refused is missing', (w) => [w.loses(), w.pends('refused')]],
     ['somebody is there whom nobody wants', (w) => w.gains(), 'extra_user'],
     ['… whom a hold keeps', (w) => [w.gains(), w.hold(['u-z'])]],
@@ -705,6 +732,13 @@ describe('nothing is lost', () => {
 });
 
 describe('work is bounded', () => {
+  it('a group is not written again and again without any effect', () => {
+    const written = (isVain: boolean) => (world: World) => world.write({ isVain });
+    expect(causesOf(written(false), { hours: 12 })).toEqual([]);
+    expect(causesOf(written(true), { hours: 6 })).toEqual([]);
+    expect(causesOf(written(true), { hours: 12 })).toContain('bounded vain_writes');
+  });
+
   it('a group without news costs at most 15 calls an hour', () => {
     const calling = (count: number, before: (world: World) => void = () => {}) =>
       causesOf((world, hour) => {

@@ -15,10 +15,8 @@ import { compareAll, type SweepRun } from './sweep.ts';
 const PAGES_PER_STEP = 10;
 /** How long another run must wait for one that died; longer than a function lives (15 minutes). */
 const LEASE_MS = 16 * 60_000;
-/** How long a cursor is tried whose refusals may be anybody's trouble. */
+/** After an hour of failures at one cursor, the feed is read by date. */
 const TRIED_MS = 3_600_000;
-/** A platform that refuses its own cursors again and again is not asked for ever. */
-const MAX_REFUSALS = 3;
 
 export interface FeedRun {
   readonly report: ReconcileReport;
@@ -108,12 +106,11 @@ interface Progress {
 async function readToTheEnd(start: FeedPosition, reading: Reading): Promise<Progress> {
   const { clock } = reading.ports;
   let position = withoutOldCursor(start, clock());
-  for (let refusals = 0; ; ) {
+  for (let isByDate = false; ; ) {
     const pages = await readPages(position, reading);
     if (pages instanceof PlatformFailure) {
-      const isOver = !isRefusal(pages, position, clock()) || refusals >= MAX_REFUSALS;
-      if (isOver) return { position, failure: pages };
-      refusals += 1;
+      if (isByDate || !isCursorStuck(pages, position, clock())) return { position, failure: pages };
+      isByDate = true;
       // Events since the last one that was read come again, by date; the ones known by id are not counted twice.
       position = { ...position, cursor: null, needsSweep: true };
       continue;
@@ -130,15 +127,14 @@ const withoutOldCursor = (start: FeedPosition, nowMs: number): FeedPosition =>
     : start;
 
 /**
- * The platform does not take its own cursor any more. Nothing says how it says so: with a 4xx, with the `error` member
- * of an answer 200, or with what elsewhere means that all is to wait, such as a 500; then it was tried for an hour.
- * Should it mean something else, the read by date fails likewise and nothing has moved.
+ * The specification allows a read by date at any time, so a cursor that fails for an hour does not stop the feed. If the
+ * failure has another cause, the read by date fails as well and nothing has moved.
  */
-function isRefusal(failure: PlatformFailure, { cursor, readAtMs }: FeedPosition, nowMs: number): boolean {
-  const { whose, next } = meaningOf(failure);
-  if (cursor === null || whose === 'connection') return false;
-  return next === 'refuse' || next === 'odd' || nowMs - readAtMs > TRIED_MS;
-}
+const isCursorStuck = (
+  failure: PlatformFailure,
+  { cursor, readAtMs }: FeedPosition,
+  nowMs: number,
+): boolean => cursor !== null && meaningOf(failure).whose !== 'connection' && nowMs - readAtMs > TRIED_MS;
 
 /** @returns pages as far as they came, or why not even one did: the next step meets the same failure again */
 async function readPages(position: FeedPosition, { platform, ports }: Reading) {
