@@ -322,7 +322,7 @@ export function drawDeepTrouble(
     const deed = ALL_CRASHES[(seed * crashes + n) % ALL_CRASHES.length] as AwsDeed;
     return { atMs: between(random, 0, endMs / 3), connection, actor: 'aws', deed };
   });
-  const tempers = Object.keys(TEMPERS) as Temper[];
+  const tempers = (Object.keys(TEMPERS) as Temper[]).filter((temper) => TEMPERS[temper][0] > 0);
   return [
     ...deaths,
     ...[0, 1].flatMap(() => {

@@ -53,7 +53,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/plan/decide.ts: const isAgain = before !== undefined && nowMs - before.atMs >= READS_BEHIND_MS; | >= → >',
     'shared/plan/decide.ts: const isOld = nowMs - (state.dirtySinceMs ?? 0) >= MISROUTED_SETTLES * createSettleMs; | 0 → 1',
     'shared/plan/decide.ts: const { contest, suspect, lastWriteAtMs = 0 } = state; | 0 → 1',
-    "shared/plan/decide.ts: if (doubt?.intent.action !== 'create' || nowMs >= doubt.untilMs) return undefined; | >= → >",
+    "shared/plan/decide.ts: if (write?.action !== 'create' || nowMs >= untilMs) return undefined; | >= → >",
     "shared/plan/decide.ts: if (listed === undefined || listed.ageMs > 0) return { kind: 'list', ageMs: 0 }; | 0 → 1",
     'shared/plan/decide.ts: if (nowMs - createdAtMs < createSettleMs) return notShownYet(facts); | < → <=',
     "shared/plan/decide.ts: return waitMs > 0 ? { kind: 'wait', waitMs, why: UNPROVEN_READ } : undefined; | 0 → 1",

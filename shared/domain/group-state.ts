@@ -26,8 +26,9 @@ const ViewPointer = z.lazy(() =>
 export type ViewPointer = Frozen<z.infer<typeof ViewPointer>>;
 
 /**
- * A write to the platform that is about to happen, kept until its outcome is known. It is settled by its own name,
- * spokeId and users, even when the group has been renamed or deleted since.
+ * A write to the platform that is about to happen, stored until its outcome is known. It says what the write changes:
+ * with the group's view it is settled by its own name, spokeId and users, even when the directory group has been renamed
+ * or deleted since.
  */
 const Intent = z.lazy(() =>
   z.object({
@@ -39,8 +40,8 @@ const Intent = z.lazy(() =>
     /** All but `create`. */
     platformId: platformGroupText.exactOptional(),
     versionBefore: versionForm.exactOptional(),
-    /** What the group will look like; a deletion has none. */
-    view: ViewPointer.exactOptional(),
+    /** Users to be added and removed; a creation: the new group as a view, which is its change from nothing. */
+    change: ViewPointer.exactOptional(),
     /** `create`: groups that carried our spokeId or name before the POST, and so are not what it made. */
     known: z.array(platformGroupText).exactOptional(),
     /**
@@ -61,6 +62,32 @@ const Intent = z.lazy(() =>
 );
 export type Intent = Frozen<z.infer<typeof Intent>>;
 export type WriteAction = Intent['action'];
+
+/**
+ * Writes whose outcome is unknown, in one record. Until the deadline each of them may still take effect, and what they
+ * explain came from groupsync. The group stays scheduled until then, and is fetched once more.
+ */
+const Uncertain = z.lazy(() =>
+  z.object({
+    /** The latest of them, deletions excepted. */
+    write: Intent.exactOptional(),
+    /** The latest deletion. */
+    deletion: Intent.exactOptional(),
+    names: z.array(text),
+    spokeIds: z.array(text),
+    /** Users that they may add or remove; undefined: none. */
+    change: ViewPointer.exactOptional(),
+    untilMs: number,
+    /**
+     * Removals that the guard still counts. The reservation of the next write replaces them, since no two writes from
+     * the same version can both succeed.
+     */
+    removals: GuardRecord.exactOptional(),
+    /** All of them were answered with success and are not shown: the next write that is shown completely ends the record. */
+    isAnswered: z.boolean().exactOptional(),
+  }),
+);
+export type Uncertain = Frozen<z.infer<typeof Uncertain>>;
 
 /** A sign that somebody else changed the group on the platform. */
 const Suspect = z.lazy(() =>
@@ -145,23 +172,8 @@ export const GroupItem = z.lazy(() =>
     hold: Hold.exactOptional(),
     /** Removals that an operator approved while others of the group stay held; stored until a write uses them up. */
     approval: Hold.exactOptional(),
-    /**
-     * Removals of a write that was looked for and not found, but may yet happen: its request may still be on its way.
-     * The next write's reservation takes this one's place, since no two writes from one version can both succeed.
-     */
-    unsettledRemovals: GuardRecord.exactOptional(),
     suspect: Suspect.exactOptional(),
-    /** A write that a look did not find, and whose request may still be on its way: until then what it explains is ours. */
-    doubt: z
-      .object({
-        intent: Intent,
-        untilMs: number,
-        /** The write was answered with success and not shown: the next write that is shown completely ends the uncertainty. */
-        isAnswered: z.boolean().exactOptional(),
-      })
-      .exactOptional(),
-    /** What writes before that one would have made that were looked for in vain as well: they may land after it. */
-    doubts: z.array(ViewPointer).exactOptional(),
+    uncertain: Uncertain.exactOptional(),
     contest: Contest.exactOptional(),
     /** When we created the platform group: a 404 soon after is the platform's delay, not a deletion. */
     createdAt: number.exactOptional(),

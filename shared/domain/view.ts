@@ -12,6 +12,12 @@ export interface View extends WrittenFields {
   readonly waiver?: Waiver;
 }
 
+/** Users that writes add to a group and remove from it. In a record of several writes, a user may be in both. */
+export interface UserChange {
+  readonly added: ReadonlySet<PlatformUserId>;
+  readonly removed: ReadonlySet<PlatformUserId>;
+}
+
 /** A listed group: of one whose form is odd, no more than that it is there, and whose it says it is. */
 export type ListedGroup = ObservedGroup | Pick<ObservedGroup, 'id' | 'spokeId'>;
 

@@ -65,7 +65,7 @@ export function toldOf({ kept, keepsName }: Answer): string | undefined {
 export interface Outcome {
   /** The group from now on; undefined where it is gone. */
   readonly view: View | undefined;
-  /** The view that was prepared with the intent says just that. */
+  /** The platform shows exactly what was sent. */
   readonly isAsPrepared: boolean;
   /** What was done of the plan. */
   readonly changes: readonly PlanChange[];

@@ -44,6 +44,7 @@ import { dueField, fieldFailure, leftDiffering, refusedOf } from './refused-fiel
 import { decideRelease } from './release.ts';
 import { decideUnlisted } from './unlisted.ts';
 import { draftRested } from './unshown.ts';
+import { lateWrites, uncertainDeletion } from './uncertain.ts';
 import { newnessOf, standingWaiver, waive } from './waive.ts';
 
 export type * from './decision.ts';
@@ -275,6 +276,7 @@ function decideOutcome(
   }
   const unproven = waitForProof(facts, observed);
   if (unproven !== undefined) return rejected === undefined ? unproven : dropped;
+  if (views.isUnreadable) return decideUnreadable(facts, observed);
   // What a refused write would have added is nobody's but theirs, where it is there all the same.
   const ours = rejected === undefined ? [base, prepared] : [base];
   const lacking = rejected === undefined ? decideLacking(facts, observed, ours) : undefined;
@@ -379,22 +381,22 @@ export function decideForeign(
 ): Absorb | Question {
   if (facts.views === undefined) return { kind: 'read', what: ['views'] };
   const before = views.filter((view) => view !== undefined);
-  const { base, doubted, earlier: others = [] } = facts.views;
-  const late = [doubted, ...others].filter((view) => view !== undefined);
-  const known = [...before, ...late.map((view) => asNamed(view, observed, base))];
-  const ours = withLateUsers(known, observed, facts);
+  const { base, uncertain: change } = facts.views;
+  const { intent, uncertain } = facts.state;
+  const late = uncertain && change && lateWrites(uncertain, change, observed, base);
+  const ours = withLateUsers(late === undefined ? before : [...before, late.view], observed, facts);
   if ('kind' in ours) return ours;
   const isSpokeIdGone = isSpokeIdLost(observed, ours, facts.listed, ECHO_LISTING_AGES_MS);
   if (typeof isSpokeIdGone !== 'boolean') return isSpokeIdGone;
-  const differences = foreignDifferences(ours, observed, { isSpokeIdGone });
+  const known = ours.filter((view) => view !== late?.view);
+  const differences = foreignDifferences(known, observed, { isSpokeIdGone, late });
   const { drift: policy } = treatmentOf(facts);
   const shown = { ...viewOf(observed, ...ours), ...(isSpokeIdGone ? { spokeId: null } : {}) };
   const isRestored = differences.some((one) => endingOf(one, facts.state, facts.settings) === 'restore');
   const contest = isRestored ? contestAfter(facts, observed) : undefined;
   if (contest !== undefined && 'kind' in contest) return contest;
-  const { intent, doubt } = facts.state;
   const explained = weightOf(foreignDifferences(before, observed, { isSpokeIdGone })) - weightOf(differences);
-  const landed = doubted && explained > 0 ? doubt?.intent : undefined;
+  const landed = explained > 0 ? uncertain?.write : undefined;
   const absorb = (view: View): Absorb => ({
     kind: 'absorb',
     ...{ observed, view, differences, intent, landed, contest },
@@ -475,7 +477,7 @@ function decideMissing(facts: Facts): Decision {
 /** Deleted, or deleted and made again: another group that carries our spokeId is what it became. */
 function decideUnlinking(facts: Facts, id: PlatformGroupId): Decision {
   const { state, wanted, listed } = facts;
-  const landed = deletionInDoubt(state);
+  const landed = uncertainDeletion(state);
   const ours: Decision = { kind: 'unlink', id, difference: undefined, waiver: undefined, landed };
   // If the directory has deleted the group too, or our own DELETE took effect late, no other client changed anything.
   if (hasDeparted(state.registers) || landed !== undefined) return ours;
@@ -489,10 +491,6 @@ function decideUnlinking(facts: Facts, id: PlatformGroupId): Decision {
   if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
   return { kind: 'unlink', id, difference, waiver: { policy, seen: newnessOf(state, wanted).newest } };
 }
-
-/** Sent for the very group that is linked: it carries no version, so it may land whatever was written since. */
-export const deletionInDoubt = ({ doubt, platformId }: GroupState): Intent | undefined =>
-  doubt?.intent.action === 'delete' && doubt.intent.platformId === platformId ? doubt.intent : undefined;
 
 function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
   const { state, settings, wanted, views } = facts;
@@ -558,10 +556,10 @@ function decidePlan(input: Drafting, facts: Known, treatment: GroupTreatment): D
   const as = guarded.held.size > 0 ? 'held' : SETTLED[facts.wanted.state];
   const counts = countsOf(facts.wanted, plan.after);
   // A group that is only watched has no plan, so it shows no difference.
-  if (treatment.mode === 'report') return settleUndoubted(settle(as, { counts, ending: 'report' }), facts);
+  if (treatment.mode === 'report') return settleOnceCertain(settle(as, { counts, ending: 'report' }), facts);
   const failing = fieldFailure(left, facts.state);
-  if (failing === undefined) return settleUndoubted(settle(as, { counts }), facts);
-  return settleUndoubted({ ...settle(as, { counts, ending: 'open' }), failing }, facts);
+  if (failing === undefined) return settleOnceCertain(settle(as, { counts }), facts);
+  return settleOnceCertain({ ...settle(as, { counts, ending: 'open' }), failing }, facts);
 }
 
 /** Why a group is not done although it needs no write now. */
@@ -579,13 +577,13 @@ function whyUnwritten(
   return isTriedLater || isAnybodyBarred(facts, facts.wanted) ? TRIED : undefined;
 }
 
-/** A group whose earlier write may land yet stays dirty until it cannot any more, and is looked at once more then. */
-function settleUndoubted(settled: Decision, facts: Facts): Decision {
+/** A group with uncertain writes stays scheduled until their deadline, and is fetched once more then. */
+function settleOnceCertain(settled: Decision, facts: Facts): Decision {
   const { state, nowMs } = facts;
-  const { doubt, platformId } = state;
-  const isMoot = doubt?.intent.action === 'delete' && deletionInDoubt(state) === undefined;
-  if (doubt === undefined || isMoot) return settled;
-  if (nowMs < doubt.untilMs) return { ...settled, againAtMs: doubt.untilMs } as Decision;
+  const { uncertain, platformId } = state;
+  const mayTakeEffect = uncertain?.write !== undefined || uncertainDeletion(state) !== undefined;
+  if (uncertain === undefined || !mayTakeEffect) return settled;
+  if (nowMs < uncertain.untilMs) return { ...settled, againAtMs: uncertain.untilMs } as Decision;
   return (platformId === undefined ? undefined : decideLook(facts)) ?? settled;
 }
 
@@ -614,10 +612,11 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
 }
 
 /** What an earlier creation of ours made after all, though it was looked for in vain. */
-function lateCreation({ state: { doubt }, nowMs, views }: Facts, listed: readonly ListedGroup[]) {
-  if (doubt?.intent.action !== 'create' || nowMs >= doubt.untilMs) return undefined;
-  const made = listed.filter((group) => isWhole(group) && isOurCreation(group, doubt.intent, views?.doubted));
-  return made.find(({ spokeId }) => spokeId === doubt.intent.spokeId) ?? made[0];
+function lateCreation({ state: { uncertain }, nowMs, views }: Facts, listed: readonly ListedGroup[]) {
+  const { write, untilMs = 0 } = uncertain ?? {};
+  if (write?.action !== 'create' || nowMs >= untilMs) return undefined;
+  const made = listed.filter((group) => isWhole(group) && isOurCreation(group, write, views?.created));
+  return made.find(({ spokeId }) => spokeId === write.spokeId) ?? made[0];
 }
 
 /**
@@ -723,7 +722,7 @@ function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decisi
   const held = new Set(verdict.held);
   if (verdict.unjudged.length === 0 || limits === null) return { held, consumes, isReserved: false };
   // Either the earlier write happens yet or this one does, so the larger of the two is what is at stake.
-  const replaces = state.unsettledRemovals;
+  const replaces = state.uncertain?.removals;
   const atStake = Math.max(verdict.unjudged.length, replaces?.removals ?? 0);
   if (reservation?.removals !== atStake) return { kind: 'reserve', removals: atStake, size, replaces };
   const { recent } = reservation;

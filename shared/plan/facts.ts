@@ -3,7 +3,7 @@ import type { GroupField } from '../domain/group-fields.ts';
 import type { GroupState, GuardRecord, PendingMark, StoredMember } from '../domain/group-state.ts';
 import type { GroupRef, MemberId, PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
-import type { ListedGroup, ObservedGroup, View } from '../domain/view.ts';
+import type { ListedGroup, ObservedGroup, UserChange, View } from '../domain/view.ts';
 import type { WantedGroup } from './draft.ts';
 import type { RecentRemovals } from './guard.ts';
 
@@ -43,12 +43,12 @@ export interface Views {
   /** As last written or read; undefined where there is no link, or the stored view cannot be read. */
   readonly base: View | undefined;
   readonly isUnreadable: boolean;
-  /** What the open intent would make. */
+  /** What the open intent would make: the base with its change. */
   readonly prepared: View | undefined;
-  /** What an earlier write would have made that may land yet. */
-  readonly doubted: View | undefined;
-  /** … and what others before it would have made. */
-  readonly earlier?: readonly (View | undefined)[];
+  /** Users that uncertain writes may change; undefined: there are no such writes, or the set cannot be read. */
+  readonly uncertain: UserChange | undefined;
+  /** What an uncertain creation would have made. */
+  readonly created: View | undefined;
 }
 
 /** The removals that the group's hold is about. */

@@ -7,6 +7,7 @@ import type { ObservedGroup, View } from '../domain/view.ts';
 import type { Facts, Listing } from './facts.ts';
 import { foldName, mayBeSpokeId, says } from './names.ts';
 import { compareText } from './plan.ts';
+import type { LateWrites } from './uncertain.ts';
 
 /**
  * For how much longer a read proves nothing: it shows another version than groupsync knows, and may be older than
@@ -30,17 +31,15 @@ export function mayPrecedeWriteForMs(
 }
 
 /**
- * What somebody else changed: whatever the platform shows that none of our own views explains. There are two views
- * where a write of ours has an unknown outcome: the one before it and the one it would have made. What either of them
- * says may be our own doing.
+ * What another client changed: each difference that neither groupsync's views nor its uncertain writes explain. While an
+ * intent is open there are two views: the one before the write and the one that the write would make.
  *
- *     observed         | in the view before | in the view it would have made | then
- *     -----------------|--------------------|--------------------------------|----------------
- *     user in          | no                 | no                             | members_added
- *     user in          | yes in either                                       | –
- *     user out         | yes                | yes                            | members_removed
- *     user out         | no in either                                        | –
- *     name, spokeId    | another            | another                        | name, spoke_id
+ *   observed         | the views of groupsync | uncertain writes   | result
+ *   -----------------|------------------------|--------------------|----------------
+ *   user in          | out of all             | add no such user   | members_added
+ *   user out         | in all                 | remove no such user| members_removed
+ *   name, spokeId    | another in all         | sent no such value | name, spoke_id
+ *   otherwise        |                        |                    | none
  *
  * A name is another if it is neither the one that we sent nor what the platform had made of it. An external id is another
  * if it differs in more than its form.
@@ -50,18 +49,22 @@ export function mayPrecedeWriteForMs(
 export function foreignDifferences(
   ours: readonly View[],
   observed: ObservedGroup,
-  { isSpokeIdGone = false }: { readonly isSpokeIdGone?: boolean } = {},
+  {
+    isSpokeIdGone = false,
+    late,
+  }: { readonly isSpokeIdGone?: boolean; readonly late?: LateWrites | undefined } = {},
 ): readonly Difference[] {
   const [first] = ours;
   if (first === undefined) return [];
+  const all = late === undefined ? ours : [...ours, late.view];
   const there = new Set(observed.users);
-  const added = [...there].filter((user) => !ours.some(({ users }) => users.has(user)));
+  const added = [...there].filter((user) => !all.some(({ users }) => users.has(user)));
   const removed = [...first.users.keys()].filter(
-    (user) => !there.has(user) && ours.every(({ users }) => users.has(user)),
+    (user) => !there.has(user) && ours.every(({ users }) => users.has(user)) && !late?.removed.has(user),
   );
   const isShown = (field: GroupField) => observed[field] !== null || (field === 'spokeId' && isSpokeIdGone);
   const differences: Difference[] = FIELD_NAMES.filter(
-    (field) => isShown(field) && !ours.some((view) => says(view, field, observed[field])),
+    (field) => isShown(field) && !all.some((view) => says(view, field, observed[field])),
   ).map((field) => ({ kind: GROUP_FIELDS[field].drift, before: first[field], after: observed[field] }));
   if (added.length > 0) differences.push({ kind: 'members_added', before: [], after: sorted(added) });
   if (removed.length > 0) differences.push({ kind: 'members_removed', before: sorted(removed), after: [] });

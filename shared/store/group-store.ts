@@ -1,6 +1,6 @@
 import type { GroupState, LinkedGroup } from '../domain/group-state.ts';
 import { usedUp } from '../domain/hold.ts';
-import type { GroupRef, VersionToken } from '../domain/ids.ts';
+import type { GroupRef } from '../domain/ids.ts';
 import type { Flip, FoundForeign, GroupStore, HeldRemovals, HeldSets } from '../sync/ports/groups.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { findChunks, readChunks, writeChunks } from './chunks.ts';
@@ -33,7 +33,7 @@ import {
   placed,
   shardOf,
 } from './keys.ts';
-import type { Change, Condition, Table } from './table.ts';
+import type { Change, Condition, Item, Table } from './table.ts';
 import { all, any, equal, exists, itemsOf, missing } from './table.ts';
 import { createViewStore, decodeUser } from './view-store.ts';
 
@@ -50,15 +50,10 @@ const linkAttributes = ({ id, version, view }: LinkedGroup) => ({
   viewId: view.id,
 });
 
-const doubtAttributes = ({ doubt, doubts }: Pick<Flip, 'doubt' | 'doubts'>) => ({
-  ...(doubt && { doubt: { ...doubt, intent: plain(doubt.intent) } }),
-  ...(doubts && { doubts: doubts.map((view) => ({ ...view })) }),
-});
-
 /** What a flip leaves nothing of, clean or not. */
 const removedBy = (
   seen: GroupState,
-  { driftClosed, platform, consumedHold, settled, doubt, doubts, doubtEnded, hasRemoved, found }: Flip,
+  { driftClosed, platform, consumedHold, settled, isCertain, hasRemoved, found }: Flip,
 ): readonly string[] => [
   'intent',
   'intentId',
@@ -66,8 +61,7 @@ const removedBy = (
   MISSED,
   ...(settled === undefined ? ['settled'] : []),
   ...(driftClosed === true ? ['openDrift'] : []),
-  ...(doubt !== undefined && doubts === undefined ? ['doubts'] : []),
-  ...(doubtEnded === true ? ['doubt', 'doubts'] : []),
+  ...(isCertain === true ? ['uncertain'] : []),
   ...(hasRemoved === true ? ['reportedFailure'] : []),
   ...(platform === undefined ? LINK : ['takeOver', 'former']),
   ...usedUp(seen, consumedHold),
@@ -77,9 +71,12 @@ const removedBy = (
 const refusalExplainedBy = ({ explainsRefusal = false }: FoundForeign = {}) =>
   explainsRefusal ? ['lastError'] : [];
 
-/** Under another version an earlier write has landed, or cannot any more: its removals stay in the guard's book as they are. */
-const landedBy = ({ version }: GroupState, shown: VersionToken) =>
-  version === shown ? [] : ['unsettledRemovals'];
+/** The guard record of the write that is opened now replaces the one of uncertain writes. */
+const withoutRemovals = ({ uncertain }: GroupState) => {
+  if (uncertain?.removals === undefined) return {};
+  const { removals: _, ...others } = uncertain;
+  return { uncertain: plain(others) };
+};
 
 export function createGroupStore(table: Table, inlineViewBytes?: number): GroupStore {
   const views = createViewStore(table, inlineViewBytes);
@@ -102,6 +99,13 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
     hold: await recorded(ref, hold),
     ...(approval && { approval: await recorded(ref, approval) }),
   });
+
+  /** Deletes what a flip leaves without use: the view before, and the change that the intent carried. */
+  async function discardOld({ seen: { ref, view, intent }, platform }: Flip, item: Item) {
+    if (platform === undefined || platform.view.id !== view?.id) await views.discard(ref, view, item);
+    const { change: sent } = intent ?? {};
+    if (sent?.head && sent.id !== platform?.view.id) await views.discard(ref, sent, item);
+  }
 
   return {
     async read(ref) {
@@ -140,14 +144,16 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
     readView: views.read,
     prepareView: views.write,
+    readChange: views.readChange,
+    prepareChange: views.writeChange,
 
     openIntent: (seen, intent) =>
       update(
         seen.ref,
         {
-          set: { intent: plain(intent), intentId: intent.id },
+          set: { intent: plain(intent), intentId: intent.id, ...withoutRemovals(seen) },
           // Beside an intent the item is at its largest.
-          remove: ['unsettledRemovals', ...TOLD],
+          remove: TOLD,
         },
         unsettledSince(seen),
       ),
@@ -171,23 +177,15 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
     noteMiss: (ref, intent) => update(ref, { set: { intent: plain(intent) } }, intentIs(intent.id)),
 
-    async dropIntent(ref, intent, { owed, doubted = intent, doubtUntilMs, doubts, audited }) {
-      const doubt = doubtUntilMs === undefined ? undefined : { intent: doubted, untilMs: doubtUntilMs };
-      const set = plain({
-        unsettledRemovals: owed,
-        ...doubtAttributes({ doubt, doubts }),
-        lastAudit: audited,
-      });
-      // What was in doubt before is among these, or cannot land any more.
-      const remove = ['intent', 'intentId', ...(doubt && !doubts ? ['doubts'] : [])];
-      const dropped = await change(ref, { set, remove }, intentIs(intent.id));
-      if (dropped.written && doubtUntilMs === undefined) await views.discard(ref, intent.view, dropped.item);
+    async dropIntent(ref, intent, { uncertain, isRefused, audited }) {
+      const set = plain({ uncertain: uncertain && plain(uncertain), lastAudit: audited });
+      const dropped = await change(ref, { set, remove: ['intent', 'intentId'] }, intentIs(intent.id));
+      if (dropped.written && isRefused) await views.discard(ref, intent.change, dropped.item);
       return dropped.written;
     },
 
     async flip(ref, flip) {
       const { seen, platform } = flip;
-      const isSame = platform !== undefined && platform.view.id === seen.view?.id;
       const { platformId, view } = seen;
       const former = platformId && view && { platformId, view: { ...view }, isGone: true };
       const written: Change = {
@@ -199,7 +197,6 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
           counts: { ...flip.counts },
           ...(flip.writtenAtMs === undefined ? {} : { lastWriteAt: flip.writtenAtMs }),
           ...(flip.calledMs && { calledMs: flip.calledMs }),
-          ...doubtAttributes(flip),
         },
         remove: removedBy(seen, flip),
       };
@@ -214,7 +211,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       const dirty = { ...written, set: { ...written.set, ...promise(ref, flip.wakeAtMs) } };
       const flipped = clean ? ended : await change(ref, dirty, intentIs(flip.intent));
       if (!flipped.written) return undefined;
-      if (!isSame) await views.discard(ref, seen.view, flipped.item);
+      await discardOld(flip, flipped.item);
       return { clean };
     },
 
@@ -233,14 +230,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
             }
           : {
               set: { ...linkAttributes(platform), ...(isNews ? { takeOver: true } : {}), ...foundNow },
-              remove: [
-                MISSED,
-                'former',
-                'deletionWaiver',
-                ...answered,
-                ...landedBy(seen, platform.version),
-                ...refusalExplainedBy(found),
-              ],
+              remove: [MISSED, 'former', 'deletionWaiver', ...answered, ...refusalExplainedBy(found)],
             };
       const absorbed = await change(seen.ref, how, all(unsettledSince(seen), suspectIsAs(seen)));
       if (absorbed.written && isNews && platform !== undefined)
@@ -262,7 +252,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         againAtMs === undefined
           ? await ending(table, seen, seen.view, { settled, counts, failing })
           : { set: promise(seen.ref, againAtMs), remove: ['attempts', 'lastError'] };
-      const doubts = againAtMs === undefined ? ['doubt', 'doubts'] : [];
+      const certain = againAtMs === undefined ? ['uncertain'] : [];
       return update(
         seen.ref,
         {
@@ -273,7 +263,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
             ...set,
             ...(isListed && { former: plain(former) }),
           },
-          remove: [...remove, ...doubts, MISSED, ...(driftClosed ? ['openDrift'] : [])],
+          remove: [...remove, ...certain, MISSED, ...(driftClosed ? ['openDrift'] : [])],
         },
         all(untouchedSince(seen), revIsAs(seen), missing('paused')),
       );

@@ -11,11 +11,11 @@ import { all, any, type Change, type Condition, equal, exists, less, missing, ty
 /*
  * The life of a write, as conditions on the group item:
  *
- *     openIntent   no intent, view pointer and dirty as read     intent := ours
+ *     openIntent   no intent, view, uncertain and dirty as read  intent := ours
  *     flip         intent is ours (and rev as it was read)       view, version, intent gone (dirty gone, or a promise)
  *     postpone     no intent but ours (and rev as it was read)   a promise, intent released
  *     dropIntent   intent is ours                                intent gone
- *     absorb       no intent, view pointer and dirty as read     view, version
+ *     absorb       no intent, view, uncertain and dirty as read  view, version
  *     settle       no intent, rev and view as they were read     dirty gone
  *
  *     fail         intent and rev as they were read              dirty gone
@@ -26,7 +26,11 @@ import { all, any, type Change, type Condition, equal, exists, less, missing, ty
 export const intentIs = (id: IntentId): Condition => equal('intentId', id);
 export const viewIsAs = ({ view }: GroupState): Condition =>
   view === undefined ? missing('viewId') : equal('viewId', view.id);
-export const untouchedSince = (seen: GroupState): Condition => all(missing('intentId'), viewIsAs(seen));
+/** The record of uncertain writes as it was read: another worker may have opened and dropped an intent since. */
+const uncertainIsAs = ({ uncertain }: GroupState): Condition =>
+  uncertain === undefined ? missing('uncertain') : equal('uncertain.untilMs', uncertain.untilMs);
+export const untouchedSince = (seen: GroupState): Condition =>
+  all(missing('intentId'), viewIsAs(seen), uncertainIsAs(seen));
 export const unsettledSince = (seen: GroupState): Condition =>
   seen.dirtySinceMs === undefined ? untouchedSince(seen) : all(untouchedSince(seen), exists('dirtySince'));
 export const intentIsAs = ({ intent }: GroupState): Condition =>
@@ -50,12 +54,12 @@ const MAX_UNATTRIBUTED = 100;
 /** What a look found of others' doing, as attributes of the group item: joined with what stands open there. */
 export const foundBeside = (
   seen: GroupState,
-  { openDrift = [], unattributed = [], deletionWaiver, contest, audited }: FoundForeign = {},
+  { openDrift = [], unattributed = [], deletionWaiver, contest, audited, uncertain }: FoundForeign = {},
 ) =>
   plain({
     openDrift: merged(seen.openDrift, openDrift, MAX_OPEN_DRIFT),
     unattributed: merged(seen.unattributed, unattributed, MAX_UNATTRIBUTED),
-    ...{ deletionWaiver, contest, lastAudit: audited },
+    ...{ deletionWaiver, contest, lastAudit: audited, uncertain },
   });
 
 const merged = (before: readonly string[], more: readonly string[], most: number) =>

@@ -6,7 +6,7 @@ import { eachField, FIELD_NAMES } from '../domain/group-fields.ts';
 import type { GroupState, ViewPointer } from '../domain/group-state.ts';
 import { type GroupRef, type IntentId, type PlatformUserId, platformUserId } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
-import type { View, Waiver } from '../domain/view.ts';
+import type { UserChange, View, Waiver } from '../domain/view.ts';
 import { IN_FLIGHT, readChunks, writeChunks } from './chunks.ts';
 import { parseGroup } from './group-item.ts';
 import { groupKey, VIEW_PREFIX, viewBucketKey, viewChunkKey } from './keys.ts';
@@ -51,8 +51,8 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
     return { isWhole: !heads.includes(undefined), keys: names.map((name) => viewBucketKey(ref, name)) };
   };
   const isLitter = async (state: GroupState) => {
-    const { ref, view, intent, former, doubt, doubts = [] } = state;
-    const ours = [view, intent?.view, former?.view, doubt?.intent.view, ...doubts];
+    const { ref, view, intent, former, uncertain } = state;
+    const ours = [view, intent?.change, former?.view, uncertain?.change, uncertain?.write?.change];
     const pointers = ours.filter((pointer) => pointer !== undefined);
     // A head that is gone was another worker's to discard, and what the view after it took over is not known here.
     const { isWhole, keys } = await bucketsOf(ref, pointers);
@@ -98,6 +98,20 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
       const [head] = await Promise.all([writeChunks(table, (n) => viewChunkKey(ref, id, n), lines), puts]);
       remember(head.hash, lines);
       return { ...pointer, head };
+    },
+
+    /** A change lies on the item, or in chunks like those of a head. */
+    async writeChange({ ref }: GroupState, id: IntentId, change: UserChange): Promise<ViewPointer> {
+      const lines = [...changeLines(change)];
+      const text = lines.join('\n');
+      if (Buffer.byteLength(text) <= inlineViewBytes) return { id, size: lines.length, text };
+      const head = await writeChunks(table, (n) => viewChunkKey(ref, id, n), lines);
+      return { id, size: lines.length, head };
+    },
+
+    async readChange(ref: GroupRef, pointer: ViewPointer): Promise<UserChange | undefined> {
+      const lines = await linesAt(ref, pointer);
+      return lines && changeFrom(lines);
     },
 
     /** Deletes what was written for a view, but for what the group's item, as it is now, leads to. */
@@ -172,6 +186,18 @@ function viewFrom([name = '', spokeId = '', ...rest]: readonly string[]): View {
     users: new Map(users.map((line) => [decodeUser(line.slice(1)), line.startsWith('+')])),
     ...(waived.length === 0 ? {} : { waiver: waiverFrom(waived) }),
   };
+}
+
+/** `+` for a user who may be added, `-` for one who may be removed. */
+function* changeLines({ added, removed }: UserChange): Iterable<string> {
+  for (const user of added) yield `+${encodeURIComponent(user)}`;
+  for (const user of removed) yield `-${encodeURIComponent(user)}`;
+}
+
+function changeFrom(lines: readonly string[]): UserChange {
+  const after = (sign: string) =>
+    lines.flatMap((line) => (line.startsWith(sign) ? [decodeUser(line.slice(1))] : []));
+  return { added: new Set(after('+')), removed: new Set(after('-')) };
 }
 
 export const decodeUser = (line: string): PlatformUserId => platformUserId(decodeURIComponent(line));

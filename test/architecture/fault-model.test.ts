@@ -37,7 +37,11 @@ describe('docs/fault-model.md', () => {
   });
 
   it('names nothing that the simulation cannot draw', () => {
-    const possible = new Set([...everythingThatCanFire(), ...named('trait', Object.keys(PLAIN_TRAITS))]);
+    const possible = new Set([
+      ...everythingThatCanFire(),
+      ...named('temper', Object.keys(TEMPERS)),
+      ...named('trait', Object.keys(PLAIN_TRAITS)),
+    ]);
     expect(DOCUMENTED.filter((name) => !possible.has(name))).toEqual([]);
   });
 

@@ -76,7 +76,8 @@ const wanted = (users: string, over: Partial<Wanted> = {}): Wanted => ({
 const views = (base: View | undefined, over: Partial<NonNullable<Facts['views']>> = {}) => ({
   base,
   prepared: undefined,
-  doubted: undefined,
+  uncertain: undefined,
+  created: undefined,
   isUnreadable: false,
   ...over,
 });
@@ -131,9 +132,11 @@ const WATCHED = settingsWith({ groups: { policies: [{ match: '*', mode: 'report'
 const SUSPECTED = { state: state({ suspect }) };
 const NONE = { listed: listing() };
 const Q = { listed: listing(shown('a', { id: 'q' })) };
-const inDoubt = (over: Partial<Intent>, untilMs = NOW_MS + 1) => ({
-  doubt: { intent: { ...intent, ...over }, untilMs },
-});
+const uncertainly = (over: Partial<Intent>, untilMs = NOW_MS + 1) => {
+  const write = { ...intent, ...over };
+  const which = write.action === 'delete' ? { deletion: write } : { write };
+  return { uncertain: { ...which, names: [write.name], spokeIds: [], untilMs } };
+};
 /** With so many of eight to go, of whom others may be on their way. */
 const leaving = (removals: number, underWay = 0) => ({
   views: views(view(EVERYBODY)),
@@ -315,9 +318,9 @@ describe('decide', () => {
     [
       'is what an earlier creation made after all: ours',
       {
-        ...{ state: unlinked(state(inDoubt({ action: 'create' }))), settings: NEVER_ADOPTS },
+        ...{ state: unlinked(state(uncertainly({ action: 'create' }))), settings: NEVER_ADOPTS },
         listed: listing(shown('a', { id: 'r', spokeId: 'x' }), ...Q.listed.groups),
-        views: views(undefined, { doubted: view('a') }),
+        views: views(undefined, { created: view('a') }),
       },
       ADOPT_Q,
     ],
@@ -509,7 +512,11 @@ describe('decide', () => {
       { kind: 'read' },
     ],
     ['a person who asks in a fight', { state: state(fight), look: shown('a') }, { contest: { count: 0 } }],
-    ['a deletion that lands late', late(2, inDoubt({ action: 'delete' }), other), { difference: undefined }],
+    [
+      'a deletion that lands late',
+      late(2, uncertainly({ action: 'delete' }), other),
+      { difference: undefined },
+    ],
     ['a wrong route', late(59, departed), waits('missing')],
     ['… for an hour', late(60, departed), { kind: 'unlink' }],
     ['… for one', late(1, departed, other), { kind: 'unlink' }],
@@ -517,16 +524,16 @@ describe('decide', () => {
     ['… until the directory says more', gone(1, 'report', 2), { kind: 'list' }],
     ['… of the group itself', gone(1, 'adopt', 2), { kind: 'settle', as: 'in_sync' }],
     ['… which it does', gone(0, 'adopt'), { kind: 'list' }],
-    ['in step, until a write lands late', { state: state(inDoubt({})) }, { againAtMs: NOW_MS + 1 }],
-    ['… as it might have', { state: state(inDoubt({}, NOW_MS)) }, { kind: 'look' }],
+    ['in step, until a write lands late', { state: state(uncertainly({})) }, { againAtMs: NOW_MS + 1 }],
+    ['… as it might have', { state: state(uncertainly({}, NOW_MS)) }, { kind: 'look' }],
     [
       '… a deletion of another',
-      { state: state(inDoubt({ action: 'delete', platformId: 'x' as never }, 0)) },
+      { state: state(uncertainly({ action: 'delete', platformId: 'x' as never }, 0)) },
       { kind: 'settle' },
     ],
     [
       '… of what is gone',
-      { ...NO_BASE, wanted: ABSENT, state: unlinked(state(inDoubt({}, 0))) },
+      { ...NO_BASE, wanted: ABSENT, state: unlinked(state(uncertainly({}, 0))) },
       { as: 'deleted' },
     ],
     ['tried, and in', { wanted: wanted('ab'), views: views(view('ab')), barred: B.users }, { as: 'in_sync' }],
@@ -600,21 +607,21 @@ describe('decide', () => {
     expect(decide(facts({ ...over, look: 'gone' }))).toMatchObject(expected);
   });
 
-  it('does not take its own late write for somebody else’s, be it an addition, a removal or a name', () => {
-    const doubt = { intent, untilMs: NOW_MS + 1 };
-    const late = { state: state({ suspect, doubt }), settings: settingsWith({ drift: 'adopt' }) };
-    for (const which of [{ doubted: view('ab') }, { doubted: view('a'), earlier: [view('ab')] }]) {
-      const added = { views: views(view('a'), which), look: changed('ab') };
-      const expected = { differences: [], view: { users: view('ab').users }, landed: intent };
-      expect(decide(facts({ ...late, ...added }))).toMatchObject(expected);
-    }
-    const unlanded = facts({ ...late, views: views(view('a'), { doubted: view('a') }), look: changed('ax') });
+  it('does not take its own late write for a change of another client: an addition, a removal or a name', () => {
+    const uncertain = { write: intent, names: ['Eng  x'], spokeIds: ['g'], untilMs: NOW_MS + 1 };
+    const late = { state: state({ suspect, uncertain }), settings: settingsWith({ drift: 'adopt' }) };
+    const change = (added: string, removed: string) => ({
+      uncertain: { added: new Set([...added].map(user)), removed: new Set([...removed].map(user)) },
+    });
+    const added = { views: views(view('a'), change('b', '')), look: changed('ab') };
+    const expected = { differences: [], view: { users: view('ab').users }, landed: intent };
+    expect(decide(facts({ ...late, ...added }))).toMatchObject(expected);
+    const unlanded = facts({ ...late, views: views(view('a'), change('', '')), look: changed('ax') });
     expect(decide(unlanded)).toMatchObject({ landed: undefined, contest: undefined });
-    const removed = facts({ ...late, views: views(view('ab'), { doubted: view('a') }), look: changed('a') });
-    expect(decide(removed)).toMatchObject({ kind: 'absorb', differences: [] });
-    // A platform that tidies names has shown nobody yet what it makes of this one.
-    const doubted = view('a', { name: 'Eng  x' });
-    const renamed = facts({ ...late, views: views(view('a'), { doubted }), look: changed('a', 'Eng x') });
+    const removed = facts({ ...late, views: views(view('ab'), change('', 'b')), look: changed('a') });
+    expect(decide(removed)).toMatchObject({ kind: 'absorb', differences: [], landed: intent });
+    // The platform writes names in its own way, and has not shown this one yet.
+    const renamed = facts({ ...late, views: views(view('a'), change('', '')), look: changed('a', 'Eng x') });
     expect(decide(renamed)).toMatchObject({ differences: [], view: { name: 'Eng x', alias: 'Eng  x' } });
   });
 

@@ -144,11 +144,11 @@ it.each(['create', 'patch'] as const)(
     await ingest(takeEvents(world), world.onlooker);
     await applyGroup(ref('g'), ports);
     troubles.platform = (call) => (call === action ? 'unreached' : 'none');
-    for (let time = 0; time < 5 && (await state('g'))?.doubt === undefined; time += 1) {
+    for (let time = 0; time < 5 && (await state('g'))?.uncertain === undefined; time += 1) {
       world.advance(1_000);
       await applyGroup(ref('g'), ports);
     }
-    expect(await state('g')).toMatchObject({ doubt: { intent: { action } } });
+    expect(await state('g')).toMatchObject({ uncertain: { write: { action } } });
     world.platform.doLate(0);
     troubles.platform = NO_FAULTS.platform;
     await tell({ snapshot: 'g', of: ['a', 'c'] });
@@ -268,3 +268,41 @@ it('finds a change of another client within a minute of its own write when the m
   expect(shown('g')).toEqual([['u-a', 'u-b']]);
   expect(await allOf(world.onlooker.drift.list(CONNECTION))).toMatchObject([{ kind: 'members_added' }]);
 });
+
+it.each(['restore', 'report', 'adopt'])(
+  'an uncertain write that takes effect after a later write takes nobody out for good (%s)',
+  async (drift) => {
+    const platform = { enforceVersionOnPatch: false };
+    const { world, troubles, hire, tell, say, ref, state, shown } = await story({
+      settings: { drift },
+      platform,
+    });
+    await hire('a', 'b', 'c');
+    await tell({ snapshot: 'g', of: ['a'] });
+    world.advance(CREATE_SETTLE_MS);
+    const attempt = async () => {
+      await ingest(takeEvents(world), world.onlooker);
+      await applyGroup(ref('g'), world.portsFor(slowWorker('nothing', async () => {})));
+      world.advance(1_000);
+    };
+    troubles.platform = (call) => (call === 'patch' ? 'lost_late' : 'none');
+    say({ add: ['b'], to: 'g' });
+    for (let time = 0; time < 9 && world.platform.lateCount === 0; time += 1) await attempt();
+    troubles.platform = (call) => (call === 'patch' ? 'unreached' : 'none');
+    for (let time = 0; time < 9 && (await state('g'))?.uncertain === undefined; time += 1) await attempt();
+    troubles.platform = NO_FAULTS.platform;
+    say({ take: ['b'], from: 'g' }, { add: ['c'], to: 'g' });
+    await ingest(takeEvents(world), world.onlooker);
+    for (let time = 0; time < 9 && shown('g')[0]?.length !== 2; time += 1) await attempt();
+    expect(shown('g')).toEqual([['u-a', 'u-c']]);
+
+    world.platform.doLate(0);
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    world.advance(60_000);
+    await suspectChanged(world);
+    await tell();
+    expect(shown('g')).toEqual([['u-a', 'u-c']]);
+    expect(await allOf(world.onlooker.drift.list(CONNECTION))).toEqual([]);
+    expect(await state('g')).not.toHaveProperty('uncertain');
+  },
+);

@@ -76,8 +76,8 @@ const MAX_ROUNDS = 3 * MAX_CONFLICTS;
  * Makes the platform show what the directory wants of one group. The message that woke us is trusted with nothing but
  * the group's name: all else is read now, and consistently.
  *
- *     group item ──▶ open intent settled ──▶ registers ──▶ resolve, plan, guard ──▶ view chunks, intent
- *       ──▶ platform call ──▶ audit ──▶ flip (view pointer, version, intent cleared, dirty cleared if rev is unchanged)
+ *     group item ──▶ open intent settled ──▶ registers ──▶ resolve, plan, guard ──▶ change, intent
+ *       ──▶ platform call ──▶ view ──▶ audit ──▶ flip (view pointer, version, intent cleared, dirty cleared if rev is unchanged)
  *
  * Any arrow may be the last that this process lives to see: the next apply finds the intent and settles it
  * (invariant 2).

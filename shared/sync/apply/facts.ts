@@ -19,6 +19,7 @@ import type { WantedGroup } from '../../plan/draft.ts';
 import type { Facts, HeldUsers, PendingMember, Standing, Views, Wanted } from '../../plan/facts.ts';
 import { isOurCreation } from '../../plan/foreign.ts';
 import { foldName, mayBeAny, mayBeSpokeId } from '../../plan/names.ts';
+import { changedView, NO_CHANGE } from '../../plan/uncertain.ts';
 import { atOnce } from '../gather.ts';
 import { isUnshownLately, refusedRevisionOf, standingOf } from '../member-standing.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
@@ -41,7 +42,7 @@ export interface Reading {
   readonly ports: Pick<ApplyPorts, 'clock'> & {
     /** Without `registers`, every member is read, whomever the change is about. */
     readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'previousOwner' | 'claimedBy'>;
-    readonly groups: Pick<ApplyPorts['groups'], 'read' | 'members' | 'readView' | 'readHeld'> &
+    readonly groups: Pick<ApplyPorts['groups'], 'read' | 'members' | 'readView' | 'readChange' | 'readHeld'> &
       Partial<Pick<ApplyPorts['groups'], 'registers'>>;
     /** Without `copyToMember`, registers keep the copies that they have; without `noteUnknown`, nobody is noted. */
     readonly users: Pick<UserStore, 'read'> & Partial<Pick<UserStore, 'copyToMember' | 'noteUnknown'>>;
@@ -64,6 +65,9 @@ export const startOf = (
   settings: connection.settings,
   patchHonoursVersion: connection.contract?.patchHonoursVersion,
 });
+
+/** There are neither an open intent nor uncertain writes. */
+export const NO_WRITES = { prepared: undefined, created: undefined, uncertain: undefined };
 
 export const ALL_MEMBERS = { kind: 'read', what: ['wanted'] } as const;
 
@@ -107,13 +111,22 @@ async function readStored(
   return { wanted, views, held, departed, listed };
 }
 
-async function readViews(state: GroupState, { ports }: Reading): Promise<Views> {
-  const { ref, view, intent, platformId, doubt, doubts = [] } = state;
-  const pointers = [view, intent?.view, doubt?.intent.view, ...doubts];
-  const [base, prepared, doubted, ...earlier] = await Promise.all(
-    pointers.map((pointer) => pointer && ports.groups.readView(ref, pointer)),
-  );
-  return { base, prepared, doubted, earlier, isUnreadable: platformId !== undefined && base === undefined };
+async function readViews(state: GroupState, { ports: { groups } }: Reading): Promise<Views> {
+  const { ref, view, intent, platformId, uncertain } = state;
+  const isNew = intent?.action === 'create';
+  const made = uncertain?.write?.action === 'create' ? uncertain.write.change : undefined;
+  const [base, whole, change, created, late] = await Promise.all([
+    view && groups.readView(ref, view),
+    isNew && intent.change ? groups.readView(ref, intent.change) : undefined,
+    !isNew && intent?.change ? groups.readChange(ref, intent.change) : undefined,
+    made && groups.readView(ref, made),
+    uncertain?.change && groups.readChange(ref, uncertain.change),
+  ]);
+  const isUnreadable = platformId !== undefined && base === undefined;
+  const isSet = uncertain?.change !== undefined;
+  const isLost = intent?.change !== undefined && change === undefined;
+  const prepared = isNew ? whole : intent && base && !isLost ? changedView(base, intent, change) : undefined;
+  return { base, prepared, created, uncertain: isSet ? late : uncertain && NO_CHANGE, isUnreadable };
 }
 
 /**
@@ -302,7 +315,7 @@ async function readPart(
   const group = groupOf(desired, standing, connection);
   const nobody = wantsNobody('present', registers);
   const wanted: Wanted = { ...nobody, isPart: true, count: standing.size, standing, group };
-  return { wanted, views: { base, prepared: undefined, doubted: undefined, isUnreadable: false } };
+  return { wanted, views: { base, ...NO_WRITES, isUnreadable: false } };
 }
 
 const groupOf = (

@@ -12,20 +12,23 @@ import type { DriftRecord } from '../ports/logs.ts';
 import { foundOf } from './audit.ts';
 import type { Performed, Round, Trouble, Turn } from './turn.ts';
 import { AGAIN, CONFLICT, OVERTAKEN, unlessOvertaken } from './turn.ts';
+import { readRecord, storeMoved } from './uncertain.ts';
 
 /**
  * Takes what somebody else changed as the group's view. The record of it comes first: once the view is what was
  * observed, nothing can tell any more what was changed.
  */
-export async function absorb(decision: Absorb, { state, rejected }: Round, turn: Turn): Promise<Performed> {
+export async function absorb(decision: Absorb, round: Round, turn: Turn): Promise<Performed> {
   const { observed, view, intent, landed, contest } = decision;
+  const { state, rejected } = round;
   const { ports } = turn;
   const recorded = await recordForeign(decision, state, turn);
   if (recorded === undefined) return OVERTAKEN;
   const link = await linkTo(state, observed, view, turn);
   const explainsRefusal = state.lastError?.code === REFUSED.why.code;
   const audited = await recordLanded(landed, observed, state, turn);
-  const found = { ...recorded, contest, explainsRefusal, ...audited };
+  const uncertain = await storeMoved(readRecord(round), round, { observed, view }, turn);
+  const found = { ...recorded, contest, explainsRefusal, ...audited, uncertain };
   const refused = rejected && { writtenAtMs: undefined };
   const isTaken =
     intent === undefined

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { NameClash, Plan } from '../../contract/answers.ts';
 import type { ConnectionSettings } from '../../contract/settings.ts';
-import type { GroupState } from '../../domain/group-state.ts';
+import type { GroupState, GuardRecord, Uncertain } from '../../domain/group-state.ts';
 import { type Hold, usedUp } from '../../domain/hold.ts';
 import type { GroupRef, PlatformGroupId, VersionToken } from '../../domain/ids.ts';
 import { intentId, platformGroupId } from '../../domain/ids.ts';
@@ -19,7 +19,7 @@ import type { AuditedChange } from '../ports/logs.ts';
 import { type Platform, PlatformFailure } from '../ports/platform.ts';
 import { MAX_CONFLICTS } from '../tuning.ts';
 import { unmanagedOf } from '../unmanaged.ts';
-import { claimAdopted, learn, type Reading, readFormer, startOf } from './facts.ts';
+import { claimAdopted, learn, NO_WRITES, type Reading, readFormer, startOf } from './facts.ts';
 import { heldBy, withHeld, withoutHold } from './perform.ts';
 
 /** What apply would do to one group if it ran now. */
@@ -27,7 +27,7 @@ export type GroupPlan = Plan & { readonly hold: Hold | null };
 
 /** What a preview reads; nothing here is written. */
 export interface PreviewPorts extends Pick<ApplyPorts, 'platforms' | 'clock' | 'createSettleMs'> {
-  readonly groups: Pick<ApplyPorts['groups'], 'read' | 'members' | 'readView' | 'readHeld'>;
+  readonly groups: Pick<ApplyPorts['groups'], 'read' | 'members' | 'readView' | 'readChange' | 'readHeld'>;
   readonly users: Pick<ApplyPorts['users'], 'read'>;
   readonly people: Pick<ApplyPorts['people'], 'read' | 'holding' | 'ofUser'>;
   readonly guard: Pick<ApplyPorts['guard'], 'recent'>;
@@ -122,6 +122,7 @@ export function readingOf(
         read: groups.read,
         members: groups.members,
         readView: groups.readView,
+        readChange: groups.readChange,
         readHeld: groups.readHeld,
       },
       users: { read: users.read },
@@ -155,7 +156,7 @@ async function follow(
     case 'drop_hold':
       return { ...facts, state: withoutHold(state, decision.drops), held: undefined };
     case 'drop':
-      return again(facts, { intent: undefined, unsettledRemovals: decision.owed });
+      return again(facts, { intent: undefined, uncertain: owing(state, decision.owed) });
     case 'confirm':
     case 'absorb': {
       const { observed, view, intent } = decision;
@@ -199,6 +200,10 @@ async function follow(
   }
 }
 
+/** The record of uncertain writes, as far as the guard's judgement depends on it. */
+const owing = ({ uncertain }: GroupState, removals: GuardRecord | undefined): Uncertain | undefined =>
+  removals === undefined ? uncertain : { names: [], spokeIds: [], untilMs: 0, ...uncertain, removals };
+
 /** A new round: what the directory wants is as it was read, what the platform shows must be asked for again. */
 function again(
   { look, listed, views, departed, held, reservation, ...facts }: Facts,
@@ -241,7 +246,7 @@ const linkedTo = (facts: Facts, id: string, version: VersionToken, base: View): 
     version,
     view: { id: intentId(''), size: base.users.size },
   }),
-  views: { base, prepared: undefined, doubted: undefined, isUnreadable: false },
+  views: { base, ...NO_WRITES, isUnreadable: false },
 });
 
 /**

@@ -19,11 +19,14 @@ const TWO_HOURS_MS = 7_200_000;
 /** Whether the group was in step before the one change that is to be looked at, and nothing else is open. */
 export function isTold(facts: Facts, { replanSinceMs }: Connection): boolean {
   const { state, settings, nowMs } = facts;
-  const { rev, view, inStep, touched, intent, suspect, hold, doubt, missedAtMs, takeOver, contest } = state;
+  const { rev, view, inStep, touched, intent, suspect, hold, uncertain, missedAtMs, takeOver, contest } =
+    state;
   const isNext = view !== undefined && inStep?.rev === rev - 1 && inStep.view === view.id;
   // Half of a group, one after the other, are more to read than all at once.
   if (!isNext || touched === undefined || touched.length > 1 + view.size / 2) return false;
-  const isQuiet = [intent, suspect, hold, doubt, missedAtMs, replanSinceMs].every((one) => one === undefined);
+  const isQuiet = [intent, suspect, hold, uncertain, missedAtMs, replanSinceMs].every(
+    (one) => one === undefined,
+  );
   const { mode, excluded } = treatmentOf(facts);
   const isPlain = mode === 'sync' && !excluded && settings.membership === 'authoritative' && !takeOver;
   const isTrial = facts.barred?.size !== 0 || facts.isNarrowed === true;
