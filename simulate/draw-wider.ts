@@ -24,7 +24,11 @@ export const SHARES = {
   lateRequests: 0.6,
   erasures: 0.3,
   newGroups: 0.35,
+  revocations: 0.2,
 };
+
+/** After the start of each day, as `RHYTHMS` in schedules.ts has it. */
+const CHECKED_AT_MS = 3 * HOUR_MS;
 
 const AT_ONCE: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
 
@@ -36,7 +40,7 @@ interface Place {
 /** Everything of this page, for one connection. */
 export function drawWider(random: Random, { town, endMs }: Place): readonly Happening[] {
   const parts = { numbers: drawNumbered, ties: drawTies, lateRequests: drawLateRequests };
-  const others = { erasures: drawErasures, newGroups: drawNewGroups };
+  const others = { erasures: drawErasures, newGroups: drawNewGroups, revocations: drawRevocations };
   const all = { ...parts, ...others };
   const chosen = (Object.keys(all) as (keyof typeof all)[]).filter((kind) =>
     kind === 'numbers' ? town.hasNumbers : random.fork(`share ${kind}`).chance(SHARES[kind]),
@@ -174,13 +178,14 @@ function drawLateRequests(random: Random, { town, endMs }: Place): readonly Happ
   if (!town.hasScim) return [];
   const { name: connection } = town;
   const way = { form: 'scim_request', time: 'none' } as const;
+  const title = (group: string) => `Late ${random.below(1_000)} ${group} ${connection}`;
   const members = () => some(random, ['q0', 'q1', 'q2', 'q3', 'q4', 'q5'], between(random, 1, 3));
   const change = (group: string): DirectoryDeed =>
     random.pick<DirectoryDeed>([
       { kind: 'join', group, members: members() },
       { kind: 'leave', group, members: members() },
-      { kind: 'snapshot', group, name: `Late ${group} ${connection}`, members: members(), parts: 1 },
-      { kind: 'name', group, name: `Late name ${group} ${connection}` },
+      { kind: 'snapshot', group, name: title(group), members: members(), parts: 1 },
+      { kind: 'name', group, name: title(group) },
     ]);
   return Array.from({ length: 10 }, (_, index): Happening[] => {
     const group = `s${random.below(4)}`;
@@ -236,4 +241,12 @@ function drawNewGroups(random: Random, { town, endMs }: Place): readonly Happeni
     say(connection, atMs, { kind: 'snapshot', group, name, members: ['p0', 'p1'], parts: 1 }),
     { atMs: setMs, connection, actor: 'operator', deed: { kind: 'set', key: 'nameTemplate', value } },
   ];
+}
+
+/** The token is revoked at the time of the daily check of the credential, and works again an hour later. */
+function drawRevocations(random: Random, { town, endMs }: Place): readonly Happening[] {
+  const days = Math.max(1, Math.floor(endMs / DAY_MS));
+  const atMs = random.below(days) * DAY_MS + CHECKED_AT_MS - between(random, 5, 50) * MINUTE_MS;
+  const deed = { kind: 'temper', temper: 'token_revoked', forMs: HOUR_MS } as const;
+  return [{ atMs, connection: town.name, actor: 'platform', deed }];
 }

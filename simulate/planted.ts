@@ -339,7 +339,10 @@ const BUGS: Readonly<Record<string, Bug>> = {
   scim_saves_blindly: [
     'a SCIM resource is saved over what another request has made of it meanwhile',
     atTable((table) => ({
-      put: (item, when) => table.put(item, item.pk.startsWith('S#') ? undefined : when),
+      update: (key, change, ...[when, ...how]) => {
+        const isSave = key.pk.startsWith('S#') && change.set?.['revision'] !== undefined;
+        return table.update(key, change, isSave ? undefined : when, ...how);
+      },
     })),
     '"way":{"form":"scim_request","time":"none","lateMs":[1-9]',
   ],
@@ -350,7 +353,8 @@ const BUGS: Readonly<Record<string, Bug>> = {
         if (actor !== 'pump' || which !== undefined) yield* index.all(connection, which);
       },
     })),
-    '"kind":"snapshot","group":"new-',
+    // The index is late in each fourth run.
+    '"seed":(?:[37]|[0-9]*(?:[02468][37]|[13579][159])),.*"group":"new-',
   ],
   levels_lie: [
     'levels say that no group waits for long, and that none is held or failed',
@@ -381,6 +385,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
       write: (connection, { lastFailure: _, ...checked }) =>
         health.write(connection, { ...checked, goodAtMs: checked.checkedAtMs }),
     })),
+    '"temper":"token_revoked","forMs":3600000',
   ],
   forget_keeps: [
     'the attributes of a member are kept when the person behind it is erased',

@@ -6,6 +6,7 @@ import type { Item } from '../shared/store/table.ts';
 import { refreshPeople } from '../shared/sync/people.ts';
 import { type PumpReport, pump } from '../shared/sync/pump.ts';
 import { type Cloud, groupItem } from './cloud.ts';
+import type { EnginePorts } from './engine.ts';
 import { type ConnectionSpec, DAY_MS, type Happening, HOUR_MS, MINUTE_MS, START_MS } from './life.ts';
 import type { SimulatedPlatform } from './platform/platform.ts';
 import { afterSilence } from './silence.ts';
@@ -28,6 +29,8 @@ const RHYTHMS = {
   health: { everyMs: DAY_MS, firstMs: 3 * HOUR_MS, leftOutMs: 0, soonMs: 0 },
 };
 type Task = keyof typeof RHYTHMS;
+/** The daily clean-up looks at a thirtieth of the table. */
+const PARTS = 30;
 /** People who left are remembered for 430 days. */
 const KEPT_DAYS = 430;
 const FEED_FAILED_MS = 20 * MINUTE_MS;
@@ -100,12 +103,18 @@ function runTask(task: Task, only: readonly (ConnectionName | undefined)[], clou
       if (failure !== undefined) failures.push(failure.error);
     }
     // As the function does after the daily check. Nothing is old enough before.
-    if (task === 'health' && cloud.life.days > KEPT_DAYS) {
-      const erased = await ports.eraser.leavers(ports.clock());
-      if (Object.keys(erased).length > 0) cloud.chronicle.fired('leavers');
-    }
+    if (task === 'health' && cloud.life.days > KEPT_DAYS) await cleanUp(ports, cloud);
     if (failures.length > 0) throw failures[0];
   });
+}
+
+/** Each day has its part of the table; the days that were skipped have theirs now. */
+async function cleanUp({ eraser, clock }: EnginePorts, { chronicle, nowMs }: Cloud): Promise<void> {
+  if (nowMs() < START_MS + KEPT_DAYS * DAY_MS) return;
+  for (let day = 0; day < PARTS; day += 1) {
+    const erased = await eraser.leavers(clock() - day * DAY_MS);
+    if (Object.keys(erased).length > 0) chronicle.fired('leavers');
+  }
 }
 
 /** Where ingest died the pump goes on telling groups of a user: that is news to them. */

@@ -1,10 +1,10 @@
 import type { Cloud } from './cloud.ts';
-import { DAY_MS, type Happening, HOUR_MS, type Life, MINUTE_MS, START_MS } from './life.ts';
+import { DAY_MS, type Happening, type Life, MINUTE_MS, START_MS } from './life.ts';
 
 /** Work that a happening begins is done after so long, or shows as waiting. */
 const DONE_AFTER_MS = DAY_MS;
 /** The longest step in time while nothing happens and nothing waits. */
-const STEP_MS = 8 * HOUR_MS;
+const STEP_MS = 7 * DAY_MS;
 const BEFORE_NEXT_MS = 10 * MINUTE_MS;
 
 /** When the last effect of a happening begins, in milliseconds after START_MS. */
@@ -41,7 +41,7 @@ const known = new WeakMap<Life, readonly Spell[]>();
 
 /**
  * When a job that would run at this moment is to run instead. In a long silence, in which nothing waits either, jobs run
- * some times a day only, so that years pass quickly; what they would find is what they found before.
+ * once a week only, so that years pass quickly; what they would find is what they found before.
  */
 export function afterSilence(cloud: Pick<Cloud, 'life' | 'table'>, atMs: number): number {
   const { life, table } = cloud;

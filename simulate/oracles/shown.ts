@@ -274,6 +274,7 @@ function judgeCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): v
 
 const isCloudUnwell = ({ life }: Seen, atMs: number): boolean =>
   life.happenings.some(({ actor, deed, ...one }) => {
+    if (deed.kind === 'crash' && deed.lambda !== 'health') return false;
     const sinceMs = START_MS + one.atMs;
     const forMs = 'forMs' in deed ? deed.forMs : DAY_MS;
     return (
