@@ -19,6 +19,8 @@ export interface Town extends Pick<ConnectionSpec, 'name' | 'company' | 'people'
   readonly groups: readonly string[];
   readonly count: number;
   readonly hasScim: boolean;
+  /** Some members have an employee number instead of an address, and a second match rule finds them. */
+  readonly hasNumbers: boolean;
   readonly settings: Readonly<Record<string, unknown>> & { readonly memberIdField: 'userId' | 'id' };
 }
 
@@ -323,7 +325,7 @@ function createStory(
     begin() {
       for (const { role, email } of people) {
         const member = role.slice(roleOf(connection, '').length);
-        if (email === null || member.startsWith('p')) continue;
+        if (email === null || /^[pn]/.test(member)) continue;
         const way = member.startsWith('q') ? BY_REQUEST : undefined;
         say(between(random, MINUTE_MS, 5 * MINUTE_MS), { kind: 'profile', member, email }, way);
       }

@@ -66,7 +66,7 @@ const EXPORTED: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
 /** All that the directory holds after these happenings: profiles, then a snapshot of every group. */
 function exportOf(happenings: readonly Happening[]): readonly DirectoryDeed[] {
   const groups = new Map<string, { name: string | null; members: Set<string> }>();
-  const profiles = new Map<string, string>();
+  const profiles = new Map<string, { readonly email?: string; readonly number?: string }>();
   const groupOf = (id: string) => {
     const known = groups.get(id) ?? { name: null, members: new Set<string>() };
     groups.set(id, known);
@@ -94,7 +94,11 @@ function exportOf(happenings: readonly Happening[]): readonly DirectoryDeed[] {
         break;
       }
       case 'profile':
-        profiles.set(deed.member, deed.email);
+        profiles.set(deed.member, {
+          ...profiles.get(deed.member),
+          ...(deed.email !== undefined && { email: deed.email }),
+          ...(deed.number !== undefined && { number: deed.number }),
+        });
         break;
       case 'forget':
         profiles.delete(deed.member);
@@ -106,7 +110,7 @@ function exportOf(happenings: readonly Happening[]): readonly DirectoryDeed[] {
     }
   }
   return [
-    ...[...profiles].map(([member, email]): DirectoryDeed => ({ kind: 'profile', member, email })),
+    ...[...profiles].map(([member, values]): DirectoryDeed => ({ kind: 'profile', member, ...values })),
     ...[...groups].map(
       ([group, { name, members }]): DirectoryDeed => ({
         kind: 'snapshot',

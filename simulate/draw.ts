@@ -7,6 +7,7 @@ import {
   drawDeepTrouble,
   drawTrouble,
 } from './draw-trouble.ts';
+import { drawComebacks, drawWider, numberedPeople, SHARES } from './draw-wider.ts';
 import type { ConnectionSpec, Happening, LambdaName, Life, Traits, Way } from './life.ts';
 import { DAY_MS } from './life.ts';
 import { PLAIN_TRAITS } from './platform/platform.ts';
@@ -18,6 +19,8 @@ export interface DrawOptions {
   /** Trouble to keep (`temper:writes_503`, `somebody.edit`, `crash`, `late`, `okta` …); all where nothing is said. */
   readonly only?: readonly string[];
   readonly scale?: keyof typeof SCALES;
+  /** Two years with few happenings instead of some days with many. */
+  readonly long?: boolean;
   /** So many deaths of functions besides. */
   readonly crashes?: number;
 }
@@ -27,23 +30,32 @@ const SCALES = {
   normal: { groups: 30, people: 100, deedsPerDay: 20 },
 };
 
+/** In a long run each day with happenings is the first of so many: seven are two years. */
+const STRETCHED_DAYS = 104;
+const stretched = (atMs: number) => (atMs % DAY_MS) + Math.floor(atMs / DAY_MS) * STRETCHED_DAYS * DAY_MS;
+const LONG_DEEDS = 60;
+
 /** Everything of a life, from its seed. */
 export function drawLife(
   seed: number,
-  { days = 7, only, scale = 'normal', crashes = 0 }: DrawOptions = {},
+  { long = false, days = 7, only, scale = 'normal', crashes = 0 }: DrawOptions = {},
 ): Life {
   // Seeds that follow each other begin alike; their hashes do not.
   const random = seededRandom(seed).fork('life');
   const towns = drawTowns(random.fork('towns'), SCALES[scale]);
   const endMs = days * DAY_MS;
   const happenings = towns.flatMap((town) => {
-    const deeds = Math.round(days * SCALES[scale].deedsPerDay * town.share);
+    const deeds = Math.round((long ? LONG_DEEDS : days * SCALES[scale].deedsPerDay) * town.share);
     const rhythm = drawRhythm(random.fork(`rhythm ${town.name}`), town, { deeds, endMs });
     const trouble = drawTrouble(random.fork(`trouble ${town.name}`), town, { ...rhythm, towns, endMs });
+    const wider = [
+      ...drawWider(random.fork(`wider ${town.name}`), { town, endMs }),
+      ...(long ? drawComebacks(random.fork(`comebacks ${town.name}`), { town, endMs }) : []),
+    ];
     const conversions = drawConversions(random.fork(`conversions ${town.name}`), town, endMs);
     const others = [...rhythm.happenings, ...conversions];
     const changes = drawUserIdChanges(random.fork(`user ids ${town.name}`), town, { endMs, others });
-    return [...others, ...trouble, ...changes];
+    return [...others, ...trouble, ...changes, ...wider];
   });
   const [town] = towns;
   if (town !== undefined && crashes > 0)
@@ -59,6 +71,7 @@ export function drawLife(
     for (const town of towns)
       happenings.push(...drawAfterthoughts(random.fork(`pairs ${town.name}`), town, endMs));
   }
+  const actors = random.fork('actors');
   const returning = drawReturn(random.fork('return'), towns, endMs);
   const all = returning === undefined ? happenings : withReturn(happenings, returning);
   const again = connections.filter(({ name }) => name === returning?.town.name);
@@ -71,16 +84,24 @@ export function drawLife(
       people: [],
     }),
   );
-  const sorted = all.filter(({ atMs }) => atMs >= 0 && atMs < endMs).toSorted((a, b) => a.atMs - b.atMs);
+  const sorted = all
+    .filter(({ atMs }) => atMs >= 0 && atMs < endMs)
+    .map((one) => (long ? { ...one, atMs: stretched(one.atMs) } : one))
+    .toSorted((a, b) => a.atMs - b.atMs)
+    .map((one) => (one.actor === 'directory' ? { ...one, way: withActor(actors, one.way) } : one));
   const life = {
     seed,
-    days,
+    days: long ? days * STRETCHED_DAYS : days,
     coalesceSeconds: Number(coalesceSeconds),
     connections: [...connections, ...later],
     happenings: sorted,
   };
   return only === undefined ? life : keepOnly(life, new Set(only.map(plainName)));
 }
+
+/** Two in five changes name who made them. */
+const withActor = (random: Random, way: Way): Way =>
+  random.chance(0.4) ? { ...way, by: `admin-${random.below(5)}` } : way;
 
 function drawTowns(
   random: Random,
@@ -102,9 +123,14 @@ function drawTowns(
     );
     const count = Math.max(8, Math.round(size.people * share));
     const hasScim = index === 0 && random.chance(0.4);
-    const people = drawPeople(random.fork(`people ${name}`), name, { count, hasScim });
-    const settings = drawSettings(random.fork(`settings ${name}`), groups);
-    return { name, company, share, groups, count, hasScim, people, settings };
+    const hasNumbers = random.fork(`numbers ${name}`).chance(SHARES.numbers);
+    const people = [
+      ...drawPeople(random.fork(`people ${name}`), name, { count, hasScim }),
+      ...(hasNumbers ? numberedPeople(name) : []),
+    ];
+    const drawn = drawSettings(random.fork(`settings ${name}`), groups);
+    const settings = { ...drawn, ...(hasNumbers && { match: MATCH_RULES }) };
+    return { name, company, share, groups, count, hasScim, hasNumbers, people, settings };
   });
 }
 
@@ -134,6 +160,7 @@ function drawSettings(random: Random, groups: readonly string[]): Town['settings
   };
 }
 
+const MATCH_RULES = ['email=workEmail', 'employeeNumber=employeeNumber'];
 /** Traits that the engine does not handle yet: every run draws the plain value. Empty once their fixes are in. */
 export const PENDING_TRAITS: ReadonlySet<keyof Traits> = new Set([]);
 
@@ -193,6 +220,7 @@ function plainWay(way: Way, only: ReadonlySet<string>): Way {
   const isKept = (kind: string) => isNamed(only, 'way', kind);
   return {
     form: way.form === 'scim_request' || isKept(way.form) ? way.form : 'native',
+    ...(way.eventId !== undefined && { eventId: way.eventId }),
     time: isKept(way.time) ? way.time : 'exact',
     lateMs: isKept('late') ? way.lateMs : 0,
     copies: isKept('copies') ? way.copies : 1,

@@ -61,6 +61,9 @@ function say(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLanes, toke
   const { chronicle, directory, nowMs, queues } = cloud;
   const { deed, way } = happening;
   chronicle.fired(`directory:${deed.kind}`);
+  if (way.eventId !== undefined) chronicle.fired('way:equal_stamps');
+  if ('members' in deed && deed.members.some((one) => one.startsWith('n'))) chronicle.fired('way:numbered');
+  if (way.by !== undefined) chronicle.fired('way:actor');
   if (way.form === 'scim_request' && token !== undefined) requestByScim(cloud, happening, lanes, token);
   for (const message of messagesOf(happening, nowMs())) {
     chronicle.fired(`way:${way.form}`);
@@ -105,6 +108,7 @@ export async function operateIn(
   const spec = cloud.life.connections.find(({ name }) => name === connection);
   const seen = 'oldMs' in deed ? screenOf(connection, deed.group, deed.oldMs) : undefined;
   const group = 'group' in deed ? { group: deed.group } : {};
+  const about = { ...group, ...('member' in deed && { member: deed.member }) };
   const lived = await cloud.invoke('operator', PATIENCE_MS, async ({ ports, sqs, vault }) => {
     const outcome = await operate(connection, deed, ports, {
       sqs,
@@ -122,7 +126,7 @@ export async function operateIn(
       reworded: (body) => cloud.directory.reworded(body, nowMs()),
       settingsFor: (company) => ({ baseUrl: baseUrlOf(company), ...spec?.settings }),
     });
-    deeds.push({ atMs: nowMs(), connection, kind: deed.kind, ...group, ...outcome });
+    deeds.push({ atMs: nowMs(), connection, kind: deed.kind, ...about, ...outcome });
     chronicle.tell({
       lane: 'operator',
       connection,
@@ -146,7 +150,7 @@ export async function operateIn(
     connections.set(connection, { ...spec, company: String(stored['company']) });
   // Nobody knows what a command had done when it died; whoever judges believes that it may have been all.
   const half = { done: deed.kind !== 'release', died: true, removals: seen?.users ?? [] };
-  if (!lived) deeds.push({ atMs: nowMs(), connection, kind: deed.kind, ...group, ...half });
+  if (!lived) deeds.push({ atMs: nowMs(), connection, kind: deed.kind, ...about, ...half });
   return lived;
 }
 

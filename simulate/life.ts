@@ -45,6 +45,8 @@ export interface PersonSpec {
   readonly state?: string;
   /** `u-<role>` where nothing else is said; null: the platform shows none. */
   readonly userId?: string | null;
+  /** The employee number; none if it is absent. */
+  readonly number?: string;
 }
 
 /** What the specification leaves open, as one platform does it for all its life. */
@@ -94,7 +96,8 @@ export type Happening = At &
 
 /**
  * Members are directory ids. A member's address is `<id>@<connection>.test`; of ids that begin with `h` only a profile
- * says it. Groups `s…` and members `q…` are known to the SCIM server alone, which gives them ids of its own.
+ * says it. Members `n…` have no address: events and profiles give their employee number. Groups `s…` and members `q…` are
+ * known to the SCIM server alone, which gives them ids of its own.
  */
 export type DirectoryDeed =
   | { readonly kind: 'name'; readonly group: string; readonly name: string }
@@ -108,7 +111,7 @@ export type DirectoryDeed =
       /** Sent in so many parts; 1: whole. */
       readonly parts: number;
     }
-  | { readonly kind: 'profile'; readonly member: string; readonly email: string }
+  | { readonly kind: 'profile'; readonly member: string; readonly email?: string; readonly number?: string }
   | { readonly kind: 'forget'; readonly member: string }
   /** So many snapshots of groups `<prefix>0`, `<prefix>1` … in one message. */
   | { readonly kind: 'wide'; readonly prefix: string; readonly groups: number }
@@ -123,12 +126,17 @@ export interface Way {
   readonly lateMs: number;
   /** How often SQS delivers it; 1 is once. */
   readonly copies: number;
+  /** Who made the change in the directory, if the form of the message can say it. */
+  readonly by?: string;
+  /** The event's id. Two events with the same id and the same instant have equal stamps. */
+  readonly eventId?: string;
 }
 
 /** What happens to people in the HR system. */
 export type CompanyDeed =
   | { readonly kind: 'hire'; readonly person: PersonSpec }
   | { readonly kind: 'readdress'; readonly role: string; readonly email: string | null }
+  | { readonly kind: 'renumber'; readonly role: string; readonly number: string }
   /** The role belongs to another user now; groups keep the old id. */
   | { readonly kind: 'change_user_id'; readonly role: string; readonly userId: string }
   | { readonly kind: 'terminate' | 'activate' | 'erase' | 'lose_user_id'; readonly role: string };
@@ -165,6 +173,8 @@ export type OperatorDeed =
   | { readonly kind: 'pause' | 'resume' | 'release' | 'adopt' | 'sync'; readonly group: string }
   | { readonly kind: 'pause_all' | 'resume_all' | 'observe' }
   | { readonly kind: 'rebind'; readonly member: string; readonly role: string }
+  /** Erases what is known of the person behind a member. */
+  | { readonly kind: 'forget'; readonly member: string }
   | { readonly kind: 'set'; readonly key: string; readonly value: unknown }
   | { readonly kind: 'remove_connection' }
   /** Connects the name for this company. */

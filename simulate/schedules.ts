@@ -8,6 +8,7 @@ import { type PumpReport, pump } from '../shared/sync/pump.ts';
 import { type Cloud, groupItem } from './cloud.ts';
 import { type ConnectionSpec, DAY_MS, type Happening, HOUR_MS, MINUTE_MS, START_MS } from './life.ts';
 import type { SimulatedPlatform } from './platform/platform.ts';
+import { afterSilence } from './silence.ts';
 
 const TIMEOUT_MS = 15 * MINUTE_MS;
 const INDEX_LATE_MS = 2 * MINUTE_MS;
@@ -27,6 +28,8 @@ const RHYTHMS = {
   health: { everyMs: DAY_MS, firstMs: 3 * HOUR_MS, leftOutMs: 0, soonMs: 0 },
 };
 type Task = keyof typeof RHYTHMS;
+/** People who left are remembered for 430 days. */
+const KEPT_DAYS = 430;
 const FEED_FAILED_MS = 20 * MINUTE_MS;
 type Last = { readonly atMs: number; readonly mark?: Mark | undefined };
 
@@ -46,10 +49,13 @@ export function startSchedules(cloud: Cloud): void {
     const waiting: Waiting = new Map();
     const around = { ...cloud, met: cloud.life.happenings.filter((one) => isMetBy(task, one)), waiting };
     const { everyMs, firstMs } = RHYTHMS[task];
+    // In the minute of its own, whatever silence lies between.
+    const nextOf = (atMs: number) =>
+      atMs + Math.floor((afterSilence(cloud, atMs) - atMs) / everyMs) * everyMs;
     const again = (atMs: number) =>
       cloud.time.at(atMs, () => {
         if (cloud.isOver) return;
-        again(atMs + everyMs);
+        again(nextOf(atMs + everyMs));
         const marks = [...cloud.connections.values()].map(
           (spec) => [spec.name, markOf(task, spec, around)] as const,
         );
@@ -92,6 +98,11 @@ function runTask(task: Task, only: readonly (ConnectionName | undefined)[], clou
             : runReconcile(connection, { task }, { ports, metrics: UNCOUNTED, deadlineMs }),
       );
       if (failure !== undefined) failures.push(failure.error);
+    }
+    // As the function does after the daily check. Nothing is old enough before.
+    if (task === 'health' && cloud.life.days > KEPT_DAYS) {
+      const erased = await ports.eraser.leavers(ports.clock());
+      if (Object.keys(erased).length > 0) cloud.chronicle.fired('leavers');
     }
     if (failures.length > 0) throw failures[0];
   });

@@ -45,6 +45,11 @@ const Intent = z.lazy(() =>
     /** `create`: groups that carried our spokeId or name before the POST, and so are not what it made. */
     known: z.array(platformGroupText).exactOptional(),
     /**
+     * `create`: how many groups of a form other than specified, without an external id, existed before the POST. Given if
+     * `known` does not name all of them.
+     */
+    oddBefore: number.exactOptional(),
+    /**
      * `create` of unknown outcome: number of searches that did not find the new group. `delete`: number of DELETEs of the
      * group that the platform has answered without effect, including this one.
      */

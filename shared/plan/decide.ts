@@ -598,7 +598,7 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
   // A list from before our last write of the group may lack the platform group that this one has let go of since.
   const ageMs = Math.min(LISTING_AGE_MS, Math.max(0, facts.nowMs - (state.lastWriteAtMs ?? 0)));
   if (listed === undefined || listed.ageMs > ageMs) return { kind: 'list', ageMs };
-  const { candidates, known } = alreadyThere(after, listed.groups, settings.adoptExisting);
+  const { candidates, known, ...odd } = alreadyThere(after, listed.groups, settings.adoptExisting);
   const late = lateCreation(facts, listed.groups);
   const found = [...previousGroup(state), ...(late === undefined ? candidates : [late])];
   const adopted = decideAdoption(facts, found);
@@ -608,7 +608,7 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
   const absence = isUnproven ? decideAbsence(facts, undefined) : 'gone';
   if (absence !== 'gone') return absence;
   // A wrong route lists no group: what this one had before is there all the same, and not what is made now.
-  return { kind: 'write', plan, known: former ? [...known, former.platformId] : known, ...guarded };
+  return { kind: 'write', plan, known: former ? [...known, former.platformId] : known, ...odd, ...guarded };
 }
 
 /** What an earlier creation of ours made after all, though it was looked for in vain. */

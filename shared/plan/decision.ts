@@ -152,6 +152,8 @@ export interface Write {
   readonly isReserved: boolean;
   /** Groups that existed before a creation, so none of them is the created one. */
   readonly known: readonly PlatformGroupId[];
+  /** As of `Intent`. */
+  readonly oddBefore?: number;
   /** Fields that keep an unwanted value: the group is not done after this write. */
   readonly left?: readonly GroupField[];
 }

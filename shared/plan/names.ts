@@ -52,6 +52,16 @@ export const says = (
 ): boolean =>
   view[field] === value || (field === 'name' ? view.alias === value : mayBeSpokeId(view.spokeId, value));
 
+/** So many ids an intent names: a DynamoDB item holds 400 KB, and a list may have any number of groups. */
+const MOST_KNOWN = 1_000;
+
+interface AlreadyThere {
+  readonly candidates: readonly ListedGroup[];
+  readonly known: readonly PlatformGroupId[];
+  /** As of `Intent`. */
+  readonly oddBefore?: number;
+}
+
 /**
  * Before a group is created: is it there already? Groups that carry its spokeId or name are adopted where the
  * connection says so; the others are remembered, so that they are never taken for what our POST made.
@@ -60,7 +70,7 @@ export function alreadyThere(
   after: View,
   groups: readonly ListedGroup[],
   setting: ConnectionSettings['adoptExisting'],
-): { readonly candidates: readonly ListedGroup[]; readonly known: readonly PlatformGroupId[] } {
+): AlreadyThere {
   const { bySpokeId, byFold, odd } = lookedThrough(groups);
   const found = [
     ...(bySpokeId.get(foldNull(after.spokeId)) ?? []),
@@ -68,7 +78,11 @@ export function alreadyThere(
   ];
   const same = [...new Set(found)].sort((a, b) => compareText(a.id, b.id));
   const known = [...same, ...odd].map(({ id }) => id as PlatformGroupId);
-  return { candidates: adoptable(same, after, setting), known };
+  return {
+    candidates: adoptable(same, after, setting),
+    known: known.slice(0, MOST_KNOWN),
+    ...(known.length > MOST_KNOWN && { oddBefore: odd.length }),
+  };
 }
 
 export const isListed = (groups: readonly ListedGroup[], id: string) => lookedThrough(groups).ids.has(id);
@@ -100,7 +114,7 @@ export function grouped<Listed, Key>(groups: readonly Listed[], keyOf: (group: L
 }
 
 /** Its form is odd and it shows no spokeId: once our POST is sent, nobody could tell that it was there before. */
-const mayBeAny = (group: ListedGroup): boolean => !isWhole(group) && group.spokeId === null;
+export const mayBeAny = (group: ListedGroup): boolean => !isWhole(group) && group.spokeId === null;
 
 /** By spokeId all that carry it, in turn, in the exact form if there is one; by name only a single one, since a name proves little. */
 export function adoptable<Group extends Pick<ListedGroup, 'spokeId'> & { readonly name?: string }>(

@@ -172,7 +172,7 @@ function missingUsers(context: Context, actual: HeldGroup): readonly Difference[
   const takenOut = namedByDrift(context, 'members_removed');
   return missing.flatMap(([member, user]): Difference[] => {
     if (takenOut.has(user)) return [];
-    if (unsure.has(member) || connection.reading.groups.get(group)?.mayDiffer.has(member)) return [];
+    if (unsure.has(member)) return [];
     // Their address may lie in a dead letter about another group.
     if (sight.isInLetters(member)) return [];
     if (storedMember(sight.seen, connection.name, group, member)?.pendingCause === 'refused') return [];
@@ -244,17 +244,17 @@ const CHANGING = new WeakMap<Life, ReadonlySet<string>>();
 const changingRoles = ({ happenings }: Life) =>
   new Set(
     happenings.flatMap(({ deed }) =>
-      deed.kind === 'readdress' || deed.kind === 'lose_user_id' ? [deed.role] : [],
+      deed.kind === 'readdress' || deed.kind === 'renumber' || deed.kind === 'lose_user_id'
+        ? [deed.role]
+        : [],
     ),
   );
 
-const NOBODY: ReadonlySet<string> = new Set();
-
-/** Who may be in it though the reading cannot tell; of two things said at once both are right. */
+/** Users who may be in the group though the reading cannot tell. */
 function stickyUsers({ sight, connection, group }: Context): readonly string[] {
-  const { members = [], mayDiffer = NOBODY } = connection.reading.groups.get(group) ?? {};
-  return [...members, ...mayDiffer].flatMap((member) => {
-    if (!mayDiffer.has(member) && !isBoundByMore(sight, connection, member)) return [];
+  const { members = [] } = connection.reading.groups.get(group) ?? {};
+  return [...members].flatMap((member) => {
+    if (!isBoundByMore(sight, connection, member)) return [];
     const role = storedUser(sight.seen, connection.name, member)?.role ?? '';
     return [role, connection.platform.employees.get(role)?.userId ?? `u-${role}`];
   });

@@ -36,7 +36,7 @@ function judgeFeed({ seen, nowMs, accuse }: Sight, { name, gate }: Sighted): voi
 
 /** Who cannot be written shows as pending, with the cause. */
 function judgePending(sight: Sight, connection: Sighted, group: string): void {
-  const { name, reading, isObserving, gate } = connection;
+  const { name, isObserving, gate } = connection;
   const { settled, dirtySince, paused, released } = connection.item(group) ?? {};
   const isWorkedOut = (settled === 'in_sync' || settled === 'held') && dirtySince === undefined;
   if (!isWorkedOut || paused || released || isObserving || gate === 'paused') return;
@@ -47,8 +47,7 @@ function judgePending(sight: Sight, connection: Sighted, group: string): void {
     // Who left before anybody knew them is not known to have left, and who was known may be gone: both words are true.
     const isTrue =
       shown === cause || (cause !== 'ambiguous' && (shown === 'unknown' || shown === 'inactive'));
-    const isOpen = unsure.has(member) || reading.groups.get(group)?.mayDiffer.has(member);
-    if (isTrue || isOpen || isBoundByMore(sight, connection, member)) continue;
+    if (isTrue || unsure.has(member) || isBoundByMore(sight, connection, member)) continue;
     const sentence = `${member} cannot be in the group ${group} because they are ${cause}; expected that to be shown, but what is shown is ${shown ?? 'nothing'}.`;
     sight.accuse('end', 'pending_cause', { connection: name, group }, sentence);
   }

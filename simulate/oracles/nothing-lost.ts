@@ -13,8 +13,10 @@ export const createNothingLost = (): Judge => (sight) => {
   if (!sight.isEnd) return;
   judgeQueues(sight);
   judgeClaims(sight);
+  judgeMembersStay(sight);
   for (const connection of sight.connections) {
     judgeRubbish(sight, connection);
+    judgeVersions(sight, connection);
     for (const member of connection.reading.emails.keys()) judgeWalk(sight, connection, member);
     for (const group of connection.groups) {
       judgeIntent(sight, connection, group);
@@ -31,6 +33,17 @@ function judgeQueues({ seen, nowMs, accuse }: Sight): void {
   }
 }
 
+/** Only what says that a member has left may end by its time: a present member who does loses the groups for good. */
+function judgeMembersStay({ seen, accuse }: Sight): void {
+  for (const [key, item] of seen.items) {
+    const { presence, expiresAt } = item as { readonly presence?: string; readonly expiresAt?: number };
+    if (presence !== 'present' || expiresAt === undefined) continue;
+    const [, connection = '', group = ''] = key.split(' ')[0]?.split('#') ?? [];
+    const sentence = `${item['member']} is in the group ${group}; expected that to be stored without an end, but it is deleted after ${new Date(expiresAt * 1_000).toISOString()}.`;
+    accuse('nothing_lost', 'present_member_expires', { connection, group }, sentence);
+  }
+}
+
 function judgeClaims({ seen, connections, accuse }: Sight): void {
   for (const [key, { platformId, connection, group, expiresAt }] of seen.items) {
     if (!key.startsWith('L#') || expiresAt !== undefined) continue;
@@ -44,6 +57,20 @@ function judgeClaims({ seen, connections, accuse }: Sight): void {
       ? 'claim_left_by_fault'
       : 'claim_left';
     accuse('nothing_lost', cause, { connection: owner.name, group: String(group) }, sentence);
+  }
+}
+
+/** Of two SCIM requests that name a group differently each raises the version: else one was acknowledged and lost. */
+function judgeVersions({ seen, accuse }: Sight, { name }: Sighted): void {
+  const named = new Map<string, string>();
+  for (const { saying, version: number } of seen.directory.heard(name)) {
+    if (number === undefined || saying.group === undefined || saying.name == null) continue;
+    const version = `${saying.group} ${number}`;
+    const other = named.get(version) ?? saying.name;
+    named.set(version, other);
+    if (other === saying.name) continue;
+    const sentence = `Two requests were acknowledged with the version ${number} of the group ${saying.group}; expected one name for one version, but they set "${other}" and "${saying.name}".`;
+    accuse('nothing_lost', 'one_version_for_two', { connection: name, group: saying.group }, sentence);
   }
 }
 
@@ -99,9 +126,8 @@ function judgeRegisters(sight: Sight, connection: Sighted, group: string): void 
   else if (said !== undefined) {
     if ((nameStamp > deleted ? item.name : undefined) !== said.name)
       found.push(`it is called "${said.name}"`);
-    const isOpen = (member: string) => said.mayDiffer.has(member);
-    const lacking = [...said.members].filter((one) => !isOpen(one) && !stored.includes(one));
-    const surplus = stored.filter((one) => !isOpen(one) && !said.members.has(one));
+    const lacking = [...said.members].filter((one) => !stored.includes(one));
+    const surplus = stored.filter((one) => !said.members.has(one));
     found.push(...lacking.map((one) => `${one} is in it`), ...surplus.map((one) => `${one} is not in it`));
   }
   if (found.length === 0 || sight.seen.life.days > LETTERS_KEPT_DAYS) return;

@@ -1,8 +1,9 @@
-import { DAY_MS, type Life, MINUTE_MS, START_MS } from '../life.ts';
 import { originalName } from '../draw-returns.ts';
+import { DAY_MS, type Life, MINUTE_MS, START_MS } from '../life.ts';
+import { falsehoodIn } from './causes.ts';
 import { type Change, putIn, takenOut } from './ledger.ts';
 import { hasLostItsCredential, type Judge, type Owner, type Sight, type Sighted } from './sight.ts';
-import { partitionOf, readItem, type StoredAudit, type StoredDrift } from './stored.ts';
+import { partitionOf, RECORDS_KEPT_MS, readItem, type StoredAudit, type StoredDrift } from './stored.ts';
 
 /** Clocks are 3 s apart at most, and a write waits at most a minute for its answer. */
 const AT_ONCE_MS = 90_000;
@@ -20,6 +21,7 @@ const DEEDS: Readonly<Record<string, RegExp>> = {
     set: /_set$/,
     new_token: /token/,
     adopt: /adopt/,
+    forget: /forget/,
   },
   ...{ release: /release/, rebind: /rebind/, replay_all: /replay/, discard_one: /discard/, edit_one: /edit/ },
 };
@@ -34,9 +36,10 @@ export const createOnRecord = (): Judge => (sight) => {
       for (const record of connection.drift(group)) judgeDrift(sight, connection, record);
     }
   }
+  const isKept = ({ atMs }: { readonly atMs: number }) => sight.nowMs - atMs < RECORDS_KEPT_MS;
   for (const [company, { writes }] of sight.seen.platforms) {
     const taken = new Set<StoredAudit>();
-    for (const write of writes) judgeWrite(sight, company, { write, taken });
+    for (const write of writes.filter(isKept)) judgeWrite(sight, company, { write, taken });
   }
 };
 
@@ -78,6 +81,10 @@ function judgeWrite(sight: Sight, company: string, { write, taken }: Written): v
   if (entry !== undefined) {
     taken.add(entry);
     judgeActor(sight, write, owner, entry);
+    const falsehood = falsehoodIn(sight, { write, owner, entry });
+    if (falsehood === undefined) return;
+    const told = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)}, of the group ${owner.group}, names as its cause "${entry.cause}" of ${entry.actor.kind} ${entry.actor.id}; expected the cause, but ${falsehood}.`;
+    sight.accuse('on_record', 'false_cause', owner, told);
     return;
   }
   // What became of a write nobody can ask once the credential is lost.
@@ -107,6 +114,7 @@ function judgeDeeds(sight: Sight, { name, groups }: Sighted): void {
   for (const { kind, connection, group, done, died, atMs } of sight.seen.operators.deeds) {
     const word = DEEDS[kind];
     if (connection !== name || !done || died || word === undefined) continue;
+    if (sight.nowMs - atMs >= RECORDS_KEPT_MS) continue;
     // What concerns no one group is kept under an id that no group can have.
     const entries = [
       ...auditOf(sight, name, ''),
@@ -133,14 +141,19 @@ function judgeStops(sight: Sight, { name, groups, item }: Sighted): void {
     );
   for (const group of groups) {
     const { hold } = item(group) ?? {};
-    if (hold === undefined || isTold(group, 'hold', hold.createdAtMs)) continue;
+    if (
+      hold === undefined ||
+      sight.nowMs - hold.createdAtMs >= RECORDS_KEPT_MS ||
+      isTold(group, 'hold', hold.createdAtMs)
+    )
+      continue;
     const sentence = `The group ${group} was held at ${timeOf(hold.createdAtMs)}; expected an audit entry of it, but there is none.`;
     sight.accuse('on_record', 'hold_without_audit', { connection: name, group }, sentence);
   }
   const gate = readItem<{ state: string; sinceMs?: number }>(seen, `C#${name} GATE`);
   const isByItself = gate?.state === 'backoff' || gate?.state === 'unauthorized';
   if (!isByItself || gate.sinceMs === undefined || isCloudUnwell(seen.life, gate.sinceMs - START_MS)) return;
-  if (isTold('', 'gate_close', gate.sinceMs)) return;
+  if (sight.nowMs - gate.sinceMs >= RECORDS_KEPT_MS || isTold('', 'gate_close', gate.sinceMs)) return;
   const sentence = `The gate of ${name} closed at ${timeOf(gate.sinceMs)}; expected that in the journal, but it is not there.`;
   sight.accuse('on_record', 'gate_without_audit', { connection: name }, sentence);
 }

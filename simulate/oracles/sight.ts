@@ -3,7 +3,7 @@ import type { Reading } from '../directory.ts';
 import { DAY_MS, HOUR_MS, type Life, MINUTE_MS, START_MS, type Temper } from '../life.ts';
 import {
   type Contested,
-  contestedAddresses,
+  contestedValues,
   type ExpectedUsers,
   expectedUsers,
   holdersAmong,
@@ -101,6 +101,8 @@ export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
   const owners = new Map<string, Owner>();
   const firstCompany = new Map<string, string>();
   const letters = new Set<string>();
+  /** Drift records that were ever seen, with what was seen of them last: the table deletes them after 400 days. */
+  const drifts = new Map<string, StoredDrift>();
 
   return (seen, isEnd) => {
     const accuse: Sight['accuse'] = (oracle, cause, about, sentence) => {
@@ -118,7 +120,8 @@ export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
       const first = firstCompany.get(name) ?? company;
       firstCompany.set(name, first);
       const ledger = ledgers.get(company);
-      if (first === company) return ledger === undefined ? [] : [sighted(seen, ledger, name, company)];
+      if (first === company)
+        return ledger === undefined ? [] : [sighted(seen, { ledger, drifts, name, company })];
       const sentence = `The name ${name} belongs to ${first} for ever; expected it to be refused, but it is connected to ${company}.`;
       accuse('ownership', 'name_of_another_company', { connection: name }, sentence);
       return [];
@@ -163,7 +166,11 @@ export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
   };
 }
 
-function sighted(seen: Seen, ledger: Ledger, name: string, company: string): Sighted {
+interface Sighting extends Pick<Sighted, 'name' | 'company' | 'ledger'> {
+  readonly drifts: Map<string, StoredDrift>;
+}
+
+function sighted(seen: Seen, { ledger, drifts, name, company }: Sighting): Sighted {
   const platform = seen.platforms.get(company) as SimulatedPlatform;
   const stored = readItem<{ settings: ConnectionSettings; observing?: boolean }>(
     seen,
@@ -181,6 +188,11 @@ function sighted(seen: Seen, ledger: Ledger, name: string, company: string): Sig
   const rebound = past.flatMap(({ connection, deed }) =>
     connection === name && deed.kind === 'rebind' ? [deed] : [],
   );
+  const forgotten = new Set(
+    past.flatMap(({ connection, deed, actor }) =>
+      actor === 'operator' && connection === name && deed.kind === 'forget' ? [deed.member] : [],
+    ),
+  );
   const groups = [...reading.changedAtMs.keys()];
   const keptId = (id: string) => keptSpokeId(id, platform.traits.spokeIds);
   const holders = lazily((_: 'all') => holdersAmong(platform.employees.values()));
@@ -190,6 +202,7 @@ function sighted(seen: Seen, ledger: Ledger, name: string, company: string): Sig
       settings,
       contested: contestedIn(seen.life)(name),
       rebound,
+      forgotten,
     }),
   );
   return {
@@ -207,9 +220,14 @@ function sighted(seen: Seen, ledger: Ledger, name: string, company: string): Sig
     groups,
     groupWith: (spokeId) => groups.find((group) => keptId(group) === keptId(spokeId)),
     isIdOf: (group, spokeId) => spokeId != null && keptId(group) === keptId(spokeId),
-    drift: lazily((group: string) =>
-      seen.under<StoredDrift>(`C#${name}`, 'DRIFT#').filter((record) => record.group === group),
-    ),
+    drift: lazily((group: string) => {
+      const stored = seen.under<StoredDrift>(`C#${name}`, 'DRIFT#').filter((one) => one.group === group);
+      if (seen.life.days < DRIFT_KEPT_DAYS) return stored;
+      for (const one of stored) drifts.set(`${name} ${one.id}`, one);
+      return [...drifts].flatMap(([key, one]) =>
+        key.startsWith(`${name} `) && one.group === group ? [one] : [],
+      );
+    }),
     held: lazily((group: string) => {
       const { hold, approval } = item(group) ?? {};
       const isWritten = ({ decision: { kind, atMs = 0 } }: StoredHold) =>
@@ -233,6 +251,8 @@ function sighted(seen: Seen, ledger: Ledger, name: string, company: string): Sig
   };
 }
 
+const DRIFT_KEPT_DAYS = 400;
+
 /** Dead letters of all companies lie in one queue, and are replayed together. */
 const concerns = ({ connection, kind }: Seen['operators']['deeds'][number], name: string): boolean =>
   connection === name || kind === 'replay_all';
@@ -250,14 +270,17 @@ function isScimInDoubt(past: Life['happenings'], connection: string): boolean {
     if (actor !== 'aws' || deed.kind === 'skew' || deed.kind === 'twins') return false;
     if (deed.kind === 'crash' && deed.lambda !== 'scim') return false;
     const untilMs = 'forMs' in deed ? fault.atMs + deed.forMs : Number.POSITIVE_INFINITY;
-    return asked.some(({ atMs }) => atMs > fault.atMs - ANSWERED_WITHIN_MS && atMs < untilMs);
+    return asked.some(({ atMs, actor, ...one }) => {
+      const lateMs = actor === 'directory' && 'way' in one ? one.way.lateMs : 0;
+      return atMs + lateMs > fault.atMs - ANSWERED_WITHIN_MS && atMs < untilMs;
+    });
   });
 }
 
 const contested = new WeakMap<Life, (connection: string) => Contested>();
 
 function contestedIn(life: Life): (connection: string) => Contested {
-  const known = contested.get(life) ?? lazily((connection: string) => contestedAddresses(life, connection));
+  const known = contested.get(life) ?? lazily((connection: string) => contestedValues(life, connection));
   contested.set(life, known);
   return known;
 }

@@ -50,6 +50,7 @@ export interface StoredAudit {
 }
 
 export interface StoredDrift {
+  readonly id: string;
   readonly group: string;
   readonly platformId: string | null;
   readonly kind: string;
@@ -59,6 +60,9 @@ export interface StoredDrift {
   readonly detectedAtMs: number;
   readonly settledBy: string | null;
 }
+
+/** How long audit entries and drift records are certain to be stored: the table deletes them after 400 days. */
+export const RECORDS_KEPT_MS = 395 * 86_400_000;
 
 const part = (text: string) =>
   !/[%#~]/.test(text) ? text : text.replaceAll('%', '%25').replaceAll('#', '%23').replaceAll('~', '%7E');

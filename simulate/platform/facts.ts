@@ -29,6 +29,7 @@ export interface HeldEmployee {
   readonly email: string | null;
   readonly state: string;
   readonly userId: string | null;
+  readonly number?: string | undefined;
 }
 
 /** A write that was accepted. spokeId, name and version are those after it; of a deletion, the last. */

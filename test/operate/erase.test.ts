@@ -261,4 +261,26 @@ describe('somebody whose last membership ended', () => {
     expect(await keepersAfter(435, world)).toEqual(['m-bob']);
     expect((await ports.users.read(ACME, [memberId('m-ann')])).get(memberId('m-ann'))?.role).toBe('r-ann');
   });
+
+  it('keeps the address of an employee, who is found when an event with the id alone adds them again', async () => {
+    const world = await twoCompanies();
+    const { ports, publish } = world;
+    const facts = { role: roleId('r-eve'), userId: 'u-eve', state: 'ACTIVE', unheard: false };
+    await ports.people.save(ACME, { ...facts, values: new Map([['workEmail', 'eve@x.test']]) }, undefined);
+    await publish({ type: 'user.upserted', data: { user: { id: 'm-eve', email: 'eve@x.test' } } });
+    expect(await keepersAfter(435, world)).toContain('m-eve');
+    await publish({ type: 'group.member.added', data: { group: { id: 'g' }, members: [{ id: 'm-eve' }] } });
+    await world.apply('g');
+    const user = (await ports.users.read(ACME, [memberId('m-eve')])).get(memberId('m-eve'));
+    expect(user?.role).toBe('r-eve');
+  });
+
+  it('loses the address once the person is no employee any more', async () => {
+    const world = await twoCompanies();
+    const { ports, publish } = world;
+    const facts = { role: roleId('r-eve'), userId: 'u-eve', state: 'TERMINATED', unheard: false };
+    await ports.people.save(ACME, { ...facts, values: new Map([['workEmail', 'eve@x.test']]) }, undefined);
+    await publish({ type: 'user.upserted', data: { user: { id: 'm-eve', email: 'eve@x.test' } } });
+    expect(await keepersAfter(435, world)).not.toContain('m-eve');
+  });
 });

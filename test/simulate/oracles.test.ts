@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Explanation } from '../../shared/contract/answers.ts';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import type { GroupPlan } from '../../shared/sync/apply/preview.ts';
-import type { ReadGroup } from '../../simulate/directory.ts';
+import type { Heard, ReadGroup } from '../../simulate/directory.ts';
 import { HOUR_MS, type Life, MINUTE_MS, START_MS, type Temper, type Traits } from '../../simulate/life.ts';
 import type { OperatorDone } from '../../simulate/operators.ts';
 import { type Around, judgeExplain, judgePlan } from '../../simulate/oracles/one-decision.ts';
@@ -44,6 +44,15 @@ function makeWorld() {
   const items = new Map<string, Record<string, unknown>>();
   const happenings: Life['happenings'][number][] = [];
   const said = new Map<string, ReadGroup>();
+  const event: Heard = {
+    saying: { kind: 'join', group: 'g1', members: [{ id: 'm1' }] },
+    instant: 0n,
+    sequence: -1n,
+    id: 'e1',
+    source: 'okta',
+    arrivedAtMs: START_MS,
+  };
+  const heard: Heard[] = [event];
   const changedAtMs = new Map<string, number>();
   const table = { largest: { bytes: 10, key: 'small' }, widest: new Map<string, number>() };
   const time = { nowMs: START_MS };
@@ -107,8 +116,10 @@ function makeWorld() {
       read: () => ({
         groups: said,
         emails: new Map(MEMBERS.map((one) => [one, `${one}@a.test`])),
+        numbers: new Map(),
         changedAtMs,
       }),
+      heard: () => heard,
     },
     operators: { deeds },
     vault: { stored: new Map([['a', { value: { refreshToken: 'refresh-a' } }]]), ever: new Set() },
@@ -177,12 +188,15 @@ function makeWorld() {
       items.set(`G#a#g1 A#${atMs}#${writes.length}`, {
         atMs,
         action: write.action,
-        cause: 'event',
+        cause: 'event e1 of okta',
         actor: { kind: 'directory', id: 'okta' },
         outcome: 'written',
         versionAfter: write.version,
       });
     },
+    /** What the audit entry of the last write says of it. */
+    entry: (change: object) => Object.assign(items.get(world.lastEntry()) ?? {}, change),
+    event: (change: Partial<Heard>) => heard.push({ ...event, ...change }),
     unaudited: (change: Partial<PlatformWrite>) => [world.write(change), items.delete(world.lastEntry())],
     call: (count: number, change: Partial<PlatformCall> = {}) => {
       for (let left = count; left > 0; left -= 1) {
@@ -257,7 +271,7 @@ function makeWorld() {
       items.set(`G#a#g1 M#${member}`, { member, presence: 'absent', stamp: stampOf(hour) });
     },
   };
-  said.set('g1', { name: 'Sales', members: new Set(MEMBERS), changedAtMs: START_MS, mayDiffer: new Set() });
+  said.set('g1', { name: 'Sales', members: new Set(MEMBERS), changedAtMs: START_MS });
   changedAtMs.set('g1', START_MS);
   const users = ['u-r1', 'u-r2'];
   world.write({ action: 'create', added: users, sent: { name: 'Sales', spokeId: 'g1', users } });
@@ -712,6 +726,23 @@ describe('nothing is lost', () => {
       (w) => w.item({ intent: { id: 'i', action: 'put', atMs: START_MS } }),
       'open_intent',
     ],
+    [
+      'a present member is stored with an end',
+      (w) => w.items.set('G#a#g1 M#m1', { ...w.items.get('G#a#g1 M#m1'), expiresAt: 1 }),
+      'present_member_expires',
+    ],
+    [
+      'a member who left is stored with an end',
+      (w) => [w.leave('m2', 2), Object.assign(w.items.get('G#a#g1 M#m2') ?? {}, { expiresAt: 1 }), w.loses()],
+    ],
+    [
+      'two names of a group were acknowledged with one version',
+      (w) =>
+        ['one', 'two'].map((name) =>
+          w.event({ saying: { kind: 'name', group: 'g1', name }, source: 'scim', version: 3n }),
+        ),
+      'one_version_for_two',
+    ],
     ['a claim is left', (w) => w.items.set('L#acme#1 p7', CLAIM), 'claim_left'],
     ['a claim is over', (w) => w.items.set('L#acme#1 p7', { ...CLAIM, expiresAt: 1 })],
     ['a member was never stored', (w) => w.items.delete('G#a#g1 M#m2'), 'register'],
@@ -796,6 +827,43 @@ describe('on record', () => {
   judges('on_record', AT_END, [
     ['a write has its entry', (w) => w.write({})],
     ['a write has none', (w) => w.unaudited({}), 'write_without_audit'],
+    [
+      'a write names an event that was never sent',
+      (w) => [w.write({}), w.entry({ cause: 'event e2 of okta' })],
+      'false_cause',
+    ],
+    [
+      'a write names an event about another group',
+      (w) => [
+        w.event({ id: 'e2', saying: { kind: 'join', group: 'g9', members: [{ id: 'm1' }] } }),
+        w.write({}),
+        w.entry({ cause: 'event e2 of okta' }),
+      ],
+      'false_cause',
+    ],
+    [
+      'a write names the actor of its event',
+      (w) => [
+        w.event({ id: 'e2', saying: { kind: 'join', group: 'g1', members: [{ id: 'm1' }], by: 'jo' } }),
+        w.write({}),
+        w.entry({ cause: 'event e2 of okta', actor: { kind: 'directory', id: 'jo' } }),
+      ],
+    ],
+    [
+      'a write names another actor than its event',
+      (w) => [w.write({}), w.entry({ actor: { kind: 'directory', id: 'jo' } })],
+      'false_cause',
+    ],
+    [
+      'a write names an approval that no operator gave',
+      (w) => [w.write({}), w.entry({ cause: 'approved by jo: so', actor: { kind: 'operator', id: 'jo' } })],
+      'false_cause',
+    ],
+    [
+      'a write names drift that was not recorded',
+      (w) => [w.write({}), w.entry({ cause: 'drift d1', actor: { kind: 'groupsync', id: 'groupsync' } })],
+      'false_cause',
+    ],
     ['a late write has none', (w) => w.unaudited({ late: true }), 'late_write_without_audit'],
     [
       'a lost answer was looked for',
@@ -861,6 +929,26 @@ describe('on record', () => {
     expect(causesOf(change, { hours: 20 })).toEqual(['on_record drift_without_initiator']);
     expect(causesOf(change, { hours: 4 })).toEqual([]);
   });
+});
+
+describe('a person who was erased', () => {
+  const attributes = (hour: number, value: string) => ({ email: { value, stamp: stampOf(hour) } });
+  const erased = (w: World, said: object) => [
+    w.deed({ kind: 'forget', member: 'm9' }),
+    w.items.set('U#a#m9 USER', { member: 'm9', erasedMs: START_MS + HOUR_MS, attributes: said }),
+    w.items.set('G#a# A#1', {
+      atMs: w.time.nowMs,
+      action: 'forget',
+      cause: 'operator',
+      actor: { kind: 'operator', id: 'operator' },
+      outcome: 'written',
+    }),
+  ];
+  judges('erased', NOT_YET, [
+    ['is known by an attribute from before', (w) => erased(w, attributes(0, 'm9@a.test')), 'attributes_kept'],
+    ['is known by nothing from before', (w) => erased(w, attributes(0, ''))],
+    ['is known by an attribute from after', (w) => erased(w, attributes(2, 'm9@a.test'))],
+  ]);
 });
 
 describe('one decision', () => {

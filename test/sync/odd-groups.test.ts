@@ -82,3 +82,47 @@ describe('an odd group that a lost POST of ours made', () => {
     },
   );
 });
+
+describe('thousands of groups in a form other than specified', () => {
+  const manyOdd = async () => {
+    const scene = await company();
+    for (let left = 6_000; left > 0; left -= 1) {
+      const id = scene.platform.addForeign({ name: 'Group x', spokeId: null as never, users: [] });
+      scene.platform.odd.add(id);
+    }
+    return scene;
+  };
+
+  it('keep no group from being created, and the ids of a thousand at most are stored', async () => {
+    const { tell, shown, world } = await manyOdd();
+    await tell({ snapshot: 'g', of: ['a'] });
+    expect(shown('g')).toEqual([['u-a']]);
+    expect(world.table.largest.bytes).toBeLessThan(40 * 1_024);
+  });
+
+  it('do not make a creation whose answer was lost look as if it never happened', async () => {
+    const { tell, say, work, troubles, shown } = await manyOdd();
+    troubles.platform = (call) => (call === 'create' ? 'lost_after' : 'none');
+    say({ snapshot: 'g', of: ['a'] });
+    await work(3);
+    troubles.platform = NO_FAULTS.platform;
+    await tell();
+    expect(shown('g')).toEqual([['u-a']]);
+  });
+
+  it('leave a creation open whose answer was lost while one more of them is listed', async () => {
+    const { say, work, world, troubles, platform, state, shown } = await manyOdd();
+    troubles.platform = (call) => (call === 'create' ? 'lost_after' : 'none');
+    say({ snapshot: 'g', of: ['a'] });
+    await work(3);
+    troubles.platform = NO_FAULTS.platform;
+    const made = [...platform.groups.values()].find(({ spokeId }) => spokeId === 'g')?.id ?? '';
+    platform.odd.add(made);
+    for (let hour = 0; hour < 3; hour += 1) {
+      world.advance(3_600_000);
+      await work(5);
+    }
+    expect(shown('g')).toEqual([['u-a']]);
+    expect(await state('g')).toMatchObject({ intent: { action: 'create' } });
+  });
+});

@@ -18,7 +18,7 @@ import type { Question } from '../../plan/decide.ts';
 import type { WantedGroup } from '../../plan/draft.ts';
 import type { Facts, HeldUsers, PendingMember, Standing, Views, Wanted } from '../../plan/facts.ts';
 import { isOurCreation } from '../../plan/foreign.ts';
-import { foldName, mayBeSpokeId } from '../../plan/names.ts';
+import { foldName, mayBeAny, mayBeSpokeId } from '../../plan/names.ts';
 import { changedView, NO_CHANGE } from '../../plan/uncertain.ts';
 import { atOnce } from '../gather.ts';
 import { isUnshownLately, refusedRevisionOf, standingOf } from '../member-standing.ts';
@@ -26,7 +26,7 @@ import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import { type UserState, type UserStore, undescribed } from '../ports/desired.ts';
 import { GONE } from '../ports/people.ts';
-import type { Platform } from '../ports/platform.ts';
+import { type Platform, PlatformFailure } from '../ports/platform.ts';
 import { LARGE_GROUP, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { copyOf } from '../walk.ts';
 import { readOfList } from './listed-groups.ts';
@@ -223,7 +223,20 @@ async function lookForCreation<Known extends Facts>(facts: Known, reading: Readi
       return { ...facts, views, look: observed, listed: { groups, ageMs: 0 } };
     }
   }
+  refuseMoreOdd(groups, state.intent?.oddBefore);
   return { ...facts, views, look: 'gone', listed: { groups, ageMs: 0 } };
+}
+
+/**
+ * If an intent does not name all groups of another form that existed before the POST, their number shows whether the POST
+ * made one more of them. Then the creation stays unsettled, as it does while such a group cannot be read.
+ * @throws PlatformFailure
+ */
+function refuseMoreOdd(groups: readonly ListedGroup[], oddBefore = Number.POSITIVE_INFINITY): void {
+  const odd = groups.filter(mayBeAny).length;
+  if (odd <= oddBefore) return;
+  const message = `expected at most ${oddBefore} groups in a form other than specified, as before the creation, got ${odd}`;
+  throw new PlatformFailure('unavailable', message, { status: 200 });
 }
 
 /**
@@ -239,7 +252,8 @@ async function creationOf(
   if (intent === undefined || intent.known?.includes(id as PlatformGroupId)) return undefined;
   const mayBeOurs =
     spokeId === null
-      ? !isWhole(listed) || foldName(listed.name) === foldName(intent.name)
+      ? (!isWhole(listed) && intent.oddBefore === undefined) ||
+        (isWhole(listed) && foldName(listed.name) === foldName(intent.name))
       : mayBeSpokeId(spokeId, intent.spokeId);
   return mayBeOurs ? platform.groups.get(id as PlatformGroupId) : undefined;
 }

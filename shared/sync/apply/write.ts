@@ -83,7 +83,7 @@ async function isCreated(observed: ObservedGroup, { write, intent, round, turn }
 }
 
 async function openIntent(
-  { plan, known, consumes, isReserved }: Write,
+  { plan, known, oddBefore, consumes, isReserved }: Write,
   round: Round,
   turn: Turn,
 ): Promise<Intent | undefined> {
@@ -99,6 +99,7 @@ async function openIntent(
     name: plan.after?.name ?? '',
     spokeId: plan.after?.spokeId ?? '',
     known,
+    ...(oddBefore === undefined ? {} : { oddBefore }),
     ...(isReserved && reservation !== undefined ? { reserved: recordOf(reservation) } : {}),
     ...(consumes === undefined ? {} : { consumes }),
     ...(change === undefined ? {} : { change }),
