@@ -1,3 +1,4 @@
+import { originalName } from '../draw-returns.ts';
 import { DAY_MS } from '../life.ts';
 import type { PlatformWrite } from '../platform/platform.ts';
 import { isBoundByMore, unexplained } from './differences.ts';
@@ -59,7 +60,10 @@ function judgeSeconds(sight: Sight, { name, company, platform, groups, settings,
   const letsGo =
     settings.onGroupDeleted === 'release' ||
     deeds.some(({ kind }) => kind === 'remove_connection' || kind === 'set');
-  if (isShared || letsGo) return;
+  // A connection that returned under another name finds groups only by external ids that are shown, and only if it may adopt.
+  const isUnfound =
+    originalName(name) !== name && (settings.adoptExisting === 'never' || !platform.traits.echoSpokeId);
+  if (isShared || letsGo || isUnfound) return;
   for (const group of groups) {
     // An empty group with an installer may be anybody's where spokeIds are not shown, and its POST or the list right after it was not answered, or not heard.
     const isNobodys = ({ sent, atMs }: PlatformWrite) =>
