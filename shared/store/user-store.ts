@@ -85,7 +85,7 @@ export function createUserStore(
         const { userId: _, ...unbound } = current;
         const revision = current.revision + 1;
         const writes = current.writes + 1;
-        return { ...unbound, ...to, review: false, revision, walk: revision, writes };
+        return { ...unbound, ...to, review: false, revision, fanOut: revision, writes };
       });
     },
 
@@ -140,13 +140,13 @@ export function createUserStore(
     },
 
     async endWalk(connection, member, revision) {
-      const change = { remove: ['walk', 'gpk', 'gsk'], add: { writes: 1 } };
-      const isSame = all(exists('walk'), equal('revision', revision));
+      const change = { remove: ['fanOut', 'gpk', 'gsk'], add: { writes: 1 } };
+      const isSame = all(exists('fanOut'), equal('revision', revision));
       await table.update(userKey(connection, member), change, isSame);
     },
 
     openWalks: (connection) =>
-      eachOf(queryIndex(table, 'walks', connection), ({ member }) => memberId(String(member))),
+      eachOf(queryIndex(table, 'fanOuts', connection), ({ member }) => memberId(String(member))),
   };
 }
 
@@ -212,7 +212,7 @@ function keptOf(attributes: ReadonlyMap<string, Register<string>>, matched: Read
 }
 
 function itemOf(connection: ConnectionName, user: UserState): Item {
-  const { role, walk, attributes, ...rest } = user;
+  const { role, fanOut: walk, attributes, ...rest } = user;
   return {
     ...userKey(connection, user.member),
     ...rest,
@@ -228,7 +228,7 @@ function itemOf(connection: ConnectionName, user: UserState): Item {
 /** Where the index lists a user whose groups are still to hear of them. */
 const walking = (connection: ConnectionName, member: MemberId, walk: number) => ({
   walk,
-  gpk: indexPartition('walks', connection, shardOf(member)),
+  gpk: indexPartition('fanOuts', connection, shardOf(member)),
   gsk: keyPart(member),
 });
 

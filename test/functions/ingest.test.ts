@@ -162,7 +162,7 @@ describe('the function behind the events queue', () => {
   it('gives back a user’s message while a group that it reaches could not be woken, and keeps the walk open', async () => {
     const told = (type: string, data: object) => recordOf(eventOf(type, { type: `directory.${type}`, data }));
     const user = { id: 'ann' };
-    const isWalking = () => [...table.items].some(([key, item]) => key.endsWith(' USER') && 'walk' in item);
+    const isWalking = () => [...table.items].some(([key, item]) => key.endsWith(' USER') && 'fanOut' in item);
     await handler(
       { Records: [told('group.member.added', { group: { id: 'g1' }, members: [user] })] },
       CONTEXT,

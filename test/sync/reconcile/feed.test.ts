@@ -171,7 +171,7 @@ describe('touched groups', () => {
     const { world } = await worldWith(() => [page([event('a')], 'c1', true)]);
     await world.link('g');
     expect((await run(world))?.report).toMatchObject({ eventsRead: 1, groupsTouched: 1, echoes: 1 });
-    expect((await world.state('g')).suspect).toBeUndefined();
+    expect((await world.state('g')).suspectedChange).toBeUndefined();
     expect(world.woken).toEqual([]);
   });
 
@@ -226,9 +226,9 @@ describe('touched groups', () => {
     await run(world);
     world.change('g', 'Theirs again');
     await run(world);
-    const { suspect, dirtySinceMs } = await world.state('g');
+    const { suspectedChange, dirtySinceMs } = await world.state('g');
     const version = world.platform.groups.get(world.idOf('g'))?.version;
-    expect(suspect).toMatchObject({ version, traces: [{ id: 'e1' }, { id: 'e2' }] });
+    expect(suspectedChange).toMatchObject({ version, traces: [{ id: 'e1' }, { id: 'e2' }] });
     expect(dirtySinceMs).toBe(START_MS);
   });
 
@@ -239,7 +239,7 @@ describe('touched groups', () => {
     await run(world);
     const seen = await world.state('g');
     const at = { nowMs: START_MS, wakeAtMs: START_MS, isAtOnce: true };
-    const next = { version: 'v2' as never, traces: [], atMs: (seen.suspect?.atMs ?? 0) + 1 };
+    const next = { version: 'v2' as never, traces: [], atMs: (seen.suspectedChange?.atMs ?? 0) + 1 };
     expect(await world.ports.groups.suspect(seen, next, at)).toBe(true);
     // A look that answered the first one does not answer the second.
     const view = await world.ports.groups.prepareView(seen, 'i1' as never, {
@@ -249,7 +249,7 @@ describe('touched groups', () => {
     });
     const link = { id: seen.platformId as never, version: 'v1' as never, view };
     expect(await world.ports.groups.absorb(seen, link)).toBe(false);
-    expect((await world.state('g')).suspect?.version).toBe('v2');
+    expect((await world.state('g')).suspectedChange?.version).toBe('v2');
   });
 
   it('of a stranger with the spokeId of a linked group are recorded, once, and by name', async () => {
