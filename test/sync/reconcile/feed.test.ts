@@ -112,20 +112,22 @@ describe('a run', () => {
 
 describe('a gap', () => {
   it.each([
-    ['a 4xx', failure('rejected', 400)],
-    ['the error member of an answer 200', failure('unavailable', 200)],
-    ['a 500', failure('unavailable', 500)],
+    ['a 4xx', failure('rejected', 400), 0],
+    ['a 404', failure('not_found', 404), 0],
+    ['the error member of an answer 200', failure('unavailable', 200), 0],
+    ['a 500 for over an hour', failure('unavailable', 500), 61],
+    ['a 403 for over an hour', failure('forbidden', 403), 61],
   ])(
-    'after an hour in which the cursor is answered by %s is read over by date, once, and swept',
-    async (_, refusal) => {
+    'where the cursor is refused by %s is read over by date, once, and swept',
+    async (_, refusal, minutes) => {
       const { world, starts } = await worldWith(({ cursor }) =>
         cursor === 'c1'
           ? [refusal]
           : [page([event('a'), ...(starts.length > 1 ? [event('b')] : [])], 'c1', true)],
       );
       await run(world);
-      expect((await run(world))?.failure).toBe(refusal);
-      world.advance(61 * MINUTE_MS);
+      if (minutes > 0) expect((await run(world))?.failure).toBe(refusal);
+      world.advance(minutes * MINUTE_MS);
       const done = await run(world);
       expect(starts.at(-1)).toEqual({ sinceMs: START_MS - 1_000 });
       expect(done?.report.eventsRead).toBe(1);
@@ -139,7 +141,6 @@ describe('a gap', () => {
       cursor === 'c1' && starts.length === 2 ? [failure('rejected', 400)] : [page([], 'c1', true)],
     );
     await run(world);
-    world.advance(61 * MINUTE_MS);
     world.platform.listing = () => 500;
     await expect(run(world)).rejects.toMatchObject({ kind: 'unavailable' });
     world.platform.listing = () => undefined;
