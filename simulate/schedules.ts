@@ -238,7 +238,7 @@ function workSinceMs(name: string, cloud: Cloud): number {
   const first = (kind: string, shard: number, pageSize: number) =>
     cloud.table.page({ partition: `${kind}#${name}#${shard}`, index: true, pageSize }).items;
   const times = SHARDS.flatMap((shard) => {
-    if (first('walks', shard, 1).length > 0) return [0];
+    if (first('fanOuts', shard, 1).length > 0) return [0];
     if (connection?.['observing'] === true) return [];
     const due = first('groups', shard, 10).filter(({ gsk, paused }) => paused !== true && String(gsk) < '~');
     return due.map(({ gsk }) => Number.parseInt(String(gsk), 10));

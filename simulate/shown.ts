@@ -11,7 +11,7 @@ import { notify } from '../shared/sync/reconcile/notify.ts';
 import type { Cloud } from './cloud.ts';
 import type { Container } from './lambdas.ts';
 import { HOUR_MS, MINUTE_MS } from './life.ts';
-import { judgeShown, type Shown, type Truth, truthOf } from './oracles/shown.ts';
+import { judgeShown, type Shown, type Told, type Truth, truthOf } from './oracles/shown.ts';
 import { queueUrl } from './queues.ts';
 import { between } from './random.ts';
 import { afterSilence } from './silence.ts';
@@ -46,12 +46,6 @@ export function startShowing(cloud: Cloud, seen: Seen, endsMs: number): void {
     });
   again(cloud.nowMs() + between(random, HOUR_MS, AT_LEAST_MS));
   cloud.time.at(endsMs - 20 * MINUTE_MS, () => cloud.start(ask()));
-}
-
-/** What people were told of a subject last. */
-export interface Told {
-  readonly isOver: boolean;
-  readonly atMs: number;
 }
 
 interface Asked {

@@ -43,6 +43,8 @@ export const TEMPERS = {
   feed_twice: [1, DAYS, [10, 50]],
   feed_missing: [1, DAYS, [10, 50]],
   feed_new_kind: [1, DAYS, [10, 50]],
+  feed_malformed: [1, DAYS, [10, 50]],
+  feed_forgets: [1, DAYS],
   refuses_connection: [1, [10, 180], [30, 100]],
 } as const satisfies Readonly<Record<string, TemperRange>>;
 export type Temper = keyof typeof TEMPERS;

@@ -90,7 +90,7 @@ const Uncertain = z.lazy(() =>
 export type Uncertain = Frozen<z.infer<typeof Uncertain>>;
 
 /** A sign that somebody else changed the group on the platform. */
-const Suspect = z.lazy(() =>
+const SuspectedChange = z.lazy(() =>
   z.object({
     version: versionForm.nullable(),
     /** What the activity feed told of it, oldest first; empty where a comparison found it. */
@@ -99,7 +99,7 @@ const Suspect = z.lazy(() =>
     atMs: number,
   }),
 );
-export type Suspect = Frozen<z.infer<typeof Suspect>>;
+export type SuspectedChange = Frozen<z.infer<typeof SuspectedChange>>;
 
 const GroupError = z.lazy(() => z.object({ code: text, message: text, atMs: number }));
 export type GroupError = Frozen<z.infer<typeof GroupError>>;
@@ -113,7 +113,7 @@ const MemberCounts = z.lazy(() => z.object({ wanted: number, applied: number, pe
 export type MemberCounts = Frozen<z.infer<typeof MemberCounts>>;
 
 /** Others undo what we write: how often within the hour that began at `sinceMs` we have put the group right. */
-const Contest = z.lazy(() =>
+const FlapDamping = z.lazy(() =>
   z.object({
     sinceMs: number,
     count: number,
@@ -121,16 +121,16 @@ const Contest = z.lazy(() =>
     seen: stampText.exactOptional(),
   }),
 );
-export type Contest = Frozen<z.infer<typeof Contest>>;
+export type FlapDamping = Frozen<z.infer<typeof FlapDamping>>;
 
-const DeletionWaiver = z.lazy(() => z.object({ policy: z.enum(['report', 'adopt']), seen: stampText }));
-export type DeletionWaiver = Frozen<z.infer<typeof DeletionWaiver>>;
+const AcceptedDeletion = z.lazy(() => z.object({ policy: z.enum(['report', 'adopt']), seen: stampText }));
+export type AcceptedDeletion = Frozen<z.infer<typeof AcceptedDeletion>>;
 
 /** A member whom a batch named, since when they were in where it took them out, and whom to read for them beforehand. */
-const Touched = z.lazy(() =>
+const ChangedMember = z.lazy(() =>
   z.object({ member: text, left: stampText.exactOptional(), role: text.optional() }),
 );
-export type Touched = Frozen<z.infer<typeof Touched>>;
+export type ChangedMember = Frozen<z.infer<typeof ChangedMember>>;
 
 const stamp = stampText.default(STAMP_ZERO);
 
@@ -172,9 +172,9 @@ export const GroupItem = z.lazy(() =>
     hold: Hold.exactOptional(),
     /** Removals that an operator approved while others of the group stay held; stored until a write uses them up. */
     approval: Hold.exactOptional(),
-    suspect: Suspect.exactOptional(),
+    suspectedChange: SuspectedChange.exactOptional(),
     uncertain: Uncertain.exactOptional(),
-    contest: Contest.exactOptional(),
+    flapDamping: FlapDamping.exactOptional(),
     /** When we created the platform group: a 404 soon after is the platform's delay, not a deletion. */
     createdAt: number.exactOptional(),
     /** When the platform first answered 404 for the group, if it has not shown it since. */
@@ -186,13 +186,13 @@ export const GroupItem = z.lazy(() =>
     /** Records of differences that were found before the feed told who made them. */
     unattributed: texts.default([]),
     /** Somebody deleted the platform's group and the policy lets that stand, until the directory says more. */
-    deletionWaiver: DeletionWaiver.exactOptional(),
+    acceptedDeletion: AcceptedDeletion.exactOptional(),
     /**
      * The view of the platform group before, gone or let go of: should it come back, whoever we put there is ours.
      * `isGone`: the rule `existence` ended the link, after a deletion by groupsync or by others. The group is linked again
      * if the platform shows it. `isListed`: a sweep saw it in a list since then.
      */
-    former: z
+    previousLink: z
       .object({
         platformId: platformGroupText,
         view: ViewPointer,
@@ -201,7 +201,7 @@ export const GroupItem = z.lazy(() =>
       })
       .exactOptional(),
     /** A platform group that this one let go of: its claim is still to be ended. */
-    leaving: platformGroupText.exactOptional(),
+    releasedPlatformId: platformGroupText.exactOptional(),
     /** A person let go of this group; only `adopt` takes it back. */
     released: z.boolean().default(false),
     paused: z.boolean().default(false),
@@ -210,16 +210,16 @@ export const GroupItem = z.lazy(() =>
     counts: MemberCounts.exactOptional(),
     lastWriteAt: number.exactOptional(),
     /** With which rev the group came to be in step last, everybody in it being one user of that view, and nobody else. */
-    inStep: z.object({ rev: number, view: intentText }).exactOptional(),
+    inSync: z.object({ rev: number, view: intentText }).exactOptional(),
     /** The name under which another item stands in the index for the group while it is in step. */
-    listed: text.exactOptional(),
+    indexedName: text.exactOptional(),
     /** Whom the next mark after that was about, if that is all that it was about. */
-    touched: z.array(Touched).exactOptional(),
+    changedMembers: z.array(ChangedMember).exactOptional(),
     /** Digest of what a batch said of the group and its members last, all of it stored before the group was marked. */
-    heard: text.exactOptional(),
+    batchDigest: text.exactOptional(),
     /** Names of the newest entries of the group's audit: of a write, and of a person's deed. */
     lastAudit: text.exactOptional(),
-    lastDeed: text.exactOptional(),
+    lastAction: text.exactOptional(),
   }),
 );
 type GroupItem = Frozen<z.infer<typeof GroupItem>>;

@@ -82,9 +82,10 @@ async function wakeChanged(refs: readonly GroupRef[], connection: Connection, po
 
 /** Whether a group is in step with all its members, and the platform shows what we wrote under the version we know. */
 async function isAsLeft(state: Suspicion['state'], connection: Connection, ports: SyncPorts) {
-  const { ref, view, counts, contest, uncertain, suspect, dirtySinceMs } = state;
+  const { ref, view, counts, flapDamping, uncertain, suspectedChange, dirtySinceMs } = state;
   const isSettled =
-    stateName(state) === 'in_sync' && (dirtySinceMs ?? contest ?? uncertain ?? suspect) === undefined;
+    stateName(state) === 'in_sync' &&
+    (dirtySinceMs ?? flapDamping ?? uncertain ?? suspectedChange) === undefined;
   if (!isSettled || view === undefined || counts?.pending !== 0) return false;
   try {
     const [written, { groups }] = await Promise.all([

@@ -42,10 +42,10 @@ const NOT_DELETED = {
  */
 export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'gone' | Decision {
   const { state, nowMs, createSettleMs, listed } = facts;
-  const { former } = state;
+  const { previousLink } = state;
   const missedAtMs = firstNotFoundAtMs(state, nowMs);
   const limits = absenceLimits(createSettleMs);
-  const wasGone = former?.isGone === true && former.platformId === id;
+  const wasGone = previousLink?.isGone === true && previousLink.platformId === id;
   const sinceFirstMs = nowMs - (missedAtMs ?? nowMs);
   if (!wasGone) {
     if (missedAtMs === undefined) return { kind: 'miss', waitMs: limits.apartMs, why: notFoundYet(id) };
@@ -61,7 +61,7 @@ export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'g
       firstNotFoundAtMs: missedAtMs,
       lastNotFoundAtMs: nowMs,
       listing,
-      isDeletionReportedByFeed: tellsOfDeletion(state.suspect?.traces),
+      isDeletionReportedByFeed: tellsOfDeletion(state.suspectedChange?.traces),
       isDeletionAnswered: false,
       wasGone,
     },
@@ -156,9 +156,9 @@ const ownedElsewhere = ({ id }: ListedGroup, { connection, group }: GroupRef): W
 });
 
 /** The platform group that was linked before and counted as gone, as a candidate: if it still exists, a new group is a duplicate. */
-export const previousGroup = ({ former }: GroupState): readonly ListedGroup[] =>
-  former?.isGone === true ? [{ id: former.platformId, spokeId: null }] : [];
+export const previousGroup = ({ previousLink }: GroupState): readonly ListedGroup[] =>
+  previousLink?.isGone === true ? [{ id: previousLink.platformId, spokeId: null }] : [];
 
 /** The same for a directory group that needs no new platform group: only after a sweep has seen it in a list. */
 export const listedAgain = (state: GroupState): readonly ListedGroup[] =>
-  state.former?.isListed === true ? previousGroup(state) : [];
+  state.previousLink?.isListed === true ? previousGroup(state) : [];

@@ -4,13 +4,13 @@ import type { Difference } from '../domain/drift.ts';
 import { hasDeparted } from '../domain/group.ts';
 import type { GroupField } from '../domain/group-fields.ts';
 import {
-  type Contest,
+  type FlapDamping,
   type GroupState,
   type Intent,
   type MemberCounts,
   READS_BEHIND_MS,
   type SettledState,
-  type Suspect,
+  type SuspectedChange,
 } from '../domain/group-state.ts';
 import type { Hold } from '../domain/hold.ts';
 import type { IntentId, PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
@@ -143,7 +143,7 @@ export function decide(facts: Facts): Decision {
     return state.hold?.decision.kind === 'waiting' ? dropHold('hold') : settle('excluded');
   const rest = decideRest(facts);
   if (rest !== undefined) return rest;
-  if (state.suspect !== undefined) return decideLook(facts) ?? clear(facts);
+  if (state.suspectedChange !== undefined) return decideLook(facts) ?? clear(facts);
   return decideWanted(facts, treatment);
 }
 
@@ -179,36 +179,41 @@ const isSameName = (group: ObservedGroup, name: string) => foldName(group.name) 
  */
 function decideRest(facts: Facts): Decision | undefined {
   const { state, nowMs, wanted, views } = facts;
-  const { contest, suspect, hold, approval } = state;
-  if (contest === undefined || contest.count <= RESTORED_AT_ONCE || nowMs >= contest.sinceMs + HOUR_MS)
+  const { flapDamping, suspectedChange, hold, approval } = state;
+  if (
+    flapDamping === undefined ||
+    flapDamping.count <= RESTORED_AT_ONCE ||
+    nowMs >= flapDamping.sinceMs + HOUR_MS
+  )
     return undefined;
-  if (isAsked(suspect) || hold?.decision.kind === 'approved' || approval) return undefined;
+  if (isAsked(suspectedChange) || hold?.decision.kind === 'approved' || approval) return undefined;
   if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] };
-  if (newnessOf(state, wanted).newest > (contest.seen ?? STAMP_ZERO)) return undefined;
+  if (newnessOf(state, wanted).newest > (flapDamping.seen ?? STAMP_ZERO)) return undefined;
   const { users } = wanted.group ?? NO_USERS;
   const current = views.base && withUnwanted(views.base, users);
   const hasLeaver = [...(current?.users ?? [])].some(([user, isOurs]) => isOurs && !users.has(user));
   // Whom somebody else put in is no leaver, and whom the guard holds back leaves no sooner for another write.
   if (hasLeaver && hold === undefined && treatmentOf(facts).mode === 'sync') return undefined;
-  return { kind: 'wait', waitMs: contest.sinceMs + HOUR_MS - nowMs, why: CONTESTED };
+  return { kind: 'wait', waitMs: flapDamping.sinceMs + HOUR_MS - nowMs, why: CONTESTED };
 }
 
 /** A person who asks expects no version: they may know better than our view. */
-const isAsked = (suspect: Suspect | undefined): boolean => suspect?.version === null;
+const isAsked = (suspectedChange: SuspectedChange | undefined): boolean => suspectedChange?.version === null;
 
 /**
  * The restoration that follows, counted. One that has to rest remembers how new the directory's word is that was written
  * before: what is not written yet does not wait, nor does the one restoration of an hour.
  */
-function contestAfter({ state, nowMs, wanted, views }: Facts, shown: ObservedGroup): Contest | Question {
-  const { contest, suspect, lastWriteAtMs = 0 } = state;
-  const ageMs = nowMs - (contest?.sinceMs ?? 0);
-  if (contest === undefined || ageMs >= 2 * HOUR_MS || isAsked(suspect)) return { sinceMs: nowMs, count: 1 };
+function contestAfter({ state, nowMs, wanted, views }: Facts, shown: ObservedGroup): FlapDamping | Question {
+  const { flapDamping, suspectedChange, lastWriteAtMs = 0 } = state;
+  const ageMs = nowMs - (flapDamping?.sinceMs ?? 0);
+  if (flapDamping === undefined || ageMs >= 2 * HOUR_MS || isAsked(suspectedChange))
+    return { sinceMs: nowMs, count: 1 };
   const isSame = ageMs < HOUR_MS;
-  const isRested = !isSame && contest.count > RESTORED_AT_ONCE;
-  if (isRested && lastWriteAtMs < contest.sinceMs + HOUR_MS) return contest;
-  const count = isSame ? contest.count + 1 : isRested ? contest.count : 1;
-  const sinceMs = isSame ? contest.sinceMs : nowMs;
+  const isRested = !isSame && flapDamping.count > RESTORED_AT_ONCE;
+  if (isRested && lastWriteAtMs < flapDamping.sinceMs + HOUR_MS) return flapDamping;
+  const count = isSame ? flapDamping.count + 1 : isRested ? flapDamping.count : 1;
+  const sinceMs = isSame ? flapDamping.sinceMs : nowMs;
   if (count <= RESTORED_AT_ONCE) return { sinceMs, count };
   if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
   const { base } = views ?? {};
@@ -368,10 +373,11 @@ function decideUnreadable(facts: Facts, look: ObservedGroup): Decision {
 }
 
 /** Whoever asked has what rests written as well. */
-const clear = ({ look, nowMs, state: { contest, suspect } }: Facts): Decision => ({
+const clear = ({ look, nowMs, state: { flapDamping, suspectedChange } }: Facts): Decision => ({
   kind: 'clear',
   observed: look as ObservedGroup,
-  contest: contest !== undefined && isAsked(suspect) ? { sinceMs: nowMs, count: 0 } : undefined,
+  flapDamping:
+    flapDamping !== undefined && isAsked(suspectedChange) ? { sinceMs: nowMs, count: 0 } : undefined,
 });
 
 /**
@@ -405,13 +411,13 @@ export function decideForeign(
     ...(isSpokeIdGone ? { spokeId: null } : {}),
   };
   const isRestored = differences.some((one) => endingOf(one, facts.state, facts.settings) === 'restore');
-  const contest = isRestored ? contestAfter(facts, observed) : undefined;
-  if (contest !== undefined && 'kind' in contest) return contest;
+  const flapDamping = isRestored ? contestAfter(facts, observed) : undefined;
+  if (flapDamping !== undefined && 'kind' in flapDamping) return flapDamping;
   const explained = weightOf(foreignDifferences(before, all, { isSpokeIdGone })) - weightOf(differences);
   const landed = explained > 0 ? uncertain?.write : undefined;
   const absorb = (view: View): Absorb => ({
     kind: 'absorb',
-    ...{ observed, view, differences, intent, landed, contest },
+    ...{ observed, view, differences, intent, landed, flapDamping },
   });
   if (policy === 'restore' || differences.length === 0) return absorb(shown);
   if (facts.wanted === undefined) return { kind: 'read', what: ['wanted'] };
@@ -598,7 +604,7 @@ const isNameTaken = ({ rejected, views }: Facts): boolean =>
 /** A group that is to be made may be there already. */
 function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Decision {
   const { listed, settings, state } = facts;
-  const { former } = state;
+  const { previousLink } = state;
   // A list from before our last write of the group may lack the platform group that this one has let go of since.
   const ageMs = Math.min(LISTING_AGE_MS, Math.max(0, facts.nowMs - (state.lastWriteAtMs ?? 0)));
   if (listed === undefined || listed.ageMs > ageMs) return { kind: 'list', ageMs };
@@ -612,7 +618,13 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
   const absence = isUnproven ? decideAbsence(facts, undefined) : 'gone';
   if (absence !== 'gone') return absence;
   // A wrong route lists no group: what this one had before is there all the same, and not what is made now.
-  return { kind: 'write', plan, known: former ? [...known, former.platformId] : known, ...odd, ...guarded };
+  return {
+    kind: 'write',
+    plan,
+    known: previousLink ? [...known, previousLink.platformId] : known,
+    ...odd,
+    ...guarded,
+  };
 }
 
 /** What an earlier creation of ours made after all, though it was looked for in vain. */
@@ -640,11 +652,11 @@ const isAnybodyBarred = ({ barred = new Set(), views }: Facts, { group }: Wanted
 
 /** Somebody deleted the platform's group, the policy let that stand, and the directory has not spoken since. */
 function isLeftDeleted({ state }: Facts, wanted: Wanted): boolean {
-  const { deletionWaiver, registers } = state;
-  if (deletionWaiver === undefined || wanted.state !== 'present') return false;
+  const { acceptedDeletion, registers } = state;
+  if (acceptedDeletion === undefined || wanted.state !== 'present') return false;
   if (state.platformId !== undefined) return false;
-  const word = deletionWaiver.policy === 'adopt' ? registers.upserted : newnessOf(state, wanted).newest;
-  return word <= deletionWaiver.seen;
+  const word = acceptedDeletion.policy === 'adopt' ? registers.upserted : newnessOf(state, wanted).newest;
+  return word <= acceptedDeletion.seen;
 }
 
 /** Of a platform group that is let go of nothing is held any more. */
@@ -738,9 +750,11 @@ function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decisi
 }
 
 /** Nobody is to go. A platform group that answers 404 may be there again, and with it whoever was held in it. */
-function isHoldOver({ state: { hold, approval, platformId, former }, nowMs }: Facts): boolean {
+function isHoldOver({ state: { hold, approval, platformId, previousLink }, nowMs }: Facts): boolean {
   const held = hold ?? approval;
-  return held !== undefined && (platformId !== undefined || former?.isGone !== true || isOver(held, nowMs));
+  return (
+    held !== undefined && (platformId !== undefined || previousLink?.isGone !== true || isOver(held, nowMs))
+  );
 }
 
 /**

@@ -2,8 +2,8 @@ import type { DriftPolicy } from '../contract/settings.ts';
 import type { Difference } from '../domain/drift.ts';
 import type { GroupField } from '../domain/group-fields.ts';
 import type {
-  Contest,
-  DeletionWaiver,
+  FlapDamping,
+  AcceptedDeletion,
   GroupError,
   GuardRecord,
   Intent,
@@ -70,7 +70,11 @@ export type Decision =
   /** Another client changed the group: the change is reported first, then stored as the group's view. */
   | Absorb
   /** The group is as our last write left it, so the suspected external change did not happen. */
-  | { readonly kind: 'clear'; readonly observed: ObservedGroup; readonly contest: Contest | undefined }
+  | {
+      readonly kind: 'clear';
+      readonly observed: ObservedGroup;
+      readonly flapDamping: FlapDamping | undefined;
+    }
   /** There is no platform group to read, so the suspected external change is dropped. */
   | { readonly kind: 'forget' }
   /** The first 404 for the group. */
@@ -80,7 +84,7 @@ export type Decision =
       readonly kind: 'unlink';
       readonly id: PlatformGroupId;
       readonly difference: Difference | undefined;
-      readonly waiver: DeletionWaiver | undefined;
+      readonly waiver: AcceptedDeletion | undefined;
       /** Our own deletion that earlier reads did not show, and that has happened since. */
       readonly landed?: Intent | undefined;
     }
@@ -138,7 +142,7 @@ export interface Absorb {
   /** Our own earlier write that earlier reads did not show, and that has happened since. */
   readonly landed: Intent | undefined;
   /** How often this happens. */
-  readonly contest: Contest | undefined;
+  readonly flapDamping: FlapDamping | undefined;
 }
 
 export interface Write {

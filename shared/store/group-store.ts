@@ -57,13 +57,13 @@ const removedBy = (
 ): readonly string[] => [
   'intent',
   'intentId',
-  'deletionWaiver',
+  'acceptedDeletion',
   MISSED,
   ...(settled === undefined ? ['settled'] : []),
   ...(driftClosed === true ? ['openDrift'] : []),
   ...(isCertain === true ? ['uncertain'] : []),
   ...(hasRemoved === true ? ['reportedFailure'] : []),
-  ...(platform === undefined ? LINK : ['takeOver', 'former']),
+  ...(platform === undefined ? LINK : ['takeOver', 'previousLink']),
   ...usedUp(seen, consumedHold),
   ...refusalExplainedBy(found),
 ];
@@ -187,10 +187,10 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
     async flip(ref, flip) {
       const { seen, platform } = flip;
       const { platformId, view } = seen;
-      const former = platformId && view && { platformId, view: { ...view }, isGone: true };
+      const previousLink = platformId && view && { platformId, view: { ...view }, isGone: true };
       const written: Change = {
         set: {
-          ...(platform === undefined ? former && { former } : linkAttributes(platform)),
+          ...(platform === undefined ? previousLink && { previousLink } : linkAttributes(platform)),
           ...(flip.createdAtMs === undefined ? {} : { createdAt: flip.createdAtMs }),
           ...foundBeside(seen, flip.found),
           ...(flip.settled === undefined ? {} : { settled: flip.settled }),
@@ -217,20 +217,24 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
     async absorb(seen, platform, found) {
       const isNews = platform?.view.id !== seen.view?.id;
-      const answered = seen.suspect === undefined ? [] : ['suspect', 'suspectAt'];
+      const answered = seen.suspectedChange === undefined ? [] : ['suspectedChange', 'suspectedChangeAt'];
       const foundNow = foundBeside(seen, found);
       const { platformId, view } = seen;
       const { isGone = false } = found ?? {};
-      const former = platformId && view && { platformId, view: { ...view }, isGone };
+      const previousLink = platformId && view && { platformId, view: { ...view }, isGone };
       const how: Change =
         platform === undefined
           ? {
-              set: { ...foundNow, ...(platformId && { leaving: platformId }), ...(former && { former }) },
+              set: {
+                ...foundNow,
+                ...(platformId && { releasedPlatformId: platformId }),
+                ...(previousLink && { previousLink }),
+              },
               remove: [...LINK, MISSED, ...answered],
             }
           : {
               set: { ...linkAttributes(platform), ...(isNews ? { takeOver: true } : {}), ...foundNow },
-              remove: [MISSED, 'former', 'deletionWaiver', ...answered, ...refusalExplainedBy(found)],
+              remove: [MISSED, 'previousLink', 'acceptedDeletion', ...answered, ...refusalExplainedBy(found)],
             };
       const absorbed = await change(seen.ref, how, all(unsettledSince(seen), suspectIsAs(seen)));
       if (absorbed.written && isNews && platform !== undefined)
@@ -239,15 +243,15 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
     },
 
     noteListed: (seen, dirty) => {
-      const { former } = seen;
-      if (former === undefined) return Promise.resolve(false);
-      const listed = { ...former, view: plain(former.view), isListed: true };
-      const isAsSeen = all(equal('former.platformId', former.platformId), missing('platformId'));
-      return update(seen.ref, dirtying(seen.ref, dirty, { set: { former: listed } }), isAsSeen);
+      const { previousLink } = seen;
+      if (previousLink === undefined) return Promise.resolve(false);
+      const listed = { ...previousLink, view: plain(previousLink.view), isListed: true };
+      const isAsSeen = all(equal('previousLink.platformId', previousLink.platformId), missing('platformId'));
+      return update(seen.ref, dirtying(seen.ref, dirty, { set: { previousLink: listed } }), isAsSeen);
     },
 
     async settle(seen, settled, { counts, driftClosed, calledMs, againAtMs, failing }) {
-      const { isListed, ...former } = seen.former ?? {};
+      const { isListed, ...previousLink } = seen.previousLink ?? {};
       const { set, remove } =
         againAtMs === undefined
           ? await ending(table, seen, seen.view, { settled, counts, failing })
@@ -261,7 +265,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
             calledMs,
             counts: { ...counts },
             ...set,
-            ...(isListed && { former: plain(former) }),
+            ...(isListed && { previousLink: plain(previousLink) }),
           },
           remove: [...remove, ...certain, MISSED, ...(driftClosed ? ['openDrift'] : [])],
         },
@@ -277,13 +281,13 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
     suspect: (seen, suspicion, dirty) => {
       const { version, atMs } = suspicion;
-      const suspect = { version, atMs, traces: suspicion.traces.map((trace) => ({ ...trace })) };
+      const suspectedChange = { version, atMs, traces: suspicion.traces.map((trace) => ({ ...trace })) };
       return update(
         seen.ref,
         {
-          ...dirtying(seen.ref, dirty, { set: { suspect, suspectAt: atMs } }),
+          ...dirtying(seen.ref, dirty, { set: { suspectedChange, suspectedChangeAt: atMs } }),
           // Whoever changes it there again and again has no more calls made for that.
-          ...(version === null && suspect.traces.length === 0 ? {} : { remove: ['failedAt'] }),
+          ...(version === null && suspectedChange.traces.length === 0 ? {} : { remove: ['failedAt'] }),
         },
         all(equal('platformId', seen.platformId ?? ''), suspectIsAs(seen)),
       );
@@ -305,10 +309,10 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
           remove: [
             'released',
             'createdAt',
-            'deletionWaiver',
-            'suspect',
-            'suspectAt',
-            'former',
+            'acceptedDeletion',
+            'suspectedChange',
+            'suspectedChangeAt',
+            'previousLink',
             'refusedFields',
             MISSED,
           ],

@@ -51,8 +51,8 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
     return { isWhole: !heads.includes(undefined), keys: names.map((name) => viewBucketKey(ref, name)) };
   };
   const isLitter = async (state: GroupState) => {
-    const { ref, view, intent, former, uncertain } = state;
-    const ours = [view, intent?.change, former?.view, uncertain?.change, uncertain?.write?.change];
+    const { ref, view, intent, previousLink, uncertain } = state;
+    const ours = [view, intent?.change, previousLink?.view, uncertain?.change, uncertain?.write?.change];
     const pointers = ours.filter((pointer) => pointer !== undefined);
     // A head that is gone was another worker's to discard, and what the view after it took over is not known here.
     const { isWhole, keys } = await bucketsOf(ref, pointers);

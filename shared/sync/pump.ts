@@ -128,7 +128,7 @@ async function resumeWalks(connection: ConnectionName, ports: PumpPorts, alone: 
       await alone(`user ${member}`, async () => {
         // As in ingest: groups hear of the user, are woken, and only then does the walk end.
         const user = (await ports.users.read(connection, [member])).get(member);
-        if (user?.walk !== undefined) await walkAndWake(connection, user, ports);
+        if (user?.fanOut !== undefined) await walkAndWake(connection, user, ports);
         resumed += 1;
       });
       if (resumed >= PUMP_WALKS) return resumed;

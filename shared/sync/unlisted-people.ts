@@ -46,7 +46,7 @@ export async function askUnlisted(
   // Another role of the same user would keep the user in until a later run asked for it too.
   const others = await otherRolesOf([...known.values()], connection, people);
   const unlistedRoles = [...known.values(), ...others.filter(({ role }) => !listed.has(role))];
-  const inGroups = unlistedRoles.filter((one) => mayBeMember(one, settings) || one.unheard);
+  const inGroups = unlistedRoles.filter((one) => mayBeMember(one, settings) || one.fanOutDue);
   const roles = inGroups.map(({ role }) => role).sort(compareText);
   const outcomes = await atOnce(ASKED_IN_FLIGHT, stretchOf(roles, nowMs), (role) =>
     platform

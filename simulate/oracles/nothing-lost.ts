@@ -88,7 +88,7 @@ function judgeRubbish({ seen, nowMs, accuse }: Sight, { name }: Sighted): void {
 }
 
 function judgeWalk({ seen, accuse }: Sight, { name }: Sighted, member: string): void {
-  if (storedUser(seen, name, member)?.walk === undefined) return;
+  if (storedUser(seen, name, member)?.fanOut === undefined) return;
   const sentence = `Expected every walk over a user's groups to end, but that of ${member} is still open.`;
   accuse('nothing_lost', 'open_walk', { connection: name }, sentence);
 }

@@ -1,9 +1,14 @@
 import type { Finding } from '../../shared/domain/notice.ts';
 import type { Levels } from '../../shared/sync/reconcile/levels.ts';
 import { DAY_MS, MINUTE_MS, START_MS } from '../life.ts';
-import type { Told } from '../shown.ts';
 import type { Seen } from '../world.ts';
 import { partitionOf, readItem, type StoredGroup, type StoredMember } from './stored.ts';
+
+/** What people were told of a subject last. */
+export interface Told {
+  readonly isOver: boolean;
+  readonly atMs: number;
+}
 
 /** What an operator is shown of one connection, by the product's lists. */
 export interface Shown {

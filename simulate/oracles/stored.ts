@@ -36,7 +36,7 @@ export interface StoredMember {
   readonly stamp: string;
   readonly pendingCause?: string;
   readonly floor?: string;
-  readonly walk?: number;
+  readonly fanOut?: number;
   readonly role?: string;
 }
 

@@ -18,7 +18,8 @@ const SEEN_THROUGH = new Set<Temper>([
 
 /** Tempers that keep nobody from writing: the group of a stranger, and the feed. */
 const HARMLESS = new Set<Temper>([
-  ...(['list_shows_odd_group', 'feed_twice', 'feed_missing', 'feed_new_kind'] as const),
+  ...(['list_shows_odd_group', 'feed_twice', 'feed_missing'] as const),
+  ...(['feed_new_kind', 'feed_malformed', 'feed_forgets'] as const),
 ]);
 
 interface Memory {

@@ -25,6 +25,8 @@ interface Parts {
 /** Specification, "Limits". */
 const WINDOW_MS = 90 * 86_400_000;
 const MOST_EVENTS = 1_000;
+/** Statuses of a refused cursor. */
+const FORGOTTEN = [400, 403, 404, 410, 422, 500, 503] as const;
 /** Kinds of events and initiators that the specification does not list. */
 const NEW_KIND = { event_type: 'EXTERNAL_GROUP_RESHUFFLED', initiator: { type: 'ROBOT' } };
 
@@ -39,6 +41,8 @@ export const refusal = (status: number, headers?: Answer['headers']): Answer => 
 export function createAnswers(options: PlatformOptions, { tempers, groups, people, tokens }: Parts) {
   const { company, clock, traits, chronicle } = options;
   const random = options.random.fork('answers');
+  const malformed = new Set<number>();
+  let forgotten = { beforeMs: 0, status: 0 };
 
   const textOf = remembered(({ id, name, spokeId, users, version }) =>
     JSON.stringify({ id, name, spokeId: traits.echoSpokeId ? spokeId : null, users, version }),
@@ -125,6 +129,7 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
   const activity = (query: URLSearchParams): Answer => {
     const { log } = groups;
     const [next, start] = [query.get('next'), query.get('startDate')];
+    if (isForgotten(next)) return refusal(forgotten.status);
     const oldestMs = clock() - WINDOW_MS;
     const startMs = start === null ? oldestMs : Date.parse(start);
     const position = next === null ? firstAtOrAfter(log, startMs) : Number.parseInt(next, 10);
@@ -134,16 +139,31 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
     const page = feedPage(log, { position, untilMs, limit });
     if (page.isEnd && page.position < log.length) chronicle.fired('trait:feedLagMs');
     const events = page.entries.flatMap(({ entry, sequence }) =>
-      bent(activityEvent(entry, { id: `${company}-e${sequence}`, company }, people.byUserId)),
+      bent(activityEvent(entry, { id: `${company}-e${sequence}`, company }, people.byUserId), sequence),
     );
     const cursor = page.position === position && next !== null ? next : `${page.position}@${clock()}`;
     const ending = page.isEnd ? endOfFeed(traits.endOfFeed, cursor) : { next: cursor };
     return json(feedEnvelope({ events, ...ending }, traits.feedEnvelope, traits.emptyFeedPage));
   };
 
-  /** One event as this feed shows it: not at all, twice, or of a kind that nobody listed. */
-  const bent = (event: ReturnType<typeof activityEvent>): readonly unknown[] => {
+  /** Cursors from before the fault began are refused for good, each time with the same status. */
+  const isForgotten = (cursor: string | null): boolean => {
+    const sinceMs = tempers.find('feed_forgets')?.sinceMs ?? 0;
+    if (sinceMs > forgotten.beforeMs) forgotten = { beforeMs: sinceMs, status: random.pick(FORGOTTEN) };
+    const isOld = Number(cursor?.split('@')[1]) < forgotten.beforeMs;
+    return isOld && tempers.fire('feed_forgets');
+  };
+
+  /** One event as this feed shows it: not at all, malformed for good, twice, or of a kind that nobody listed. */
+  const bent = (event: ReturnType<typeof activityEvent>, sequence: number): readonly unknown[] => {
     if (tempers.strikes('feed_missing')) return [];
+    if (malformed.has(sequence) || tempers.strikes('feed_malformed')) {
+      malformed.add(sequence);
+      const { id, subjects, ...rest } = event;
+      const withoutId = { ...rest, subjects };
+      const withOddSubjects = { id, ...rest, subjects: [null, { type: 'GROUP', instance: '' }, ...subjects] };
+      return [[null, 'removed', withoutId, withOddSubjects][sequence % 4]];
+    }
     const shown = { ...event, ...(tempers.strikes('feed_new_kind') ? NEW_KIND : {}) };
     return tempers.strikes('feed_twice') ? [shown, shown] : [shown];
   };

@@ -125,7 +125,7 @@ describe('explain', () => {
     const { world, tell, explain } = await company();
     const { people } = world.onlooker;
     const cid = { role: roleId('cid'), state: 'ACTIVE', values: new Map([['workEmail', 'cid@acme.test']]) };
-    await people.save(CONNECTION, { ...cid, unheard: false }, undefined);
+    await people.save(CONNECTION, { ...cid, fanOutDue: false }, undefined);
     await world.onlooker.hire([{ role: 'dan', email: 'dan@acme.test', state: 'HIRED' }]);
     await tell({ snapshot: 'g', of: ['cid', 'dan'] });
     expect(await explain('cid')).toMatchObject({

@@ -47,7 +47,7 @@ describe('sync', () => {
     expect((await sync('g')).synced).toMatchObject([{ group: 'g', state: 'in_sync' }]);
     const [after] = await world.ports.groups.readMany([world.refOf('g')]);
     // That somebody asked is on record.
-    expect(after).toEqual({ ...before, lastDeed: expect.any(String) });
+    expect(after).toEqual({ ...before, lastAction: expect.any(String) });
     // A read that lacks users within a minute of our own write proves nothing.
     world.clock.ms += 60_000;
     world.platform.changeAsOther(id, { users: ['u-ann'] });
@@ -118,7 +118,7 @@ describe('sync', () => {
     const before = world.platform.writes.length;
     expect((await sync('g')).synced).toMatchObject([{ state: 'in_sync' }]);
     expect(world.platform.writes).toHaveLength(before);
-    expect(await world.ports.groups.read(world.refOf('g'))).not.toHaveProperty('suspect');
+    expect(await world.ports.groups.read(world.refOf('g'))).not.toHaveProperty('suspectedChange');
   });
 
   it('leaves a group that the settings exclude, and makes one that has no platform group yet', async () => {
@@ -128,7 +128,7 @@ describe('sync', () => {
     await world.save();
     const [{ state: g } = {}, { state: h } = {}] = (await sync('g', 'h')).synced;
     expect([g, h]).toEqual(['excluded', 'in_sync']);
-    expect(await world.ports.groups.read(world.refOf('g'))).not.toHaveProperty('suspect');
+    expect(await world.ports.groups.read(world.refOf('g'))).not.toHaveProperty('suspectedChange');
     expect(world.platform.groups.size).toBe(2);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
-import type { Contest, GroupState, Intent, Suspect } from '../../shared/domain/group-state.ts';
+import type { FlapDamping, GroupState, Intent, SuspectedChange } from '../../shared/domain/group-state.ts';
 import type { Hold } from '../../shared/domain/hold.ts';
 import {
   connectionName,
@@ -90,7 +90,7 @@ const intent: Intent = {
   platformId: platformGroupId('p'),
   versionBefore: versionToken('v1'),
 };
-const suspect = { version: versionToken('v2'), traces: [], atMs: NOW_MS };
+const suspectedChange = { version: versionToken('v2'), traces: [], atMs: NOW_MS };
 const REMOVED = { id: 'e', initiator: 'ROLE', type: 'EXTERNAL_GROUP_REMOVE', at: null };
 const base: Facts = {
   nowMs: NOW_MS,
@@ -108,9 +108,9 @@ const FORMER = {
   platformId: platformGroupId('p'),
   view: { id: intentId('i0'), size: 1 },
 };
-const LET_GO: GroupState = { ...unlinked(state()), former: FORMER };
-const LOST: GroupState = { ...LET_GO, former: { ...FORMER, isGone: true } };
-const LISTED_AGAIN: GroupState = { ...LET_GO, former: { ...FORMER, isGone: true, isListed: true } };
+const LET_GO: GroupState = { ...unlinked(state()), previousLink: FORMER };
+const LOST: GroupState = { ...LET_GO, previousLink: { ...FORMER, isGone: true } };
+const LISTED_AGAIN: GroupState = { ...LET_GO, previousLink: { ...FORMER, isGone: true, isListed: true } };
 
 const ABSENT = wanted('', { state: 'absent', group: undefined });
 const DEPARTS = { state: state({ registers: DEPARTED }), wanted: ABSENT };
@@ -129,7 +129,7 @@ const EXCLUDED = { kind: 'settle', as: 'excluded', counts: { wanted: 0, applied:
 const ADOPT_Q = { kind: 'adopt', candidate: { id: 'q' } };
 const NEVER_ADOPTS = settingsWith({ adoptExisting: 'never' });
 const WATCHED = settingsWith({ groups: { policies: [{ match: '*', mode: 'report' }] } });
-const SUSPECTED = { state: state({ suspect }) };
+const SUSPECTED = { state: state({ suspectedChange }) };
 const NONE = { listed: listing() };
 const Q = { listed: listing(shown('a', { id: 'q' })) };
 const uncertainly = (over: Partial<Intent>, untilMs = NOW_MS + 1) => {
@@ -265,7 +265,7 @@ describe('decide', () => {
     ['is left out by the settings', { settings: settingsWith({ groups: { exclude: ['Eng'] } }) }, EXCLUDED],
     ['has no name', { wanted: { ...ABSENT, state: 'unnamed' } }, { as: 'unnamed', ending: 'open' }],
     ['is under suspicion: it is looked at', SUSPECTED, { kind: 'look' }],
-    ['is suspected in vain', { ...SUSPECTED, look: shown('a') }, { kind: 'clear', contest: undefined }],
+    ['is suspected in vain', { ...SUSPECTED, look: shown('a') }, { kind: 'clear', flapDamping: undefined }],
     ['has a view that cannot be read', { views: views(undefined, { isUnreadable: true }) }, { kind: 'look' }],
     ['may be overwritten', { wanted: wanted('ab'), patchHonoursVersion: false }, { kind: 'look' }],
     ['would be deleted: it is looked at first', DEPARTS, { kind: 'look' }],
@@ -282,7 +282,7 @@ describe('decide', () => {
     [
       'was changed, but is only watched',
       { ...SUSPECTED, look: changed('ax'), settings: WATCHED },
-      { contest: undefined },
+      { flapDamping: undefined },
     ],
     ['shows no spokeId', { ...SUSPECTED, look: unechoed }, { kind: 'list', ageMs: 5_000 }],
     ['may differ', waived('report'), { kind: 'settle', as: 'in_sync' }],
@@ -466,7 +466,7 @@ describe('decide', () => {
   });
   const APPROVED = { decision: { kind: 'approved', by: '', reason: '', atMs: 0 } } as const;
   const gone = (seen: number, policy: 'report' | 'adopt', spoken = 1) => ({
-    ...{ state: unlinked(state({ deletionWaiver: { policy, seen: stampAt(seen) } })), ...NO_BASE },
+    ...{ state: unlinked(state({ acceptedDeletion: { policy, seen: stampAt(seen) } })), ...NO_BASE },
     settings: settingsWith({ drift: policy }),
     wanted: wanted('a', {
       registers: [{ member: memberId('a'), value: 'present', stamp: stampAt(spoken) }],
@@ -475,12 +475,15 @@ describe('decide', () => {
   const late = (minutes: number, over: Partial<GroupState>, ...listed: readonly ObservedGroup[]) => ({
     ...{
       look: 'gone' as const,
-      state: state({ suspect, missedAtMs: NOW_MS - minutes * MINUTE_MS, ...over }),
+      state: state({ suspectedChange, missedAtMs: NOW_MS - minutes * MINUTE_MS, ...over }),
     },
     listed: { ...listing(...listed), showsManaged: true },
   });
   const departed = { registers: DEPARTED };
-  const fight = { suspect: { ...suspect, version: null }, contest: { sinceMs: NOW_MS, count: 2 } };
+  const fight = {
+    suspectedChange: { ...suspectedChange, version: null },
+    flapDamping: { sinceMs: NOW_MS, count: 2 },
+  };
   it.each<[string, Partial<Facts>, Record<string, unknown>]>([
     ['a refused name that nobody else has', named(shown('a'), shown('', { id: 'q', name: 'X' })), AGAIN],
     ['… that another has', named(other), waits('name_in_use')],
@@ -492,7 +495,7 @@ describe('decide', () => {
     ['refused after another trouble', { ...refused, state: state({ lastError }) }, AGAIN],
     [
       'another version, just after our own write',
-      { state: state({ suspect, lastWriteAtMs: NOW_MS - 1_000 }), look: changed('a') },
+      { state: state({ suspectedChange, lastWriteAtMs: NOW_MS - 1_000 }), look: changed('a') },
       { ...waits('waiting'), waitMs: 59_000 },
     ],
     [
@@ -500,7 +503,11 @@ describe('decide', () => {
       { ...refused, look: changed('ab'), state: state({ lastWriteAtMs: NOW_MS - 1 }) },
       waits('waiting'),
     ],
-    ['a suspicion of no group', { ...UNLINKED, state: unlinked(state({ suspect })) }, { kind: 'forget' }],
+    [
+      'a suspicion of no group',
+      { ...UNLINKED, state: unlinked(state({ suspectedChange })) },
+      { kind: 'forget' },
+    ],
     [
       'a 404 that was none',
       { wanted: ABSENT, state: state({ ...departed, missedAtMs: 1 }), look: shown('a') },
@@ -508,10 +515,14 @@ describe('decide', () => {
     ],
     [
       'a fight that is not read',
-      { state: state({ ...fight, suspect }), look: changed('ax'), wanted: undefined },
+      { state: state({ ...fight, suspectedChange }), look: changed('ax'), wanted: undefined },
       { kind: 'read' },
     ],
-    ['a person who asks in a fight', { state: state(fight), look: shown('a') }, { contest: { count: 0 } }],
+    [
+      'a person who asks in a fight',
+      { state: state(fight), look: shown('a') },
+      { flapDamping: { count: 0 } },
+    ],
     [
       'a deletion that lands late',
       late(2, uncertainly({ action: 'delete' }), other),
@@ -549,13 +560,13 @@ describe('decide', () => {
     expect(decide(facts(over))).toMatchObject(expected);
   });
 
-  const told = { ...suspect, traces: [REMOVED] };
-  const missed = (minutes: number) => state({ suspect, missedAtMs: NOW_MS - minutes * MINUTE_MS });
+  const told = { ...suspectedChange, traces: [REMOVED] };
+  const missed = (minutes: number) => state({ suspectedChange, missedAtMs: NOW_MS - minutes * MINUTE_MS });
   const UNLINK = { kind: 'unlink' };
   const LATER = { kind: 'wait', waitMs: undefined };
   const OTHERS = { ...listing(other), showsManaged: true };
   it.each<[string, Partial<Facts>, Record<string, unknown>]>([
-    ['just made: waits', { state: state({ suspect, createdAtMs: NOW_MS - 1 }) }, waits('waiting')],
+    ['just made: waits', { state: state({ suspectedChange, createdAtMs: NOW_MS - 1 }) }, waits('waiting')],
     ['for the first time: noted', SUSPECTED, { kind: 'miss', waitMs: MINUTE_MS }],
     ['again within the minute: waits', { state: missed(0.5) }, { kind: 'wait', waitMs: MINUTE_MS / 2 }],
     ['later: the list is asked', { state: missed(2) }, { kind: 'list' }],
@@ -585,12 +596,12 @@ describe('decide', () => {
     ],
     [
       'and may stay deleted, as the feed tells',
-      { state: { ...missed(2), suspect: told }, ...NONE, settings: REPORT },
+      { state: { ...missed(2), suspectedChange: told }, ...NONE, settings: REPORT },
       { ...UNLINK, waiver: { policy: 'report' } },
     ],
     [
       'and departs, as the feed tells',
-      { state: { ...missed(2), registers: DEPARTED, suspect: told }, ...NONE },
+      { state: { ...missed(2), registers: DEPARTED, suspectedChange: told }, ...NONE },
       UNLINK,
     ],
     [
@@ -609,7 +620,7 @@ describe('decide', () => {
 
   it('does not take its own late write for a change of another client: an addition, a removal or a name', () => {
     const uncertain = { write: intent, names: ['Eng  x'], spokeIds: ['g'], untilMs: NOW_MS + 1 };
-    const late = { state: state({ suspect, uncertain }), settings: settingsWith({ drift: 'adopt' }) };
+    const late = { state: state({ suspectedChange, uncertain }), settings: settingsWith({ drift: 'adopt' }) };
     const change = (added: string, removed: string) => ({
       uncertain: { added: new Set([...added].map(user)), removed: new Set([...removed].map(user)) },
     });
@@ -617,7 +628,7 @@ describe('decide', () => {
     const expected = { differences: [], view: { users: view('ab').users }, landed: intent };
     expect(decide(facts({ ...late, ...added }))).toMatchObject(expected);
     const unlanded = facts({ ...late, views: views(view('a'), change('', '')), look: changed('ax') });
-    expect(decide(unlanded)).toMatchObject({ landed: undefined, contest: undefined });
+    expect(decide(unlanded)).toMatchObject({ landed: undefined, flapDamping: undefined });
     const removed = facts({ ...late, views: views(view('ab'), change('', 'b')), look: changed('a') });
     expect(decide(removed)).toMatchObject({ kind: 'absorb', differences: [], landed: intent });
     // The platform writes names in its own way, and has not shown this one yet.
@@ -637,14 +648,14 @@ describe('decide', () => {
   });
 
   describe('a group that somebody else changes again and again', () => {
-    const contest = { sinceMs: NOW_MS - 10 * MINUTE_MS, count: 3, seen: stampAt(1) };
-    const fought = (over: Partial<Contest>, by: Suspect = suspect) => ({
-      state: state({ contest: { ...contest, ...over }, suspect: by }),
+    const flapDamping = { sinceMs: NOW_MS - 10 * MINUTE_MS, count: 3, seen: stampAt(1) };
+    const fought = (over: Partial<FlapDamping>, by: SuspectedChange = suspectedChange) => ({
+      state: state({ flapDamping: { ...flapDamping, ...over }, suspectedChange: by }),
     });
     it.each<[string, Partial<Facts>, string]>([
       ['waits for the rest of the hour', {}, 'wait'],
       ['looks after the hour', { nowMs: NOW_MS + 50 * MINUTE_MS }, 'look'],
-      ['looks when a person asks', fought({}, { ...suspect, version: null }), 'look'],
+      ['looks when a person asks', fought({}, { ...suspectedChange, version: null }), 'look'],
       ['looks at once on news', fought({ seen: STAMP_ZERO }), 'look'],
       ['looks while it is seldom', fought({ count: 2 }), 'look'],
       ['is looked at when somebody of ours is to leave it', { views: views(view('ab')) }, 'look'],
@@ -660,29 +671,31 @@ describe('decide', () => {
     it('is counted: twice at once, then once an hour, and forgiven after two or where a person asks', () => {
       const look = changed('ax');
       const contestAfter = (over: Partial<GroupState>, nowMs = NOW_MS, more: Partial<Facts> = {}) => {
-        const decision = decide(facts({ state: state({ suspect, ...over }), look, nowMs, ...more }));
-        return decision.kind === 'absorb' ? decision.contest : undefined;
+        const decision = decide(facts({ state: state({ suspectedChange, ...over }), look, nowMs, ...more }));
+        return decision.kind === 'absorb' ? decision.flapDamping : undefined;
       };
       expect(contestAfter({})).toMatchObject({ count: 1 });
-      const second = { contest: { ...contest, count: 2 } };
-      expect(contestAfter(second)).toEqual({ ...contest, count: 3 });
-      expect(contestAfter({ contest: { ...contest, count: 1 } })).toEqual({
-        sinceMs: contest.sinceMs,
+      const second = { flapDamping: { ...flapDamping, count: 2 } };
+      expect(contestAfter(second)).toEqual({ ...flapDamping, count: 3 });
+      expect(contestAfter({ flapDamping: { ...flapDamping, count: 1 } })).toEqual({
+        sinceMs: flapDamping.sinceMs,
         count: 2,
       });
       // A newcomer whom nothing that we wrote had waits for no hour.
       const unwritten = { views: views(view('')), look: changed('x') };
       expect(contestAfter(second, NOW_MS, unwritten)).not.toHaveProperty('seen');
-      const overMs = contest.sinceMs + HOUR_MS;
+      const overMs = flapDamping.sinceMs + HOUR_MS;
       expect(contestAfter(second, overMs)).toEqual({ sinceMs: overMs, count: 1 });
-      expect(contestAfter({ contest }, overMs)).toBe(contest);
+      expect(contestAfter({ flapDamping }, overMs)).toBe(flapDamping);
       const afterMs = overMs + MINUTE_MS;
-      expect(contestAfter({ contest, lastWriteAtMs: overMs }, afterMs)).toMatchObject({
+      expect(contestAfter({ flapDamping, lastWriteAtMs: overMs }, afterMs)).toMatchObject({
         sinceMs: afterMs,
         count: 3,
       });
-      expect(contestAfter({ contest }, overMs + HOUR_MS)).toMatchObject({ count: 1 });
-      expect(contestAfter({ contest, suspect: { ...suspect, version: null } })).toMatchObject({ count: 1 });
+      expect(contestAfter({ flapDamping }, overMs + HOUR_MS)).toMatchObject({ count: 1 });
+      expect(
+        contestAfter({ flapDamping, suspectedChange: { ...suspectedChange, version: null } }),
+      ).toMatchObject({ count: 1 });
     });
   });
 });

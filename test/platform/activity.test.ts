@@ -120,7 +120,7 @@ describe('activity.follow', () => {
     [
       'no event with an id',
       { data: { events: Array(10).fill({ name: 'x' }) }, error: null },
-      'data.events[0].id',
+      'events with ids',
     ],
   ])('another envelope, %s, is an error that says what came', async (_, body, message) => {
     const { client } = await rig(inTurn({ body }));
@@ -143,11 +143,23 @@ describe('activity.follow', () => {
     ]);
   });
 
-  it('an event without an id is an error that names the field', async () => {
-    const { client } = await rig(
-      inTurn({ body: { data: { events: [{ id: null }], next: null }, error: null } }),
-    );
-    await expect(collect(client.activity.follow())).rejects.toThrow('data.events[0].id');
+  it('an event without an id, or no event at all, is left out and reported, and so is a subject that is none', async () => {
+    const group = { instance: 'g1', type: 'GROUP' };
+    const events = [
+      null,
+      { id: 'e1', subjects: [null, 'g0', group] },
+      { id: null },
+      {},
+      'removed',
+      { id: 7 },
+    ];
+    const ignored: (readonly string[])[] = [];
+    const { client } = await rig(inTurn({ body: { data: { events, next: null }, error: null } }), {
+      onAttempt: ({ ignoredFields = [] }) => ignored.push(ignoredFields),
+    });
+    const [first] = await collect(client.activity.follow());
+    expect(first?.events).toEqual([{ id: 'e1', subjects: [{}, {}, group] }]);
+    expect(ignored.flat()).toEqual(expect.arrayContaining(['data.events[2].id', 'data.events[5].id']));
   });
 
   it('refuses a start 90 days ago or longer, and an empty cursor, before it sends anything', async () => {

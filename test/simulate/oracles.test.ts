@@ -720,7 +720,7 @@ describe('nothing is lost', () => {
   judges('nothing_lost', AT_END, [
     ['messages wait', (w) => w.letter('g9', 'events'), 'queue_events'],
     ['messages are dead-lettered', (w) => w.letter('g9')],
-    ['a walk does not end', (w) => w.items.set('U#a#m1 USER', { member: 'm1', walk: 3 }), 'open_walk'],
+    ['a walk does not end', (w) => w.items.set('U#a#m1 USER', { member: 'm1', fanOut: 3 }), 'open_walk'],
     [
       'a write is never settled',
       (w) => w.item({ intent: { id: 'i', action: 'put', atMs: START_MS } }),

@@ -282,6 +282,35 @@ describe('a temper', () => {
     expect(world.fired.get(`temper:${temper}`)).toBe(3);
   });
 
+  it('feed_malformed keeps an entry malformed for good', async () => {
+    const world = stage();
+    await world.outcome(world.create('d1'));
+    world.platform.begin({ kind: 'temper', temper: 'feed_malformed', forMs: HOUR_MS });
+    const ids = async () => ((await world.outcome(world.feed())) as { id: string }[]).map(({ id }) => id);
+    const shown = await ids();
+    expect(shown.length).toBeLessThan(3);
+    world.platform.calm();
+    expect(await ids()).toEqual(shown);
+  });
+
+  it('feed_forgets refuses a cursor from before for good, and takes one from after', async () => {
+    const world = stage();
+    await world.outcome(world.create('d1'));
+    const cursorAt = async (start: Parameters<typeof world.client.activity.follow>[0]) => {
+      const pages = [];
+      for await (const { next } of world.client.activity.follow(start)) pages.push(next);
+      return { cursor: pages.at(-1) ?? '' };
+    };
+    const before = (await world.outcome(cursorAt({ sinceMs: START_MS }))) as { cursor: string };
+    await world.pass(MINUTE_MS);
+    world.platform.begin({ kind: 'temper', temper: 'feed_forgets', forMs: MINUTE_MS });
+    expect(await world.outcome(cursorAt(before))).toHaveProperty('status');
+    await world.pass(2 * MINUTE_MS);
+    expect(await world.outcome(cursorAt(before))).toHaveProperty('status');
+    const after = (await world.outcome(cursorAt({ sinceMs: START_MS }))) as { cursor: string };
+    expect(await world.outcome(cursorAt(after))).toEqual(after);
+  });
+
   it('list_cut leaves out the end of the list or a part in the middle', async () => {
     const world = stage();
     const ids = ['d1', 'd2', 'd3', 'd4'];

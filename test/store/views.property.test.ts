@@ -34,12 +34,12 @@ type Deed = typeof deed extends fc.Arbitrary<infer Drawn> ? Drawn : never;
 const deeds = fc.array(fc.tuple(deed, fc.integer({ min: 1, max: 14 }), fc.option(deed)), { maxLength: 14 });
 const DEATH = new Error('died');
 
-function pointersIn({ view, intent, former, uncertain }: GroupState) {
+function pointersIn({ view, intent, previousLink, uncertain }: GroupState) {
   const writes = [intent, uncertain?.write];
   const created = writes.map((write) => (write?.action === 'create' ? write.change : undefined));
   const changed = writes.map((write) => (write?.action === 'create' ? undefined : write?.change));
   return {
-    views: [view, former?.view, ...created].filter((one) => one !== undefined),
+    views: [view, previousLink?.view, ...created].filter((one) => one !== undefined),
     changes: [uncertain?.change, ...changed].filter((one) => one !== undefined),
   };
 }

@@ -99,7 +99,7 @@ describe('a group that groupsync has deleted', () => {
       'DELETE /groups/{id}',
       'GET /groups/{id}',
     ]);
-    expect(await state('g')).toMatchObject({ settled: 'deleted', former: { isGone: true } });
+    expect(await state('g')).toMatchObject({ settled: 'deleted', previousLink: { isGone: true } });
   });
 
   it.each([true, false])(

@@ -4,6 +4,13 @@ import { type Call, type Caller, type CallOptions, checked, type Endpoint } from
 import { answered, InvalidRequestError, UnexpectedBodyError } from '../errors.ts';
 import { openEnum, text } from '../schemas/field.ts';
 
+/** In a list, an entry that is not an object is read as an empty one: it must not hide the other entries. */
+const listed = <Item extends z.ZodType>(item: Item) =>
+  z.preprocess((list) => (Array.isArray(list) ? list.map(orNothing) : list), z.array(item));
+
+const orNothing = (entry: unknown): unknown =>
+  typeof entry !== 'object' || entry === null || Array.isArray(entry) ? {} : entry;
+
 const Subject = z.lazy(() =>
   z.object({
     instance: text,
@@ -28,10 +35,10 @@ const Initiator = z.lazy(() =>
  */
 const ActivityEvent = z.lazy(() =>
   z.object({
-    id: z.string().min(1),
+    id: z.string().min(1).optional(),
     request_data: z.unknown().optional(),
     linked_events: z.array(z.unknown()).nullish(),
-    subjects: z.array(Subject).nullish(),
+    subjects: listed(Subject).nullish(),
     event_type: openEnum([
       'EXTERNAL_GROUP_ADD',
       'EXTERNAL_GROUP_REMOVE',
@@ -47,15 +54,24 @@ const ActivityEvent = z.lazy(() =>
     name: text,
   }),
 );
-export type ActivityEvent = z.infer<typeof ActivityEvent>;
+export type ActivityEvent = z.infer<typeof ActivityEvent> & { readonly id: string };
+
+const isKnown = (event: z.infer<typeof ActivityEvent>): event is ActivityEvent => event.id !== undefined;
+
+/** A few malformed events may be the last of a feed. Of this many, at least one must be as specified. */
+const MANY_EVENTS = 10;
 
 /**
  * The feed's envelope: `{data: {events, next}, error}` as specified. Some platforms send `data` or `events` as null, which is an
- * empty page. A null, absent or empty `next` all mean "no more for now".
+ * empty page. A null, absent or empty `next` all mean "no more for now". An odd event must not hide all others
+ * for as long as the feed tells of it; a list of many of nothing else is no list of events.
  */
-const ActivityEnvelope = z.lazy(() =>
-  z.object({ data: z.object({ events: z.array(ActivityEvent).nullable(), next: text }).nullable() }),
-);
+const ActivityEnvelope = z.lazy(() => {
+  const events = listed(ActivityEvent).refine((list) => list.length < MANY_EVENTS || list.some(isKnown), {
+    error: 'expected events with ids, got a list of something else',
+  });
+  return z.object({ data: z.object({ events: events.nullable(), next: text }).nullable() });
+});
 
 /** Some platforms send `{events, next}` without the envelope. */
 function envelopeOf(raw: unknown): unknown {
@@ -109,6 +125,7 @@ export const activityResource = (call: Caller, settings: Settings) => ({
    * `GET /company_activity`, page after page until there is no more for now; at least one page. The first request
    * carries the start date, every later one the cursor alone. The end may repeat events that were read before. `next`
    * is the cursor to store once a page's events are recorded, null where none has come yet; `done` marks the last page.
+   * An event without an id is left out.
    * @throws ReportedError where the envelope's `error` is not null; UnexpectedBodyError for another envelope;
    * InvalidRequestError for a start 90 days ago or longer.
    */
@@ -117,7 +134,8 @@ export const activityResource = (call: Caller, settings: Settings) => ({
     let query = cursor === null ? firstQuery(start, settings) : { next: cursor };
     const seen = new Set<string>();
     for (let emptyPages = 0; ; ) {
-      const { events, next }: Feed = await call({ endpoint: FEED, query, decoding }, options);
+      const { events: told, next }: Feed = await call({ endpoint: FEED, query, decoding }, options);
+      const events = told.filter(isKnown);
       emptyPages = events.length === 0 ? emptyPages + 1 : 0;
       // Null, absent, empty, and the same cursor again all mean that there is no more.
       const ended = next === null || next === cursor;
@@ -161,4 +179,5 @@ const decoding: Call<Feed>['decoding'] = {
   errorMember: 'error',
   // An odd detail of an event is left out; an odd cursor must not look like the end of the feed.
   exact: (path) => path.join('.') === 'data.next',
+  oddOf: ({ events }) => events.flatMap((event, at) => (isKnown(event) ? [] : [`data.events[${at}].id`])),
 };

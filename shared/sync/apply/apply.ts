@@ -104,7 +104,7 @@ async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Pr
     if (outcome !== undefined) return { outcome };
     await endClaim(state, connection.company, ports);
     // What no round can settle without asking the platform for the group.
-    looked ||= (state.intent ?? state.suspect) !== undefined;
+    looked ||= (state.intent ?? state.suspectedChange) !== undefined;
     const step = await takeRound(state, connection, ports, tally);
     if (step.kind === 'broken') {
       const outcome = await handleFailure(state, step.cause, { ...attemptOf(tally, ports), connection });
@@ -170,8 +170,8 @@ async function takeRound(
   tally: Tally,
 ): Promise<Step> {
   const { trial, drift } = tally;
-  const record: Turn['record'] = async ({ ref, lastAudit, lastDeed }, entry) => {
-    const previous = linksOf({ lastAudit: tally.audited ?? lastAudit, lastDeed });
+  const record: Turn['record'] = async ({ ref, lastAudit, lastAction }, entry) => {
+    const previous = linksOf({ lastAudit: tally.audited ?? lastAudit, lastAction });
     tally.audited = await ports.audit.record(ref, { ...entry, previous });
     return tally.audited;
   };
@@ -261,7 +261,7 @@ async function confirmSettings(seen: Connection, { connections }: ApplyPorts): P
 }
 
 const needsApply = (state: GroupState): boolean =>
-  state.dirtySinceMs !== undefined || state.intent !== undefined || state.suspect !== undefined;
+  state.dirtySinceMs !== undefined || state.intent !== undefined || state.suspectedChange !== undefined;
 
 const HOUR_MS = 3_600_000;
 /** Whom the platform would take is back as soon as may be. */

@@ -74,7 +74,7 @@ export async function confirmWrite(
     hasRemoved: write.plan.removals.length > outcome.kept.length,
     ...(platform === undefined ? {} : { platform }),
     ...(intent.action === 'create' ? { createdAtMs: nowMs } : {}),
-    found: { ...found, ...(found && { contest: foreign?.contest }), audited, uncertain },
+    found: { ...found, ...(found && { flapDamping: foreign?.flapDamping }), audited, uncertain },
     ...leftovers(writing, outcome),
   });
   if (flipped === undefined) return OVERTAKEN;

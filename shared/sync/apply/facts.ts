@@ -133,8 +133,8 @@ async function readViews(state: GroupState, { ports: { groups } }: Reading): Pro
  * The members of an adopted group that groupsync had added. The directory group that was linked to it before has this
  * list: either this group, or a group of a removed connection.
  */
-export async function readFormer(
-  state: Pick<GroupState, 'ref' | 'former'>,
+export async function readPreviousLink(
+  state: Pick<GroupState, 'ref' | 'previousLink'>,
   id: PlatformGroupId,
   { connection, ports: { groups, claims } }: FormerReading,
 ): Promise<View | undefined> {
@@ -155,12 +155,12 @@ interface FormerReading {
 }
 
 async function formerView(
-  { ref, former }: Pick<GroupState, 'ref' | 'former'>,
+  { ref, previousLink }: Pick<GroupState, 'ref' | 'previousLink'>,
   id: PlatformGroupId,
   groups: Pick<ApplyPorts['groups'], 'readView'>,
 ): Promise<View | undefined> {
-  if (former?.platformId !== id) return undefined;
-  const { waiver: _, ...view } = (await groups.readView(ref, former.view)) ?? {};
+  if (previousLink?.platformId !== id) return undefined;
+  const { waiver: _, ...view } = (await groups.readView(ref, previousLink.view)) ?? {};
   return 'users' in view ? view : undefined;
 }
 
@@ -291,13 +291,13 @@ async function readPart(
   reading: Reading,
 ): Promise<Pick<Facts, 'wanted' | 'views'> | undefined> {
   const { connection, ports, confirm } = reading;
-  const { ref, touched = [], view } = facts.state;
+  const { ref, changedMembers = [], view } = facts.state;
   const desired = desiredGroup(ref.group, facts.state.registers);
   const { registers: readSome } = ports.groups;
   if (readSome === undefined || desired.state !== 'present' || !isTold(facts, connection)) return undefined;
-  const named = touched.map(({ member }) => memberId(member));
+  const named = changedMembers.map(({ member }) => memberId(member));
   const { people } = ports;
-  const hinted = touched.flatMap(({ role }) => (role === undefined ? [] : roleId(role)));
+  const hinted = changedMembers.flatMap(({ role }) => (role === undefined ? [] : roleId(role)));
   const [persons, base, registers, users] = await Promise.all([
     people.read(connection.name, hinted),
     view && ports.groups.readView(ref, view),

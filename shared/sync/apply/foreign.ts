@@ -19,7 +19,7 @@ import { readRecord, storeMoved } from './uncertain.ts';
  * observed, nothing can tell any more what was changed.
  */
 export async function absorb(decision: Absorb, round: Round, turn: Turn): Promise<Performed> {
-  const { observed, view, intent, landed, contest } = decision;
+  const { observed, view, intent, landed, flapDamping } = decision;
   const { state, rejected } = round;
   const { ports } = turn;
   const recorded = await recordForeign(decision, state, turn);
@@ -28,7 +28,7 @@ export async function absorb(decision: Absorb, round: Round, turn: Turn): Promis
   const explainsRefusal = state.lastError?.code === REFUSED.why.code;
   const audited = await recordLanded(landed, observed, state, turn);
   const uncertain = await storeMoved(readRecord(round), round, { observed, view }, turn);
-  const found = { ...recorded, contest, explainsRefusal, ...audited, uncertain };
+  const found = { ...recorded, flapDamping, explainsRefusal, ...audited, uncertain };
   const refused = rejected && { writtenAtMs: undefined };
   const isTaken =
     intent === undefined
@@ -108,7 +108,7 @@ export async function linkTo(
 
 /** The group is as we left it: the suspicion, or the 404 before, is answered. */
 export async function clearSuspicion(
-  { observed: { version }, contest }: Extract<Decision, { kind: 'clear' }>,
+  { observed: { version }, flapDamping }: Extract<Decision, { kind: 'clear' }>,
   { state }: Round,
   { ports }: Turn,
 ): Promise<Performed> {
@@ -116,7 +116,7 @@ export async function clearSuspicion(
   await attributeDrift(state, toldOf(state), ports);
   if (platformId === undefined || view === undefined) return AGAIN;
   const link = { id: platformId, version, view };
-  return unlessOvertaken(ports.groups.absorb(state, link, { contest }));
+  return unlessOvertaken(ports.groups.absorb(state, link, { flapDamping }));
 }
 
 const UNLINKING_HELD = {
@@ -143,7 +143,7 @@ export async function unlink(
   if (!(await isStillOurs(state, turn))) return OVERTAKEN;
   const told = difference && (await recordDrift(state, [difference], id, turn));
   const audited = await recordLanded(landed, { version: null }, state, turn);
-  const left = { ...told, ...audited, isGone: true, ...(waiver && { deletionWaiver: waiver }) };
+  const left = { ...told, ...audited, isGone: true, ...(waiver && { acceptedDeletion: waiver }) };
   return unlessOvertaken(ports.groups.absorb(state, undefined, left));
 }
 
@@ -174,7 +174,7 @@ async function recordDrift(
   turn: Turn,
 ): Promise<FoundForeign> {
   const { ports, connection, found } = turn;
-  const traces = state.suspect?.traces ?? [];
+  const traces = state.suspectedChange?.traces ?? [];
   await attributeDrift(state, toldOf(state), ports);
   const nowMs = ports.clock();
   const records = differences.map((difference): DriftRecord => {

@@ -11,7 +11,7 @@ import { PlatformFailure } from '../ports/platform.ts';
 import { retireClaim } from '../retire-claim.ts';
 import { WRITES_IN_FLIGHT } from '../tuning.ts';
 import { originOf, unfoundOf } from './audit.ts';
-import { claimAdopted, holdDigest, learn, readFormer } from './facts.ts';
+import { claimAdopted, holdDigest, learn, readPreviousLink } from './facts.ts';
 import { giveUp, reportFieldFailure } from './failure.ts';
 import { absorb, clearSuspicion, closeDrift, flipFound, linkTo, recordLanded, unlink } from './foreign.ts';
 import { refuse } from './narrow.ts';
@@ -303,8 +303,8 @@ async function adopt({ candidate }: Of<'adopt'>, round: Round, turn: Turn): Prom
     await retireClaim(connection.company, id, state.ref, ports);
     return passOver('not_found');
   }
-  const former = await readFormer(state, id, turn);
-  const link = await linkTo(state, observed, viewOf(observed, former), turn);
+  const previousLink = await readPreviousLink(state, id, turn);
+  const link = await linkTo(state, observed, viewOf(observed, previousLink), turn);
   const made = state.uncertain?.write;
   const isMade = made?.action === 'create' && isOurCreation(observed, made, round.views?.created);
   const found = await recordLanded(isMade ? made : undefined, observed, state, turn);

@@ -19,7 +19,7 @@ import type { AuditedChange } from '../ports/logs.ts';
 import { type Platform, PlatformFailure } from '../ports/platform.ts';
 import { MAX_CONFLICTS } from '../tuning.ts';
 import { unmanagedOf } from '../unmanaged.ts';
-import { claimAdopted, learn, NO_WRITES, type Reading, readFormer, startOf } from './facts.ts';
+import { claimAdopted, learn, NO_WRITES, type Reading, readPreviousLink, startOf } from './facts.ts';
 import { heldBy, withHeld, withoutHold } from './perform.ts';
 
 /** What apply would do to one group if it ran now. */
@@ -167,19 +167,19 @@ async function follow(
     }
     case 'clear':
       return again(facts, {
-        suspect: undefined,
+        suspectedChange: undefined,
         missedAtMs: undefined,
-        contest: decision.contest ?? state.contest,
+        flapDamping: decision.flapDamping ?? state.flapDamping,
       });
     case 'confirm_gone':
-      return again(facts, { ...UNLINKED, former: formerOf(state, state.platformId) });
+      return again(facts, { ...UNLINKED, previousLink: previousLinkOf(state, state.platformId) });
     case 'forget':
       return again(facts, UNLINKED);
     case 'unlink':
       return again(facts, {
         ...UNLINKED,
-        ...(decision.waiver && { deletionWaiver: decision.waiver }),
-        former: formerOf(state, decision.id),
+        ...(decision.waiver && { acceptedDeletion: decision.waiver }),
+        previousLink: previousLinkOf(state, decision.id),
       });
     case 'adopt': {
       const id = decision.candidate.id as PlatformGroupId;
@@ -191,8 +191,8 @@ async function follow(
       if (owner !== undefined) return passOver(owner);
       const observed = await reading.platform.groups.get(id);
       if (observed === undefined) return passOver('not_found');
-      const former = await readFormer(state, id, reading);
-      const linked = linkedTo(facts, observed.id, observed.version, viewOf(observed, former));
+      const previousLink = await readPreviousLink(state, id, reading);
+      const linked = linkedTo(facts, observed.id, observed.version, viewOf(observed, previousLink));
       return { ...linked, look: observed, state: { ...linked.state, takeOver: true } };
     }
     default:
@@ -219,7 +219,7 @@ function again(
   };
 }
 
-const formerOf = ({ view }: GroupState, platformId: PlatformGroupId | undefined) =>
+const previousLinkOf = ({ view }: GroupState, platformId: PlatformGroupId | undefined) =>
   view && platformId && { platformId, view, isGone: true };
 
 const changed = (state: GroupState, change: Partial<Loose>) => ({ ...state, ...change }) as GroupState;
@@ -228,7 +228,7 @@ type Loose = { readonly [name in keyof GroupState]: GroupState[name] | undefined
 
 const UNLINKED: Partial<Loose> = {
   intent: undefined,
-  suspect: undefined,
+  suspectedChange: undefined,
   missedAtMs: undefined,
   platformId: undefined,
   version: undefined,
@@ -240,7 +240,7 @@ const UNLINKED: Partial<Loose> = {
 const linkedTo = (facts: Facts, id: string, version: VersionToken, base: View): Facts => ({
   ...again(facts, {
     intent: undefined,
-    suspect: undefined,
+    suspectedChange: undefined,
     missedAtMs: undefined,
     platformId: platformGroupId(id),
     version,

@@ -1,7 +1,7 @@
 import type { GroupField } from '../../domain/group-fields.ts';
 import type {
-  Contest,
-  DeletionWaiver,
+  FlapDamping,
+  AcceptedDeletion,
   GroupError,
   GroupState,
   Intent,
@@ -11,7 +11,7 @@ import type {
   RefusedValue,
   SettledState,
   StoredMember,
-  Suspect,
+  SuspectedChange,
   Uncertain,
   ViewPointer,
 } from '../../domain/group-state.ts';
@@ -28,8 +28,8 @@ export interface FoundForeign {
   /** Records to be closed once the group is put right. */
   readonly openDrift?: readonly string[];
   readonly unattributed?: readonly string[];
-  readonly deletionWaiver?: DeletionWaiver;
-  readonly contest?: Contest | undefined;
+  readonly acceptedDeletion?: AcceptedDeletion;
+  readonly flapDamping?: FlapDamping | undefined;
   /** The entry of the audit that tells of it. */
   readonly audited?: AuditLink;
   /** The platform group is not there any more, as far as anybody can see. */
@@ -118,7 +118,7 @@ export interface GroupStore {
    * Notes that somebody else may have changed the group, with rev and dirty in the same write; false where there is
    * another suspicion than `seen` carries by now, or no link any more.
    */
-  suspect(seen: GroupState, suspicion: Suspect, at: Dirty): Promise<boolean>;
+  suspect(seen: GroupState, suspicion: SuspectedChange, at: Dirty): Promise<boolean>;
   /**
    * A person's word in place of the hold that `seen` carries, with rev and dirty; false where it is another hold by now,
    * or one that somebody else has decided.

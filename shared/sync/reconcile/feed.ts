@@ -15,8 +15,10 @@ import { compareAll, type SweepRun } from './sweep.ts';
 const PAGES_PER_STEP = 10;
 /** How long another run must wait for one that died; longer than a function lives (15 minutes). */
 const LEASE_MS = 16 * 60_000;
-/** After an hour of failures at one cursor, the feed is read by date. */
+/** How long a cursor is tried if its failures may have another cause. */
 const TRIED_MS = 3_600_000;
+/** How many cursors a run may lose before it ends. */
+const MAX_REFUSALS = 3;
 
 export interface FeedRun {
   readonly report: ReconcileReport;
@@ -106,11 +108,12 @@ interface Progress {
 async function readToTheEnd(start: FeedPosition, reading: Reading): Promise<Progress> {
   const { clock } = reading.ports;
   let position = withoutOldCursor(start, clock());
-  for (let isByDate = false; ; ) {
+  for (let refusals = 0; ; ) {
     const pages = await readPages(position, reading);
     if (pages instanceof PlatformFailure) {
-      if (isByDate || !isCursorStuck(pages, position, clock())) return { position, failure: pages };
-      isByDate = true;
+      const isOver = !isRefusal(pages, position, clock()) || refusals >= MAX_REFUSALS;
+      if (isOver) return { position, failure: pages };
+      refusals += 1;
       // Events since the last one that was read come again, by date; the ones known by id are not counted twice.
       position = { ...position, cursor: null, needsSweep: true };
       continue;
@@ -127,14 +130,15 @@ const withoutOldCursor = (start: FeedPosition, nowMs: number): FeedPosition =>
     : start;
 
 /**
- * The specification allows a read by date at any time, so a cursor that fails for an hour does not stop the feed. If the
- * failure has another cause, the read by date fails as well and nothing has moved.
+ * Whether the platform refuses the cursor. The specification gives a cursor no lifetime and no error of its own. A 4xx and
+ * the `error` member of an answer 200 count at once; a failure that may have another cause, such as a 500, counts after an
+ * hour. If the failure has another cause, the read by date fails as well and the position stays.
  */
-const isCursorStuck = (
-  failure: PlatformFailure,
-  { cursor, readAtMs }: FeedPosition,
-  nowMs: number,
-): boolean => cursor !== null && meaningOf(failure).whose !== 'connection' && nowMs - readAtMs > TRIED_MS;
+function isRefusal(failure: PlatformFailure, { cursor, readAtMs }: FeedPosition, nowMs: number): boolean {
+  const { whose, next } = meaningOf(failure);
+  if (cursor === null || whose === 'connection') return false;
+  return next === 'refuse' || next === 'odd' || nowMs - readAtMs > TRIED_MS;
+}
 
 /** @returns pages as far as they came, or why not even one did: the next step meets the same failure again */
 async function readPages(position: FeedPosition, { platform, ports }: Reading) {

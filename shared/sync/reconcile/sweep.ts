@@ -170,10 +170,13 @@ async function suspectDiffering(states: Watched, { listed, ports, tally }: Sweep
  * anyway.
  */
 function hasOtherContent(state: Watched[number], { listed, startedAtMs }: Sweeping): boolean {
-  const { platformId, version, view, intent, suspect, dirtySinceMs, lastWriteAtMs = 0 } = state;
+  const { platformId, version, view, intent, suspectedChange, dirtySinceMs, lastWriteAtMs = 0 } = state;
   const shown = listed.get(platformId);
   if (shown?.digest === undefined || view?.digest === undefined || shown.version !== version) return false;
-  if ((intent ?? suspect ?? dirtySinceMs) !== undefined || startedAtMs - lastWriteAtMs < READS_BEHIND_MS)
+  if (
+    (intent ?? suspectedChange ?? dirtySinceMs) !== undefined ||
+    startedAtMs - lastWriteAtMs < READS_BEHIND_MS
+  )
     return false;
   return !isSameContent(shown.digest, view.digest);
 }
@@ -295,12 +298,12 @@ function carriersOf(
  * a group for a while after its deletion.
  */
 const isPrevious = (
-  { former, settled, lastWriteAtMs = 0 }: GroupState,
+  { previousLink, settled, lastWriteAtMs = 0 }: GroupState,
   id: PlatformGroupId,
   { startedAtMs, ports }: Sweeping,
 ): boolean =>
-  former?.isGone === true &&
-  former.platformId === id &&
+  previousLink?.isGone === true &&
+  previousLink.platformId === id &&
   settled !== 'excluded' &&
   lastWriteAtMs + ports.createSettleMs < startedAtMs;
 
@@ -315,9 +318,9 @@ async function endIdleClaims(owners: Owners['now'], { connection, ports, passOve
   const mine = [...owners].filter(([, owner]) => owner.connection === connection.name);
   const refs = mine.map(([, ref]) => ref);
   const states = await ports.groups.readMany(refs, passOver);
-  for (const [leaving, { group }] of mine) {
+  for (const [releasedPlatformId, { group }] of mine) {
     const state = states.find(({ ref }) => ref.group === group);
     if (state === undefined || state.dirtySinceMs !== undefined || state.intent !== undefined) continue;
-    await endClaim({ ...state, leaving }, connection.company, ports);
+    await endClaim({ ...state, releasedPlatformId }, connection.company, ports);
   }
 }

@@ -10,8 +10,8 @@ import { CONNECTION, createWorld } from './support/world.ts';
 
 const GROUPS = ['g0', 'g1', 'g2'];
 const HOUR_MS = 3_600_000;
-/** By status; 200 is an answer whose error member is set. */
-const TROUBLES = ['429', '500', '400', '200'];
+/** By status; 200 is an answer whose error member says what is wrong, and a refused cursor is good for nothing more. */
+const TROUBLES = ['429', '500', 'forgets 400', 'forgets 404', 'forgets 200', '200'];
 
 /** Changes come in batches, one before each run; some share an instant. */
 const story = fc.record({
@@ -51,11 +51,12 @@ async function followed({ pageSizes, troubles, isTold, ...platformForm }: Served
   if (isTold === 'twice') platform.begin('feed_twice', 0.3);
   let requests = 0;
   platform.pageSize = () => pageSizes[Math.min(requests, pageSizes.length - 1)];
-  platform.failing = (kind) => {
+  platform.failing = (kind, query) => {
     if (kind !== 'activity') return undefined;
     requests += 1;
-    const status = troubles[requests - 1] ?? 'none';
-    return status === 'none' ? undefined : Number(status);
+    const [status = 'none', forgets] = (troubles[requests - 1] ?? 'none').split(' ').reverse();
+    const isMet = forgets === undefined ? status !== 'none' : new URLSearchParams(query).has('next');
+    return isMet ? Number(status) : undefined;
   };
   let changes = 0;
   return {
@@ -74,7 +75,9 @@ async function followed({ pageSizes, troubles, isTold, ...platformForm }: Served
     /** Ids of the events that the groups know of, repetitions included. */
     async recorded(): Promise<readonly string[]> {
       const states = await Promise.all(GROUPS.map(world.state));
-      return states.flatMap(({ suspect }) => (suspect?.traces ?? []).map(({ id }) => id)).sort();
+      return states
+        .flatMap(({ suspectedChange }) => (suspectedChange?.traces ?? []).map(({ id }) => id))
+        .sort();
     },
   };
 }

@@ -112,20 +112,22 @@ describe('a run', () => {
 
 describe('a gap', () => {
   it.each([
-    ['a 4xx', failure('rejected', 400)],
-    ['the error member of an answer 200', failure('unavailable', 200)],
-    ['a 500', failure('unavailable', 500)],
+    ['a 4xx', failure('rejected', 400), 0],
+    ['a 404', failure('not_found', 404), 0],
+    ['the error member of an answer 200', failure('unavailable', 200), 0],
+    ['a 500 for over an hour', failure('unavailable', 500), 61],
+    ['a 403 for over an hour', failure('forbidden', 403), 61],
   ])(
-    'after an hour in which the cursor is answered by %s is read over by date, once, and swept',
-    async (_, refusal) => {
+    'where the cursor is refused by %s is read over by date, once, and swept',
+    async (_, refusal, minutes) => {
       const { world, starts } = await worldWith(({ cursor }) =>
         cursor === 'c1'
           ? [refusal]
           : [page([event('a'), ...(starts.length > 1 ? [event('b')] : [])], 'c1', true)],
       );
       await run(world);
-      expect((await run(world))?.failure).toBe(refusal);
-      world.advance(61 * MINUTE_MS);
+      if (minutes > 0) expect((await run(world))?.failure).toBe(refusal);
+      world.advance(minutes * MINUTE_MS);
       const done = await run(world);
       expect(starts.at(-1)).toEqual({ sinceMs: START_MS - 1_000 });
       expect(done?.report.eventsRead).toBe(1);
@@ -139,7 +141,6 @@ describe('a gap', () => {
       cursor === 'c1' && starts.length === 2 ? [failure('rejected', 400)] : [page([], 'c1', true)],
     );
     await run(world);
-    world.advance(61 * MINUTE_MS);
     world.platform.listing = () => 500;
     await expect(run(world)).rejects.toMatchObject({ kind: 'unavailable' });
     world.platform.listing = () => undefined;
@@ -171,7 +172,7 @@ describe('touched groups', () => {
     const { world } = await worldWith(() => [page([event('a')], 'c1', true)]);
     await world.link('g');
     expect((await run(world))?.report).toMatchObject({ eventsRead: 1, groupsTouched: 1, echoes: 1 });
-    expect((await world.state('g')).suspect).toBeUndefined();
+    expect((await world.state('g')).suspectedChange).toBeUndefined();
     expect(world.woken).toEqual([]);
   });
 
@@ -226,9 +227,9 @@ describe('touched groups', () => {
     await run(world);
     world.change('g', 'Theirs again');
     await run(world);
-    const { suspect, dirtySinceMs } = await world.state('g');
+    const { suspectedChange, dirtySinceMs } = await world.state('g');
     const version = world.platform.groups.get(world.idOf('g'))?.version;
-    expect(suspect).toMatchObject({ version, traces: [{ id: 'e1' }, { id: 'e2' }] });
+    expect(suspectedChange).toMatchObject({ version, traces: [{ id: 'e1' }, { id: 'e2' }] });
     expect(dirtySinceMs).toBe(START_MS);
   });
 
@@ -239,7 +240,7 @@ describe('touched groups', () => {
     await run(world);
     const seen = await world.state('g');
     const at = { nowMs: START_MS, wakeAtMs: START_MS, isAtOnce: true };
-    const next = { version: 'v2' as never, traces: [], atMs: (seen.suspect?.atMs ?? 0) + 1 };
+    const next = { version: 'v2' as never, traces: [], atMs: (seen.suspectedChange?.atMs ?? 0) + 1 };
     expect(await world.ports.groups.suspect(seen, next, at)).toBe(true);
     // A look that answered the first one does not answer the second.
     const view = await world.ports.groups.prepareView(seen, 'i1' as never, {
@@ -249,7 +250,7 @@ describe('touched groups', () => {
     });
     const link = { id: seen.platformId as never, version: 'v1' as never, view };
     expect(await world.ports.groups.absorb(seen, link)).toBe(false);
-    expect((await world.state('g')).suspect?.version).toBe('v2');
+    expect((await world.state('g')).suspectedChange?.version).toBe('v2');
   });
 
   it('of a stranger with the spokeId of a linked group are recorded, once, and by name', async () => {
