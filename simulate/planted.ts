@@ -143,6 +143,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
       patch: async (id, ...asked) => ({ ...(await groups.patch(id, ...asked)), id }),
       put: async (id, ...asked) => ({ ...(await groups.put(id, ...asked)), id }),
     })),
+    '"answers_other_group"',
   ],
   links_given_up: [
     'however many groups answer 404, each is made anew, and not looked for at its own id',
@@ -180,7 +181,11 @@ const BUGS: Readonly<Record<string, Bug>> = {
     '"remove_connection"',
   ],
   // ── what was never there ───────────────────────────────────────────────────────────────────────────────────────
-  no_claims: ['platform groups are not claimed', at('claims', () => ({ claim: async () => true }))],
+  no_claims: [
+    'platform groups are not claimed',
+    at('claims', () => ({ claim: async () => true })),
+    '"company":"([^"]*)".*"company":"\\1"',
+  ],
   claims_stay: ['a claim is never dropped', at('claims', () => ({ retire: async () => {} }))],
   no_audit: ['writes leave no audit entry', at('audit', () => ({ record: async () => 'lost' }))],
   guard_looks_away: [
