@@ -5,10 +5,10 @@ import type { Sighted } from './sight.ts';
 export const hasReturned = (name: string): boolean => originalName(name) !== name;
 
 /**
- * A connection that returned under another name finds the groups of the removed one only by external ids that are shown, and
- * only if it may adopt. It makes others beside them, and those of before stay as they are (docs/cli.md).
+ * A connection that returned under another name finds the groups of the removed one by external ids that are shown, and only
+ * if it may adopt; by name only while they are called so. Else it makes others, and those of before stay (docs/cli.md).
  */
-export const findsNoneOfBefore = ({
+export const mayFindNoneOfBefore = ({
   name,
   settings,
   platform,
