@@ -175,7 +175,7 @@ function makeWorld() {
         items.delete(key);
       }
       items.set('C#a-again CONNECTION', { settings });
-      world.deed({ kind: 'connect', connection: 'a-again', group: undefined });
+      deeds.push({ atMs, connection: 'a-again', kind: 'connect', done: true });
       const actor = { kind: 'operator', id: 'operator' };
       const connect = { atMs, action: 'connect', cause: 'operator', actor, versionAfter: null };
       items.set(`G#a-again# A#${atMs}`, { ...connect, outcome: 'written' });
@@ -355,6 +355,13 @@ const judges = (oracle: OracleName, options: typeof NOT_YET, cases: readonly Cas
   });
 
 describe('in the end', () => {
+  const deletedAfterReturn = (w: World, echoSpokeId: boolean) => [
+    w.returns(),
+    Object.assign(w.traits, { echoSpokeId }),
+    w.said.clear(),
+    w.changedAtMs.set('g1', w.time.nowMs),
+    w.item({ deleted: stampOf(1), settled: 'deleted', platformId: undefined }),
+  ];
   judges('end', AT_END, [
     ['nothing is wrong', () => {}],
     ['a member is missing', (w) => w.loses(), 'missing_user'],
@@ -427,19 +434,15 @@ describe('in the end', () => {
       ],
       'group_left',
     ],
-    ...[true, false].map(
-      (isShown): Case => [
-        `the directory deleted what a removed connection had made, external ids being ${isShown ? 'shown' : 'hidden'}`,
-        (w) => [
-          w.returns(),
-          Object.assign(w.traits, { echoSpokeId: isShown }),
-          w.said.clear(),
-          w.changedAtMs.set('g1', w.time.nowMs),
-          w.item({ deleted: stampOf(1), settled: 'deleted', platformId: undefined }),
-        ],
-        ...(isShown ? ['group_left'] : []),
-      ],
-    ),
+    [
+      'the directory deleted what a removed connection had made, and external ids are shown',
+      (w) => deletedAfterReturn(w, true),
+      'group_left',
+    ],
+    [
+      'the directory deleted what a removed connection had made, and external ids are hidden',
+      (w) => deletedAfterReturn(w, false),
+    ],
     [
       'the directory deleted it, and it is to be let go of',
       (w) => [
