@@ -59,13 +59,21 @@ type Cause = 'unknown' | 'inactive' | 'ambiguous';
 
 type Found = { readonly id: string } | { readonly cause: Cause };
 
+/** States that the platform lists without `send_all_roles`. */
+const LISTED_STATES: ReadonlySet<string> = new Set(['ACTIVE', 'TERMINATED']);
+
 /** The person whom the roles that hold one value mean. */
 function choosing(holders: Holders, settings: Who['settings']) {
   const { includeStates = ['ACTIVE'], memberIdField = 'userId' } = settings;
   const idOf = ({ role, userId }: HeldEmployee) => (memberIdField === 'id' ? role : userId);
+  // Roles before their first day are listed only if all roles are asked for, so nobody sees to which user they belong.
+  const asksForAll = includeStates.some((state) => !LISTED_STATES.has(state));
+  const isListed = ({ state }: HeldEmployee) => asksForAll || LISTED_STATES.has(state);
   /** If groups hold users, all roles of one user are one person. */
   const rolesOf = (one: HeldEmployee): readonly HeldEmployee[] =>
-    memberIdField === 'id' || one.userId === null ? [one] : (holders.byUser.get(one.userId) ?? [one]);
+    memberIdField === 'id' || one.userId === null || !isListed(one)
+      ? [one]
+      : (holders.byUser.get(one.userId) ?? [one]);
   const mayBeMember = (one: HeldEmployee) => rolesOf(one).some(({ state }) => includeStates.includes(state));
   const isActive = ({ state }: HeldEmployee) => state === 'ACTIVE';
   const personsOf = (found: readonly HeldEmployee[]) => [

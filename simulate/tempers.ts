@@ -10,12 +10,6 @@ export type TemperRange = readonly [
 const HOURS: Span = [30, 8 * 60];
 export const DAYS: Span = [20 * 60, 3 * 24 * 60];
 
-/**
- * The weight of a fault that the engine does not handle yet: it is simulated only where a run names it. Users that a
- * partial answer hides and the directory then removes are not counted by the guard.
- */
-const PENDING = 0;
-
 /** What the platform may be in, and as what it is drawn. */
 export const TEMPERS = {
   drops_users: [3, DAYS, [3, 15], 'users'],
@@ -24,7 +18,7 @@ export const TEMPERS = {
   refuses_name: [1, DAYS, [5, 40]],
   refuses_spoke_id: [1, DAYS, [5, 40]],
   answers_lag: [2, HOURS, [20, 100]],
-  answers_lack_users: [PENDING, HOURS, [5, 40], 'users'],
+  answers_lack_users: [2, HOURS, [5, 40], 'users'],
   answers_404: [2, HOURS, [2, 20]],
   deletes_ignored: [2, HOURS, [30, 100]],
   answers_other_group: [1, HOURS, [5, 40]],

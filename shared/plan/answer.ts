@@ -3,7 +3,7 @@ import type { ObservedGroup, View } from '../domain/view.ts';
 import { LISTING_AGE_MS } from './absence.ts';
 import { type Absorb, decideForeign, type GroupTrouble, type Question } from './decide.ts';
 import type { Facts } from './facts.ts';
-import { foreignDifferences, isSpokeIdLost, shows, viewOf } from './foreign.ts';
+import { foreignDifferences, isSpokeIdLost, shows, viewOf, withHidden } from './foreign.ts';
 import { foldName, renamedTo } from './names.ts';
 import type { Plan, PlanChange } from './plan.ts';
 
@@ -109,19 +109,9 @@ export function judgeAnswer(
   if (foreign !== undefined && foreign.kind !== 'absorb') return foreign;
   const isAsPrepared = foreign === undefined && shows(observed, plan.after);
   const unshown = unshownIn(plan, observed);
-  const view = withUnwanted(foreign?.view ?? shown, unshown, plan, facts);
+  const hidden = unshown.map((user) => [user, plan.after?.users.get(user) === true] as const);
+  const view = withHidden(foreign?.view ?? shown, hidden);
   return { ...outcome, view, isAsPrepared, unshown, foreign };
-}
-
-/**
- * Users that stay although the directory does not want them: others added them, or their removal is held. The next
- * write must send them too, so they stay in the view until a later fetch does not show them.
- */
-function withUnwanted(view: View, unshown: readonly PlatformUserId[], plan: Plan, { wanted }: Facts): View {
-  const staying = unshown.filter((user) => wanted?.standing.has(user) !== true);
-  if (staying.length === 0) return view;
-  const kept = staying.map((user) => [user, plan.after?.users.get(user) === true] as const);
-  return { ...view, users: new Map([...view.users, ...kept]) };
 }
 
 function unshownIn(plan: Plan, observed: ObservedGroup): readonly PlatformUserId[] {

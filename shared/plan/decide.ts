@@ -30,11 +30,14 @@ import type { DraftInput, WantedGroup } from './draft.ts';
 import type { Facts, Rejected, Reservation, Wanted } from './facts.ts';
 import {
   foreignDifferences,
+  isAsLeft,
   isOurCreation,
   isSpokeIdLost,
   mayPrecedeWriteForMs,
   shows,
   viewOf,
+  withHidden,
+  withUnwanted,
 } from './foreign.ts';
 import { type GuardInput, judgeRemovals } from './guard.ts';
 import { approvedBeside, holdWithSay, isOver, judgeByHold } from './hold.ts';
@@ -187,7 +190,8 @@ function decideRest(facts: Facts): Decision | undefined {
   if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] };
   if (newnessOf(state, wanted).newest > (flapDamping.seen ?? STAMP_ZERO)) return undefined;
   const { users } = wanted.group ?? NO_USERS;
-  const hasLeaver = [...(views.base?.users ?? [])].some(([user, isOurs]) => isOurs && !users.has(user));
+  const current = views.base && withUnwanted(views.base, users);
+  const hasLeaver = [...(current?.users ?? [])].some(([user, isOurs]) => isOurs && !users.has(user));
   // Whom somebody else put in is no leaver, and whom the guard holds back leaves no sooner for another write.
   if (hasLeaver && hold === undefined && treatmentOf(facts).mode === 'sync') return undefined;
   return { kind: 'wait', waitMs: flapDamping.sinceMs + HOUR_MS - nowMs, why: CONTESTED };
@@ -315,6 +319,7 @@ function asNamed(made: View, observed: ObservedGroup, before: View | undefined):
  *     the same, but a 404 came before              | clear
  *     another version within 60 s of our write     | wait
  *     our version, fewer users, within the 60 s    | wait
+ *     our version, fewer users, later              | absorb: users of ours are hidden, and sent again
  *     another version or content, unreadable view  | absorb
  *     nothing (404)                                | see `decideMissing`
  */
@@ -327,7 +332,7 @@ export function decideLook(facts: Facts): Decision | undefined {
   if (unproven !== undefined) return unproven;
   if (views === undefined) return { kind: 'read', what: ['views'] };
   if (views.base === undefined) return decideUnreadable(facts, look);
-  if (look.version !== state.version || !shows(look, views.base))
+  if (!isAsLeft(look, views.base, state.version))
     return decideLacking(facts, look, [views.base]) ?? decideForeign(facts, look, [views.base]);
   return state.missedAtMs === undefined ? undefined : clear(facts);
 }
@@ -390,18 +395,25 @@ export function decideForeign(
   const { base, uncertain: change } = facts.views;
   const { intent, uncertain } = facts.state;
   const late = uncertain && change && lateWrites(uncertain, change, observed, base);
-  const ours = withLateUsers(late === undefined ? before : [...before, late.view], observed, facts);
-  if ('kind' in ours) return ours;
+  const ours = late === undefined ? before : [...before, late.view];
   const isSpokeIdGone = isSpokeIdLost(observed, ours, facts.listed, ECHO_LISTING_AGES_MS);
   if (typeof isSpokeIdGone !== 'boolean') return isSpokeIdGone;
   const known = ours.filter((view) => view !== late?.view);
-  const differences = foreignDifferences(known, observed, { isSpokeIdGone, late });
+  const hidden = hiddenUsers(known, observed, facts.state);
+  const all =
+    hidden.length === 0
+      ? observed
+      : { ...observed, users: [...observed.users, ...hidden.map(([user]) => user)] };
+  const differences = foreignDifferences(known, all, { isSpokeIdGone, late });
   const { drift: policy } = treatmentOf(facts);
-  const shown = { ...viewOf(observed, ...ours), ...(isSpokeIdGone ? { spokeId: null } : {}) };
+  const shown = {
+    ...withHidden(viewOf(observed, ...ours), hidden),
+    ...(isSpokeIdGone ? { spokeId: null } : {}),
+  };
   const isRestored = differences.some((one) => endingOf(one, facts.state, facts.settings) === 'restore');
   const flapDamping = isRestored ? contestAfter(facts, observed) : undefined;
   if (flapDamping !== undefined && 'kind' in flapDamping) return flapDamping;
-  const explained = weightOf(foreignDifferences(before, observed, { isSpokeIdGone })) - weightOf(differences);
+  const explained = weightOf(foreignDifferences(before, all, { isSpokeIdGone })) - weightOf(differences);
   const landed = explained > 0 ? uncertain?.write : undefined;
   const absorb = (view: View): Absorb => ({
     kind: 'absorb',
@@ -415,24 +427,16 @@ export function decideForeign(
   return absorb({ ...shown, waiver: waive({ policy, seen, differences, earlier }) });
 }
 
-/**
- * The views, with the users that an accepted write sent and that are shown only now: they are ours. Such users are pending
- * until then.
- */
-function withLateUsers(
-  ours: readonly View[],
-  observed: ObservedGroup,
-  { state, wanted }: Facts,
-): readonly View[] | Question {
-  const [first] = ours;
-  const isNew = (user: PlatformUserId) => !ours.some(({ users }) => users.has(user));
-  const newcomers = observed.users.filter(isNew);
-  if (first === undefined || newcomers.length === 0 || !state.counts?.pending) return ours;
-  if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
-  const isLate = (user: PlatformUserId) =>
-    wanted.standing.get(user)?.some((one) => one.unshown !== undefined);
-  const late = newcomers.filter(isLate).map((user) => [user, true] as const);
-  return late.length === 0 ? ours : [...ours, { ...first, users: new Map([...first.users, ...late]) }];
+/** Users who were in the group as our last write left it, and whom a read of that very version does not show. */
+function hiddenUsers(
+  [first, ...others]: readonly View[],
+  { version, users }: ObservedGroup,
+  state: GroupState,
+): readonly (readonly [PlatformUserId, boolean])[] {
+  if (first === undefined || version !== state.version) return [];
+  const there = new Set(users);
+  const isInAll = (user: PlatformUserId) => others.every((view) => view.users.has(user));
+  return [...first.users].filter(([user]) => !there.has(user) && isInAll(user));
 }
 
 const weightOf = (differences: readonly Difference[]): number =>
@@ -506,7 +510,7 @@ function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
   if (views.isUnreadable) return decideLook(facts) ?? clear(facts);
   if (treatment.drift !== 'restore' && isLeftDeleted(facts, wanted))
     return decideAdoption(facts, listedAgain(state)) ?? settleUnheld(facts, 'in_sync');
-  const current = views.base;
+  const current = views.base && withUnwanted(views.base, wanted.group?.users);
   const waiver =
     treatment.drift === 'restore' || current === undefined ? undefined : stillWaived(facts, wanted, current);
   if (waiver !== undefined && 'kind' in waiver) return waiver;
@@ -708,7 +712,7 @@ interface GuardContext {
 
 /** Judges the removals that no approval next to the hold permits. */
 function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decision {
-  const { state, settings, held: read, views, nowMs, reservation } = facts;
+  const { state, settings, held: read, views, wanted, nowMs, reservation } = facts;
   const limits = settings.guard;
   const others = plan.removals.filter((user) => !permitted.includes(user));
   const current =
@@ -717,7 +721,7 @@ function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decisi
     holdWithSay(state.hold, read, { plan: { ...plan, removals: others }, limits, nowMs });
   if (state.hold !== undefined && current === undefined) return dropHold('hold');
   const verdict = judgeByHold(others, current, nowMs);
-  const size = views?.base?.users.size ?? 0;
+  const size = views?.base === undefined ? 0 : withUnwanted(views.base, wanted?.group?.users).users.size;
   const holdAll = (users: readonly PlatformUserId[], rule: Hold['rule'], share?: number): Decision => ({
     kind: 'hold',
     users,

@@ -58,7 +58,7 @@ export function foreignDifferences(
   if (first === undefined) return [];
   const all = late === undefined ? ours : [...ours, late.view];
   const there = new Set(observed.users);
-  const added = [...there].filter((user) => !all.some(({ users }) => users.has(user)));
+  const added = [...there].filter((user) => !all.some((view) => mayHold(view, user)));
   const removed = [...first.users.keys()].filter(
     (user) => !there.has(user) && ours.every(({ users }) => users.has(user)) && !late?.removed.has(user),
   );
@@ -71,32 +71,75 @@ export function foreignDifferences(
   return differences;
 }
 
+const mayHold = ({ users, unshown }: View, user: PlatformUserId): boolean =>
+  users.has(user) || unshown?.has(user) === true;
+
 const sorted = (users: readonly PlatformUserId[]): readonly PlatformUserId[] => [...users].sort(compareText);
 
 /**
  * What was observed, with who in it is ours: everybody whom a view of ours says we put there. Additions of a write
  * whose outcome is unknown count as ours too; else a later removal of them would be taken for somebody else's wish.
  * A name that the platform made of another keeps that other one beside it.
- * A platform that does not echo a field is taken to hold what we sent.
+ * A platform that does not echo a field is taken to hold what we sent. Users of ours who may be there stay noted.
  */
 export function viewOf(observed: ObservedGroup, ...ours: readonly (View | undefined)[]): View {
   const known = ours.find((view) => view !== undefined);
   const waiver = ours.find((view) => view?.waiver !== undefined)?.waiver;
   const named = ours.find((view) => view?.alias !== undefined && says(view, 'name', observed.name));
   const alias = named?.name === observed.name ? named.alias : named?.name;
+  const there = new Set(observed.users);
   return {
     ...(eachField((field) => observed[field] ?? known?.[field] ?? null) as WrittenFields),
     ...(alias === undefined ? {} : { alias }),
     users: new Map(
       observed.users.map((user) => [user, ours.some((view) => view !== undefined && isOwnUser(view, user))]),
     ),
+    ...unshownAs(ours.flatMap((view) => [...(view?.unshown ?? [])]).filter((user) => !there.has(user))),
     ...(waiver === undefined ? {} : { waiver }),
   };
 }
 
+const unshownAs = (users: readonly PlatformUserId[]): Pick<View, 'unshown'> =>
+  users.length === 0 ? {} : { unshown: new Set(users) };
+
 /** A user that we put in stays ours where it was missing for a while, and a policy accepted that. */
-const isOwnUser = ({ users, waiver }: View, user: PlatformUserId): boolean =>
-  users.get(user) === true || waiver?.absent.has(user) === true;
+const isOwnUser = ({ users, unshown, waiver }: View, user: PlatformUserId): boolean =>
+  users.get(user) === true || unshown?.has(user) === true || waiver?.absent.has(user) === true;
+
+/**
+ * A view with users whom a response hid, and who may be in the group all the same; `true` where we put them there. Ours
+ * are sent again. Others stay as they are: every write sends them.
+ */
+export function withHidden(view: View, hidden: Iterable<readonly [PlatformUserId, boolean]>): View {
+  const { unshown = [], ...known } = view;
+  const all = [...hidden].filter(([user]) => !view.users.has(user));
+  const ours = all.flatMap(([user, mine]) => (mine ? [user] : []));
+  return {
+    ...known,
+    users: new Map([...view.users, ...all.filter(([, mine]) => !mine)]),
+    ...unshownAs([...unshown, ...ours]),
+  };
+}
+
+/** The view for a plan: users who may be there count as there, unless they are wanted, and so sent again. */
+export function withUnwanted(view: View, wanted: ReadonlyMap<PlatformUserId, unknown> | undefined): View {
+  const unwanted = [...(view.unshown ?? [])].filter((user) => !wanted?.has(user));
+  if (unwanted.length === 0) return view;
+  return { ...view, users: new Map([...view.users, ...unwanted.map((user) => [user, true] as const)]) };
+}
+
+/**
+ * Whether the group is as our last write left it. A change by another client has another version, so under the known one
+ * a user who is not shown is hidden. Users of others stay in the view then.
+ */
+export function isAsLeft(observed: ObservedGroup, view: View, version: Intent['versionBefore']): boolean {
+  if (observed.version !== version) return false;
+  const there = new Set(observed.users);
+  return shows(observed, {
+    ...view,
+    users: new Map([...view.users].filter(([user, mine]) => mine || there.has(user))),
+  });
+}
 
 /** Whether the platform shows what the view says; form of the external id, order and repetition of users do not matter. */
 export function shows(observed: ObservedGroup, view: View): boolean {

@@ -8,14 +8,18 @@ export type UncertainWrites = Omit<Uncertain, 'change'> & { readonly change: Use
 
 export const NO_CHANGE: UserChange = { added: new Set(), removed: new Set() };
 
-type Users = Pick<View, 'users'> | undefined;
+type Users = Pick<View, 'users' | 'unshown'> | undefined;
 
 /** The users that lead from one view to the other; undefined: no group. */
 export function changeBetween(before: Users, after: Users): UserChange {
   const [old, now] = [before?.users, after?.users];
   return {
     added: new Set([...(now?.keys() ?? [])].filter((user) => !old?.has(user))),
-    removed: new Set([...(old?.keys() ?? [])].filter((user) => !now?.has(user))),
+    removed: new Set(
+      [...(old?.keys() ?? []), ...(before?.unshown ?? [])].filter(
+        (user) => !now?.has(user) && !after?.unshown?.has(user),
+      ),
+    ),
   };
 }
 
@@ -26,11 +30,16 @@ export function changedView(
   { added, removed }: UserChange = NO_CHANGE,
 ): View | undefined {
   if (action === 'delete') return undefined;
-  const { alias: _, ...others } = base;
+  const { alias, unshown = new Set(), ...others } = base;
   const stay = [...base.users].filter(([user]) => !removed.has(user));
   const users = new Map([...stay, ...[...added].map((user) => [user, true] as const)]);
-  const known = base.name === name ? base : others;
-  return { ...known, name, spokeId: spokeId === '' ? null : spokeId, users };
+  const stillHidden = [...unshown].filter((user) => !added.has(user) && !removed.has(user));
+  return {
+    ...others,
+    ...(base.name === name && alias !== undefined && { alias }),
+    ...(stillHidden.length > 0 && { unshown: new Set(stillHidden) }),
+    ...{ name, spokeId: spokeId === '' ? null : spokeId, users },
+  };
 }
 
 /** If `other` adds nothing, the result is `one` itself. */

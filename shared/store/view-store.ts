@@ -158,17 +158,19 @@ function madeAtMs(id: string): number {
 }
 
 /*
- * A view as lines: name, spokeId, then what is waived and the other form of the name, each line beginning with `!`, then a
+ * A view as lines: name, spokeId, then what is waived, the other form of the name and hidden users, each line beginning with `!`, then a
  * line per user (`+` ours, `-` somebody else's). Encoding keeps a line a line, whatever an id holds.
  */
 
 const ALIAS = '!alias ';
+const UNSHOWN = '!unshown ';
 
-function* ownLines({ name, alias, spokeId, waiver }: View): Iterable<string> {
+function* ownLines({ name, alias, spokeId, waiver, unshown = new Set() }: View): Iterable<string> {
   yield encodeURIComponent(name);
   yield spokeId === null ? '-' : `+${encodeURIComponent(spokeId)}`;
   if (waiver !== undefined) yield* waiverLines(waiver);
   if (alias !== undefined) yield `${ALIAS}${encodeURIComponent(alias)}`;
+  for (const user of unshown) yield `${UNSHOWN}${encodeURIComponent(user)}`;
 }
 
 function* userLines({ users }: View): Iterable<string> {
@@ -177,13 +179,17 @@ function* userLines({ users }: View): Iterable<string> {
 
 function viewFrom([name = '', spokeId = '', ...rest]: readonly string[]): View {
   const other = rest.find((line) => line.startsWith(ALIAS));
-  const waived = rest.filter((line) => line.startsWith('!') && line !== other);
+  const unshown = rest.filter((line) => line.startsWith(UNSHOWN));
+  const waived = rest.filter((line) => /^!(?!alias |unshown )/.test(line));
   const users = rest.filter((line) => !line.startsWith('!'));
   return {
     name: decodeURIComponent(name),
     ...(other === undefined ? {} : { alias: decodeURIComponent(other.slice(ALIAS.length)) }),
     spokeId: spokeId.startsWith('+') ? decodeURIComponent(spokeId.slice(1)) : null,
     users: new Map(users.map((line) => [decodeUser(line.slice(1)), line.startsWith('+')])),
+    ...(unshown.length > 0 && {
+      unshown: new Set(unshown.map((line) => decodeUser(line.slice(UNSHOWN.length)))),
+    }),
     ...(waived.length === 0 ? {} : { waiver: waiverFrom(waived) }),
   };
 }

@@ -36,6 +36,7 @@ function falseEvent(
   // The server's own record of a request that met a fault is all there is of it.
   if (source === 'scim' && sight.connections.find(({ name }) => name === connection)?.isHalfHeard(group))
     return undefined;
+  if (isReplayed(sight, id, write.atMs)) return undefined;
   const all = sight.seen.directory.heard(connection).filter((one) => one.id === id && one.source === source);
   if (all.length === 0) return 'the directory sent no such event';
   const isAbout = ({ saying }: Heard) =>
@@ -53,6 +54,14 @@ function falseEvent(
   const isTrue = expected.some((one) => one === undefined || one === `${actor.kind} ${actor.id}`);
   return isTrue ? undefined : `the directory names ${expected.join(' or ')}`;
 }
+
+/** An event without an id of its own that an operator replays has the id of the dead-lettered message. */
+const isReplayed = ({ seen }: Sight, id: string, writtenAtMs: number): boolean =>
+  id.startsWith('eventsDlq-') &&
+  seen.operators.deeds.some(
+    ({ kind, atMs }) =>
+      (kind === 'replay_all' || kind === 'edit_one') && atMs <= writtenAtMs + ARRIVES_WITHIN_MS,
+  );
 
 /** The actor of an event as the audit shows it; undefined if any is true. */
 function actorOf({ saying, source }: Heard): string | undefined {

@@ -154,16 +154,17 @@ describe('explain', () => {
   });
 
   it('says that the platform refused a removal, and of no policy', async () => {
-    const { world, tell, explain } = await company();
+    const { world, tell, say, pass, explain } = await company();
     await tell({ snapshot: 'g', of: ['ann', 'bob'] });
     world.platform.refusal = () => 400;
-    await tell({ take: ['bob'], from: 'g' });
+    say({ take: ['bob'], from: 'g' });
+    await pass(5 * 60_000);
     expect(await explain('bob')).toMatchObject({
       present: true,
       decision: {
-        outcome: 'failed',
+        outcome: 'waiting',
         detail: expect.stringMatching(
-          /^the directory took them out of the group; the platform refused the group: .* answered 400/,
+          /^the directory took them out of the group; .* refuses to remove 1 member who keeps access; .* answered 400/,
         ),
       },
     });

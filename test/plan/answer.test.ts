@@ -107,7 +107,7 @@ describe('an answer to a write', () => {
       'to a new name lacks somebody',
       renaming,
       [],
-      { foreign: undefined, unshown: [a], view: { users: new Map([[a, true]]) } },
+      { foreign: undefined, unshown: [a], view: { users: new Map(), unshown: new Set([a]) } },
     ],
     [
       'shows whom we took out',

@@ -34,6 +34,19 @@ async function company(settings = {}, platform = {}) {
       await suspectChanged(world);
       await told.tell();
     },
+    /** The feed told of a change, so the group is fetched. */
+    async lookAgain() {
+      for await (const page of world.onlooker.index.all(CONNECTION))
+        for (const { ref } of page) {
+          const state = await world.onlooker.groups.read(ref);
+          if (state?.version === undefined) throw new Error('expected a group with a version');
+          const at = { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true };
+          const suspicion = { version: state.version, traces: [], atMs: world.nowMs() };
+          await world.onlooker.groups.suspect(state, suspicion, at);
+          await world.onlooker.applyQueue.wake([ref]);
+        }
+      await told.tell();
+    },
     async sweepAfter(ms: number) {
       world.advance(ms);
       await sweep(await world.connection(), world.onlooker);
@@ -173,6 +186,83 @@ describe('a fetch that shows only some users', () => {
     await later();
     expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c']]);
     expect(await drift()).toEqual(['name']);
+  });
+});
+
+describe('members whom we have sent and whom the platform does not show', () => {
+  const guard = { minSize: 2, maxRemovedShare: 0.3, maxRemovedCount: 9, perHourCount: 9 };
+  const EVERYWHERE = ['create', 'put', 'patch', 'get'];
+
+  it.each([0, 2 * HOUR_MS, 26 * HOUR_MS])(
+    'are held by the guard when the directory takes too many of them out after %i ms',
+    async (ms) => {
+      const { tell, later, shown, world, showOnlyFirst, showAll, state, drift } = await company({ guard });
+      showOnlyFirst(...EVERYWHERE);
+      await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+      world.advance(ms);
+      await tell({ take: ['b', 'c'], from: 'g' });
+      await tell({ add: ['d'], to: 'g' });
+      expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
+      expect(await state('g')).toMatchObject({ hold: { decision: { kind: 'waiting' } } });
+      showAll();
+      await later(HOUR_MS);
+      expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
+      expect(await drift()).toEqual([]);
+    },
+  );
+
+  it('are taken out by a write of their own once the directory takes them out', async () => {
+    const { tell, shown, world, showOnlyFirst, showAll, sweepAfter, drift } = await company();
+    showOnlyFirst(...EVERYWHERE);
+    await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+    world.advance(2 * HOUR_MS);
+    await tell({ take: ['c'], from: 'g' });
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    showAll();
+    await sweepAfter(HOUR_MS);
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    expect(await drift()).toEqual([]);
+  });
+});
+
+describe('a fetch of the version of our last write that shows only some users', () => {
+  it.each(['restore', 'report', 'adopt'])('is no change of another client (%s)', async (policy) => {
+    const { tell, lookAgain, shown, world, showOnlyFirst, showAll, drift, state } = await company({
+      drift: policy,
+    });
+    await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+    world.advance(HOUR_MS);
+    showOnlyFirst('get', 'patch');
+    await lookAgain();
+    await tell({ take: ['c'], from: 'g' });
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    showAll();
+    world.advance(2 * HOUR_MS);
+    await lookAgain();
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    expect(await drift()).toEqual([]);
+    expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 2, pending: 0 } });
+  });
+
+  it('leaves members of another client in the group, and theirs', async () => {
+    const { tell, lookAgain, shown, world, showOnlyFirst, showAll, guest, drift } = await company({
+      membership: 'additive',
+    });
+    await tell({ snapshot: 'g', of: ['a', 'b'] });
+    world.advance(HOUR_MS);
+    await guest('u-guest');
+    const before = await drift();
+    world.advance(HOUR_MS);
+    showOnlyFirst('get', 'patch');
+    await lookAgain();
+    await tell({ add: ['c'], to: 'g' });
+    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-guest']]);
+    showAll();
+    world.advance(2 * HOUR_MS);
+    await lookAgain();
+    await tell({ take: ['c'], from: 'g' });
+    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-guest']]);
+    expect(await drift()).toEqual(before);
   });
 });
 

@@ -75,7 +75,8 @@ export async function membersAfter(
   });
   const isOdd = movers.some(({ user, isIn }) => user.review || (!isIn && user.role === undefined));
   const isPending = registers.some(({ pending }) => pending !== undefined);
-  if (base === undefined || base.waiver !== undefined || isOdd || isPending) return undefined;
+  const isUnsure = base?.waiver !== undefined || base?.unshown !== undefined;
+  if (base === undefined || isUnsure || isOdd || isPending) return undefined;
   const resolutions = await resolve(movers.map(({ user }) => user));
   const standing = new Map<PlatformUserId, readonly Standing[]>();
   for (const user of base.users.keys()) standing.set(user, STILL);
