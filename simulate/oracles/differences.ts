@@ -1,8 +1,8 @@
 import type { ReadGroup } from '../directory.ts';
-import { originalName } from '../draw-returns.ts';
 import { HOUR_MS, type Life } from '../life.ts';
 import type { HeldGroup, SimulatedPlatform } from '../platform/platform.ts';
 import { keptName } from '../platform/rules.ts';
+import { hasReturned } from './returns.ts';
 import type { Sight, Sighted } from './sight.ts';
 import { partitionOf, type StoredMember, storedMember, storedUser, treatmentOf } from './stored.ts';
 
@@ -191,7 +191,7 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
   // Whom we put in before the group was let go of is nobody's when it is found again.
   const isLetGo = mayHaveReleased(context.sight, connection);
   // What the removed connection put in is not known to the one that returned.
-  const isReturned = originalName(connection.name) !== connection.name;
+  const isReturned = hasReturned(connection.name);
   const isTheirs = (user: string) =>
     connection.settings.membership === 'additive' && (isLetGo || isReturned || addedBy?.get(user) !== 'us');
   const explained = new Set([

@@ -1,7 +1,7 @@
-import { originalName } from '../draw-returns.ts';
 import { DAY_MS } from '../life.ts';
 import type { PlatformWrite } from '../platform/platform.ts';
 import { isBoundByMore, unexplained } from './differences.ts';
+import { mayFindNoneOfBefore } from './returns.ts';
 import { hasLostItsCredential, type Judge, type Sight, type Sighted } from './sight.ts';
 import { readItem, storedMember } from './stored.ts';
 
@@ -60,10 +60,7 @@ function judgeSeconds(sight: Sight, { name, company, platform, groups, settings,
   const letsGo =
     settings.onGroupDeleted === 'release' ||
     deeds.some(({ kind }) => kind === 'remove_connection' || kind === 'set');
-  // A connection that returned under another name finds groups only by external ids that are shown, and only if it may adopt.
-  const isUnfound =
-    originalName(name) !== name && (settings.adoptExisting === 'never' || !platform.traits.echoSpokeId);
-  if (isShared || letsGo || isUnfound) return;
+  if (isShared || letsGo || mayFindNoneOfBefore({ name, settings, platform })) return;
   for (const group of groups) {
     // An empty group with an installer may be anybody's where spokeIds are not shown, and its POST or the list right after it was not answered, or not heard.
     const isNobodys = ({ sent, atMs }: PlatformWrite) =>

@@ -66,9 +66,13 @@ function judgeWrite(sight: Sight, company: string, { write, taken }: Written): v
   const groups = new Set([owner.group, groupWith?.(write.spokeId ?? '') ?? owner.group]);
   // The connection that returned under another name owns what the removed one wrote.
   const names = new Set([owner.connection, originalName(owner.connection)]);
-  const audited = [...names].flatMap((name) => [...groups].flatMap((group) => auditOf(sight, name, group)));
+  const audited = [...names].flatMap((name) =>
+    [...groups].flatMap((group) =>
+      auditOf(sight, name, group).map((entry) => ({ entry, by: { connection: name, group } })),
+    ),
+  );
   const entries = audited.filter(
-    (entry) => !taken.has(entry) && entry.action === write.action && entry.cause !== '',
+    ({ entry }) => !taken.has(entry) && entry.action === write.action && entry.cause !== '',
   );
   const fits = ({ atMs, outcome }: StoredAudit) => {
     const laterMs = atMs - write.atMs;
@@ -77,11 +81,15 @@ function judgeWrite(sight: Sight, company: string, { write, taken }: Written): v
       Math.abs(laterMs) <= AT_ONCE_MS || (outcome.startsWith('found') && laterMs >= 0 && laterMs <= DAY_MS)
     );
   };
-  const entry = entries.find(({ versionAfter }) => versionAfter === write.version) ?? entries.find(fits);
-  if (entry !== undefined) {
+  const recorded =
+    entries.find(({ entry }) => entry.versionAfter === write.version) ??
+    entries.find(({ entry }) => fits(entry));
+  if (recorded !== undefined) {
+    const { entry, by } = recorded;
     taken.add(entry);
-    judgeActor(sight, write, owner, entry);
-    const falsehood = falsehoodIn(sight, { write, owner, entry });
+    judgeActor(sight, write, by, entry);
+    // Its cause was said to the connection that recorded it, which may be removed since.
+    const falsehood = falsehoodIn(sight, { write, owner: by, entry });
     if (falsehood === undefined) return;
     const told = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)}, of the group ${owner.group}, names as its cause "${entry.cause}" of ${entry.actor.kind} ${entry.actor.id}; expected the cause, but ${falsehood}.`;
     sight.accuse('on_record', 'false_cause', owner, told);

@@ -13,6 +13,7 @@ import { keptSpokeId } from '../platform/rules.ts';
 import type { OracleName, Violation } from '../told.ts';
 import type { Seen } from '../world.ts';
 import { type Change, createLedger, type Ledger } from './ledger.ts';
+import { connectedAtMs, mayFindNoneOfBefore } from './returns.ts';
 import {
   heldUsers,
   partitionOf,
@@ -237,9 +238,14 @@ function sighted(seen: Seen, { ledger, drifts, name, company }: Sighting): Sight
     }),
     actual: lazily((group: string) => {
       const linked = platform.groups.get(item(group)?.platformId ?? '');
+      const sinceMs = mayFindNoneOfBefore({ name, settings, platform }) ? connectedAtMs(seen, name) : 0;
       const ours = () =>
         [...platform.groups.values()].find(
-          ({ spokeId, madeBy }) => spokeId !== null && keptId(spokeId) === keptId(group) && madeBy === 'us',
+          ({ spokeId, madeBy, createdAtMs }) =>
+            spokeId !== null &&
+            keptId(spokeId) === keptId(group) &&
+            madeBy === 'us' &&
+            createdAtMs >= sinceMs,
         );
       return linked ?? ours();
     }),

@@ -119,7 +119,7 @@ function makeWorld() {
         numbers: new Map(),
         changedAtMs,
       }),
-      heard: () => heard,
+      heard: (connection: string) => (connection === 'a' ? heard : []),
     },
     operators: { deeds },
     vault: { stored: new Map([['a', { value: { refreshToken: 'refresh-a' } }]]), ever: new Set() },
@@ -162,7 +162,24 @@ function makeWorld() {
     connections,
     birch,
     acme,
-    item: (change: object) => Object.assign(items.get('G#a#g1 GROUP') ?? {}, change),
+    item: (change: object) =>
+      Object.assign(items.get(`G#${[...connections.keys()][0]}#g1 GROUP`) ?? {}, change),
+    /** `a` is removed, and its company connected again as `a-again`; what is on record stays with `a`. */
+    returns: () => {
+      const atMs = time.nowMs;
+      connections.delete('a');
+      connections.set('a-again', { ...connection, name: 'a-again' as 'a', company: 'acme' });
+      for (const [key, item] of items) {
+        if (!/^[CG]#a[ #]/.test(key) || / (?:A#|DRIFT)/.test(key)) continue;
+        items.set(key.replace('#a', '#a-again'), { ...item });
+        items.delete(key);
+      }
+      items.set('C#a-again CONNECTION', { settings });
+      deeds.push({ atMs, connection: 'a-again', kind: 'connect', done: true });
+      const actor = { kind: 'operator', id: 'operator' };
+      const connect = { atMs, action: 'connect', cause: 'operator', actor, versionAfter: null };
+      items.set(`G#a-again# A#${atMs}`, { ...connect, outcome: 'written' });
+    },
     /** Changes the platform's group. */
     held: (change: Partial<HeldGroup>) => groups.set('p1', { ...(groups.get('p1') as HeldGroup), ...change }),
     write: (change: Partial<PlatformWrite>) => {
@@ -338,6 +355,13 @@ const judges = (oracle: OracleName, options: typeof NOT_YET, cases: readonly Cas
   });
 
 describe('in the end', () => {
+  const deletedAfterReturn = (w: World, echoSpokeId: boolean) => [
+    w.returns(),
+    Object.assign(w.traits, { echoSpokeId }),
+    w.said.clear(),
+    w.changedAtMs.set('g1', w.time.nowMs),
+    w.item({ deleted: stampOf(1), settled: 'deleted', platformId: undefined }),
+  ];
   judges('end', AT_END, [
     ['nothing is wrong', () => {}],
     ['a member is missing', (w) => w.loses(), 'missing_user'],
@@ -409,6 +433,15 @@ describe('in the end', () => {
         w.item({ deleted: stampOf(1), settled: 'deleted' }),
       ],
       'group_left',
+    ],
+    [
+      'the directory deleted what a removed connection had made, and external ids are shown',
+      (w) => deletedAfterReturn(w, true),
+      'group_left',
+    ],
+    [
+      'the directory deleted what a removed connection had made, and external ids are hidden',
+      (w) => deletedAfterReturn(w, false),
     ],
     [
       'the directory deleted it, and it is to be let go of',
@@ -839,6 +872,12 @@ describe('on record', () => {
         w.write({}),
         w.entry({ cause: 'event e2 of okta' }),
       ],
+      'false_cause',
+    ],
+    ['a write of a connection that was removed since names an event of that one', (w) => w.returns()],
+    [
+      'a write of a connection that was removed since names an event that was never sent',
+      (w) => [w.write({}), w.entry({ cause: 'event e2 of okta' }), w.returns()],
       'false_cause',
     ],
     [
