@@ -510,7 +510,7 @@ function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
   if (views.isUnreadable) return decideLook(facts) ?? clear(facts);
   if (treatment.drift !== 'restore' && isLeftDeleted(facts, wanted))
     return decideAdoption(facts, listedAgain(state)) ?? settleUnheld(facts, 'in_sync');
-  const current = views.base && withUnwanted(views.base, wanted.group?.users);
+  const current = views.base && withUnwanted(views.base, sentAnew(facts, wanted));
   const waiver =
     treatment.drift === 'restore' || current === undefined ? undefined : stillWaived(facts, wanted, current);
   if (waiver !== undefined && 'kind' in waiver) return waiver;
@@ -533,6 +533,16 @@ function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
   const others = new Set([...(input.fixed ?? [])].filter((field) => field !== due));
   return decidePlan({ ...input, fixed: others }, known, treatment);
 }
+
+/**
+ * Wanted users who, where a read did not show them, are additions. In a search for refused users only those whom a try
+ * leaves out: all others are sent with each try, because they may be in the group.
+ */
+const sentAnew = (
+  { isNarrowed, barred = new Set() }: Facts,
+  { group }: Wanted,
+): WantedGroup['users'] | undefined =>
+  isNarrowed && group ? new Map([...group.users].filter(([user]) => barred.has(user))) : group?.users;
 
 /** Fields of an existing group that this attempt does not write. */
 function leftFields(facts: Facts, wanted: WantedGroup | undefined): ReadonlySet<GroupField> {

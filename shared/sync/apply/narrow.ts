@@ -67,6 +67,9 @@ interface Next {
  *     removals and additions             | the removals
  *     additions                          | halves of them, until the refused user is found
  *     removals alone                     | nothing: they are tried again in an hour
+ *
+ * Users who may be in the group although no read showed them are sent with each try, so that it does not remove them. Only
+ * if the platform accepts no try with them, they are left out.
  */
 function nextTrial(write: Write, round: Round, { isKnown, ...before }: Known): Next | undefined {
   const { plan } = write;
@@ -81,11 +84,29 @@ function nextTrial(write: Write, round: Round, { isKnown, ...before }: Known): N
   }
   if (fields.length === 1)
     return { trial: { ...trial, withheld: withheld.slice(1), refusals: refusals + 1 }, refused: 'field' };
-  const additions = additionsIn(plan);
-  const next = narrowed(additions, plan.changes.length > additions.length, { ...trial, isKnown });
+  const hidden = hiddenIn(round);
+  const all = additionsIn(plan);
+  const additions = all.filter((user) => !hidden.includes(user));
+  const hasOthers = plan.changes.length > all.length;
+  // Only one addition is left to be tried: as without hidden users, it may be the group itself that is refused.
+  const isAlone = !(hasOthers || trial.hasWritten || isKnown) && additions.length === 1;
+  const isLast = isAlone && lots.length > 0 && lots.flat().every((user) => hidden.includes(user));
+  const next = isLast
+    ? undefined
+    : (narrowed(additions, hasOthers, { ...trial, isKnown }) ?? withoutHidden(hidden, trial));
   if (next === 'refused')
     return { trial: { ...trial, lots: lots.slice(1), refusals: refusals + 1 }, refused: 'users' };
   return next && { trial: next };
+}
+
+/** Wanted users who may be in the group although no read showed them. */
+const hiddenIn = ({ views, wanted }: Round): readonly PlatformUserId[] =>
+  [...(views?.base?.unshown ?? [])].filter((user) => wanted?.group?.users.has(user));
+
+function withoutHidden(hidden: readonly PlatformUserId[], trial: Trial): Trial | undefined {
+  const waiting = new Set(trial.lots.flat());
+  if (trial.hasWritten || hidden.length === 0 || hidden.some((user) => waiting.has(user))) return undefined;
+  return { ...trial, lots: [...trial.lots, hidden], refusals: 0 };
 }
 
 /** A name that turned out to be in use in this attempt is not sent again before the members are written. */
