@@ -105,7 +105,7 @@ describe('one user whom the platform does not take', () => {
     expect(shown('g')).toEqual([['u-a', 'u-b', 'u-bad', 'u-c']]);
     const kept = await state('g');
     expect(kept).toMatchObject({ lastError: { code: 'removals_refused' } });
-    expect(kept?.lastError?.message).toMatch(/refuses to remove 2 members who keep access/);
+    expect(kept?.lastError?.message).toMatch(/refuses to remove 2 members, who keep access/);
     expect(kept?.failedAtMs).toBeUndefined();
     expect(world.deadLetters).toEqual([]);
     const before = count();
