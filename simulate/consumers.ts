@@ -116,8 +116,8 @@ export type ScimLanes = Map<string, Promise<unknown>>;
 const ASKS_AGAIN_MS = 60_000;
 
 /**
- * A request that is on its way for long: its client gave up on it and does not repeat it. It is what the client knew
- * when it was sent, and overlaps with whatever is requested when it arrives.
+ * A request that arrives late: its client stopped waiting and does not repeat it. It carries the client's state at the
+ * time of sending, and overlaps with the requests at its arrival.
  */
 async function requestLate(cloud: Cloud, happening: DirectoryHappening, token: string): Promise<void> {
   const request = scimRequestOf(happening, cloud.directory.idOf);
@@ -216,7 +216,7 @@ async function carryOut(cloud: Cloud, request: ScimRequest, send: Send): Promise
   return true;
 }
 
-/** The revision of a resource after a request, as the answer shows it. */
+/** The revision of a resource in the answer to a request. */
 function revisionIn(etag: string | undefined, body: { meta?: { lastModified?: string } } | undefined) {
   const [, number] = /^W\/"(\d+)/.exec(etag ?? '') ?? [];
   const modifiedMs = Date.parse(body?.meta?.lastModified ?? '');

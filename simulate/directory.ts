@@ -5,7 +5,7 @@ export interface Reading {
   readonly groups: ReadonlyMap<string, ReadGroup>;
   /** Latest e-mail address of every member that anything gave one. */
   readonly emails: ReadonlyMap<string, string>;
-  /** Latest employee number of every member that anything gave one. */
+  /** Latest employee number of every member that has one. */
   readonly numbers: ReadonlyMap<string, string>;
   /** When a group, one that is gone included, was last changed by what arrived, or by what it says of its members. */
   readonly changedAtMs: ReadonlyMap<string, number>;
@@ -35,11 +35,11 @@ export interface Heard {
 /** How far ahead a message may claim to be: the contract's bound, said again here. */
 const MAX_AHEAD_MS = 5 * 60_000;
 
-/** What an answer of the SCIM server says of its order; a deletion has no revision. */
+/** The order of a request, from the answer of the SCIM server; a deletion has no revision. */
 export interface ScimAnswer {
   readonly atMs: number;
   readonly made?: string | undefined;
-  /** An answer without a body does not say when the resource was modified. */
+  /** An answer without a body does not show when the resource was modified. */
   readonly revision?: { readonly modifiedMs?: number | undefined; readonly number: bigint } | undefined;
 }
 
@@ -186,7 +186,7 @@ export function readAll(heard: readonly Heard[]): Reading {
   };
 }
 
-/** SCIM requests about one resource stand in the order of its versions, whenever they were answered. */
+/** SCIM requests about one resource are ordered by its versions, not by the time of their answers. */
 function inVersions(heard: readonly Heard[]): readonly Heard[] {
   const latest = new Map<string, bigint>();
   const versioned = heard.filter(({ version }) => version !== undefined);
@@ -209,7 +209,7 @@ function replayAll(sorted: readonly Heard[]) {
   const ended = new Set<string>();
   for (const [place, all] of sorted.entries()) {
     const before = sorted[place - 1];
-    // Events with equal stamps stand at one place.
+    // Events with equal stamps share one position.
     if (before !== undefined && byOrder(before, all) !== 0) position = place;
     const one = withoutEnded(all, ended);
     for (const { id, email, number } of one.saying.members ?? []) {
@@ -221,7 +221,9 @@ function replayAll(sorted: readonly Heard[]) {
   return { groups, emails, numbers };
 }
 
-/** Only a POST creates a SCIM user, with a new id: a request that names a deleted one later brings nobody back. */
+/**
+ * Only a POST creates a SCIM user, with a new id: a later request that names a deleted user does not restore the user.
+ */
 function withoutEnded(one: Heard, ended: Set<string>): Heard {
   const { members = [], kind } = one.saying;
   if (one.source !== 'scim' || members.length === 0) return one;
@@ -315,10 +317,13 @@ function byOrder(a: Heard, b: Heard): number {
   );
 }
 
-/** Of events with equal stamps the later in this list counts: the absence of a member or of a group wins. */
+/** If stamps are equal, the event with the later kind in this list wins, so the absence of a member or group wins. */
 const TIED: readonly Saying['kind'][] = ['profile', 'snapshot', 'name', 'join', 'leave', 'forget', 'delete'];
 
-/** Of two names with equal stamps the smaller wins, as UTF-8 bytes; `snapshot` and `name` both set names. */
+/**
+ * If the stamps of two names are equal, the smaller name wins, compared as UTF-8 bytes; `snapshot` and `name` both set
+ * names.
+ */
 function byTieRule({ saying: a }: Heard, { saying: b }: Heard): number {
   const rank = ({ kind }: Heard['saying']) => TIED.indexOf(kind === 'name' ? 'snapshot' : kind);
   return rank(a) - rank(b) || Buffer.compare(Buffer.from(b.name ?? '~'), Buffer.from(a.name ?? '~'));

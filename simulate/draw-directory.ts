@@ -92,8 +92,8 @@ export function drawConversions(
 const MERGES = 0.4;
 
 /**
- * Roles that belong to another user from then on: the HR system corrects an account, or merges two. It concerns roles of
- * which nothing else about users changes. They have their own random stream, as conversions have.
+ * Roles that move to another user, because the HR system corrects an account or merges two. No other change affects the
+ * users of these roles. They have their own random stream, like conversions.
  */
 export function drawUserIdChanges(
   random: Random,

@@ -5,7 +5,7 @@ import { between, type Random } from './random.ts';
 /** The share of simulation runs in which a connection is removed and its company connected again under another name. */
 const RETURNS = 0.15;
 
-/** Ends the name under which a company returns: the directory is the same one, so addresses stay. */
+/** Suffix of the name under which a company returns. The directory is the same, so addresses stay. */
 const RETURNED = '-again';
 export const returnedName = (connection: string): string => `${connection}${RETURNED}`;
 export const originalName = (connection: string): string =>
@@ -17,7 +17,7 @@ export interface Return {
   readonly connectedAtMs: number;
 }
 
-/** The town that returns under another name. It shares its company with no other, and has no SCIM clients. */
+/** The town that returns under another name. It is the only town of its company, and has no SCIM clients. */
 export function drawReturn(random: Random, towns: readonly Town[], endMs: number): Return | undefined {
   if (!random.chance(RETURNS)) return undefined;
   const isAlone = ({ company, name }: Town) =>
@@ -30,8 +30,8 @@ export function drawReturn(random: Random, towns: readonly Town[], endMs: number
 }
 
 /**
- * The same happenings, with the removal, the new connection, an export of all groups to it, and what follows sent to it.
- * What the directory says while there is no connection shows in the export alone.
+ * The same happenings, with the removal, the new connection and an export of all groups to it. Later happenings go to
+ * the new connection. Changes while no connection exists appear only in the export.
  */
 export function withReturn(
   happenings: readonly Happening[],
@@ -63,7 +63,7 @@ export function withReturn(
 
 const EXPORTED: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
 
-/** All that the directory holds after these happenings: profiles, then a snapshot of every group. */
+/** The content of the directory after these happenings: profiles, then a snapshot of every group. */
 function exportOf(happenings: readonly Happening[]): readonly DirectoryDeed[] {
   const groups = new Map<string, { name: string | null; members: Set<string> }>();
   const profiles = new Map<string, { readonly email?: string; readonly number?: string }>();

@@ -38,7 +38,7 @@ export function drawTrouble(random: Random, town: Town, scene: Scene): readonly 
 const userOf = ({ settings }: Town, role: string): string =>
   settings.memberIdField === 'id' ? role : `u-${role}`;
 
-/** Seconds, or `date`: an HTTP date in a minute. Two hours are more than groupsync waits. */
+/** Seconds, or `date`: an HTTP date in a minute. Two hours are longer than groupsync waits. */
 const RETRY_AFTERS = ['0', '30', '7200', 'date'];
 
 function drawTempers(random: Random, town: Town, { endMs }: Scene): readonly Happening[] {

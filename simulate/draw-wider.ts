@@ -13,8 +13,8 @@ import { numberOf } from './messages.ts';
 import { between, type Random, some, weighted } from './random.ts';
 
 /*
- * What a part of the simulation runs has in addition. Each kind has its own random stream, so that the rest of a run is
- * the same as without it.
+ * Additional happenings in some simulation runs. Each kind has its own random stream, so it does not change the rest of
+ * a run.
  */
 
 /** The share of connections, or of connections with SCIM, that have each of these. */
@@ -37,7 +37,7 @@ interface Place {
   readonly endMs: number;
 }
 
-/** Everything of this page, for one connection. */
+/** All additional happenings of one connection. */
 export function drawWider(random: Random, { town, endMs }: Place): readonly Happening[] {
   const parts = { numbers: drawNumbered, ties: drawTies, lateRequests: drawLateRequests };
   const others = { erasures: drawErasures, newGroups: drawNewGroups, revocations: drawRevocations };
@@ -66,7 +66,7 @@ const within = (atMs: number, endMs: number) => Math.max(0, Math.min(atMs, endMs
 
 const NUMBERED = ['n0', 'n1', 'n2', 'n3'];
 
-/** Employees without an address, whom the second match rule finds by their number. */
+/** Employees without an address: the second match rule finds them by their number. */
 export const numberedPeople = (connection: string): readonly PersonSpec[] =>
   NUMBERED.map((id) => ({
     role: roleOf(connection, id),
@@ -75,7 +75,7 @@ export const numberedPeople = (connection: string): readonly PersonSpec[] =>
   }));
 
 /**
- * Members whom only the second rule finds. The address of `n1` means no employee, the number of `n2` becomes ambiguous,
+ * Members that only the second rule finds. No employee has the address of `n1`, the number of `n2` becomes ambiguous,
  * and the number of `n3` changes in both systems.
  */
 function drawNumbered(random: Random, { town, endMs }: Place): readonly Happening[] {
@@ -123,8 +123,8 @@ function drawNumbered(random: Random, { town, endMs }: Place): readonly Happenin
 }
 
 /**
- * Only in long runs: employees who are in no group for more than 430 days, or were in none before, and join again. Events
- * never give the addresses of these members (`h…`): one profile did, at the beginning.
+ * Only in long runs: employees who join after more than 430 days in no group, or who were in no group before. Only one
+ * profile, at the beginning, gives the addresses of these members (`h…`).
  */
 export function drawComebacks(random: Random, { town, endMs }: Place): readonly Happening[] {
   const { name: connection, people, groups } = town;
@@ -132,7 +132,7 @@ export function drawComebacks(random: Random, { town, endMs }: Place): readonly 
     .filter(({ role, email, state }) => /-h\d+$/.test(role) && email !== null && state === undefined)
     .map(({ role }) => role.slice(roleOf(connection, '').length));
   return some(random, handed, 3).flatMap((member): Happening[] => {
-    // A long run makes the days between them more than 430.
+    // A long run stretches this distance to more than 430 days.
     const leftMs = DAY_MS + between(random, 0, 12 * HOUR_MS);
     const backMs = endMs - between(random, 2 * HOUR_MS, 12 * HOUR_MS);
     const leaves = groups.map((group, index) =>
@@ -194,7 +194,7 @@ function drawLateRequests(random: Random, { town, endMs }: Place): readonly Happ
     const late = say(connection, atMs, change(group), { ...way, lateMs });
     const arrivesMs = atMs + lateMs;
     const other = (beforeMs: number, deed: DirectoryDeed) => say(connection, arrivesMs - beforeMs, deed, way);
-    // A newer request, and what arrives at the same moment.
+    // A newer request, and a request that arrives at the same moment.
     const newer = other(between(random, 1_000, MINUTE_MS), change(group));
     const earlierMs = within(atMs - between(random, 1, 60) * MINUTE_MS, endMs);
     const overlaps = { ...way, lateMs: arrivesMs - earlierMs + random.below(30) - 15 };
@@ -210,7 +210,7 @@ function drawLateRequests(random: Random, { town, endMs }: Place): readonly Happ
   }).flat();
 }
 
-/** An operator erases what is known of a person, who has left or has not. */
+/** An operator erases the data of a person, before or after the person left. */
 function drawErasures(random: Random, { town, endMs }: Place): readonly Happening[] {
   const { name: connection, people, groups } = town;
   const known = people.filter(({ email, role }) => email !== null && /-[ph]\d+$/.test(role));

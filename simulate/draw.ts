@@ -30,7 +30,7 @@ const SCALES = {
   normal: { groups: 30, people: 100, deedsPerDay: 20 },
 };
 
-/** In a long run each day with happenings is the first of so many: seven are two years. */
+/** Number of days per day with happenings in a long run: seven such periods are two years. */
 const STRETCHED_DAYS = 104;
 const stretched = (atMs: number) => (atMs % DAY_MS) + Math.floor(atMs / DAY_MS) * STRETCHED_DAYS * DAY_MS;
 const LONG_DEEDS = 60;
@@ -99,7 +99,7 @@ export function drawLife(
   return only === undefined ? life : keepOnly(life, new Set(only.map(plainName)));
 }
 
-/** Two in five changes name who made them. */
+/** Two in five changes name their actor. */
 const withActor = (random: Random, way: Way): Way =>
   random.chance(0.4) ? { ...way, by: `admin-${random.below(5)}` } : way;
 
@@ -161,7 +161,7 @@ function drawSettings(random: Random, groups: readonly string[]): Town['settings
 }
 
 const MATCH_RULES = ['email=workEmail', 'employeeNumber=employeeNumber'];
-/** Traits that the engine does not handle yet: every run draws the plain value. Empty once their fixes are in. */
+/** Traits that the engine does not handle yet: every run draws the plain value. Empty after these fixes. */
 export const PENDING_TRAITS: ReadonlySet<keyof Traits> = new Set([]);
 
 const SECOND_MS = 1_000;

@@ -32,7 +32,7 @@ export interface ConnectionSpec {
   readonly traits: Traits;
   /** `oauth`: access tokens end after an hour and are refreshed at the platform's token URL. */
   readonly credential: 'static' | 'oauth';
-  /** Made by an operator later: the company of a removed connection returns under this name. */
+  /** An operator creates it later: the company of a removed connection returns under this name. */
   readonly isLater?: true;
   /** Who works there at the start. */
   readonly people: readonly PersonSpec[];
@@ -54,7 +54,7 @@ export interface Traits {
   readonly staleStatus: 409 | 412 | 400 | 422;
   readonly enforceVersionOnPatch: boolean;
   readonly echoSpokeId: boolean;
-  /** How the platform stores an external id that is sent. */
+  /** How the platform stores an external id. */
   readonly spokeIds: 'exact' | 'folded';
   /** Longer names are refused (400 or 422); null: none are. */
   readonly longestName: number | null;
@@ -95,9 +95,10 @@ export type Happening = At &
   );
 
 /**
- * Members are directory ids. A member's address is `<id>@<connection>.test`; of ids that begin with `h` only a profile
- * says it. Members `n…` have no address: events and profiles give their employee number. Groups `s…` and members `q…` are
- * known to the SCIM server alone, which gives them ids of its own.
+ * Members are directory ids. A member's address is `<id>@<connection>.test`; for ids that begin with `h`, only a
+ * profile gives it. Members `n…` have no address: events and profiles give their employee number. Groups `s…` and
+ * members `q…` are
+ * known only to the SCIM server, which assigns their ids.
  */
 export type DirectoryDeed =
   | { readonly kind: 'name'; readonly group: string; readonly name: string }
@@ -126,7 +127,7 @@ export interface Way {
   readonly lateMs: number;
   /** How often SQS delivers it; 1 is once. */
   readonly copies: number;
-  /** Who made the change in the directory, if the form of the message can say it. */
+  /** The actor of the change in the directory, if the form of the message can name one. */
   readonly by?: string;
   /** The event's id. Two events with the same id and the same instant have equal stamps. */
   readonly eventId?: string;
@@ -173,7 +174,7 @@ export type OperatorDeed =
   | { readonly kind: 'pause' | 'resume' | 'release' | 'adopt' | 'sync'; readonly group: string }
   | { readonly kind: 'pause_all' | 'resume_all' | 'observe' }
   | { readonly kind: 'rebind'; readonly member: string; readonly role: string }
-  /** Erases what is known of the person behind a member. */
+  /** Erases the stored data of a member's person. */
   | { readonly kind: 'forget'; readonly member: string }
   | { readonly kind: 'set'; readonly key: string; readonly value: unknown }
   | { readonly kind: 'remove_connection' }

@@ -15,7 +15,7 @@ export interface ExpectedUsers {
   readonly may: ReadonlySet<string>;
 }
 
-/** By value (`valueKey`): roles that may be meant, each with the user id that it once had and lost, if it did. */
+/** By value (`valueKey`): the roles that may match, each with the user id that it lost, if any. */
 export type Contested = ReadonlyMap<string, ReadonlyMap<string, string | undefined>>;
 
 /** The key of an address (folded) or of an employee number. */
@@ -51,7 +51,10 @@ interface Who {
   readonly contested?: Contested;
   /** Who is who by what a person has said: of a member without an address that alone counts. */
   readonly rebound?: readonly { readonly member: string; readonly role: string }[];
-  /** Members whose data an operator erased: a binding from before stays, and what identified the others is gone. */
+  /**
+   * Members whose data an operator erased. An earlier binding stays; unbound members lose the values that identify
+   * them.
+   */
   readonly forgotten?: ReadonlySet<string>;
 }
 
@@ -62,11 +65,12 @@ type Found = { readonly id: string } | { readonly cause: Cause };
 /** States that the platform lists without `send_all_roles`. */
 const LISTED_STATES: ReadonlySet<string> = new Set(['ACTIVE', 'TERMINATED']);
 
-/** The person whom the roles that hold one value mean. */
+/** The person who owns the roles with one value. */
 function choosing(holders: Holders, settings: Who['settings']) {
   const { includeStates = ['ACTIVE'], memberIdField = 'userId' } = settings;
   const idOf = ({ role, userId }: HeldEmployee) => (memberIdField === 'id' ? role : userId);
-  // Roles before their first day are listed only if all roles are asked for, so nobody sees to which user they belong.
+  // The platform lists roles before their first day only if all roles are requested. Otherwise groupsync does not see
+  // their users.
   const asksForAll = includeStates.some((state) => !LISTED_STATES.has(state));
   const isListed = ({ state }: HeldEmployee) => asksForAll || LISTED_STATES.has(state);
   /** If groups hold users, all roles of one user are one person. */
@@ -93,7 +97,7 @@ function choosing(holders: Holders, settings: Who['settings']) {
   return { who, idOf, mayBeMember };
 }
 
-/** The employees whom one group of the reading means, rule by rule. `contested`: see contestedValues. */
+/** The employees that match one group of the reading, rule by rule. `contested`: see contestedValues. */
 export function expectedUsers(
   reading: Reading,
   group: string,
@@ -140,8 +144,9 @@ function valuesOf(member: string, { emails, numbers }: Reading, match: readonly 
 }
 
 /**
- * Addresses and employee numbers (`valueKey`) by which the life does not say for ever who is meant, with the roles that may be: handed on from
- * one to another, changed, or overruled by an operator. Bindings are sticky, so what is true then depends on when. Nor
+ * Addresses and employee numbers (`valueKey`) without one lasting match, with the roles that may match. They move from
+ * one person to another, change, or are overruled by an operator. Bindings are sticky, so what is true then depends on
+ * when. Nor
  * does it say so of a person whose user id is shown no more: what is absent may be kept.
  */
 export function contestedValues(life: Life, connection: string): Contested {
@@ -163,7 +168,7 @@ export function contestedValues(life: Life, connection: string): Contested {
   return contested;
 }
 
-/** The values and their holders, by what connects them. */
+/** The values and their holders, grouped by connection between them. */
 function connectedIn(held: readonly Holding[]): readonly ReadonlySet<string>[] {
   const neighbours = new Map<string, Set<string>>();
   const meet = (one: string, other: string) =>

@@ -40,7 +40,7 @@ export interface Saying {
   /** Of `profile` and `forget`: the one whom it is about. */
   readonly members?: readonly SaidMember[];
   readonly part?: { readonly snapshotId: string; readonly index: number; readonly count: number };
-  /** Who made the change, as far as the message says it. */
+  /** The actor of the change, if the message names one. */
   readonly by?: string;
   readonly order: Order;
 }
@@ -119,7 +119,7 @@ function factsOf(deed: SayableDeed, connection: string, form: Way['form'], part:
     const { kind, member: id } = deed;
     if (deed.kind === 'forget') return { kind, members: [{ id }] };
     const { email, number } = deed;
-    // A login and an address are all that Okta's events show of a person.
+    // Okta's events show only a login and an address of a person.
     const numbered = number !== undefined && form !== 'okta' && { number };
     return { kind, members: [{ id, ...(email !== undefined && { email }), ...numbered }] };
   }
@@ -174,7 +174,7 @@ const TYPES: Readonly<Record<Facts['kind'], readonly [native: string, okta: stri
   forget: ['directory.user.deleted', 'user.lifecycle.delete.completed'],
 };
 
-/** Forms whose messages can name who made the change. */
+/** Forms of messages that can name the actor of the change. */
 const NAMES_ACTOR: ReadonlySet<Way['form']> = new Set<Way['form']>(['native', 'sns', 'eventbridge', 'okta']);
 
 /** JSON leaves out what is undefined. */

@@ -160,7 +160,7 @@ function tellFigures(reports: readonly LifeReport[], seconds: number): void {
   );
 }
 
-/** Of everything that took effect: in how many lives, and how often. */
+/** For each fault that took effect: the number of lives, and how often. */
 function countsOf(reports: readonly LifeReport[]): readonly string[] {
   const everything = new Set([...everythingThatCanFire(), ...firedIn(reports).keys()]);
   return [...everything].sort().map((name) => {

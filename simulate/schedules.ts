@@ -52,7 +52,7 @@ export function startSchedules(cloud: Cloud): void {
     const waiting: Waiting = new Map();
     const around = { ...cloud, met: cloud.life.happenings.filter((one) => isMetBy(task, one)), waiting };
     const { everyMs, firstMs } = RHYTHMS[task];
-    // In the minute of its own, whatever silence lies between.
+    // The schedule keeps its own minute, also after a silence.
     const nextOf = (atMs: number) =>
       atMs + Math.floor((afterSilence(cloud, atMs) - atMs) / everyMs) * everyMs;
     const again = (atMs: number) =>
@@ -102,13 +102,13 @@ function runTask(task: Task, only: readonly (ConnectionName | undefined)[], clou
       );
       if (failure !== undefined) failures.push(failure.error);
     }
-    // As the function does after the daily check. Nothing is old enough before.
+    // Like the function after the daily check. Before this time no data is old enough.
     if (task === 'health' && cloud.life.days > KEPT_DAYS) await cleanUp(ports, cloud);
     if (failures.length > 0) throw failures[0];
   });
 }
 
-/** Each day has its part of the table; the days that were skipped have theirs now. */
+/** Each day has its part of the table; the parts of skipped days are cleaned now. */
 async function cleanUp({ eraser, clock }: EnginePorts, { chronicle, nowMs }: Cloud): Promise<void> {
   if (nowMs() < START_MS + KEPT_DAYS * DAY_MS) return;
   for (let day = 0; day < PARTS; day += 1) {

@@ -17,20 +17,20 @@ import { between } from './random.ts';
 import { afterSilence } from './silence.ts';
 import type { Seen } from './world.ts';
 
-/** The index may be two minutes late; what has not changed for longer must be shown. */
+/** The index may be two minutes late. A value that has not changed for longer must be shown. */
 const STABLE_MS = 130_000;
 const SAMPLE_MS = 10_000;
 const AT_LEAST_MS = 5 * HOUR_MS;
 const AT_MOST_MS = 13 * HOUR_MS;
 
 /**
- * At random moments, and before the end, asks for what an operator is shown of each connection, and tells people what
- * they are to be told. The answers are compared with what is stored, as far as it did not change meanwhile.
+ * At random moments, and before the end, reads the operator's view of each connection and sends the due notifications.
+ * The answers are compared with the stored values that did not change meanwhile.
  */
 export function startShowing(cloud: Cloud, seen: Seen, endsMs: number): void {
   const random = cloud.random.fork('showing');
   const notified = new Map<string, Map<Finding['subject'], Told>>();
-  // One after the other: who reads a dead-letter queue hides its messages from the next.
+  // Sequential, because a reader of a dead-letter queue hides its messages from the next reader.
   const ask = async () => {
     for (const name of [...cloud.connections.keys()]) {
       const told = notified.get(name) ?? new Map();
@@ -117,7 +117,7 @@ const SUBJECTS: readonly (readonly [Finding['subject'], RegExp])[] = [
   ['credential', /credential/],
 ];
 
-/** As the pump does each minute. */
+/** Like the requeue job each minute. */
 async function tellPeople({ found }: Levels, { ports, connection, told, nowMs }: Telling): Promise<void> {
   const notifier = {
     prefix: 'groupsync',

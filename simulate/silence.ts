@@ -1,7 +1,7 @@
 import type { Cloud } from './cloud.ts';
 import { DAY_MS, type Happening, type Life, MINUTE_MS, START_MS } from './life.ts';
 
-/** Work that a happening begins is done after so long, or shows as waiting. */
+/** After this time the work of a happening is done, or the group is shown as waiting. */
 const DONE_AFTER_MS = DAY_MS;
 /** The longest step in time while nothing happens and nothing waits. */
 const STEP_MS = 7 * DAY_MS;
@@ -40,8 +40,8 @@ function spellsOf({ happenings, days }: Life): readonly Spell[] {
 const known = new WeakMap<Life, readonly Spell[]>();
 
 /**
- * When a job that would run at this moment is to run instead. In a long silence, in which nothing waits either, jobs run
- * once a week only, so that years pass quickly; what they would find is what they found before.
+ * The time at which a job that is due at `atMs` runs instead. In a long silence in which nothing waits, jobs run only
+ * once a week, so that years pass quickly. They would only find the same state again.
  */
 export function afterSilence(cloud: Pick<Cloud, 'life' | 'table'>, atMs: number): number {
   const { life, table } = cloud;
@@ -55,8 +55,8 @@ export function afterSilence(cloud: Pick<Cloud, 'life' | 'table'>, atMs: number)
 const looked = new WeakMap<object, { readonly indexed: unknown; readonly untilMs: number }>();
 
 /**
- * Whether any group waits. One that has waited for days waits for a person, or for a platform that takes no names twice.
- * The index changes with each group that begins or ends to wait.
+ * Whether any group waits. A group that has waited for days does not count: it waits for an operator, or for a name
+ * that is in use. The index changes with each group that starts or stops waiting.
  */
 function isWaiting(table: Cloud['table'], atMs: number): boolean {
   const last = looked.get(table);

@@ -3,7 +3,9 @@ import type { ObservedGroup, View } from './view.ts';
 /** Name, external id and users of a group, as a view or an answer has them. */
 type Content = Pick<ObservedGroup, 'name' | 'spokeId'> & { readonly users: Iterable<string> };
 
-/** 52 bits of a text (cyrb53, public domain): enough to notice a change, and no protection against intent. */
+/**
+ * A hash of 52 bits (cyrb53, public domain): enough to notice a change, but not secure against a deliberate collision.
+ */
 function hashOf(text: string): number {
   let [high, low] = [0xdeadbeef, 0x41c6ce57];
   for (let at = 0; at < text.length; at += 1) {
@@ -16,7 +18,7 @@ function hashOf(text: string): number {
   return 4294967296 * (1048575 & low) + (high >>> 0);
 }
 
-/** The sum of the hashes, exact below 2^53: the order of the users does not matter, nor does a repetition. */
+/** The sum of the hashes, exact below 2^53. The order and repetition of users do not change it. */
 function usersDigest(users: Iterable<string>): string {
   const distinct = new Set(users);
   let sum = 0;
@@ -24,7 +26,7 @@ function usersDigest(users: Iterable<string>): string {
   return `${distinct.size}.${sum.toString(36)}`;
 }
 
-/** Folded like `foldSpokeId`, because a list may show another form. */
+/** Folded like `foldSpokeId`, because a list may show the external id in another form. */
 const spokeIdDigest = (spokeId: string): string =>
   hashOf(spokeId.normalize('NFC').trim().toLowerCase()).toString(36);
 
@@ -39,7 +41,7 @@ export function contentDigest({ name, spokeId, users }: Content): string {
 export const viewDigest = ({ name, spokeId, users }: View): string =>
   contentDigest({ name, spokeId, users: users.keys() });
 
-/** Whether two digests are of the same content. A spokeId that one of the two does not show is not compared. */
+/** Whether two digests describe the same content. The spokeId is compared only if both have one. */
 export function isSameContent(one: string, other: string): boolean {
   const [first, second] = [one.split(' '), other.split(' ')];
   const isOneHidden = first[2] === NOT_SHOWN || second[2] === NOT_SHOWN;

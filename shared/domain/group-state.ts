@@ -17,7 +17,7 @@ const ViewPointer = z.lazy(() =>
   z.object({
     id: intentText,
     size: number,
-    /** Of the view's content: the sweep compares it with the list (`contentDigest`). */
+    /** Digest of the view's content, which the sweep compares with the list (`contentDigest`). */
     digest: text.exactOptional(),
     text: text.exactOptional(),
     head: z.object({ chunks: number, hash: text }).exactOptional(),
@@ -26,9 +26,9 @@ const ViewPointer = z.lazy(() =>
 export type ViewPointer = Frozen<z.infer<typeof ViewPointer>>;
 
 /**
- * A write to the platform that is about to happen, stored until its outcome is known. It says what the write changes:
- * with the group's view it is settled by its own name, spokeId and users, even when the directory group has been renamed
- * or deleted since.
+ * A write to the platform that is about to happen, stored until its outcome is known. It states what the write changes.
+ * It is settled by the group's view and its own name, spokeId and users, even if the directory group was renamed or
+ * deleted later.
  */
 const Intent = z.lazy(() =>
   z.object({
@@ -40,13 +40,13 @@ const Intent = z.lazy(() =>
     /** All but `create`. */
     platformId: platformGroupText.exactOptional(),
     versionBefore: versionForm.exactOptional(),
-    /** Users to be added and removed; a creation: the new group as a view, which is its change from nothing. */
+    /** Users to be added and removed. For a creation: the view of the whole new group. */
     change: ViewPointer.exactOptional(),
     /** `create`: groups that carried our spokeId or name before the POST, and so are not what it made. */
     known: z.array(platformGroupText).exactOptional(),
     /**
-     * `create`: how many groups of a form other than specified, without an external id, existed before the POST. Given if
-     * `known` does not name all of them.
+     * `create`: number of groups in an unspecified form and without an external id that existed before the POST.
+     * Present if `known` does not name all of them.
      */
     oddBefore: number.exactOptional(),
     /**
@@ -64,12 +64,12 @@ export type Intent = Frozen<z.infer<typeof Intent>>;
 export type WriteAction = Intent['action'];
 
 /**
- * Writes whose outcome is unknown, in one record. Until the deadline each of them may still take effect, and what they
- * explain came from groupsync. The group stays scheduled until then, and is fetched once more.
+ * Writes whose outcome is unknown, in one record. Until the deadline each of them may still take effect, and the
+ * changes that they explain count as groupsync's. The group stays scheduled until then, and is fetched once more.
  */
 const Uncertain = z.lazy(() =>
   z.object({
-    /** The latest of them, deletions excepted. */
+    /** The latest write that is not a deletion. */
     write: Intent.exactOptional(),
     /** The latest deletion. */
     deletion: Intent.exactOptional(),
@@ -79,11 +79,14 @@ const Uncertain = z.lazy(() =>
     change: ViewPointer.exactOptional(),
     untilMs: number,
     /**
-     * Removals that the guard still counts. The reservation of the next write replaces them, since no two writes from
-     * the same version can both succeed.
+     * Removals that the guard still counts. The reservation of the next write replaces them, because only one of two
+     * writes from the same version can succeed.
      */
     removals: GuardRecord.exactOptional(),
-    /** All of them were answered with success and are not shown: the next write that is shown completely ends the record. */
+    /**
+     * All writes were answered with success, but are not shown. The next write that is shown completely ends the
+     * record.
+     */
     isAnswered: z.boolean().exactOptional(),
   }),
 );
@@ -243,7 +246,7 @@ export interface GroupState extends Omit<GroupItem, Renamed> {
   readonly lastWriteAtMs?: number;
 }
 
-/** A platform may answer a read from a copy that is older than a write by this time. */
+/** A platform may answer a read from a copy that is this far behind. */
 export const READS_BEHIND_MS = 60_000;
 
 /** Why a member cannot be written yet. */

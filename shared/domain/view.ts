@@ -9,8 +9,8 @@ export interface View extends WrittenFields {
   /** Everybody in the group; `true` where we put them there. */
   readonly users: ReadonlyMap<PlatformUserId, boolean>;
   /**
-   * Users whom we put there and whom the platform does not show, though nobody has taken them out: they may be there. A write
-   * that leaves them out removes them.
+   * Users that groupsync added and the platform does not show, although no client removed them. They may be in the
+   * group, so a write that leaves them out removes them.
    */
   readonly unshown?: ReadonlySet<PlatformUserId>;
   /** Differences by somebody else that a policy lets stand. */

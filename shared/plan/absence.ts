@@ -23,7 +23,7 @@ const listedStill = (id: PlatformGroupId | undefined) =>
 const unproven = (id: PlatformGroupId | undefined) =>
   missing(
     id,
-    ' and lists no group that groupsync manages: the route may be wrong, so an hour must pass or the feed must report the deletion',
+    ' and lists no group that groupsync manages: the route may be wrong, so groupsync waits for an hour or until the feed reports the deletion',
   );
 const STILL_SHOWN = {
   code: 'kept',
@@ -140,7 +140,7 @@ export function decideAdoption(facts: Facts, candidates: readonly ListedGroup[])
   return undefined;
 }
 
-/** Whether another connection owns the candidate for a directory group with the same id as this one. */
+/** Whether another connection owns the candidate, for a directory group with the same id. */
 const isForSame = ({ spokeId }: ListedGroup, owner: GroupRef, { connection, group }: GroupRef): boolean =>
   owner.connection !== connection &&
   (spokeId === group || (mayBeSpokeId(spokeId, group) && owner.group === group));

@@ -134,8 +134,8 @@ function foreignBeside(
   const isSpokeIdGone = isSpokeIdLost(observed, [made], facts.listed, [LISTING_AGE_MS]);
   if (typeof isSpokeIdGone !== 'boolean') return isSpokeIdGone;
   if (shows(observed, made) && !isSpokeIdGone) return undefined;
-  // An answer proves only what it shows: no user is missing from it because of another client. Users that were removed
-  // and are still shown are our own doing too.
+  // An answer proves only what it shows. A user that is missing from it, or that was removed and is still shown, is no
+  // change by another client.
   const removed = new Set(plan.removals);
   const isOwnDoing = ([user]: [PlatformUserId, boolean]) => made.users.has(user) || removed.has(user);
   const ours = [{ ...made, users: new Map([...shown.users].filter(isOwnDoing)) }];

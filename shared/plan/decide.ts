@@ -79,13 +79,16 @@ export const REFUSED: Wait = {
   waitMs: READS_BEHIND_MS,
   why: { code: 'refused', message: 'the platform refuses the change: it is tried once more in a minute' },
 };
-/** The platform refuses a write of removals: the members keep their access, and it is tried again in an hour. */
+/**
+ * The platform refuses a write that only removes members. They keep their access, and the write is tried again in an
+ * hour.
+ */
 export const removalsRefused = (count: number, answer: string): Wait => ({
   kind: 'wait',
   waitMs: HOUR_MS,
   why: {
     code: REMOVALS_REFUSED,
-    message: `the platform refuses to remove ${count === 1 ? '1 member who keeps' : `${count} members who keep`} access; the next try is in an hour: ${answer}`,
+    message: `the platform refuses to remove ${count === 1 ? '1 member, who keeps' : `${count} members, who keep`} access; groupsync tries again in an hour: ${answer}`,
   },
 });
 const REMOVALS_REFUSED = 'removals_refused';
@@ -150,7 +153,7 @@ export function decide(facts: Facts): Decision {
 /** Where each name is there once, a group waits until another gives its name up; meanwhile the rest is written. */
 function decideRejected(facts: Facts, { name }: Rejected): Decision {
   const { state, listed, look } = facts;
-  // Whether it was a conflict cannot be known yet.
+  // It is not known yet whether this was a conflict.
   const unproven = look === undefined || look === 'gone' ? undefined : waitForProof(facts, look);
   if (unproven !== undefined) return unproven;
   if (name === undefined) return failing(facts);
@@ -342,7 +345,7 @@ function waitForProof(facts: Facts, look: ObservedGroup): Wait | undefined {
   return waitMs > 0 ? { kind: 'wait', waitMs, why: UNPROVEN_READ } : undefined;
 }
 
-/** A read that lacks users soon after our own write may be older than that write, so it proves no removal. */
+/** A read that lacks users soon after groupsync's own write may be older than that write, so it proves no removal. */
 function decideLacking(
   { state, nowMs, createSettleMs }: Facts,
   look: ObservedGroup,
@@ -427,7 +430,7 @@ export function decideForeign(
   return absorb({ ...shown, waiver: waive({ policy, seen, differences, earlier }) });
 }
 
-/** Users who were in the group as our last write left it, and whom a read of that very version does not show. */
+/** Users who were in the group after our last write, and who are missing from a read of the same version. */
 function hiddenUsers(
   [first, ...others]: readonly View[],
   { version, users }: ObservedGroup,
@@ -597,7 +600,7 @@ function whyUnwritten(
   return isTriedLater || isAnybodyBarred(facts, facts.wanted) ? TRIED : undefined;
 }
 
-/** A group with uncertain writes stays scheduled until their deadline, and is fetched once more then. */
+/** A group with uncertain writes stays scheduled until their deadline, and is then fetched once more. */
 function settleOnceCertain(settled: Decision, facts: Facts): Decision {
   const { state, nowMs } = facts;
   const { uncertain, platformId } = state;
@@ -615,7 +618,7 @@ const isNameTaken = ({ rejected, views }: Facts): boolean =>
 function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Decision {
   const { listed, settings, state } = facts;
   const { previousLink } = state;
-  // A list from before our last write of the group may lack the platform group that this one has let go of since.
+  // A list from before our last write may lack a platform group that this directory group has released since.
   const ageMs = Math.min(LISTING_AGE_MS, Math.max(0, facts.nowMs - (state.lastWriteAtMs ?? 0)));
   if (listed === undefined || listed.ageMs > ageMs) return { kind: 'list', ageMs };
   const { candidates, known, ...odd } = alreadyThere(after, listed.groups, settings.adoptExisting);
@@ -646,8 +649,8 @@ function lateCreation({ state: { uncertain }, nowMs, views }: Facts, listed: rea
 }
 
 /**
- * What is in step needs no further look at the platform; a write that could undo what nobody here has seen does. So does
- * one that leaves out wanted users because a read did not show them, and a policy accepted that.
+ * A group in sync needs no further fetch. A write that could undo an unseen change does. So does a write that leaves
+ * out wanted users because a read did not show them and a policy accepted that.
  */
 const needsFreshLook = ({ action, after }: Plan, { settings, patchHonoursVersion }: Facts): boolean =>
   action === 'delete' ||

@@ -19,7 +19,7 @@ import type { Plan } from './plan.ts';
 export type Question =
   /**
    * The directory group with its people, the stored views, members that the directory removed, owners of the listed
-   * groups, and groups that the list should show.
+   * groups, and groups that the list lacks.
    */
   | {
       readonly kind: 'read';

@@ -43,11 +43,11 @@ export interface Views {
   /** As last written or read; undefined where there is no link, or the stored view cannot be read. */
   readonly base: View | undefined;
   readonly isUnreadable: boolean;
-  /** What the open intent would make: the base with its change. */
+  /** The intended result of the open intent: the base with its change. */
   readonly prepared: View | undefined;
   /** Users that uncertain writes may change; undefined: there are no such writes, or the set cannot be read. */
   readonly uncertain: UserChange | undefined;
-  /** What an uncertain creation would have made. */
+  /** The intended result of an uncertain creation. */
   readonly created: View | undefined;
 }
 
@@ -73,7 +73,7 @@ export interface Reservation extends GuardRecord {
 
 /** The managed groups of the connection, and groups known from before a creation. */
 export interface UnlistedGroups {
-  /** One that the platform shows by its id, and not in the list. */
+  /** A group that the platform shows by its id, but not in the list. */
   readonly existing: PlatformGroupId | undefined;
   /** The connection manages groups, and the list shows none of them. */
   readonly hidesAllManaged: boolean;
@@ -86,7 +86,7 @@ export interface Listing {
   readonly ageMs: number;
   /** Whether the list shows a platform group that another directory group of the company owns; undefined: not read yet. */
   readonly showsManaged?: boolean | undefined;
-  /** Groups that existed before and that the list does not show; undefined: not read yet. */
+  /** Groups that existed before and that the list lacks; undefined: not compared yet. */
   readonly unlisted?: UnlistedGroups | undefined;
 }
 

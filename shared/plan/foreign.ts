@@ -10,8 +10,8 @@ import { compareText } from './plan.ts';
 import type { LateWrites } from './uncertain.ts';
 
 /**
- * For how much longer a read proves nothing: it shows another version than groupsync knows, and may be older than
- * groupsync's last write. An earlier change by another client that this write replaced would look the same.
+ * Remaining time in which a read proves nothing, because it shows another version and may be older than groupsync's
+ * last write. It may also show another client's change that this write replaced.
  *
  *   the read shows    | the last write is | result
  *   ------------------|-------------------|----------------------------
@@ -19,7 +19,7 @@ import type { LateWrites } from './uncertain.ts';
  *   another version   | under 60 s old    | the rest of the 60 s
  *   another version   | older             | 0: another client changed it
  *
- * The 60 s are less where the platform shows created groups sooner than that, as in the local stack.
+ * The time is shorter than 60 s if the platform shows created groups sooner, as in the local stack.
  */
 export function mayPrecedeWriteForMs(
   shown: ObservedGroup,
@@ -41,8 +41,8 @@ export function mayPrecedeWriteForMs(
  *   name, spokeId    | another in all         | sent no such value | name, spoke_id
  *   otherwise        |                        |                    | none
  *
- * A name is another if it is neither the one that we sent nor what the platform had made of it. An external id is another
- * if it differs in more than its form.
+ * A name is another if it is neither the name that we sent nor the form in which the platform stored it. An external id
+ * is another if it differs in more than its form.
  *
  * @param look.isSpokeIdGone a null spokeId was taken away; otherwise the platform does not echo it, which says nothing
  */
@@ -80,7 +80,8 @@ const sorted = (users: readonly PlatformUserId[]): readonly PlatformUserId[] => 
  * What was observed, with who in it is ours: everybody whom a view of ours says we put there. Additions of a write
  * whose outcome is unknown count as ours too; else a later removal of them would be taken for somebody else's wish.
  * A name that the platform made of another keeps that other one beside it.
- * A platform that does not echo a field is taken to hold what we sent. Users of ours who may be there stay noted.
+ * A platform that does not echo a field is taken to hold what we sent. Users of ours who may be in the group stay in
+ * `unshown`.
  */
 export function viewOf(observed: ObservedGroup, ...ours: readonly (View | undefined)[]): View {
   const known = ours.find((view) => view !== undefined);
@@ -102,13 +103,13 @@ export function viewOf(observed: ObservedGroup, ...ours: readonly (View | undefi
 const unshownAs = (users: readonly PlatformUserId[]): Pick<View, 'unshown'> =>
   users.length === 0 ? {} : { unshown: new Set(users) };
 
-/** A user that we put in stays ours where it was missing for a while, and a policy accepted that. */
+/** A user that we added stays ours, even if the user was missing for a while and a policy accepted that. */
 const isOwnUser = ({ users, unshown, waiver }: View, user: PlatformUserId): boolean =>
   users.get(user) === true || unshown?.has(user) === true || waiver?.absent.has(user) === true;
 
 /**
- * A view with users whom a response hid, and who may be in the group all the same; `true` where we put them there. Ours
- * are sent again. Others stay as they are: every write sends them.
+ * A view with users that an answer hid and that may still be in the group; `true` if groupsync added them. Those are
+ * sent again. The others stay in the view, so every write sends them.
  */
 export function withHidden(view: View, hidden: Iterable<readonly [PlatformUserId, boolean]>): View {
   const { unshown = [], ...known } = view;
@@ -121,7 +122,10 @@ export function withHidden(view: View, hidden: Iterable<readonly [PlatformUserId
   };
 }
 
-/** The view for a plan: users who may be there count as there, unless they are wanted, and so sent again. */
+/**
+ * The view for a plan. Users who may be in the group count as members, unless they are wanted: wanted users are sent
+ * again.
+ */
 export function withUnwanted(view: View, wanted: ReadonlyMap<PlatformUserId, unknown> | undefined): View {
   const unwanted = [...(view.unshown ?? [])].filter((user) => !wanted?.has(user));
   if (unwanted.length === 0) return view;
@@ -129,8 +133,8 @@ export function withUnwanted(view: View, wanted: ReadonlyMap<PlatformUserId, unk
 }
 
 /**
- * Whether the group is as our last write left it. A change by another client has another version, so under the known one
- * a user who is not shown is hidden. Users of others stay in the view then.
+ * Whether the group is as our last write left it. A change by another client has another version, so a user who is
+ * missing under the known version is hidden. Users that another client added then stay in the view.
  */
 export function isAsLeft(observed: ObservedGroup, view: View, version: Intent['versionBefore']): boolean {
   if (observed.version !== version) return false;
@@ -141,7 +145,10 @@ export function isAsLeft(observed: ObservedGroup, view: View, version: Intent['v
   });
 }
 
-/** Whether the platform shows what the view says; form of the external id, order and repetition of users do not matter. */
+/**
+ * Whether the platform shows the content of the view. The form of the external id and the order and repetition of users
+ * do not matter.
+ */
 export function shows(observed: ObservedGroup, view: View): boolean {
   const users = new Set(observed.users);
   return (
@@ -173,8 +180,8 @@ export function isSpokeIdLost(
 }
 
 /**
- * Whether a group is what a creation of unknown outcome made: by spokeId, in any form; where the platform does not echo it, by name
- * and users: it may have added some to those that we sent. Groups that were there before are not it.
+ * Whether a creation of unknown outcome made this group. The spokeId decides, in any form. If the platform does not
+ * echo it, name and users decide; the platform may have added users. Groups that existed before do not count.
  */
 export function isOurCreation(observed: ObservedGroup, intent: Intent, prepared: View | undefined): boolean {
   if (intent.known?.includes(observed.id as PlatformGroupId)) return false;

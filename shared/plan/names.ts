@@ -19,12 +19,15 @@ export function namedLike<Group extends { readonly name: string }>(
   return exact.length > 0 ? exact : groups.filter((group) => tidyName(group.name) === tidyName(name));
 }
 
-/** White space at the ends, Unicode form and case apart: external ids that one platform may store in the same form. */
+/**
+ * An external id without white space at its ends, in NFC and lower case. A platform may store ids with the same result
+ * in one form.
+ */
 export const foldSpokeId = (spokeId: string): string => spokeId.normalize('NFC').trim().toLowerCase();
 
 const foldNull = (spokeId: string | null): string | null => (spokeId === null ? null : foldSpokeId(spokeId));
 
-/** Whether a platform may have stored the one external id in the form of the other. */
+/** Whether `shown` may be the form in which the platform stored `sent`. */
 export const mayBeSpokeId = (shown: string | null, sent: string | null): boolean =>
   shown !== null && sent !== null && foldSpokeId(shown) === foldSpokeId(sent);
 
@@ -42,8 +45,8 @@ export const renamedTo = (view: View, { name }: Pick<ObservedGroup, 'name'>): Vi
   view.name === name ? view : { ...view, name, alias: view.alias ?? view.name };
 
 /**
- * Whether a view has this value of a field: the name as shown or as sent, the external id in any form. An external id is
- * written once, and what the platform makes of it stays.
+ * Whether a view has this value of a field: the name as shown or as sent, the external id in any form. An external id
+ * is written once, and the form in which the platform stores it stays.
  */
 export const says = (
   view: Pick<View, GroupField | 'alias'>,
@@ -52,7 +55,7 @@ export const says = (
 ): boolean =>
   view[field] === value || (field === 'name' ? view.alias === value : mayBeSpokeId(view.spokeId, value));
 
-/** So many ids an intent names: a DynamoDB item holds 400 KB, and a list may have any number of groups. */
+/** Maximum number of ids in an intent: a DynamoDB item holds 400 KB, and a list may have any number of groups. */
 const MOST_KNOWN = 1_000;
 
 interface AlreadyThere {
@@ -116,7 +119,10 @@ export function grouped<Listed, Key>(groups: readonly Listed[], keyOf: (group: L
 /** Its form is odd and it shows no spokeId: once our POST is sent, nobody could tell that it was there before. */
 export const mayBeAny = (group: ListedGroup): boolean => !isWhole(group) && group.spokeId === null;
 
-/** By spokeId all that carry it, in turn, in the exact form if there is one; by name only a single one, since a name proves little. */
+/**
+ * By spokeId, all groups that carry it, in the exact form if there is one. By name, only a single group, because a name
+ * proves little.
+ */
 export function adoptable<Group extends Pick<ListedGroup, 'spokeId'> & { readonly name?: string }>(
   same: readonly Group[],
   after: Pick<View, 'name' | 'spokeId'>,

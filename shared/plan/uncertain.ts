@@ -10,7 +10,7 @@ export const NO_CHANGE: UserChange = { added: new Set(), removed: new Set() };
 
 type Users = Pick<View, 'users' | 'unshown'> | undefined;
 
-/** The users that lead from one view to the other; undefined: no group. */
+/** The user changes from one view to the other; undefined: no group. */
 export function changeBetween(before: Users, after: Users): UserChange {
   const [old, now] = [before?.users, after?.users];
   return {
@@ -23,7 +23,7 @@ export function changeBetween(before: Users, after: Users): UserChange {
   };
 }
 
-/** What a change of an existing group makes of its view; undefined: a deletion. */
+/** The view of an existing group after a change; undefined: a deletion. */
 export function changedView(
   base: View,
   { action, name, spokeId }: Intent,
@@ -42,7 +42,7 @@ export function changedView(
   };
 }
 
-/** If `other` adds nothing, the result is `one` itself. */
+/** Returns `one` itself if `other` adds nothing. */
 export function mergeChanges(one: UserChange, other: UserChange): UserChange {
   const hasNews =
     [...other.added].some((user) => !one.added.has(user)) ||
@@ -54,7 +54,7 @@ export function mergeChanges(one: UserChange, other: UserChange): UserChange {
   };
 }
 
-/** The record of one write. `removals` stay reserved with the guard. */
+/** The record of one write. The guard keeps `removals` reserved. */
 export function uncertainWrite(
   { reserved: _, consumes: __, ...intent }: Intent,
   change: UserChange,
@@ -67,9 +67,9 @@ export function uncertainWrite(
 }
 
 /**
- * One record for all writes that may still take effect, the later ones in `later`. It explains what either of them
- * explains, lasts until the later deadline, and keeps the larger guard record: of two writes that were computed from
- * the same version only one can succeed.
+ * One record for all writes that may still take effect; `later` has the later ones. It explains every change that one
+ * of the two explains, lasts until the later deadline, and keeps the larger guard record. Only one of two writes from
+ * the same version can succeed.
  */
 export function mergeUncertain(earlier: UncertainWrites, later: UncertainWrites): UncertainWrites {
   const write = later.write ?? earlier.write;
@@ -91,8 +91,8 @@ const largerRecord = (one: GuardRecord | undefined, other: GuardRecord | undefin
   other === undefined || (one !== undefined && one.removals >= other.removals) ? one : other;
 
 /**
- * The record after the group's view has moved. A write sends the whole list of users, so if it
- * takes effect late it also undoes what changed since:
+ * The record after a change of the group's view. A write sends the whole list of users, so a late write also undoes
+ * later changes:
  *
  *   view [a] ── uncertain: [a b] ──▶ view [a c] ── the write takes effect ──▶ [a b]: b may be added, c may be removed
  */
@@ -105,9 +105,9 @@ export const rebasedRecord = (
     ? record
     : { ...record, change: mergeChanges(record.change, changeBetween(after, before)) };
 
-/** What uncertain writes explain of an observed group. */
+/** The parts of an observed group that uncertain writes explain. */
 export interface LateWrites {
-  /** A name and an external id that they may have written, and users that they may have added. */
+  /** Whether they may have written the name or the external id, and which users they may have added. */
   readonly view: View;
   readonly removed: ReadonlySet<PlatformUserId>;
 }
@@ -118,7 +118,7 @@ export function lateWrites(
   observed: ObservedGroup,
   base: View | undefined,
 ): LateWrites {
-  // The platform may have written the name in its own way.
+  // The platform may have stored the name in another form.
   const isSent = (name: string) => base?.name !== name && foldName(name) === foldName(observed.name);
   const name = names.find((one) => one === observed.name) ?? names.find(isSent);
   const spokeId = spokeIds.find((one) => mayBeSpokeId(observed.spokeId, one)) ?? base?.spokeId ?? null;

@@ -4,11 +4,11 @@ import type { Facts } from './facts.ts';
 
 /**
  * Whether the list can prove that a creation of unknown outcome made no group. A list that lacks groups known to exist
- * is cut short, late, or from a wrong route, and proves nothing: a second POST could make a second group.
+ * is truncated, late, or from a wrong route. It proves nothing, and a second POST could create a second group.
  *
  *   known and managed groups                          | decision
  *   --------------------------------------------------|---------------------------
- *   were not compared with the list yet               | read
+ *   not compared with the list yet                     | read
  *   one is shown by its id and not listed             | wait
  *   the connection manages some, and none is listed   | wait
  *   are listed, or answer 404                         | undefined: the list counts
@@ -22,6 +22,6 @@ export function decideUnlisted({ listed }: Facts, noting: Intent): Decision | un
   const { existing, hidesAllManaged } = unlisted;
   if (existing === undefined && !hidesAllManaged) return undefined;
   const lacks = existing === undefined ? 'every group that groupsync manages' : `the group ${existing}`;
-  const message = `the outcome of a creation is unknown, and the list of groups lacks ${lacks}: the new group will be searched for again`;
+  const message = `the outcome of a creation is unknown, and the list of groups lacks ${lacks}: groupsync will search for the new group again`;
   return { kind: 'wait', waitMs: undefined, why: { code: 'list_incomplete', message }, noting };
 }

@@ -58,8 +58,8 @@ export function createEraser(table: Table): Eraser {
   const connections = createConnectionStore(table, { clock: () => 0, rememberMs: 0 });
 
   /**
-   * Whether the member is, or would be matched to, an employee who may be a member. Such a person may join a group again
-   * by an event that names the id only.
+   * Whether the member is bound or would be matched to an employee who may be a member. Such a person may join a group
+   * again through an event with the id only.
    */
   const isEmployed = async (connection: ConnectionName, user: UserState): Promise<boolean> => {
     const settings = (await connections.current(connection).catch(() => undefined))?.settings;
@@ -75,7 +75,7 @@ export function createEraser(table: Table): Eraser {
     return false;
   };
 
-  /** No identity provider has them, no employee is meant by them, and all groups have ended for them long ago. */
+  /** No identity provider lists the member, no employee matches, and all memberships ended long ago. */
   const hasLeft = async (connection: ConnectionName, user: UserState, overMs: number) => {
     // Something is known of them, and nothing was said after that time.
     const said = [...user.attributes.values()].filter(({ value }) => value !== '');

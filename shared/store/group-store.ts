@@ -71,7 +71,7 @@ const removedBy = (
 const refusalExplainedBy = ({ explainsRefusal = false }: FoundForeign = {}) =>
   explainsRefusal ? ['lastError'] : [];
 
-/** The guard record of the write that is opened now replaces the one of uncertain writes. */
+/** The guard record of the new write replaces the guard record of uncertain writes. */
 const withoutRemovals = ({ uncertain }: GroupState) => {
   if (uncertain?.removals === undefined) return {};
   const { removals: _, ...others } = uncertain;
@@ -100,7 +100,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
     ...(approval && { approval: await recorded(ref, approval) }),
   });
 
-  /** Deletes what a flip leaves without use: the view before, and the change that the intent carried. */
+  /** Deletes the sets that a commit leaves unused: the previous view, and the change of the intent. */
   async function discardOld({ seen: { ref, view, intent }, platform }: Flip, item: Item) {
     if (platform === undefined || platform.view.id !== view?.id) await views.discard(ref, view, item);
     const { change: sent } = intent ?? {};

@@ -68,7 +68,7 @@ export async function pump(
   return { connection, gate: gate.state, walksResumed, reenqueued, ...told(stuck) };
 }
 
-/** Workers keep settings for 30 seconds, and the index may be two minutes behind. */
+/** Workers cache settings for 30 seconds, and the index may be two minutes behind. */
 const INDEX_SHOWS_ALL_MS = 180_000;
 
 const told = (stuck: readonly string[]) => (stuck.length === 0 ? {} : { stuck });

@@ -43,7 +43,7 @@ export async function askUnlisted(
   if (listed.size === 0) return { answers: [], failures: [] };
   const unlisted = new Set(bound.map(({ role }) => role).filter((role) => !listed.has(role)));
   const known = await people.read(name, [...unlisted]);
-  // Another role of the same user would keep the user in until a later run asked for it too.
+  // Otherwise another role of the same user would keep the user in the group until a later run fetches that role.
   const others = await otherRolesOf([...known.values()], connection, people);
   const unlistedRoles = [...known.values(), ...others.filter(({ role }) => !listed.has(role))];
   const inGroups = unlistedRoles.filter((one) => mayBeMember(one, settings) || one.fanOutDue);

@@ -26,11 +26,11 @@ export const WORKERS_KNOW_AFTER_MS = 35_000;
 /**
  * Marks every group that the index shows, after a change of settings that alters plans. The requeue job wakes the groups:
  * no message is sent. The author of the change does it, so that the settings apply soon. The requeue job does it once
- * more, because the index may not show yet a group that was created just before the change, or just after it by a worker
- * that still had the settings from before.
+ * more, because the index may not show a new group yet. Such a group was created just before the change, or just after
+ * it by a worker with the old settings.
  *
- *     settings ──▶ marks what is shown ······ workers know (30 s) ······ the index shows all ──▶ marks all, once more
- *         └ a new group, planned by the settings from before, not shown yet ┘
+ *     settings ──▶ marks the shown groups ··· workers know (30 s) ······ the index shows all ──▶ marks all, once more
+ *         └ a new group, planned with the old settings, not shown yet ┘
  * @returns how many groups the index shows
  */
 export async function replanAll(

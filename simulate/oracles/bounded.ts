@@ -87,7 +87,7 @@ function judgeVainWrites(sight: Sight, vain: Map<string, readonly number[]>): vo
     const since = [...(vain.get(key) ?? []), change.atMs].filter((atMs) => atMs > newsMs);
     vain.set(key, since);
     if (since.length <= VAIN_WRITES_A_DAY) continue;
-    const sentence = `Nothing was said of the group ${owner.group} for a day; expected at most ${VAIN_WRITES_A_DAY} writes that change nothing, found ${since.length}.`;
+    const sentence = `No event about the group ${owner.group} arrived for a day; expected at most ${VAIN_WRITES_A_DAY} writes that change nothing, found ${since.length}.`;
     sight.accuse('bounded', 'vain_writes', owner, sentence);
   }
 }

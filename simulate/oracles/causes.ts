@@ -13,7 +13,7 @@ export interface Recorded {
 const ARRIVES_WITHIN_MS = 60_000;
 
 /**
- * What is wrong about the cause and the actor of a write; undefined if they are true. An entry names an event that the
+ * The error in the cause or actor of a write; undefined if both are correct. An entry names an event that the
  * directory sent about the group or one of its members, and the actor of that event; or an approval, a drift record or
  * groupsync itself.
  */
@@ -33,7 +33,7 @@ function falseEvent(
   { id, source }: Pick<Heard, 'id' | 'source'>,
 ): string | undefined {
   const { connection, group } = owner;
-  // The server's own record of a request that met a fault is all there is of it.
+  // Only the server's own record shows a request that met a fault.
   if (source === 'scim' && sight.connections.find(({ name }) => name === connection)?.isHalfHeard(group))
     return undefined;
   if (isReplayed(sight, id, write.atMs)) return undefined;
@@ -63,7 +63,7 @@ const isReplayed = ({ seen }: Sight, id: string, writtenAtMs: number): boolean =
       (kind === 'replay_all' || kind === 'edit_one') && atMs <= writtenAtMs + ARRIVES_WITHIN_MS,
   );
 
-/** The actor of an event as the audit shows it; undefined if any is true. */
+/** The actor of an event as the audit shows it; undefined if any actor is correct. */
 function actorOf({ saying, source }: Heard): string | undefined {
   // A SCIM request has the token as its actor.
   if (source === 'scim') return undefined;

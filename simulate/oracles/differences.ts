@@ -81,7 +81,10 @@ function leftBehind(context: Context): readonly Difference[] {
   return [{ cause: 'group_left', sentence }];
 }
 
-/** The platform answered several deletions and did nothing: the group is reported as failed and deleted a day later. */
+/**
+ * The platform answered several deletions without effect: groupsync reports the group as failed and tries again a day
+ * later.
+ */
 function isDeletionIgnored({ sight, connection, group }: Context, platformId: string): boolean {
   const isIgnored = ({ id, atMs, tempers }: SimulatedPlatform['calls'][number]) =>
     id === platformId && sight.nowMs - atMs < REFUSED_MS && tempers.includes('deletes_ignored');
@@ -148,7 +151,7 @@ function sentName({ settings, name: connection }: Sighted, id: string, name: str
 /** A refused value is tried again once a day; the schedules of the simulation may add seven hours (schedules.ts). */
 const REFUSED_MS = 32 * HOUR_MS;
 
-/** Whether the platform refuses a name or an external id for good, or refused it lately. */
+/** Whether the platform refuses a name or an external id permanently, or refused it recently. */
 function isValueRefused({ sight, connection }: Context, value: string): boolean {
   const { traits, refusedValues } = connection.platform;
   const atMs = refusedValues.get(value);
@@ -190,7 +193,7 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
   const addedBy = connection.ledger.pasts.get(actual.id)?.addedBy;
   // Whom we put in before the group was let go of is nobody's when it is found again.
   const isLetGo = mayHaveReleased(context.sight, connection);
-  // What the removed connection put in is not known to the one that returned.
+  // The returned connection does not know which users the removed connection added.
   const isReturned = hasReturned(connection.name);
   const isTheirs = (user: string) =>
     connection.settings.membership === 'additive' && (isLetGo || isReturned || addedBy?.get(user) !== 'us');
@@ -200,7 +203,7 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
     ...namedByDrift(context, 'members_added'),
   ]);
   const { lastError, failedAt } = connection.item(group) ?? {};
-  // One refused user who stays blocks the removal of the others until the platform accepts the write.
+  // One refused user of the group blocks the removal of others until the platform accepts the write.
   const isBlocked = actual.users.some((user) => connection.platform.unacceptable.has(user));
   const isStopped = isBlocked && (lastError?.code === 'removals_refused' || failedAt !== undefined);
   const isKept = lastError?.code === 'kept' || isStopped;
@@ -250,7 +253,7 @@ const changingRoles = ({ happenings }: Life) =>
     ),
   );
 
-/** Users who may be in the group though the reading cannot tell. */
+/** Users who may be in the group, although the reading does not show it. */
 function stickyUsers({ sight, connection, group }: Context): readonly string[] {
   const { members = [] } = connection.reading.groups.get(group) ?? {};
   return [...members].flatMap((member) => {

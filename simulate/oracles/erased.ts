@@ -1,7 +1,7 @@
 import type { Judge } from './sight.ts';
 import { readItem } from './stored.ts';
 
-/** Whether an account is active is not personal data, and decides about membership. */
+/** The active state of an account is not personal data, and decides about membership. */
 const ACTIVE = 'active';
 
 interface StoredUser {
@@ -9,7 +9,7 @@ interface StoredUser {
   readonly attributes: Readonly<Record<string, { readonly value: string; readonly stamp: string }>>;
 }
 
-/** After an operator has erased a person, nothing that was said of the member before is stored any more. */
+/** After an operator has erased a person, no earlier attribute of the member is stored. */
 export const createErased =
   (): Judge =>
   ({ seen, accuse }) => {
@@ -24,7 +24,7 @@ export const createErased =
       );
       if (kept.length === 0) continue;
       const names = kept.map(([name]) => name).join(', ');
-      const sentence = `The person behind ${member} was erased; expected no attribute from before, but these are stored: ${names}.`;
+      const sentence = `The person behind ${member} was erased; expected no earlier attribute, but these are stored: ${names}.`;
       accuse('erased', 'attributes_kept', { connection }, sentence);
     }
   };

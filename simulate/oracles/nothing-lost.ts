@@ -33,7 +33,10 @@ function judgeQueues({ seen, nowMs, accuse }: Sight): void {
   }
 }
 
-/** Only what says that a member has left may end by its time: a present member who does loses the groups for good. */
+/**
+ * Only the register of a member who left may expire: a present member whose register expires loses the groups
+ * permanently.
+ */
 function judgeMembersStay({ seen, accuse }: Sight): void {
   for (const [key, item] of seen.items) {
     const { presence, expiresAt } = item as { readonly presence?: string; readonly expiresAt?: number };
@@ -60,7 +63,10 @@ function judgeClaims({ seen, connections, accuse }: Sight): void {
   }
 }
 
-/** Of two SCIM requests that name a group differently each raises the version: else one was acknowledged and lost. */
+/**
+ * Two SCIM requests with different names of a group must get different versions; otherwise one acknowledged request is
+ * lost.
+ */
 function judgeVersions({ seen, accuse }: Sight, { name }: Sighted): void {
   const named = new Map<string, string>();
   for (const { saying, version: number } of seen.directory.heard(name)) {

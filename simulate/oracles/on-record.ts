@@ -64,7 +64,7 @@ function judgeWrite(sight: Sight, company: string, { write, taken }: Written): v
   // Another directory group may have taken the platform's over since.
   const { groupWith } = sight.connections.find(({ name }) => name === owner.connection) ?? {};
   const groups = new Set([owner.group, groupWith?.(write.spokeId ?? '') ?? owner.group]);
-  // The connection that returned under another name owns what the removed one wrote.
+  // The connection that returned under another name owns the groups of the removed connection.
   const names = new Set([owner.connection, originalName(owner.connection)]);
   const audited = [...names].flatMap((name) =>
     [...groups].flatMap((group) =>
@@ -91,7 +91,7 @@ function judgeWrite(sight: Sight, company: string, { write, taken }: Written): v
     // Its cause was said to the connection that recorded it, which may be removed since.
     const falsehood = falsehoodIn(sight, { write, owner: by, entry });
     if (falsehood === undefined) return;
-    const told = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)}, of the group ${owner.group}, names as its cause "${entry.cause}" of ${entry.actor.kind} ${entry.actor.id}; expected the cause, but ${falsehood}.`;
+    const told = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)}, of the group ${owner.group}, names the cause "${entry.cause}" and the actor ${entry.actor.kind} ${entry.actor.id}; expected the true ones, but ${falsehood}.`;
     sight.accuse('on_record', 'false_cause', owner, told);
     return;
   }

@@ -4,7 +4,7 @@ import { DAY_MS, MINUTE_MS, START_MS } from '../life.ts';
 import type { Seen } from '../world.ts';
 import { partitionOf, readItem, type StoredGroup, type StoredMember } from './stored.ts';
 
-/** What people were told of a subject last. */
+/** The last notification about a subject. */
 export interface Told {
   readonly isOver: boolean;
   readonly atMs: number;
@@ -22,12 +22,12 @@ export interface Shown {
   readonly deadLetters: readonly string[] | undefined;
 }
 
-/** The same, as it is stored at one moment. */
+/** The stored state at one moment. */
 export interface Truth {
   readonly groups: ReadonlyMap<string, StoredGroup>;
   readonly pending: ReadonlySet<string>;
   readonly deadLetters: ReadonlySet<string>;
-  /** Those that no other reader has taken. */
+  /** Dead-lettered messages that no other reader has received. */
   readonly visible: ReadonlySet<string>;
   readonly gate: string;
   readonly gateSinceMs: number | undefined;
@@ -61,7 +61,7 @@ export function truthOf(seen: Seen, name: string): Truth {
 
 interface Compared {
   readonly name: string;
-  /** From before the index could have been late until after the answers. */
+  /** Samples from before the longest delay of the index until after the answers. */
   readonly samples: readonly Truth[];
   readonly shown: Shown;
   readonly told: ReadonlyMap<Finding['subject'], Told>;
@@ -72,7 +72,7 @@ const SLACK_SECONDS = 30;
 
 type Wrong = (cause: string, sentence: string, group?: string) => void;
 
-/** Compares what an operator is shown with what is stored, as far as that did not change while it was asked for. */
+/** Compares the values shown to an operator with the stored values that did not change during the request. */
 export function judgeShown(seen: Seen, compared: Compared): void {
   const { name, samples } = compared;
   const wrong: Wrong = (cause, sentence, group) =>
@@ -100,7 +100,7 @@ const factsOf = (item: StoredGroup | undefined): string => {
   return JSON.stringify([item !== undefined, dirtySince, failedAt, paused, settled, held]);
 };
 
-/** Groups of which nothing that lists show changed over all samples. */
+/** Groups whose listed values are equal in all samples. */
 function stableGroups([first, ...others]: readonly Truth[]): ReadonlyMap<string, StoredGroup> {
   const isStable = ([group, item]: readonly [string, StoredGroup]) =>
     others.every(({ groups }) => factsOf(groups.get(group)) === factsOf(item));
@@ -132,7 +132,7 @@ function judgeGroups({ shown }: Compared, stable: Stable, wrong: Wrong): void {
     const unpaused = dirtySince !== undefined ? 'dirty' : failedAt !== undefined ? 'failed' : settled;
     const expected = paused ? 'paused' : unpaused;
     const state = states.get(group);
-    // A group that only members were said of is called unknown.
+    // A group for which only member events arrived is shown as unknown.
     if (
       state === expected ||
       (expected ?? 'in_sync') === state ||
@@ -144,7 +144,7 @@ function judgeGroups({ shown }: Compared, stable: Stable, wrong: Wrong): void {
   }
 }
 
-/** Between how many of the stable groups are so, and how many of all could have been. */
+/** The number of stable groups with the property, and the number of all groups that may have had it. */
 function rangeOf(
   { samples }: Compared,
   stable: Stable,
@@ -171,8 +171,8 @@ function judgeLevels(compared: Compared, stable: Stable, wrong: Wrong): void {
   const counts = [
     ['dirty groups', levels.dirtyGroups, isDirty],
     ['holds that wait', levels.holdsWaiting, isHeld],
-    ['held groups to tell of', countOf('hold'), isHeld],
-    ['failed groups to tell of', countOf('failed'), isFailed],
+    ['held groups to report', countOf('hold'), isHeld],
+    ['failed groups to report', countOf('failed'), isFailed],
   ] as const;
   for (const [what, found, is] of counts) {
     const [least, most] = rangeOf(compared, stable, is);
@@ -247,10 +247,10 @@ function judgeDeadLetters({ samples, shown: { deadLetters } }: Compared, wrong: 
     wrong('dead_letters', `The list shows the dead-lettered message ${surplus}, which is not in the queue.`);
 }
 
-/** How long after a check its result is stored at the latest. */
+/** Maximum time from a check until its result is stored. */
 const CHECKED_WITHIN_MS = 2 * MINUTE_MS;
 
-/** The daily check of the credential: what the platform answered last is what is shown of it. */
+/** The daily check of the credential: the platform's last answer must be shown. */
 function judgeCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): void {
   const company = seen.connections.get(name)?.company ?? '';
   const isAlone = [...seen.connections.values()].filter((one) => one.company === company).length === 1;
@@ -261,7 +261,7 @@ function judgeCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): v
   // The connections of one company are checked one after the other, and a check that died proves nothing.
   if (!isAlone || last === undefined || last.atMs > shown.atMs - CHECKED_WITHIN_MS) return;
   if (last.tempers.length > 0 && last.status === 200) return;
-  // Where no token could be had, the check ends before it asks the platform.
+  // If no token is available, the check ends before it calls the platform.
   const isRefused = seen.platforms
     .get(company)
     ?.calls.some(
@@ -289,14 +289,14 @@ const isCloudUnwell = ({ life }: Seen, atMs: number): boolean =>
 
 const TOLD_AGAIN_MS = 16 * MINUTE_MS;
 
-/** People were told of what is so now, unless something was told about it moments ago; and not that it is over. */
+/** Each current finding was notified and not reported as over, unless a notification about it was sent moments ago. */
 function judgeNotices({ shown, told }: Compared, wrong: Wrong): void {
   for (const { subject, count } of shown.levels.found) {
     const last = told.get(subject);
     if (last !== undefined && shown.atMs - last.atMs < TOLD_AGAIN_MS && last.atMs < shown.atMs) continue;
     const isTold = last !== undefined && !last.isOver;
     if (isTold === count > 0) continue;
-    const sentence = `${count} of the subject "${subject}" are so; expected people to be told, but ${last === undefined ? 'nothing was told' : last.isOver ? 'they were told that it is over' : 'they were not told that it is over'}.`;
+    const sentence = `The subject "${subject}" has ${count} findings; expected the last notification to match, but ${last === undefined ? 'none was sent' : last.isOver ? 'it reports the end of them' : 'it does not report the end of them'}.`;
     wrong('notices', sentence);
   }
 }

@@ -102,7 +102,7 @@ export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
   const owners = new Map<string, Owner>();
   const firstCompany = new Map<string, string>();
   const letters = new Set<string>();
-  /** Drift records that were ever seen, with what was seen of them last: the table deletes them after 400 days. */
+  /** All drift records that were ever seen, in their last form: the table deletes them after 400 days. */
   const drifts = new Map<string, StoredDrift>();
 
   return (seen, isEnd) => {

@@ -61,7 +61,7 @@ export interface StoredDrift {
   readonly settledBy: string | null;
 }
 
-/** How long audit entries and drift records are certain to be stored: the table deletes them after 400 days. */
+/** Minimum time for which audit entries and drift records are stored: the table deletes them after 400 days. */
 export const RECORDS_KEPT_MS = 395 * 86_400_000;
 
 const part = (text: string) =>

@@ -59,7 +59,7 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
     return { ...before, version: random.pick([before.version, group.version]) };
   };
 
-  /** The group without the users that the temper hides. */
+  /** The group without the users that the platform fault hides. */
   const withoutSome = (group: HeldGroup): HeldGroup => {
     const users = group.users.filter((user) => !tempers.isAbout('answers_lack_users', user));
     if (users.length === group.users.length) return group;
@@ -117,7 +117,7 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
     return isDeniedOnce(id) ? refusal(404) : ofWrite(groups.change(method, id, body, author), before);
   };
 
-  /** An answer without effect says that the group is gone. */
+  /** The deletion has no effect, but the answer reports success or 404. */
   const remove = (id: string, author: Author): Answer => {
     if (groups.held.has(id) && tempers.strikes('deletes_ignored')) {
       const status = random.pick([200, 204, 404]);
@@ -146,7 +146,7 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
     return json(feedEnvelope({ events, ...ending }, traits.feedEnvelope, traits.emptyFeedPage));
   };
 
-  /** Cursors from before the fault began are refused for good, each time with the same status. */
+  /** Cursors from before the fault are refused permanently, each time with the same status. */
   const isForgotten = (cursor: string | null): boolean => {
     const sinceMs = tempers.find('feed_forgets')?.sinceMs ?? 0;
     if (sinceMs > forgotten.beforeMs) forgotten = { beforeMs: sinceMs, status: random.pick(FORGOTTEN) };
@@ -154,7 +154,7 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
     return isOld && tempers.fire('feed_forgets');
   };
 
-  /** One event as this feed shows it: not at all, malformed for good, twice, or of a kind that nobody listed. */
+  /** One event as this feed shows it: missing, permanently malformed, twice, or of an unknown kind. */
   const bent = (event: ReturnType<typeof activityEvent>, sequence: number): readonly unknown[] => {
     if (tempers.strikes('feed_missing')) return [];
     if (malformed.has(sequence) || tempers.strikes('feed_malformed')) {

@@ -133,7 +133,7 @@ export function createGroups(options: PlatformOptions, tempers: Tempers) {
     return true;
   };
 
-  /** The value for which the platform refuses a write by itself: a new name or external id. */
+  /** The new name or external id because of which the platform refuses a write. */
   const refusedValueOf = ({ name, spokeId }: WriteBody, known?: HeldGroup): string | undefined => {
     const isNewName = name !== undefined && name !== known?.name;
     if (isNewName && isTooLong(name)) return name;

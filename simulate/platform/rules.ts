@@ -95,7 +95,7 @@ export function keptName(sent: string, names: 'exact' | 'trimmed' | 'folded'): s
   return names === 'folded' ? trimmed.toLowerCase() : trimmed;
 }
 
-/** The external id that the platform keeps of one that is sent. */
+/** The form in which the platform stores an external id. */
 export const keptSpokeId = (sent: string, spokeIds: 'exact' | 'folded'): string =>
   spokeIds === 'folded' ? sent.toLowerCase() : sent;
 

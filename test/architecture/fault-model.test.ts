@@ -18,7 +18,7 @@ const named = (kind: string, names: readonly string[]) => names.map((name) => `$
 const KINDS = /^(?:aws|company|somebody):/;
 
 describe('docs/fault-model.md', () => {
-  it('gives every fault a reason, an answer, a place in the simulation and a check', () => {
+  it('gives every fault a reason, a response, a place in the simulation and a check', () => {
     for (const cells of ROWS) {
       expect(cells).toHaveLength(5);
       expect(cells[1]).toMatch(/^(?:specified|observed|trusted): /);
@@ -31,7 +31,7 @@ describe('docs/fault-model.md', () => {
     expect(expected.filter((name) => !DOCUMENTED.includes(name))).toEqual([]);
   });
 
-  it('has a row for every fault of AWS, change of people and other client of the simulation', () => {
+  it('has a row for every AWS fault, change of people and action of another client in the simulation', () => {
     const expected = everythingThatCanFire().filter((name) => KINDS.test(name));
     expect(expected.filter((name) => !DOCUMENTED.includes(name))).toEqual([]);
   });

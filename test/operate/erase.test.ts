@@ -262,7 +262,7 @@ describe('somebody whose last membership ended', () => {
     expect((await ports.users.read(ACME, [memberId('m-ann')])).get(memberId('m-ann'))?.role).toBe('r-ann');
   });
 
-  it('keeps the address of an employee, who is found when an event with the id alone adds them again', async () => {
+  it('keeps the address of an employee, so an event with only the id can add them again', async () => {
     const world = await twoCompanies();
     const { ports, publish } = world;
     const facts = { role: roleId('r-eve'), userId: 'u-eve', state: 'ACTIVE', fanOutDue: false };
@@ -275,7 +275,7 @@ describe('somebody whose last membership ended', () => {
     expect(user?.role).toBe('r-eve');
   });
 
-  it('loses the address once the person is no employee any more', async () => {
+  it('deletes the address once the person is no longer an employee', async () => {
     const world = await twoCompanies();
     const { ports, publish } = world;
     const facts = { role: roleId('r-eve'), userId: 'u-eve', state: 'TERMINATED', fanOutDue: false };

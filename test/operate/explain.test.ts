@@ -164,7 +164,7 @@ describe('explain', () => {
       decision: {
         outcome: 'waiting',
         detail: expect.stringMatching(
-          /^the directory took them out of the group; .* refuses to remove 1 member who keeps access; .* answered 400/,
+          /^the directory took them out of the group; .* refuses to remove 1 member, who keeps access; .* answered 400/,
         ),
       },
     });

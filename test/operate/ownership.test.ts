@@ -291,7 +291,7 @@ describe('a released group', () => {
     ['under its id', 'g', 'bySpokeId'],
     ['under its name, with another id', 'h', 'byName'],
   ])(
-    'is found again if the directory creates it again within a minute %s',
+    'is linked again if the directory creates it again within a minute %s',
     async (_, again, adoptExisting) => {
       for (const seconds of [0, 10, 30, 59, 61]) {
         const { say, world, ref, state } = await company({ onGroupDeleted: 'release', adoptExisting });

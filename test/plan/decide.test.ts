@@ -422,7 +422,7 @@ describe('decide', () => {
     ['… nor the second time, late', { ...creating(1, 10), look: 'gone' }, { noting: { misses: 2 } }],
     ['… nor the third time: the list', { ...creating(2, 10), look: 'gone' }, { kind: 'list', ageMs: 0 }],
     [
-      '… nor the third time: which groups does the list lack?',
+      '… nor the third time: reads which groups the list lacks',
       { ...creating(2, 10), look: 'gone', listed: listing(other) },
       { kind: 'read', what: ['unlisted'] },
     ],
@@ -524,7 +524,7 @@ describe('decide', () => {
       { flapDamping: { count: 0 } },
     ],
     [
-      'a deletion that lands late',
+      'a deletion that takes effect late',
       late(2, uncertainly({ action: 'delete' }), other),
       { difference: undefined },
     ],
@@ -535,7 +535,11 @@ describe('decide', () => {
     ['… until the directory says more', gone(1, 'report', 2), { kind: 'list' }],
     ['… of the group itself', gone(1, 'adopt', 2), { kind: 'settle', as: 'in_sync' }],
     ['… which it does', gone(0, 'adopt'), { kind: 'list' }],
-    ['in step, until a write lands late', { state: state(uncertainly({})) }, { againAtMs: NOW_MS + 1 }],
+    [
+      'in sync, until a write takes effect late',
+      { state: state(uncertainly({})) },
+      { againAtMs: NOW_MS + 1 },
+    ],
     ['… as it might have', { state: state(uncertainly({}, NOW_MS)) }, { kind: 'look' }],
     [
       '… a deletion of another',
@@ -618,7 +622,7 @@ describe('decide', () => {
     expect(decide(facts({ ...over, look: 'gone' }))).toMatchObject(expected);
   });
 
-  it('does not take its own late write for a change of another client: an addition, a removal or a name', () => {
+  it('does not treat its own late addition, removal or name as a change by another client', () => {
     const uncertain = { write: intent, names: ['Eng  x'], spokeIds: ['g'], untilMs: NOW_MS + 1 };
     const late = { state: state({ suspectedChange, uncertain }), settings: settingsWith({ drift: 'adopt' }) };
     const change = (added: string, removed: string) => ({

@@ -91,7 +91,7 @@ it.each<[string, View | undefined, Partial<ObservedGroup>, boolean]>([
   expect(isOurCreation(observed('ab', over), intent, prepared)).toBe(expected);
 });
 
-it('a read of another version proves nothing until a minute after our last write', () => {
+it('a read of another version proves nothing within a minute of our last write', () => {
   const [v1, v2] = ['v1', 'v2'].map(versionToken) as [never, never];
   const after = (version: never, state: object, nowMs: number, createSettleMs = 600_000) =>
     mayPrecedeWriteForMs(observed('', { version }), {

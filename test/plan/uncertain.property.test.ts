@@ -78,7 +78,7 @@ const foreignTo = (base: View, { change, ...stored }: UncertainWrites, shown: Vi
   return foreignDifferences([base], observed, { late: lateWrites(stored, change, observed, base) });
 };
 
-it('a view and the change in an intent make what the write would make', () => {
+it('a view with the change of an intent equals the view after the write', () => {
   fc.assert(
     fc.property(content.map(viewOf), content.map(viewOf), fc.boolean(), (before, after, hasAlias) => {
       const base: View = hasAlias ? { ...before, alias: 'a' } : before;
@@ -91,7 +91,7 @@ it('a view and the change in an intent make what the write would make', () => {
 });
 
 describe('the record of uncertain writes', () => {
-  it('is the same however its writes are grouped when they are merged', () => {
+  it('is the same for every grouping of the merged writes', () => {
     fc.assert(
       fc.property(writes(6), fc.nat(4), (drawn, at) => {
         const all = recordsOf(drawn);
@@ -119,7 +119,7 @@ describe('the record of uncertain writes', () => {
     );
   });
 
-  it('explains whatever one of its writes makes of the group, also after later changes of the group', () => {
+  it('explains every result of one of its writes, also after later changes of the group', () => {
     const moves = fc.array(content.map(viewOf), { maxLength: 4 });
     fc.assert(
       fc.property(writes(4), moves, fc.nat(3), (drawn, later, which) => {
@@ -135,7 +135,7 @@ describe('the record of uncertain writes', () => {
     );
   });
 
-  it('explains no user whom neither a write nor a later change of the group touched', () => {
+  it('explains no user that neither a write nor a later change of the group touched', () => {
     const [a, x] = ['a', 'x'].map((one) => viewOf({ name: 'A', users: [platformUserId(one)] })) as [
       View,
       View,

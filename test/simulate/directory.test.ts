@@ -171,7 +171,7 @@ describe('events with equal stamps', () => {
       { g: ['a'] },
     ],
     [
-      'a snapshot keeps who joined, and takes nobody in again who left',
+      'a snapshot keeps members who joined, and does not add members who left',
       told(
         [1, join('g', 'p9')],
         [2, all('g', ['p1', 'p2']), tied],

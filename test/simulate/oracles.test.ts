@@ -211,7 +211,7 @@ function makeWorld() {
         versionAfter: write.version,
       });
     },
-    /** What the audit entry of the last write says of it. */
+    /** The audit entry of the last write. */
     entry: (change: object) => Object.assign(items.get(world.lastEntry()) ?? {}, change),
     event: (change: Partial<Heard>) => heard.push({ ...event, ...change }),
     unaudited: (change: Partial<PlatformWrite>) => [world.write(change), items.delete(world.lastEntry())],

@@ -282,7 +282,7 @@ describe('a temper', () => {
     expect(world.fired.get(`temper:${temper}`)).toBe(3);
   });
 
-  it('feed_malformed keeps an entry malformed for good', async () => {
+  it('feed_malformed keeps an entry malformed permanently', async () => {
     const world = stage();
     await world.outcome(world.create('d1'));
     world.platform.begin({ kind: 'temper', temper: 'feed_malformed', forMs: HOUR_MS });
@@ -293,7 +293,7 @@ describe('a temper', () => {
     expect(await ids()).toEqual(shown);
   });
 
-  it('feed_forgets refuses a cursor from before for good, and takes one from after', async () => {
+  it('feed_forgets refuses an earlier cursor permanently, and accepts a later one', async () => {
     const world = stage();
     await world.outcome(world.create('d1'));
     const cursorAt = async (start: Parameters<typeof world.client.activity.follow>[0]) => {
@@ -401,7 +401,7 @@ describe('traits', () => {
       expect(world.fired.get(`trait:${trait}`)).toBeGreaterThan(0);
   });
 
-  it('the case of an external id is folded, and a name that is too long is refused by itself', async () => {
+  it('folds the case of an external id, and refuses only a name that is too long', async () => {
     const world = stage({ spokeIds: 'folded', longestName: 8 });
     const made = (await world.outcome(world.create('D1', BEFORE, 'Crew'))) as { id: string; version: string };
     expect(made).toMatchObject({ spokeId: 'd1' });

@@ -6,7 +6,8 @@ import type { Violation } from '../../simulate/told.ts';
 import type { Seen } from '../../simulate/world.ts';
 
 /*
- * What an operator is shown of one connection, next to what is stored: one group is held, one has waited for two hours,
+ * The state of one connection, as it is shown to an operator and as it is stored: one group is held, one has waited for
+ * two hours,
  * and one member is pending.
  */
 
@@ -81,7 +82,7 @@ function causesOf({ shown, samples = [truth(), truth()], told = TOLD, checked }:
 }
 
 describe('what an operator is shown', () => {
-  it('is right if it is what is stored', () => {
+  it('is correct if it equals the stored state', () => {
     expect(causesOf({})).toEqual([]);
     expect(causesOf({ checked: 200 })).toEqual([]);
   });
@@ -95,7 +96,7 @@ describe('what an operator is shown', () => {
     ],
     ['a group is missing from its list', { shown: { groups: SHOWN.groups.slice(1) } }, 'groups'],
     [
-      'a group that waits is called in sync',
+      'a waiting group is shown as in sync',
       { shown: { groups: SHOWN.groups.map((one) => ({ ...one, state: 'in_sync' })) } },
       'groups',
     ],
@@ -129,7 +130,7 @@ describe('what an operator is shown', () => {
     expect(causesOf(given)).toEqual([cause]);
   });
 
-  it('is not compared with what changed while it was asked for', () => {
+  it('is not compared with values that changed during the request', () => {
     const later = truth({
       groups: new Map(GROUPS.slice(1)),
       pending: new Set(),

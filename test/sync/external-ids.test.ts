@@ -103,7 +103,7 @@ describe('external ids that the platform normalises', () => {
     expect(actions()).toEqual(['put']);
   });
 
-  it('let a group that counted as gone be linked again when the list shows it', async () => {
+  it('let a group be linked again if it counted as gone and the list shows it', async () => {
     const { world, tell, state, groups, sweep: run } = await company(lowerCase);
     await tell({ snapshot: 'G1', of: ['a'] }, { snapshot: 'other', of: ['a'] });
     world.advance(CREATE_SETTLE_MS);
@@ -142,7 +142,7 @@ describe('two directory groups whose ids differ only by case', () => {
   it.each([
     ['one after the other', true],
     ['at the same time', false],
-  ])('have a platform group each on a platform that keeps the ids (%s)', async (_, isInTurn) => {
+  ])('each have a platform group if the platform keeps the ids (%s)', async (_, isInTurn) => {
     const { world, tell, say, groups, state, actions } = await company((spokeId) => spokeId);
     if (isInTurn) await tell({ snapshot: 'g1', of: ['a'] });
     else say({ snapshot: 'g1', of: ['a'] });
@@ -166,7 +166,7 @@ describe('two directory groups whose ids differ only by case', () => {
     expect(world.platform.groups.get(theirs)?.users).toEqual(['u-b']);
   });
 
-  it('have a platform group each on a platform that stores lower case', async () => {
+  it('each have a platform group if the platform stores lower case', async () => {
     const { world, tell, groups, state, actions } = await company(lowerCase);
     await tell({ snapshot: 'g1', of: ['a'] });
     await tell({ snapshot: 'G1', of: ['b'], name: 'Other' });

@@ -94,7 +94,7 @@ describe('one user whom the platform does not take', () => {
     expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { pending: 1 } });
   });
 
-  it('keeps leavers in if the member is in the group; each hour one write is tried, and status counts them', async () => {
+  it('keeps leavers in the group if the refused member stays, tries one write each hour, and counts them in the status', async () => {
     const { say, pass, world, state, shown, hire, ref } = await company();
     await hire('d', 'bad');
     say({ snapshot: 'g', of: ['a', 'b', 'c', 'bad'] });
@@ -105,7 +105,7 @@ describe('one user whom the platform does not take', () => {
     expect(shown('g')).toEqual([['u-a', 'u-b', 'u-bad', 'u-c']]);
     const kept = await state('g');
     expect(kept).toMatchObject({ lastError: { code: 'removals_refused' } });
-    expect(kept?.lastError?.message).toMatch(/refuses to remove 2 members who keep access/);
+    expect(kept?.lastError?.message).toMatch(/refuses to remove 2 members, who keep access/);
     expect(kept?.failedAtMs).toBeUndefined();
     expect(world.deadLetters).toEqual([]);
     const before = count();

@@ -139,7 +139,7 @@ describe('a user whom the platform adds to a new group by itself', () => {
 it.each<Saying>([
   { take: ['b'], from: 'g' },
   { snapshot: 'g', of: ['a'] },
-])('a leaver is known where others may stay and our view is lost: %j', async (releasedPlatformId) => {
+])('recognises a leaver if others may stay and our view is lost: %j', async (releasedPlatformId) => {
   const { world, tell, shown } = await company({ membership: 'additive' });
   await tell({ snapshot: 'g', of: ['a', 'b'] });
   for (const item of world.table.items.values()) if (item.sk.startsWith('VIEW#')) world.table.remove(item);

@@ -23,7 +23,7 @@ async function lostCreation({ isMade, limit = 3 }: { readonly isMade: boolean; r
 }
 
 describe('a creation whose answer is lost', () => {
-  it.each([1, 2])('is not repeated while the list is cut short to %i groups', async (limit) => {
+  it.each([1, 2])('is not repeated while the list is truncated to %i groups', async (limit) => {
     const { world, tell, state, shown } = await lostCreation({ isMade: true, limit });
     expect(shown('g')).toHaveLength(1);
     world.platform.listLimit = Number.POSITIVE_INFINITY;

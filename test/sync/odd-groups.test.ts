@@ -93,14 +93,14 @@ describe('thousands of groups in a form other than specified', () => {
     return scene;
   };
 
-  it('keep no group from being created, and the ids of a thousand at most are stored', async () => {
+  it('do not prevent the creation of a group, and an intent stores at most a thousand ids', async () => {
     const { tell, shown, world } = await manyOdd();
     await tell({ snapshot: 'g', of: ['a'] });
     expect(shown('g')).toEqual([['u-a']]);
     expect(world.table.largest.bytes).toBeLessThan(40 * 1_024);
   });
 
-  it('do not make a creation whose answer was lost look as if it never happened', async () => {
+  it('do not hide a creation whose answer was lost', async () => {
     const { tell, say, work, troubles, shown } = await manyOdd();
     troubles.platform = (call) => (call === 'create' ? 'lost_after' : 'none');
     say({ snapshot: 'g', of: ['a'] });
@@ -110,7 +110,7 @@ describe('thousands of groups in a form other than specified', () => {
     expect(shown('g')).toEqual([['u-a']]);
   });
 
-  it('leave a creation open whose answer was lost while one more of them is listed', async () => {
+  it('leave a creation with a lost answer open while one more of them is listed', async () => {
     const { say, work, world, troubles, platform, state, shown } = await manyOdd();
     troubles.platform = (call) => (call === 'create' ? 'lost_after' : 'none');
     say({ snapshot: 'g', of: ['a'] });

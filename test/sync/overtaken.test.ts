@@ -254,7 +254,7 @@ it.each(['restore', 'report', 'adopt'] as const)(
   },
 );
 
-it('finds a change of another client within a minute of its own write when the minute is over', async () => {
+it('finds a change by another client within a minute of its own write once the minute is over', async () => {
   const { world, hire, tell, work, shown, state, id } = await inSync(['a']);
   await hire('b');
   world.advance(CREATE_SETTLE_MS);
@@ -270,7 +270,7 @@ it('finds a change of another client within a minute of its own write when the m
 });
 
 it.each(['restore', 'report', 'adopt'])(
-  'an uncertain write that takes effect after a later write takes nobody out for good (%s)',
+  'an uncertain write that takes effect after a later write removes no member permanently (%s)',
   async (drift) => {
     const platform = { enforceVersionOnPatch: false };
     const { world, troubles, hire, tell, say, ref, state, shown } = await story({

@@ -34,7 +34,7 @@ async function company(settings = {}, platform = {}) {
       await suspectChanged(world);
       await told.tell();
     },
-    /** The feed told of a change, so the group is fetched. */
+    /** The feed reports a change, so the group is fetched. */
     async lookAgain() {
       for await (const page of world.onlooker.index.all(CONNECTION))
         for (const { ref } of page) {
@@ -134,7 +134,7 @@ it('sends wanted users with every write if no answer shows them', async () => {
   expect(await drift()).toEqual([]);
 });
 
-it('takes a member out again under additive membership who was shown an hour after the write', async () => {
+it('removes a member under additive membership who was first shown an hour after the write', async () => {
   const { tell, later, sweepAfter, shown, world, state } = await company({ membership: 'additive' });
   await tell({ snapshot: 'g', of: ['a', 'b'] });
   world.advance(HOUR_MS);
@@ -189,12 +189,12 @@ describe('a fetch that shows only some users', () => {
   });
 });
 
-describe('members whom we have sent and whom the platform does not show', () => {
+describe('members that were sent and that the platform does not show', () => {
   const guard = { minSize: 2, maxRemovedShare: 0.3, maxRemovedCount: 9, perHourCount: 9 };
   const EVERYWHERE = ['create', 'put', 'patch', 'get'];
 
   it.each([0, 2 * HOUR_MS, 26 * HOUR_MS])(
-    'are held by the guard when the directory takes too many of them out after %i ms',
+    'are held by the guard if the directory removes too many of them after %i ms',
     async (ms) => {
       const { tell, later, shown, world, showOnlyFirst, showAll, state, drift } = await company({ guard });
       showOnlyFirst(...EVERYWHERE);
@@ -211,7 +211,7 @@ describe('members whom we have sent and whom the platform does not show', () => 
     },
   );
 
-  it('are taken out by a write of their own once the directory takes them out', async () => {
+  it('are removed by a separate write once the directory removes them', async () => {
     const { tell, shown, world, showOnlyFirst, showAll, sweepAfter, drift } = await company();
     showOnlyFirst(...EVERYWHERE);
     await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
@@ -226,7 +226,7 @@ describe('members whom we have sent and whom the platform does not show', () => 
 });
 
 describe('a fetch of the version of our last write that shows only some users', () => {
-  it.each(['restore', 'report', 'adopt'])('is no change of another client (%s)', async (policy) => {
+  it.each(['restore', 'report', 'adopt'])('is no change by another client (%s)', async (policy) => {
     const { tell, lookAgain, shown, world, showOnlyFirst, showAll, drift, state } = await company({
       drift: policy,
     });
@@ -244,7 +244,7 @@ describe('a fetch of the version of our last write that shows only some users', 
     expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 2, pending: 0 } });
   });
 
-  it('leaves members of another client in the group, and theirs', async () => {
+  it('keeps members that another client added, and keeps them external', async () => {
     const { tell, lookAgain, shown, world, showOnlyFirst, showAll, guest, drift } = await company({
       membership: 'additive',
     });

@@ -138,7 +138,7 @@ describe('a user with several roles', () => {
   it.each([
     ['all roles vanish in one hour', 1, []],
     ['the first role ends and all others vanish', 2, [ann('contractor', 'TERMINATED')]],
-  ])('leaves, if %s, after %i refreshes, however many roles there were', async (_, refreshes, left) => {
+  ])('leaves the group if %s, after %i refreshes, for any number of roles', async (_, refreshes, left) => {
     const { hour, shown } = await withAnn();
     const other: PersonSpec = { role: 'other', email: 'other@acme.test' };
     await hour(ann('contractor'), ann('employee'), ann('manager'), ann('zoo'), other);

@@ -108,7 +108,7 @@ function stillUncertain(
   return storeMoved(record, round, { observed, view }, turn);
 }
 
-/** Earlier writes were answered, and this one is shown completely: none of them may still take effect. */
+/** Earlier writes were answered, and this write is shown completely, so no earlier write can still take effect. */
 const isCertain = ({ isAsPrepared }: Outcome, { uncertain }: GroupState): boolean =>
   isAsPrepared && uncertain?.isAnswered === true;
 

@@ -190,8 +190,8 @@ export function holdDigest(
 }
 
 /**
- * Claims a platform group that is to be adopted. External ids may differ only in form, and names prove little. So a
- * group that carries exactly the id of another directory group, which has no platform group yet, is left to that one.
+ * Claims a platform group for adoption. External ids may differ only in form, and names prove little. So a platform
+ * group with the exact id of another directory group is left to that directory group, if it has no platform group yet.
  * @returns the directory group that keeps it; undefined: it is claimed now
  */
 export async function claimAdopted(
@@ -212,7 +212,7 @@ async function lookForCreation<Known extends Facts>(facts: Known, reading: Readi
   const { state } = facts;
   const views = facts.views ?? (await readViews(state, reading));
   const groups = await reading.platform.groups.list(0);
-  // The exact external id goes first: another directory group may have an id that differs only in form.
+  // An exact external id takes precedence: another directory group may have an id that differs only in form.
   const isExact = ({ spokeId }: ListedGroup) => spokeId === state.intent?.spokeId;
   const inOrder = [...groups.filter(isExact), ...groups.filter((group) => !isExact(group))];
   for (const group of inOrder) {
@@ -228,8 +228,8 @@ async function lookForCreation<Known extends Facts>(facts: Known, reading: Readi
 }
 
 /**
- * If an intent does not name all groups of another form that existed before the POST, their number shows whether the POST
- * made one more of them. Then the creation stays unsettled, as it does while such a group cannot be read.
+ * An intent may not name all groups in an unspecified form that existed before the POST. If their number has grown, the
+ * POST may have made one of them, and the creation stays unsettled.
  * @throws PlatformFailure
  */
 function refuseMoreOdd(groups: readonly ListedGroup[], oddBefore = Number.POSITIVE_INFINITY): void {
@@ -240,8 +240,8 @@ function refuseMoreOdd(groups: readonly ListedGroup[], oddBefore = Number.POSITI
 }
 
 /**
- * A listed group that the creation may have made, fetched by its id: a list may show only some users. While an odd group
- * cannot be read, the creation stays unsettled.
+ * A listed group that the creation may have made, fetched by its id: a list may show only some users. While a group in
+ * an unspecified form cannot be read, the creation stays unsettled.
  */
 async function creationOf(
   listed: ListedGroup,

@@ -24,7 +24,7 @@ export async function handleFailure(
 ): Promise<'gate_closed' | 'postponed'> {
   const { ports } = how;
   const { ref, lastError, attempts } = state;
-  // A failed call after a refusal does not make the next refusal the first.
+  // After a refusal and a failed call, the next refusal does not count as the first.
   const isKept = lastError !== undefined && ONCE_REFUSED.has(lastError.code);
   const error = (isKept && lastError) || { code: failure.kind, message: failure.message };
   if (!isUnsent(failure) && (await tellGate(connection, failure, ports, ref.group))) {

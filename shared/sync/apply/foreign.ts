@@ -94,7 +94,7 @@ async function isStillOurs({ ref, view, intent }: GroupState, { ports }: Turn): 
   return now?.intent?.id === intent?.id && now?.view?.id === view?.id;
 }
 
-/** Stores an observed group as a view that the group can be pointed to, unless one is prepared. */
+/** Stores an observed group as a view for the group's pointer, unless a prepared view exists. */
 export async function linkTo(
   seen: GroupState,
   { id, version }: Pick<ObservedGroup, 'id' | 'version'>,

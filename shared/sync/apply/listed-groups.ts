@@ -6,14 +6,14 @@ import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { Platform } from '../ports/platform.ts';
 
-/** What is read with. */
+/** The ports and the connection to read with. */
 interface Reading {
   readonly connection: Pick<Connection, 'company'>;
   readonly platform: { readonly groups: Pick<Platform['groups'], 'get'> };
   readonly ports: { readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'claimedBy'> };
 }
 
-/** The list that an attempt has read, with what our table and the platform know about its groups. */
+/** The list of an attempt, with what the table and the platform know about its groups. */
 export async function readOfList(
   what: Extract<Question, { kind: 'read' }>['what'],
   facts: Facts,
@@ -47,10 +47,13 @@ async function readOwners(
   return { showsManaged: false };
 }
 
-/** Number of groups missing from a list that are asked for by id: each call counts for the group's hour. */
+/** Number of missing groups that are fetched by id. Each call counts towards the group's limit for the hour. */
 const MISSING_ASKED = 3;
 
-/** Which groups that existed before a creation the list lacks. A group that answers 404 may be gone, so its absence counts. */
+/**
+ * Groups that existed before a creation and are missing from the list. A group that answers 404 is not missing: it may
+ * be gone.
+ */
 async function readUnlisted(
   listed: Listing,
   { state }: Facts,

@@ -66,7 +66,7 @@ interface Next {
  *     one of them alone                  | that value is refused: the rest of the search
  *     removals and additions             | the removals
  *     additions                          | halves of them, until the refused user is found
- *     removals alone                     | nothing: they are tried again in an hour
+ *     removals alone                     | nothing: the write is tried again in an hour
  *
  * Users who may be in the group although no read showed them are sent with each try, so that it does not remove them. Only
  * if the platform accepts no try with them, they are left out.

@@ -219,7 +219,7 @@ function drop(decision: Of<'drop'>, round: Round, turn: Turn): Promise<Performed
   return (round.rejected === undefined ? dropUncertain : dropRefused)(decision, round, turn);
 }
 
-/** A write that the platform refused cannot take effect any more. */
+/** A write that the platform refused can no longer take effect. */
 async function dropRefused({ intent, owed }: Of<'drop'>, round: Round, turn: Turn): Promise<Performed> {
   const { intent: _, ...state } = round.state;
   const uncertain = stillOwed(state.uncertain, owed);
@@ -242,7 +242,7 @@ async function dropUncertain(
   const nowMs = turn.ports.clock();
   const write = { ...known, after: known.views?.prepared };
   const record = withUncertain(intent, write, nowMs, owed === undefined ? {} : { removals: owed });
-  // Before the intent ends: two writes that take effect late and undo each other leave no other trace.
+  // Must come before the intent ends: two late writes that undo each other leave no other trace.
   const audited = await turn.record(state, unfoundOf(intent, nowMs, record.untilMs));
   const uncertain = await storeRecord(record, state, known.views, turn);
   if (!(await turn.ports.groups.dropIntent(state.ref, intent, { uncertain, audited }))) return OVERTAKEN;
@@ -318,7 +318,7 @@ async function settle(
 ): Promise<Performed> {
   const { state } = await unreserved(round, turn);
   const { ref, uncertain } = state;
-  // The writes did not take effect, and cannot any more.
+  // The writes did not take effect, and no longer can.
   if (uncertain?.removals !== undefined && turn.ports.clock() >= uncertain.untilMs)
     await turn.ports.guard.cancel({ connection: ref.connection, ...uncertain.removals });
   // A group that will be read again is not done: the failure is reported when it is done.

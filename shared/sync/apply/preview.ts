@@ -200,7 +200,7 @@ async function follow(
   }
 }
 
-/** The record of uncertain writes, as far as the guard's judgement depends on it. */
+/** The part of the record of uncertain writes that affects the guard's decision. */
 const owing = ({ uncertain }: GroupState, removals: GuardRecord | undefined): Uncertain | undefined =>
   removals === undefined ? uncertain : { names: [], spokeIds: [], untilMs: 0, ...uncertain, removals };
 

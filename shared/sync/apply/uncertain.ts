@@ -19,7 +19,7 @@ type Known = Pick<Facts, 'state' | 'views'>;
 export const readRecord = ({ state: { uncertain }, views }: Known): UncertainWrites | undefined =>
   uncertain && { ...uncertain, change: views?.uncertain ?? NO_CHANGE };
 
-/** The record once the outcome of `intent` is uncertain as well. */
+/** The record with `intent`, whose outcome is uncertain too. */
 export function withUncertain(
   intent: Intent,
   known: Known & { readonly after: View | undefined },
@@ -29,17 +29,17 @@ export function withUncertain(
   const before = readRecord(known);
   const change = changeBetween(known.views?.base, known.after);
   const latest = uncertainWrite(intent, change, { ...how, untilMs: nowMs + UNCERTAIN_MS });
-  // This attempt has read the group after the deadline of the earlier writes, which was all that they needed.
+  // This attempt has read the group after the deadline of the earlier writes, so their record ends.
   return before === undefined || nowMs >= before.untilMs ? latest : mergeUncertain(before, latest);
 }
 
-/** The record after a write was refused that had taken over the removals of the earlier ones. */
+/** The record after the refusal of a write that had replaced the reserved removals of earlier writes. */
 export const stillOwed = (
   record: Uncertain | undefined,
   owed: GuardRecord | undefined,
 ): Uncertain | undefined => record && owed && { ...record, removals: owed };
 
-/** Stores the record as it is after the group's view has moved. */
+/** Stores the record after a change of the group's view. */
 export async function storeMoved(
   record: UncertainWrites | undefined,
   known: Known,
@@ -48,12 +48,12 @@ export async function storeMoved(
 ): Promise<Uncertain | undefined> {
   if (record === undefined) return undefined;
   const { removals, ...moved } = rebasedRecord(record, known.views?.base, view);
-  // Under another version an earlier write has taken effect, or cannot any more: the guard counts its removals as they are.
+  // Under another version, an earlier write has taken effect or no longer can. The guard keeps counting its removals.
   const isSame = version === known.state.version;
   return storeRecord({ ...moved, ...(isSame && removals && { removals }) }, known.state, known.views, turn);
 }
 
-/** A set that is stored already is not written again. */
+/** A stored set is not written again. */
 export async function storeRecord(
   { change, ...record }: UncertainWrites,
   state: GroupState,

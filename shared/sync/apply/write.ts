@@ -110,7 +110,7 @@ async function openIntent(
   return (await ports.groups.openIntent(state, intent)) ? intent : undefined;
 }
 
-/** The view of a new group is stored whole: it becomes the group's view if the platform shows exactly that. */
+/** Stores the complete view of a new group. It becomes the group's view if the platform shows exactly this content. */
 async function prepareChange(
   { action, after }: Plan,
   id: IntentId,

@@ -105,7 +105,7 @@ export interface GroupStore {
   prepareView(seen: GroupState, id: IntentId, view: View): Promise<ViewPointer>;
   /** Writes the users that uncertain writes may change. */
   prepareChange(seen: GroupState, id: IntentId, change: UserChange): Promise<ViewPointer>;
-  /** undefined where the set is not what the pointer says. */
+  /** undefined: the stored set does not match the pointer. */
   readChange(ref: GroupRef, pointer: ViewPointer): Promise<UserChange | undefined>;
   /** false where another worker has opened an intent, moved the view or settled the group since `seen` was read. */
   openIntent(seen: GroupState, intent: Intent): Promise<boolean>;
@@ -159,7 +159,7 @@ export interface GroupStore {
   /**
    * Ends an intent whose write was refused, or was not found.
    * @param left.uncertain the record of uncertain writes from now on; undefined: as it is
-   * @param left.isRefused what was prepared for the write is deleted
+   * @param left.isRefused the sets that were prepared for the write are deleted
    */
   dropIntent(
     ref: GroupRef,

@@ -77,7 +77,7 @@ export interface PeopleStore {
     facts: Omit<Person, 'revision'>,
     seen: Person | undefined,
   ): Promise<boolean>;
-  /** The groups of these persons were woken; whoever has changed again since keeps `fanOutDue`. */
+  /** The groups of these persons were woken. A person that has changed again since keeps `fanOutDue`. */
   heard(connection: ConnectionName, persons: readonly Pick<Person, 'role' | 'revision'>[]): Promise<void>;
   /** Members that were bound to the person at some time; whoever was bound elsewhere since is among them too. */
   membersBoundTo(connection: ConnectionName, role: RoleId): AsyncIterable<readonly Binding[]>;

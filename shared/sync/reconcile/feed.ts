@@ -15,9 +15,9 @@ import { compareAll, type SweepRun } from './sweep.ts';
 const PAGES_PER_STEP = 10;
 /** How long another run must wait for one that died; longer than a function lives (15 minutes). */
 const LEASE_MS = 16 * 60_000;
-/** How long a cursor is tried if its failures may have another cause. */
+/** How long a cursor is tried again if its failures may have another cause. */
 const TRIED_MS = 3_600_000;
-/** How many cursors a run may lose before it ends. */
+/** Maximum number of refused cursors in one run. */
 const MAX_REFUSALS = 3;
 
 export interface FeedRun {

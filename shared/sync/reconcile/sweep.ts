@@ -51,7 +51,7 @@ export interface SweepRun {
  */
 interface Listed extends Pick<ObservedGroup, 'spokeId'>, Partial<Pick<ObservedGroup, 'version'>> {
   readonly unbound: readonly string[];
-  /** Of name, external id and users; undefined if the form is not as specified. */
+  /** Digest of name, external id and users; undefined if the group's form is not as specified. */
   readonly digest?: string;
 }
 
@@ -62,7 +62,7 @@ interface Sweeping extends Looking {
   readonly startedAtMs: number;
   readonly deadlineMs: number;
   readonly passOver: (ref: GroupRef) => void;
-  /** Ids of directory groups by the form that a platform may store, where that is another form. */
+  /** Ids of directory groups by the form that a platform may store, if that form differs from the id. */
   readonly idsByForm: Map<string, GroupId>;
 }
 
@@ -166,8 +166,8 @@ async function suspectDiffering(states: Watched, { listed, ports, tally }: Sweep
 }
 
 /**
- * The list shows our version of the group with other content. A group that was written lately, or waits, is read by apply
- * anyway.
+ * The list shows our version of the group with other content. Apply fetches a group anyway if it waits or was written
+ * recently.
  */
 function hasOtherContent(state: Watched[number], { listed, startedAtMs }: Sweeping): boolean {
   const { platformId, version, view, intent, suspectedChange, dirtySinceMs, lastWriteAtMs = 0 } = state;
@@ -182,8 +182,8 @@ function hasOtherContent(state: Watched[number], { listed, startedAtMs }: Sweepi
 }
 
 /**
- * The fetch by id decides what such a group contains. Lists may show only some users: if many groups differ, each of them
- * is fetched once a day.
+ * The fetch by id decides what such a group contains. If many groups differ, the list most likely shows only some
+ * users, and each group is fetched once a day.
  */
 async function suspectChanged(
   changed: Watched,
@@ -281,7 +281,7 @@ async function recordStrangers(linked: ReadonlySet<string>, sweeping: Sweeping):
   return duplicates;
 }
 
-/** Directory groups that a platform group without an owner may belong to, the likeliest first. */
+/** Directory groups to which a platform group without an owner may belong, the most likely first. */
 function carriersOf(
   spokeId: string | null,
   owner: GroupId | undefined,

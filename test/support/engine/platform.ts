@@ -85,9 +85,9 @@ export class ToldPlatform {
   /** Groups and roles that a list leaves out though they are there, and roles of whom only that is shown. */
   readonly unlisted = new Set<string>();
   readonly undescribed = new Set<string>();
-  /** The users of a group that an answer shows, by the kind of call. */
+  /** The users that an answer shows, by the kind of call. */
   showing: (kind: string, users: readonly string[]) => readonly string[] = (_, users) => users;
-  /** The list is cut short: it shows only so many groups, the oldest first. */
+  /** The list is truncated: it shows at most this many groups, the oldest first. */
   listLimit = Number.POSITIVE_INFINITY;
   /** How any request is refused, by its kind and parameters. */
   failing: (kind: string, query: string) => number | undefined = () => undefined;

@@ -13,7 +13,7 @@ async function company(count: number, settings = {}, platform = {}) {
   return {
     ...told,
     drift: async () => (await allOf(world.onlooker.drift.list(CONNECTION))).map(({ kind }) => kind),
-    /** @returns the kinds of calls of one sweep and of what it causes */
+    /** @returns the kinds of calls of one sweep and of the work that it causes */
     async sweepAfter(ms = HOUR_MS) {
       world.advance(ms);
       const from = world.platform.calls.length;
@@ -31,11 +31,11 @@ describe('a group with our version and other content', () => {
   it.each([
     ['a further user', (users: readonly string[]) => [...users, 'u-guest'], ['members_added']],
     [
-      'a missing user, whom nobody has taken out under that version',
+      'a missing user that no client removed under that version',
       (users: readonly string[]) => users.slice(0, 1),
       [],
     ],
-  ])('is found by the sweep and put right (%s)', async (_, changed, kinds) => {
+  ])('is found by the sweep and corrected (%s)', async (_, changed, kinds) => {
     const { world, troubles, sweepAfter, shown, drift, state } = await company(1);
     world.platform.showing = (_call, users) => changed(users);
     troubles.platform = (call) => {
@@ -58,7 +58,7 @@ describe('a group with our version and other content', () => {
     },
   );
 
-  it('is as it was where only the list shows other users, and each group is fetched once a day', async () => {
+  it('stays unchanged if only the list shows other users, and each group is fetched once a day', async () => {
     const { world, sweepAfter, drift } = await company(40);
     world.platform.showing = (kind, users) => (kind === 'list' ? users.slice(0, 1) : users);
     let fetched = 0;
