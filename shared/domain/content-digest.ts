@@ -1,10 +1,12 @@
+import { foldSpokeId } from './spoke-id.ts';
 import type { ObservedGroup, View } from './view.ts';
 
 /** Name, external id and users of a group, as a view or an answer has them. */
 type Content = Pick<ObservedGroup, 'name' | 'spokeId'> & { readonly users: Iterable<string> };
 
 /**
- * A hash of 52 bits (cyrb53, public domain): enough to notice a change, but not secure against a deliberate collision.
+ * A hash of 52 bits: enough to notice a change, but not secure against a deliberate collision. The import rules keep
+ * `node:crypto` out of this folder.
  */
 function hashOf(text: string): number {
   let [high, low] = [0xdeadbeef, 0x41c6ce57];
@@ -26,15 +28,11 @@ function usersDigest(users: Iterable<string>): string {
   return `${distinct.size}.${sum.toString(36)}`;
 }
 
-/** Folded like `foldSpokeId`, because a list may show the external id in another form. */
-const spokeIdDigest = (spokeId: string): string =>
-  hashOf(spokeId.normalize('NFC').trim().toLowerCase()).toString(36);
-
 const NOT_SHOWN = '-';
 
 /** A digest of what a platform group contains, linear in its users. */
 export function contentDigest({ name, spokeId, users }: Content): string {
-  const carried = spokeId === null ? NOT_SHOWN : spokeIdDigest(spokeId);
+  const carried = spokeId === null ? NOT_SHOWN : hashOf(foldSpokeId(spokeId)).toString(36);
   return [hashOf(name).toString(36), usersDigest(users), carried].join(' ');
 }
 

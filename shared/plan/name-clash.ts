@@ -1,6 +1,7 @@
 import type { ConnectionSettings } from '../contract/settings.ts';
+import { foldSpokeId } from '../domain/spoke-id.ts';
 import type { View } from '../domain/view.ts';
-import { adoptable, foldName, foldSpokeId, grouped } from './names.ts';
+import { adoptable, foldName, grouped } from './names.ts';
 
 /** A group of the platform's list. If its form is not as specified, the name is missing or empty. */
 export interface Listed {

@@ -1,6 +1,7 @@
 import type { ConnectionSettings } from '../contract/settings.ts';
 import type { GroupField, WrittenFields } from '../domain/group-fields.ts';
 import type { PlatformGroupId } from '../domain/ids.ts';
+import { foldSpokeId } from '../domain/spoke-id.ts';
 import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../domain/view.ts';
 import { compareText } from './plan.ts';
 
@@ -18,12 +19,6 @@ export function namedLike<Group extends { readonly name: string }>(
   const exact = groups.filter((group) => group.name === name);
   return exact.length > 0 ? exact : groups.filter((group) => tidyName(group.name) === tidyName(name));
 }
-
-/**
- * An external id without white space at its ends, in NFC and lower case. A platform may store ids with the same result
- * in one form.
- */
-export const foldSpokeId = (spokeId: string): string => spokeId.normalize('NFC').trim().toLowerCase();
 
 const foldNull = (spokeId: string | null): string | null => (spokeId === null ? null : foldSpokeId(spokeId));
 

@@ -15,7 +15,16 @@ async function company(options: Parameters<typeof story>[0] = {}) {
     platform.odd.add(id);
     return id;
   };
-  return { ...told, platform, addOdd, gate: () => onlooker.gates.read(CONNECTION) };
+  /** The answer to the POST of `g` is lost, then everything is answered again. */
+  const createWithLostAnswer = async () => {
+    const { troubles, say, work, tell } = told;
+    troubles.platform = (call) => (call === 'create' ? 'lost_after' : 'none');
+    say({ snapshot: 'g', of: ['a'] });
+    await work(3);
+    troubles.platform = NO_FAULTS.platform;
+    await tell();
+  };
+  return { ...told, platform, addOdd, createWithLostAnswer, gate: () => onlooker.gates.read(CONNECTION) };
 }
 
 describe('a stranger’s odd group', () => {
@@ -39,15 +48,11 @@ describe('a stranger’s odd group', () => {
   it.each([true, false])(
     'is not taken for what a lost POST made (spokeIds are shown: %s)',
     async (echoSpokeId) => {
-      const { tell, say, work, troubles, addOdd, shown } = await company({
+      const { createWithLostAnswer, addOdd, shown } = await company({
         platform: { echoSpokeId },
       });
       addOdd('theirs');
-      troubles.platform = (call) => (call === 'create' ? 'lost_after' : 'none');
-      say({ snapshot: 'g', of: ['a'] });
-      await work(3);
-      troubles.platform = NO_FAULTS.platform;
-      await tell();
+      await createWithLostAnswer();
       expect(shown('g')).toEqual([['u-a']]);
       expect(shown('theirs')).toEqual([['u-a']]);
     },
@@ -101,12 +106,8 @@ describe('thousands of groups in a form other than specified', () => {
   });
 
   it('do not hide a creation whose answer was lost', async () => {
-    const { tell, say, work, troubles, shown } = await manyOdd();
-    troubles.platform = (call) => (call === 'create' ? 'lost_after' : 'none');
-    say({ snapshot: 'g', of: ['a'] });
-    await work(3);
-    troubles.platform = NO_FAULTS.platform;
-    await tell();
+    const { createWithLostAnswer, shown } = await manyOdd();
+    await createWithLostAnswer();
     expect(shown('g')).toEqual([['u-a']]);
   });
 
