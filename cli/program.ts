@@ -9,6 +9,7 @@ import { addDoctor, addNotify, addProbe } from './commands/doctor.ts';
 import { addEvents } from './commands/events.ts';
 import { addExplain, addPerson } from './commands/explain.ts';
 import { addHolds } from './commands/holds.ts';
+import { addImport } from './commands/import.ts';
 import { addLists } from './commands/lists.ts';
 import { addLog } from './commands/log.ts';
 import { addOwnership } from './commands/ownership.ts';
@@ -71,6 +72,7 @@ export function createProgram(act: Act): Command {
     addProbe,
     addNotify,
     addEvents,
+    addImport,
     addDlq,
     addScim,
     addConsole,

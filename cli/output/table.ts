@@ -48,9 +48,9 @@ export function renderCsv<Row>(rows: readonly Row[], columns: readonly Column<Ro
   return lines.map((row) => row.map(csvField).join(',')).join('\n');
 }
 
-/** A cell that a spreadsheet would take for a formula is only text: names come from outside. */
+/** A cell that a spreadsheet would take for a formula is only text: names come from outside. `import` takes the apostrophe away. */
 function csvField(text: string): string {
-  const plain = /^[=+@-]/.test(text) ? `'${text}` : text;
+  const plain = /^'*[=+@-]/.test(text) ? `'${text}` : text;
   return /[",\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
 }
 

@@ -462,6 +462,15 @@ const ImportComparison = z.object({
   added: count,
   removed: count,
   unmatched: count.describe('Of those added: whom no match rule finds.'),
+  pending: z
+    .array(z.object({ cause: PendingCause, count }))
+    .optional()
+    .describe('Of those added: members who cannot be written yet, by cause.'),
+  superseded: count.optional().describe('Differences without effect: the directory reported a later state.'),
+  changedSince: z
+    .array(text)
+    .optional()
+    .describe('Groups of the file that the directory has changed since the file was true.'),
   changes: z.array(
     z.object({
       kind: z.enum(['added', 'removed', 'unmatched']),
@@ -484,7 +493,11 @@ export const ImportReport = EventsReport.extend({
   rows: count,
   groups: count,
   ignoredColumns: z.array(text).optional().describe("Columns of the file's header that are not read."),
-  columns: text.optional().describe('What --columns could say of headings that could not be read.'),
+  noPeople: count.optional().describe('Rows about a group within a group, or a device; they are left out.'),
+  kind: z.enum(['add', 'remove']).optional().describe('A list of people to add or to remove, not of all members.'),
+  columns: text.optional().describe('What --columns could say of unusual headings, where that is certain.'),
+  delimiter: text.optional().describe('The separator with which the first line certainly is a header.'),
+  skipLines: count.optional().describe('Lines before what certainly is the header.'),
   /** False where nothing was sent: a dry run, errors, or a person who thought better of it. */
   sent: z.boolean(),
   unsent: count.optional().describe('Messages that Ctrl-C kept back; the same import again does no harm.'),

@@ -1,6 +1,7 @@
 import type { AdoptedPair, ImportComparison } from '../../contract/answers.ts';
 import { mayCreate } from '../../contract/group-policy.ts';
 import { renderName } from '../../contract/name-template.ts';
+import type { PendingCause } from '../../domain/group-state.ts';
 import { groupFloor, memberCounts } from '../../domain/group.ts';
 import { type GroupRef, groupId, type MemberId, memberId } from '../../domain/ids.ts';
 import { makeStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
@@ -15,6 +16,7 @@ import { undescribed } from '../../sync/ports/desired.ts';
 import { failureIn } from '../../sync/ports/platform.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { unmanagedOf } from '../../sync/unmanaged.ts';
+import type { FileKind } from './identify.ts';
 import type { Row } from './rows.ts';
 
 /** Members that are listed one by one of each kind. */
@@ -24,11 +26,14 @@ const LISTED = 100;
  * file was true: one group after the other, read from the table. */
 export async function compareWithNow(
   rows: AsyncIterable<Row>,
-  asOf: string,
+  { asOf, kind }: { readonly asOf: string; readonly kind: FileKind },
   connection: Connection,
   ports: ToolPorts,
 ): Promise<ImportComparison> {
   const found = { added: 0, removed: 0, unmatched: 0, changes: [] as ImportComparison['changes'][number][] };
+  const pending = new Map<PendingCause, number>();
+  const changedSince: string[] = [];
+  let superseded = 0;
   const held: string[] = [];
   const created: { readonly group: string; readonly name: string }[] = [];
   const renamed: ImportComparison['renamed'][number][] = [];
@@ -40,17 +45,27 @@ export async function compareWithNow(
       if (found[kind] <= LISTED) found.changes.push({ kind, group, groupName, member, email });
     };
     const ref = { connection: connection.name, group: groupId(group) };
-    const { state, now, size, known, isStated, name } = await readNow(ref, [...members.keys()], ports);
-    const isNamedByFile = name === undefined || name.stamp < stamp;
-    const willBeNamed = isNamedByFile ? groupName : name.value;
+    const { state, now, size, known, isStated, name, latest } = await readNow(
+      ref,
+      [...members.keys()],
+      ports,
+    );
+    const isNamedByFile = kind === 'snapshot' && (name === undefined || name.stamp < stamp);
+    if (latest > stamp) changedSince.push(group);
+    const willBeNamed = isNamedByFile ? groupName : (name?.value ?? groupName);
     const isOnPlatform = state?.platformId !== undefined || state?.released === true;
-    if (!isOnPlatform && mayCreate(connection.settings, group, willBeNamed))
+    if (kind === 'snapshot' && !isOnPlatform && mayCreate(connection.settings, group, willBeNamed))
       created.push({ group, name: willBeNamed });
-    if (name !== undefined && name.value !== groupName && isNamedByFile)
-      renamed.push({ group, before: name.value, groupName });
-    const gone = [...now].filter((member) => !members.has(member) && !isStated(member, stamp));
+    const isRenamed = kind === 'snapshot' && name !== undefined && name.value !== groupName;
+    if (isRenamed && isNamedByFile) renamed.push({ group, before: name.value, groupName });
+    if (isRenamed && !isNamedByFile) superseded += 1;
+    const leaving =
+      kind === 'add' ? [] : [...now].filter((member) => members.has(member) === (kind === 'remove'));
+    const joining = kind === 'remove' ? [] : [...members].filter(([member]) => !now.has(member));
+    const gone = leaving.filter((member) => !isStated(member, stamp));
     for (const member of gone) note('removed', member);
-    const fresh = [...members].filter(([member]) => !now.has(member) && !isStated(member, stamp));
+    const fresh = joining.filter(([member]) => !isStated(member, stamp));
+    superseded += leaving.length - gone.length + joining.length - fresh.length;
     const standings = await atOnce(READS_IN_FLIGHT, fresh, ([member, email]) => {
       const attributes = new Map([['email', { value: email, stamp: STAMP_ZERO }]]);
       const user = known.get(member) ?? { ...undescribed(member), ...(email !== '' && { attributes }) };
@@ -58,13 +73,23 @@ export async function compareWithNow(
     });
     for (const [at, [member]] of fresh.entries()) {
       note('added', member);
-      if (standings[at]?.cause === 'unknown') note('unmatched', member);
+      const cause = standings[at]?.cause ?? 'solved';
+      if (cause === 'unknown') note('unmatched', member);
+      if (cause !== 'solved') pending.set(cause, (pending.get(cause) ?? 0) + 1);
     }
     const limits = connection.settings.guard;
     const asked = { limits, size, removals: gone.length, deletesGroup: false };
     if (!judgeRemovals({ ...asked, recent: NOTHING_REMOVED }).allowed) held.push(group);
   }
-  return { ...found, held, renamed, clashes: await clashesOf(created, connection, ports) };
+  return {
+    ...found,
+    pending: [...pending].map(([cause, count]) => ({ cause, count })),
+    superseded,
+    changedSince,
+    held,
+    renamed,
+    clashes: await clashesOf(created, connection, ports),
+  };
 }
 
 /** Existing platform groups with the names of new groups. @returns null if the platform cannot be read */
@@ -107,7 +132,10 @@ async function readNow(ref: GroupRef, members: readonly MemberId[], ports: ToolP
   const isStated = (member: MemberId, asOf: Stamp) =>
     [floor, stampOf.get(member), known.get(member)?.floor].some((said = STAMP_ZERO) => said > asOf);
   const size = Math.max(now.size, state?.view?.size ?? 0);
-  return { state, now, known, isStated, size, name: state?.registers.name };
+  const name = state?.registers.name;
+  const stamps = [floor, name?.stamp ?? STAMP_ZERO, ...stampOf.values()];
+  const latest = stamps.reduce((last, one) => (one > last ? one : last));
+  return { state, now, known, isStated, size, name, latest };
 }
 
 async function* byGroup(rows: AsyncIterable<Row>) {

@@ -1,0 +1,137 @@
+import type { LineError } from '../../contract/answers.ts';
+import { atOnce } from '../../sync/gather.ts';
+import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
+import { createErrors } from '../events.ts';
+import type { Headings, Layout } from './columns.ts';
+import type { Directory, NamedGroup } from './directory.ts';
+import { type FileKind, identify } from './identify.ts';
+import type { Sorter } from './import.ts';
+import {
+  type CsvRecord,
+  isLayout,
+  type LayoutOptions,
+  type ReadRow,
+  readLayout,
+  readRow,
+  type Unread,
+} from './rows.ts';
+import { weightOf } from './snapshots.ts';
+
+export interface Reading {
+  readonly columns?: Headings | undefined;
+  readonly kind?: FileKind | undefined;
+  readonly group?: NamedGroup | undefined;
+  readonly directory: Directory;
+}
+
+/** What is known of a group while its rows are in the sorter: the name it must have, and the bytes of its members. */
+interface GroupSize {
+  readonly name: string;
+  readonly line: number;
+  weight: number;
+}
+
+export type ReadFile = Awaited<ReturnType<typeof readAll>>;
+
+/** Rows whose groups and members are looked up together. */
+const CHUNK = 100;
+/** Records within which a header is looked for, below a title. */
+const MAX_TITLE_LINES = 10;
+
+/** Reads every row of a file into the sorter, by the ids of its group and member. */
+export async function readAll(records: AsyncIterable<CsvRecord>, sorter: Sorter, reading: Reading) {
+  const errors = createErrors();
+  const groups = new Map<string, GroupSize>();
+  let [rows, noPeople] = [0, 0];
+  const layoutOptions = { headings: reading.columns, hasGroup: reading.group !== undefined };
+  const first = await readFirstRecord(records, layoutOptions);
+  if ('message' in first) {
+    // What the other lines mean is not known without it.
+    errors.add(first.line, first.message);
+    return { ...errors.result(), groups, rows, noPeople, ignoredColumns: [], certain: certainOf(first) };
+  }
+  const { layout, rest } = first;
+  const identifying = {
+    directory: reading.directory,
+    given: reading.group,
+    kind: reading.kind ?? 'snapshot',
+  };
+  for await (const chunk of inChunks(rest)) {
+    const read = await atOnce(READS_IN_FLIGHT, chunk, async (record) => {
+      const row = readRow(record, layout);
+      return 'message' in row ? row : identify(row, layout, identifying);
+    });
+    for (const row of read) {
+      const problem = 'message' in row ? row : note(row, groups);
+      if (problem !== undefined) errors.add(problem.line, problem.message);
+      if ('message' in row || problem !== undefined) continue;
+      rows += 1;
+      if (!row.isPerson) noPeople += 1;
+      await sorter.add(row);
+    }
+  }
+  const got = layout.hasHeader ? 'a header alone' : 'an empty file';
+  if (rows === 0 && errors.result().errorCount === 0) errors.add(1, `expected rows of members, got ${got}`);
+  return { ...errors.result(), groups, rows, noPeople, ignoredColumns: layout.ignored, certain: {} };
+}
+
+const certainOf = ({ columns, delimiter, skipLines }: Unreadable) => ({
+  ...(columns !== undefined && { columns }),
+  ...(delimiter !== undefined && { delimiter }),
+  ...(skipLines !== undefined && { skipLines }),
+});
+
+type Unreadable = Unread & { readonly skipLines?: number };
+
+/** Counts a row into its group. @returns what is wrong with its name */
+function note(row: ReadRow, groups: Map<string, GroupSize>): LineError | undefined {
+  const known = groups.get(row.group) ?? { name: row.name, line: row.line, weight: 0 };
+  if (known.name !== row.name) {
+    const message = `expected the group name of line ${known.line} for the same group id, got another`;
+    return { line: row.line, message };
+  }
+  groups.set(row.group, known);
+  known.weight += weightOf(row);
+  return undefined;
+}
+
+async function readFirstRecord(
+  records: AsyncIterable<CsvRecord>,
+  options: LayoutOptions,
+): Promise<{ readonly layout: Layout; readonly rest: AsyncIterable<CsvRecord> } | Unreadable> {
+  const all = records[Symbol.asyncIterator]();
+  const { value: first, done } = await all.next();
+  if (done === true) return { line: 1, message: 'expected rows of members, got an empty file' };
+  const layout = readLayout(first, options);
+  if ('message' in layout) {
+    const skipLines = await linesBeforeHeader(all, options);
+    return skipLines === undefined ? layout : { ...layout, skipLines };
+  }
+  const rest = (async function* () {
+    if (!layout.hasHeader) yield first;
+    yield* { [Symbol.asyncIterator]: () => all };
+  })();
+  return { layout, rest };
+}
+
+/** Exports may have a title above their header. */
+async function linesBeforeHeader(all: AsyncIterator<CsvRecord>, options: LayoutOptions) {
+  for (let read = 0; read < MAX_TITLE_LINES; read += 1) {
+    const { value, done } = await all.next();
+    if (done === true || value.problem !== undefined) return undefined;
+    if ([options, { ...options, hasGroup: true }].some((one) => isLayout(value.fields, one)))
+      return value.line - 1;
+  }
+  return undefined;
+}
+
+async function* inChunks(records: AsyncIterable<CsvRecord>): AsyncGenerator<readonly CsvRecord[]> {
+  let chunk: CsvRecord[] = [];
+  for await (const record of records) {
+    chunk.push(record);
+    if (chunk.length < CHUNK) continue;
+    yield chunk;
+    chunk = [];
+  }
+  if (chunk.length > 0) yield chunk;
+}
