@@ -19,8 +19,8 @@ const NAMES: ReadonlyMap<string, string> = new Map([
 
 /** Excel's line that names the separator. */
 const SEPARATOR_LINE = /^"?sep=(.)"?[,;\t ]*$/i;
-/** The first line of the bulk files of Entra ID. */
-const VERSION_LINE = /^"?version:v[\d.]+"?[,;\t ]*$/i;
+/** The first line of the bulk files of Entra ID, and of what PowerShell exports. */
+const VERSION_LINE = /^(?:"?version:v[\d.]+"?[,;\t ]*|#TYPE .*)$/i;
 /** Lines above the header, at most: one of each, and empty ones. */
 const MAX_PREAMBLE = 10;
 

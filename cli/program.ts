@@ -12,6 +12,7 @@ import { addHolds } from './commands/holds.ts';
 import { addImport } from './commands/import.ts';
 import { addLists } from './commands/lists.ts';
 import { addLog } from './commands/log.ts';
+import { addMembers } from './commands/members.ts';
 import { addOwnership } from './commands/ownership.ts';
 import { addPause } from './commands/pause.ts';
 import { addPlan } from './commands/plan.ts';
@@ -60,6 +61,7 @@ export function createProgram(act: Act): Command {
     addPlan,
     addExplain,
     addPerson,
+    addMembers,
     addLists,
     addLog,
     addHolds,

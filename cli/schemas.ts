@@ -8,6 +8,8 @@ import {
   DriftRow,
   EventsReport,
   Explanation,
+  ExportReport,
+  GroupMembers,
   GroupReport,
   GroupStatus,
   HeldGroupReport,
@@ -43,7 +45,9 @@ const Connect = z.object({ connection: text, stored: z.boolean(), ...Inspection.
 
 const Decided = z.object({
   group: text,
-  outcome: z.enum(['decided', 'no_hold', 'changed']),
+  outcome: z
+    .enum(['decided', 'no_hold', 'changed', 'all_or_none'])
+    .describe('all_or_none: with --member, where only all removals together can be approved.'),
   digest: text.describe('Of the set of removals that was decided on.'),
 });
 
@@ -138,6 +142,8 @@ export const OUTPUT_SCHEMAS = {
   sync: SyncReport,
   explain: Explanation,
   person: PersonReport,
+  members: GroupMembers,
+  export: ExportReport,
   pending: z.object({ pending: z.array(PendingRow) }),
   drift: z.object({ drift: z.array(DriftRow) }),
   log: LogReport,

@@ -4,6 +4,7 @@ import { settingKeys } from '../../shared/contract/change-setting.ts';
 import { decideRequests } from '../../shared/operate/confirm-settings.ts';
 import { allGroups } from '../../shared/operate/find-group.ts';
 import { eraseConnection } from '../../shared/operate/forget.ts';
+import { effectOf } from '../../shared/operate/setting-effect.ts';
 import { rowsOf } from '../../shared/operate/setting-requests.ts';
 import {
   changeSettings,
@@ -197,14 +198,13 @@ async function previewChange(context: Context, plan: SettingsPlan, changes: read
   const seeAll = `groupsync --connection ${name} plan ${changes.map((change) => `--with ${shellWord(change)}`).join(' ')}`;
   out.note(`every group will be planned anew; all of it: ${seeAll}`);
   if (refs.length > MOST_PREVIEWED) return;
+  const before = await planOrSay(context, refs);
   const plans = await planOrSay(context, refs, plan.effective);
-  const busy = plans.filter(({ action }) => action !== 'none');
-  const count = (kind: string) =>
-    busy.flatMap((one) => one.changes).filter((one) => one.kind === kind).length;
-  const held = plans.reduce((sum, one) => sum + one.held.length, 0);
-  const moved = `${count('add_member')} in, ${count('remove_member')} out, ${held} held`;
-  if (plans.length > 0)
-    out.note(`with it ${busy.length} of ${plural(plans.length, 'group')} would change: ${moved}`);
+  if (before.length === 0 || plans.length === 0) return;
+  const { groups, added, removed, held, dropped } = effectOf(before, plans);
+  const moved = `${added} in, ${removed} out, ${held} held`;
+  const gone = dropped === 0 ? '' : `; ${plural(dropped, 'planned change')} would not be made`;
+  out.note(`with it ${groups} of ${plural(plans.length, 'group')} would change: ${moved}${gone}`);
 }
 
 async function remove(context: Context, text: string, { erase = false }: { readonly erase?: boolean }) {

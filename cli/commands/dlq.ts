@@ -98,7 +98,12 @@ function printSurvey(survey: Survey, names: Names, context: Context): void {
       { title: 'message', of: ({ id }) => idOf(id), whole: true },
       { title: 'code', of: ({ code }) => code },
       { title: 'group', of: groupOf(names, context), whole: 'id' },
-      { title: 'age', of: ({ ageMs }) => duration(ageMs), align: 'right' },
+      {
+        title: 'age',
+        of: ({ ageMs }) => duration(ageMs),
+        align: 'right',
+        inFile: { title: 'failed first', of: ({ ageMs }) => new Date(Date.now() - ageMs).toISOString() },
+      },
       {
         title: 'failed',
         of: ({ failures }) => (failures === 1 ? 'once' : `${failures} times`),

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { EventsReport } from '../../shared/contract/answers.ts';
-import { type EventLine, sendEvents, validateEvents } from '../../shared/operate/events.ts';
+import { type EventLine, sendEvents, type Validating, validateEvents } from '../../shared/operate/events.ts';
 import type { Act, Context } from '../context.ts';
+import { describeError } from '../describe-error.ts';
 import { EXIT, Stopped } from '../io.ts';
 import { linesIn } from '../lines.ts';
 import { plural } from '../output/words.ts';
@@ -26,11 +27,25 @@ export function addEvents(program: Command, act: Act): void {
     .addHelpText(...examples('events validate mine.jsonl', 'events validate - --json'))
     .action(
       act(async (context, file: string) => {
-        const report = await validateEvents(linesOf(context, file), { clock: Date.now });
+        const report = await validateEvents(linesOf(context, file), await validating(context));
         if (context.io.signal.aborted) throw new Stopped();
         return showReport(context, report, 'would be sent', EXIT.failed);
       }),
     );
+}
+
+/** Which connections there are is judged only where a deployment can be asked. */
+async function validating({ ports, connection, connectionGiven, out }: Context): Promise<Validating> {
+  const given = connectionGiven ? connection : undefined;
+  try {
+    const { connections, clock } = await ports();
+    await connections.find(connection);
+    return { connection: given, clock, connections };
+  } catch (error) {
+    const why = describeError(error).text.replaceAll('\n', ' ');
+    out.note(`not checked which connections there are: ${why}`);
+    return { connection: given, clock: Date.now, connections: undefined };
+  }
 }
 
 async function send(context: Context, file: string): Promise<number> {

@@ -150,7 +150,7 @@ function showPlans(plans: readonly GroupPlan[], out: Output, names: Names, write
   const busy = plans.filter(isBusy);
   for (const plan of busy) for (const line of linesOf(plan, names, out)) write(line);
   const quiet = plans.length - busy.length;
-  if (quiet > 0) write(out.paint.dim(`${quiet} of ${plans.length} groups: nothing to do`));
+  if (quiet > 0) write(out.paint.dim(`${quiet} of ${plural(plans.length, 'group')}: nothing to do`));
 }
 
 function* linesOf(plan: GroupPlan, names: Names, { paint }: Output): Generator<string> {

@@ -51,9 +51,11 @@ async function personLines(context: Context, comparison: ImportComparison): Prom
 }
 
 async function groupLines(context: Context, comparison: ImportComparison): Promise<readonly string[]> {
-  const { held, renamed, clashes, changedSince = [], superseded = 0 } = context.out.shown(comparison);
+  const shown = context.out.shown(comparison);
+  const { held, renamed, clashes, changedSince = [], newGroups = [], superseded = 0 } = shown;
   const names = await context.names({ groups: [...held, ...changedSince] });
   return [
+    ...newLines(newGroups),
     ...renamed
       .slice(0, SHOWN)
       .map(({ group, before, groupName }) => `${withId(before, group)} will be called ${groupName}`),
@@ -65,6 +67,13 @@ async function groupLines(context: Context, comparison: ImportComparison): Promi
       : clashLines(clashes)),
     ...(clashes !== null && clashes.length > 0 ? adoptionLines(context) : []),
   ];
+}
+
+function newLines(groups: NonNullable<ImportComparison['newGroups']>): readonly string[] {
+  if (groups.length === 0) return [];
+  const listed = groups.slice(0, SHOWN).map(({ group, groupName }) => withId(groupName, group));
+  const rest = groups.length > SHOWN ? `, and ${groups.length - SHOWN} more` : '';
+  return [`new ${groups.length === 1 ? 'group' : 'groups'}: ${listed.join(', ')}${rest}`];
 }
 
 function oldLines(groups: readonly string[], superseded: number): readonly string[] {

@@ -310,6 +310,35 @@ export const PersonReport = z.object({
 });
 export type PersonReport = Answer<typeof PersonReport>;
 
+/** One member of a group, or a user of the platform's group who is no member. */
+const GroupMember = z.object({
+  member: nullable(text).describe('Null: no member of the directory is this user.'),
+  name: nullable(text),
+  email: nullable(text),
+  user: nullable(text).describe('The id on the platform; null where it is not known.'),
+  wanted: z.boolean().describe('The directory has them in the group.'),
+  present: z.boolean().describe("In the platform's group, as last written or read."),
+  outcome: text.describe('As `explain` has it; `external`: a user whom another client added.'),
+  because: text,
+});
+export type GroupMember = Answer<typeof GroupMember>;
+
+export const GroupMembers = z.object({ group: text, name: nullable(text), members: z.array(GroupMember) });
+export type GroupMembers = Answer<typeof GroupMembers>;
+
+const ExportedGroup = z.object({
+  group: text,
+  name: text,
+  members: z.array(z.object({ id: text, email: nullable(text) })),
+});
+export type ExportedGroup = Answer<typeof ExportedGroup>;
+
+export const ExportReport = z.object({
+  groups: z.array(ExportedGroup),
+  leftOut: z.array(text).describe('Groups that the directory has deleted or not named yet.'),
+});
+export type ExportReport = Answer<typeof ExportReport>;
+
 export const PendingRow = z.object({ group: text, member: text, cause: PendingCause, sinceMs: ms });
 export type PendingRow = Answer<typeof PendingRow>;
 
@@ -392,6 +421,9 @@ const MatchPreview = z.object({
   matched: count,
   ambiguous: count,
   unmatched: count,
+  newlyMatched: count
+    .optional()
+    .describe('Of those matched: members who are bound to nobody now, so would join.'),
   /** By each rule, in their order. */
   byRule: z.array(z.object({ rule: text, matched: count })),
 });
@@ -471,6 +503,10 @@ const ImportComparison = z.object({
     .array(text)
     .optional()
     .describe('Groups of the file that the directory has changed since the file was true.'),
+  newGroups: z
+    .array(z.object({ group: text, groupName: text }))
+    .optional()
+    .describe('Groups that the directory has not named before.'),
   changes: z.array(
     z.object({
       kind: z.enum(['added', 'removed', 'unmatched']),
@@ -494,7 +530,10 @@ export const ImportReport = EventsReport.extend({
   groups: count,
   ignoredColumns: z.array(text).optional().describe("Columns of the file's header that are not read."),
   noPeople: count.optional().describe('Rows about a group within a group, or a device; they are left out.'),
-  kind: z.enum(['add', 'remove']).optional().describe('A list of people to add or to remove, not of all members.'),
+  kind: z
+    .enum(['add', 'remove'])
+    .optional()
+    .describe('A list of people to add or to remove, not of all members.'),
   columns: text.optional().describe('What --columns could say of unusual headings, where that is certain.'),
   delimiter: text.optional().describe('The separator with which the first line certainly is a header.'),
   skipLines: count.optional().describe('Lines before what certainly is the header.'),

@@ -68,7 +68,7 @@ describe('import of files as they were exported', () => {
     ],
     [
       'Excel, with a line that names the separator',
-      `sep=;\n${HEADER}\nc1,`.replaceAll(',', ';') + 'Csv One;m1;eva@acme.test',
+      `sep=;\n${HEADER}\nc1,Csv One,m1,eva@acme.test`.replaceAll(',', ';'),
       PLAIN,
     ],
     ['Entra ID, with a line of its version', `version:v1.0\n${HEADER}\nc1,Csv One,m1,eva@acme.test`, PLAIN],
@@ -108,6 +108,11 @@ describe('import of files as they were exported', () => {
         ['8d1f-2', 'ben@partner.test'],
       ],
     ],
+    [
+      'what PowerShell lists of Active Directory',
+      '#TYPE Microsoft.ActiveDirectory.Management.ADPrincipal\r\n"distinguishedName","name","objectClass","objectGUID","SamAccountName"\r\n"CN=Eva","Eva","user","8d1f-1","eva"\r\n"CN=Inner","Inner","group","8d1f-9","inner"\r\n',
+      [['8d1f-1']],
+    ],
     ['a list of addresses', 'E-mail\neva@acme.test\n', [['eva@acme.test', 'eva@acme.test']]],
   ] as const)('reads the file of %s for the group that --group names', async (_, content, members) => {
     const { snapshots } = await importing();
@@ -118,7 +123,8 @@ describe('import of files as they were exported', () => {
   it('takes an address for the member of that group who has it, or who is bound to the employee that has it', async () => {
     const { snapshots, apply, publish } = await importing();
     await publish(group('00g2', 'Other'), added('00g2', 'ben'));
-    await apply('00g1', '00g2');
+    await apply('00g1');
+    await apply('00g2');
     const csv = 'Group Email,Member Email\nSales,Ann@ACME.test\nSales,ben@acme.test\nSales,new@acme.test\n';
     expect(await snapshots(csv)).toEqual([
       snapshot('00g1', 'Sales', ['m-ann'], ['m-ben'], ['new@acme.test', 'new@acme.test']),
@@ -239,7 +245,7 @@ describe('import of people to add or to remove', () => {
       {
         type: 'directory.group.member.added',
         group: { id: '00g1' },
-        members: [{ id: 'm-ann' }, { id: 'ben@acme.test', email: 'ben@acme.test' }],
+        members: [{ id: 'ben@acme.test', email: 'ben@acme.test' }, { id: 'm-ann' }],
       },
     ]);
   });

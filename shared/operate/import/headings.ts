@@ -9,7 +9,8 @@ export interface Heading {
 
 /**
  * Usual spellings of each column, without case, spaces and punctuation, by rank. Sources: Google Workspace (download of members,
- * bulk template), GAM (`print group-members`), Entra ID (bulk files, portal), Okta (group membership report).
+ * bulk template), GAM (`print group-members`), Entra ID (bulk files, portal), Okta (group membership report), Active Directory and Exchange
+ * (PowerShell).
  */
 export const SPELLINGS: Readonly<Record<Column, readonly (readonly string[])[]>> = {
   'group id': [
@@ -30,18 +31,27 @@ export const SPELLINGS: Readonly<Record<Column, readonly (readonly string[])[]>>
       'memberuniqueid',
       'objectid',
     ],
-    ['memberobjectidorupn', 'memberobjectidoruserprincipalname', 'memberkey'],
+    ['memberobjectidorupn', 'memberobjectidoruserprincipalname', 'memberkey', 'member', 'user'],
   ],
-  id: [['id']],
+  id: [['id'], ['objectguid']],
   login: [
     ['userprincipalname', 'upn', 'memberupn', 'memberuserprincipalname', 'memberlogin', 'oktausername'],
-    ['username', 'login', 'userlogin', 'loginname', 'signinname', 'memberusername'],
+    ['username', 'login', 'userlogin', 'loginname', 'signinname', 'memberusername', 'samaccountname'],
   ],
   email: [
     ['memberemail', 'membermail', 'memberemailaddress'],
-    ['email', 'emailaddress', 'mail', 'useremail', 'usermail', 'useremailaddress', 'primaryemail'],
+    [
+      'email',
+      'emailaddress',
+      'mail',
+      'useremail',
+      'usermail',
+      'useremailaddress',
+      'primaryemail',
+      'primarysmtpaddress',
+    ],
   ],
-  type: [['membertype', 'objecttype'], ['type']],
+  type: [['membertype', 'objecttype', 'objectclass'], ['type']],
 };
 
 /** The column that a heading means, if it is one of the usual ones. */

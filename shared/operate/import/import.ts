@@ -4,20 +4,14 @@ import { judgeAge, makeStamp, normaliseInstant } from '../../domain/stamp.ts';
 import type { EventSender } from '../../sync/ports/queues.ts';
 import { createErrors } from '../events.ts';
 import { type JournalPorts, journalOf, recordDeed } from '../journal.ts';
+import { plural } from '../names.ts';
 import type { Headings } from './columns.ts';
 import type { Directory, NamedGroup } from './directory.ts';
 import type { FileKind } from './identify.ts';
 import { type ReadFile, readAll } from './read-file.ts';
 import type { CsvRecord, Row } from './rows.ts';
 import { snapshotsOf } from './snapshots.ts';
-
-/** Sorts more than fits in memory: rows go in as they come and come out by group, member and line. */
-export interface Sorter {
-  add(row: Row): Promise<void>;
-  sorted(): AsyncIterable<Row>;
-  /** Removes what was put aside on disk. */
-  discard(): Promise<void>;
-}
+import type { Sorter } from './sorter.ts';
 
 export interface ImportPorts extends JournalPorts {
   readonly events: EventSender;
@@ -82,8 +76,8 @@ export async function importCsv(
     if (errorCount > 0 || options.dryRun) return report;
     if (!(await options.confirm(plan))) return report;
     const { groups, rows } = plan;
-    const reason = `${rows} rows${plan.kind === undefined ? '' : ` to ${plan.kind}`}`;
-    const change = { kind: 'import', before: null, after: `${groups} groups`, reason };
+    const reason = `${plural(rows, 'row')}${plan.kind === undefined ? '' : ` to ${plan.kind}`}`;
+    const change = { kind: 'import', before: null, after: plural(groups, 'group'), reason };
     await recordDeed(journalOf(options.connection), { action: 'import', changes: [change] }, ports);
     const sent = await sendAll(sorter, read.groups, ports, { ...options, asOf, total: plan.messages });
     return { ...report, ...sent, sent: true };

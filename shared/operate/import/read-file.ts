@@ -5,7 +5,6 @@ import { createErrors } from '../events.ts';
 import type { Headings, Layout } from './columns.ts';
 import type { Directory, NamedGroup } from './directory.ts';
 import { type FileKind, identify } from './identify.ts';
-import type { Sorter } from './import.ts';
 import {
   type CsvRecord,
   isLayout,
@@ -16,6 +15,7 @@ import {
   type Unread,
 } from './rows.ts';
 import { weightOf } from './snapshots.ts';
+import type { Sorter } from './sorter.ts';
 
 export interface Reading {
   readonly columns?: Headings | undefined;
@@ -51,28 +51,31 @@ export async function readAll(records: AsyncIterable<CsvRecord>, sorter: Sorter,
     return { ...errors.result(), groups, rows, noPeople, ignoredColumns: [], certain: certainOf(first) };
   }
   const { layout, rest } = first;
-  const identifying = {
-    directory: reading.directory,
-    given: reading.group,
-    kind: reading.kind ?? 'snapshot',
-  };
-  for await (const chunk of inChunks(rest)) {
-    const read = await atOnce(READS_IN_FLIGHT, chunk, async (record) => {
-      const row = readRow(record, layout);
-      return 'message' in row ? row : identify(row, layout, identifying);
-    });
-    for (const row of read) {
-      const problem = 'message' in row ? row : note(row, groups);
-      if (problem !== undefined) errors.add(problem.line, problem.message);
-      if ('message' in row || problem !== undefined) continue;
-      rows += 1;
-      if (!row.isPerson) noPeople += 1;
-      await sorter.add(row);
-    }
+  for await (const row of identifiedRows(rest, layout, reading)) {
+    const problem = 'message' in row ? row : note(row, groups);
+    if (problem !== undefined) errors.add(problem.line, problem.message);
+    if ('message' in row || problem !== undefined) continue;
+    rows += 1;
+    if (!row.isPerson) noPeople += 1;
+    await sorter.add(row);
   }
-  const got = layout.hasHeader ? 'a header alone' : 'an empty file';
-  if (rows === 0 && errors.result().errorCount === 0) errors.add(1, `expected rows of members, got ${got}`);
+  if (rows === 0 && errors.result().errorCount === 0)
+    errors.add(1, `expected rows of members, got ${layout.hasHeader ? 'a header alone' : 'an empty file'}`);
   return { ...errors.result(), groups, rows, noPeople, ignoredColumns: layout.ignored, certain: {} };
+}
+
+/** The rows in their order, by the ids of their groups and members, or what is wrong with their lines. */
+async function* identifiedRows(
+  records: AsyncIterable<CsvRecord>,
+  layout: Layout,
+  { directory, group: given, kind = 'snapshot' }: Reading,
+): AsyncGenerator<ReadRow | LineError> {
+  for await (const chunk of inChunks(records)) {
+    yield* await atOnce(READS_IN_FLIGHT, chunk, async (record) => {
+      const row = readRow(record, layout);
+      return 'message' in row ? row : identify(row, layout, { directory, given, kind });
+    });
+  }
 }
 
 const certainOf = ({ columns, delimiter, skipLines }: Unreadable) => ({

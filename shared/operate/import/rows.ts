@@ -102,7 +102,7 @@ const ADDRESS = /^[^\s@,;<>]+@[^\s@,;<>]+$/;
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\ufffe\uffff]|\p{Surrogate}/u;
 /** What spreadsheets make of long numbers: `1.16E+20`, and with more digits shown 15 of them and zeros. */
 const ROUNDED = /^(?:-?\d(?:[.,]\d+)?E\+\d+|[1-9]\d{14}0{5,})$/i;
-const NO_PERSON = /^(?:group|customer|device|service ?principal)$/i;
+const NO_PERSON = /^(?:group|customer|device|computer|service ?principal)$/i;
 
 /** Without the apostrophe that keeps a spreadsheet from taking the text for a formula. */
 const asText = (field: string): string => (/^'+[=+@-]/.test(field) ? field.slice(1) : field);
