@@ -158,7 +158,7 @@ function printInspection({ checks, preview, adoption }: Inspection, { out }: Con
     for (const { rule, matched } of preview.byRule) out.note(`     ${rule}: ${matched}`);
     const { newlyMatched = 0 } = preview;
     if (newlyMatched > 0)
-      out.note(`     ${newlyMatched} of them are bound to nobody now, and would join their groups`);
+      out.note(`     ${newlyMatched} of them have no employee now, and would join their groups`);
   }
   if (adoption === null) return;
   for (const line of adoptionLines(adoption)) out.note(line);

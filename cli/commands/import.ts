@@ -34,8 +34,8 @@ export function addImport(program: Command, act: Act): void {
       'where columns are called otherwise: group=…,member=…[,name=…,email=…]',
     )
     .option('--group <name>', 'the group of every row, of a file without a column of groups: id or name')
-    .addOption(new Option('--add', 'the file lists people to add: nobody is taken out').conflicts('remove'))
-    .option('--remove', 'the file lists people to remove: nobody else is taken out')
+    .addOption(new Option('--add', 'the file lists people to add; other members stay').conflicts('remove'))
+    .option('--remove', 'the file lists people to remove; other members stay')
     .option('--skip-lines <count>', 'lines above the header that are not read', wholeNumber)
     .option(
       '--as-of <time>',
@@ -79,7 +79,7 @@ async function importFile(context: Context, file: string, flags: ImportFlags): P
   const sorter = await io.createSorter();
   const progress = out.progress('sending');
   const known = await openDirectory(context, dryRun);
-  const group = await givenGroup(context, flags.group, known.directory);
+  const group = await givenGroup(context, flags, known.directory);
   const ports = dryRun ? offline() : await context.ports();
   const text = textChunks(io, file, { onRecognised: (encoding) => out.note(`read as ${encoding}`) });
   const report = await importCsv(
@@ -200,7 +200,7 @@ async function openDirectory(context: Context, dryRun: boolean): Promise<Known> 
 
 async function givenGroup(
   { out }: Context,
-  text: string | undefined,
+  { group: text, add, remove }: ImportFlags,
   directory: Directory,
 ): Promise<NamedGroup | undefined> {
   if (text === undefined) return undefined;
@@ -208,7 +208,8 @@ async function givenGroup(
   const group = await directory.groupOf(text.trim());
   if ('ids' in group)
     throw new UsageError(`--group: "${text}" is the name of ${group.ids.join(', ')}; give the id`);
-  if (group.isKnown === false) out.note(`--group: no group is called "${text}" yet; the file makes one`);
+  if (group.isKnown === false && !add && !remove)
+    out.note(`--group: no group is called "${text}" yet; the file makes one`);
   return group;
 }
 

@@ -35,7 +35,7 @@ async function showMembers(context: Context, text: string): Promise<number> {
   const report = await listMembers(ref, { connection: found, ports });
   const absent = report.members.filter(({ wanted, present }) => wanted && !present);
   out.answer(report, ({ members, name }) => {
-    out.table(members, MEMBER_COLUMNS, 'nobody is in this group');
+    out.table(members, MEMBER_COLUMNS, 'this group has no members');
     const there = members.filter(({ present }) => present).length;
     out.line(
       `${withId(name ?? undefined, ref.group)}: ${plural(members.length, 'person', 'people')}, ${there} on the platform`,

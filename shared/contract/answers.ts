@@ -318,7 +318,7 @@ const GroupMember = z.object({
   user: nullable(text).describe('The id on the platform; null where it is not known.'),
   wanted: z.boolean().describe('The directory has them in the group.'),
   present: z.boolean().describe("In the platform's group, as last written or read."),
-  outcome: text.describe('As `explain` has it; `external`: a user whom another client added.'),
+  outcome: text.describe('As `explain` has it; `external`: a user that another client added.'),
   because: text,
 });
 export type GroupMember = Answer<typeof GroupMember>;
@@ -423,7 +423,7 @@ const MatchPreview = z.object({
   unmatched: count,
   newlyMatched: count
     .optional()
-    .describe('Of those matched: members who are bound to nobody now, so would join.'),
+    .describe('Of those matched: members who have no employee now, so would join.'),
   /** By each rule, in their order. */
   byRule: z.array(z.object({ rule: text, matched: count })),
 });

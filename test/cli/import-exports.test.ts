@@ -237,7 +237,7 @@ describe('import of a file that is older than the state of the directory', () =>
 describe('import of people to add or to remove', () => {
   const list = 'Group Name,Member Email\nSales,ben@acme.test\nSales,ann@acme.test\n';
 
-  it('adds people and takes nobody out', async () => {
+  it('adds people and keeps the other members', async () => {
     const { cli, snapshots } = await importing();
     const { json } = await cli(list, '--add', '--dry-run', '--json');
     expect(json).toMatchObject({ kind: 'add', comparison: { added: 1, removed: 0 } });
@@ -250,7 +250,7 @@ describe('import of people to add or to remove', () => {
     ]);
   });
 
-  it('removes people and nobody else', async () => {
+  it('removes people and keeps the other members', async () => {
     const { cli, snapshots } = await importing();
     const { json } = await cli(list, '--remove', '--dry-run', '--json');
     expect(json).toMatchObject({ kind: 'remove', comparison: { added: 0, removed: 1 } });

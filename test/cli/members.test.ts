@@ -16,7 +16,7 @@ async function mixedWorld() {
 }
 
 describe('members of a group', () => {
-  it('are listed with whether they are on the platform, as whom, and why', async () => {
+  it('are listed with whether they are on the platform, under which id, and why', async () => {
     const { cli } = await mixedWorld();
     const { json, code } = await cli('members', 'Group g', '--json');
     expect(code).toBe(0);
