@@ -1,4 +1,1 @@
-export declare function builtFolder(
-  entryPoints: readonly string[],
-  sources: readonly string[],
-): Promise<URL>;
+export declare function builtFolder(entryPoints: readonly string[], sources: readonly string[]): Promise<URL>;
