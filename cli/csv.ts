@@ -5,9 +5,11 @@ import { withLineFeeds } from './lines.ts';
 /** Longest record: a quote that is never closed must not swallow the file. */
 const MAX_RECORD_LENGTH = 65_536;
 
+const NO_SEPARATOR = "expected a separator behind a closing quote; --delimiter ';' says which it is";
 const PROBLEMS: Readonly<Record<string, string>> = {
   INVALID_OPENING_QUOTE: 'expected a field with quotes in it to begin with one',
-  CSV_INVALID_CLOSING_QUOTE: "expected a separator behind a closing quote; --delimiter ';' says which it is",
+  CSV_INVALID_CLOSING_QUOTE: NO_SEPARATOR,
+  CSV_NON_TRIMABLE_CHAR_AFTER_CLOSING_QUOTE: NO_SEPARATOR,
   CSV_QUOTE_NOT_CLOSED: 'expected a closing quote before the end of the file',
 };
 const TOO_LONG = `expected a record of at most ${MAX_RECORD_LENGTH} characters; is a quote not closed?`;
@@ -25,7 +27,7 @@ const VERSION_LINE = /^(?:"?version:v[\d.]+"?[,;\t ]*|#TYPE .*)$/i;
 const MAX_PREAMBLE = 10;
 
 export interface Separated {
-  /** Without it: as `sep=` has it, or semicolons or tabs where these alone are in the first line outside quotes, else commas. */
+  /** Without it: as `sep=` has it, else as the first lines have them. */
   readonly delimiter?: string | undefined;
   /** Lines to pass over before anything is read. */
   readonly skipLines?: number | undefined;
@@ -50,6 +52,7 @@ export async function* parseCsv(
     record_delimiter: '\n',
     relax_column_count: true,
     skip_empty_lines: true,
+    trim: true,
   });
   const source = Readable.from(
     (async function* () {
@@ -71,12 +74,14 @@ export async function* parseCsv(
   }
 }
 
-/** Semicolons or tabs where these alone are in the first line outside quotes, else commas. */
+/**
+ * Semicolons or tabs where these alone are in the first line outside quotes, else commas. A title has none of them: then the first
+ * line below it decides that has one.
+ */
 function separatorIn(head: string): string {
-  const plain = (head.trimStart().split('\n')[0] ?? '').replace(/"(?:[^"]|"")*"/g, '');
-  const [other, ...more] = plain.includes(',')
-    ? []
-    : [...NAMES.keys()].filter((sign) => plain.includes(sign));
+  const plain = head.trimStart().replace(/"(?:[^"]|"")*"/g, '');
+  const line = plain.split('\n', MAX_PREAMBLE).find((one) => /[,;\t]/.test(one)) ?? '';
+  const [other, ...more] = line.includes(',') ? [] : [...NAMES.keys()].filter((sign) => line.includes(sign));
   return other === undefined || more.length > 0 ? ',' : other;
 }
 

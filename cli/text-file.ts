@@ -33,6 +33,7 @@ export async function* textChunks(io: Io, file: string, { onRecognised }: Decodi
   let isStrict = true;
   for await (const chunk of bytesOf(io, file)) {
     if (decoder === undefined) {
+      refuseOther(file, chunk);
       const encoding = encodingOf(chunk);
       if (encoding !== 'utf-8') onRecognised(encoding.toUpperCase());
       isStrict = encoding === 'utf-8';
@@ -53,6 +54,30 @@ export async function* textChunks(io: Io, file: string, { onRecognised }: Decodi
   const rest = isStrict && decoder !== undefined ? decodeStrictly(decoder) : decoder?.decode();
   if (rest === undefined && decoder !== undefined) throw damaged(file);
   yield rest ?? '';
+}
+
+const WORKBOOK = 'an Excel workbook; save it as "CSV UTF-8"';
+/** What files are that begin with these bytes (hexadecimal), or with such a text. */
+const SIGNATURES: readonly (readonly [string, string])[] = [
+  ['504b0304', WORKBOOK],
+  ['d0cf11e0', WORKBOOK],
+  ['1f8b', 'a compressed file; unpack it first'],
+];
+const OTHER_TEXTS: readonly (readonly [RegExp, string])[] = [
+  [/^\ufeff?\s*[[{]\s*["[{]/, 'JSON'],
+  [/^\ufeff?\s*<(?:!doctype|html|\?xml)/i, 'a web page or XML; did a sign-in end before the download?'],
+];
+const BEGINNING = 64;
+
+/** @throws UsageError for a file that certainly is no CSV */
+function refuseOther(file: string, chunk: Uint8Array): void {
+  const beginning = Buffer.from(chunk.subarray(0, BEGINNING));
+  const hex = beginning.toString('hex');
+  const [, what] =
+    SIGNATURES.find(([signature]) => hex.startsWith(signature)) ??
+    OTHER_TEXTS.find(([format]) => format.test(beginning.toString())) ??
+    [];
+  if (what !== undefined) throw new UsageError(`${file}: expected CSV, got ${what}`);
 }
 
 const damaged = (file: string) =>

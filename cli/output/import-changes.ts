@@ -56,6 +56,7 @@ async function groupLines(context: Context, comparison: ImportComparison): Promi
   const names = await context.names({ groups: [...held, ...changedSince] });
   return [
     ...newLines(newGroups),
+    ...(await otherIdLines(context, shown.otherIds ?? [])),
     ...renamed
       .slice(0, SHOWN)
       .map(({ group, before, groupName }) => `${withId(before, group)} will be called ${groupName}`),
@@ -74,6 +75,21 @@ function newLines(groups: NonNullable<ImportComparison['newGroups']>): readonly 
   const listed = groups.slice(0, SHOWN).map(({ group, groupName }) => withId(groupName, group));
   const rest = groups.length > SHOWN ? `, and ${groups.length - SHOWN} more` : '';
   return [`new ${groups.length === 1 ? 'group' : 'groups'}: ${listed.join(', ')}${rest}`];
+}
+
+async function otherIdLines(
+  context: Context,
+  otherIds: NonNullable<ImportComparison['otherIds']>,
+): Promise<readonly string[]> {
+  const [first] = otherIds;
+  if (first === undefined) return [];
+  const names = await context.names({ members: [first.known] });
+  const people = plural(otherIds.length, 'person', 'people');
+  const [are, ids] = otherIds.length === 1 ? ['is', 'another id'] : ['are', 'other ids'];
+  return [
+    `warning: ${people} of the file ${are} known under ${ids}: ${first.member} is ${names.member(first.known)}`,
+    '  if the file has the ids of another system, name the column of addresses: --columns member=email',
+  ];
 }
 
 function oldLines(groups: readonly string[], superseded: number): readonly string[] {

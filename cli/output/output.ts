@@ -73,11 +73,10 @@ export function createOutput(
     return hush?.text(shownText) ?? shownText;
   };
   /** Cells may name commands too; in a file for a spreadsheet they stay as they are. */
-  const plain = <Row>({ inFile, ...column }: Column<Row>): Column<Row> => ({
-    ...column,
-    of: (row) => (output === 'csv' ? text(column.of(row)) : spell(text(column.of(row)))),
-    ...(inFile && { inFile: { ...inFile, of: (row) => text(inFile.of(row)) } }),
-  });
+  const plain = <Row>({ inFile, ...column }: Column<Row>): Column<Row> => {
+    const { of, ...rest } = output === 'csv' ? { ...column, ...inFile } : column;
+    return { ...rest, of: (row) => (output === 'csv' ? text(of(row)) : spell(text(of(row)))) };
+  };
   // A file for a spreadsheet holds the rows, and nothing of what is said around them.
   const line = output === 'csv' ? note : (text = '') => print(seen(spell(text)));
   let hasRows = false;

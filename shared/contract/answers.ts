@@ -507,6 +507,10 @@ const ImportComparison = z.object({
     .array(z.object({ group: text, groupName: text }))
     .optional()
     .describe('Groups that the directory has not named before.'),
+  otherIds: z
+    .array(z.object({ member: text, known: text }))
+    .optional()
+    .describe('New members whose employee already is a known member under another id.'),
   changes: z.array(
     z.object({
       kind: z.enum(['added', 'removed', 'unmatched']),

@@ -181,6 +181,14 @@ describe('tables', () => {
     }
   });
 
+  it('have instants instead of ages for the causes of dead letters, beside the rows of a CSV file', async () => {
+    const { cli, mailboxes } = await sixInStep();
+    mailboxes.events.add({ id: 'm-1', body: '{', code: 'invalid_json', connection: 'default' });
+    const { stdout, stderr } = await cli('dlq', 'list', '--output', 'csv');
+    expect(stdout.split('\n')[0]).toContain('failed first');
+    expect(stderr).toMatch(/invalid_json.*\d{4}-\d\d-\d\dT\S+Z.*\d{4}-\d\d-\d\dT\S+Z/);
+  });
+
   it('become paragraphs in a pipe where they are too wide, and are never cut', async () => {
     const world = await savedWorld();
     await world.hire('ann');

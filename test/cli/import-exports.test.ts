@@ -1,33 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { runCli } from '../support/cli/io.ts';
-import { temporaryFile } from '../support/folder.ts';
-import { added, group, savedWorld } from '../support/operate/world.ts';
-
-type Bytes = string | Uint8Array;
-
-/** A deployment that knows one group, and a command line that imports a file as it was exported. */
-async function importing() {
-  const world = await savedWorld();
-  await world.hire('ann', 'ben');
-  await world.publish(group('00g1', 'Sales'), added('00g1', 'ann'));
-  world.clock.ms += 60_000;
-  const cli = (content: Bytes, ...flags: string[]) =>
-    runCli(['import', temporaryFile('export.csv', content), '--as-of', 'now', ...flags], {
-      ports: world.ports,
-    });
-  const snapshots = async (content: Bytes, ...flags: string[]) => {
-    const ran = await cli(content, ...flags, '--yes');
-    expect(ran, ran.stdout + ran.stderr).toMatchObject({ code: 0 });
-    return world.sent.map(({ body }) => JSON.parse(body)).map(({ type, data }) => ({ type, ...data }));
-  };
-  return { ...world, cli, snapshots };
-}
-
-const snapshot = (id: string, name: string, ...members: readonly [string, string?][]) => ({
-  type: 'directory.group.snapshot',
-  group: { id, name },
-  members: members.map(([member, email]) => (email === undefined ? { id: member } : { id: member, email })),
-});
+import { type Bytes, importing, snapshot } from '../support/cli/importing.ts';
+import { added, group } from '../support/operate/world.ts';
 
 const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le');
 const utf16be = (text: string) => Buffer.from(utf16(text)).swap16();

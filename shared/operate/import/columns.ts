@@ -23,6 +23,8 @@ interface MemberColumns {
   readonly at: number;
   /** True where the column holds the directory's ids; else an address may stand for the member who has it. */
   readonly isId: boolean;
+  /** Its heading alone does not tell ids from names of people. */
+  readonly mayBeName: boolean;
   readonly email: number | undefined;
   /** A user name, which is an address in most directories. */
   readonly login: number | undefined;
@@ -136,12 +138,13 @@ function memberColumns(find: Find, given: Given, group: GroupColumns | undefined
   const email = given.get('email') ?? find('email');
   const id = given.get('member id') ?? find('member id', 0) ?? find('member id', 1);
   const bare = find('id');
-  const at = id ?? bare ?? login ?? email;
+  const unclear = find('member id', 2);
+  const at = id ?? bare ?? login ?? email ?? unclear;
   if (at === undefined || at === group?.at) return undefined;
   const isId =
     !given.has('member id') && at === (find('member id', 0) ?? (id === undefined ? bare : undefined));
   const isBare = bare !== undefined && !given.has('member id') && !given.has('group id');
-  return { at, isId, email, login, type: find('type'), isBare };
+  return { at, isId, mayBeName: at === unclear, email, login, type: find('type'), isBare };
 }
 
 function missingColumns(found: {

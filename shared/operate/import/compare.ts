@@ -17,6 +17,7 @@ import { failureIn } from '../../sync/ports/platform.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { unmanagedOf } from '../../sync/unmanaged.ts';
 import type { FileKind } from './identify.ts';
+import { knownUnderOtherIds, type OtherId } from './other-ids.ts';
 import type { Row } from './rows.ts';
 
 /** Members that are listed one by one of each kind. */
@@ -37,6 +38,7 @@ interface Found {
   readonly changes: ImportComparison['changes'][number][];
   readonly changedSince: string[];
   readonly newGroups: { readonly group: string; readonly groupName: string }[];
+  readonly otherIds: OtherId[];
   readonly held: string[];
   readonly renamed: ImportComparison['renamed'][number][];
   readonly created: { readonly group: string; readonly name: string }[];
@@ -61,6 +63,7 @@ export async function compareWithNow(
     changes: [],
     changedSince: [],
     newGroups: [],
+    otherIds: [],
     held: [],
     renamed: [],
     created: [],
@@ -154,6 +157,11 @@ async function countJoining(
     if (cause === 'unknown') note('unmatched', member, file, found);
     if (cause !== 'solved') found.pending.set(cause, (found.pending.get(cause) ?? 0) + 1);
   }
+  const newcomers = fresh.flatMap(([member], at) => {
+    const person = standings[at]?.person;
+    return person === undefined || known.has(member) ? [] : [{ member, person }];
+  });
+  found.otherIds.push(...(await knownUnderOtherIds(newcomers, connection, ports)));
 }
 
 /** Existing platform groups with the names of new groups. @returns null if the platform cannot be read */

@@ -10,7 +10,7 @@ export interface Heading {
 /**
  * Usual spellings of each column, without case, spaces and punctuation, by rank. Sources: Google Workspace (download of members,
  * bulk template), GAM (`print group-members`), Entra ID (bulk files, portal), Okta (group membership report), Active Directory and Exchange
- * (PowerShell).
+ * (PowerShell), JumpCloud, OneLogin, PingOne, Workday.
  */
 export const SPELLINGS: Readonly<Record<Column, readonly (readonly string[])[]>> = {
   'group id': [
@@ -31,7 +31,9 @@ export const SPELLINGS: Readonly<Record<Column, readonly (readonly string[])[]>>
       'memberuniqueid',
       'objectid',
     ],
-    ['memberobjectidorupn', 'memberobjectidoruserprincipalname', 'memberkey', 'member', 'user'],
+    ['memberobjectidorupn', 'memberobjectidoruserprincipalname', 'memberkey'],
+    // Ids or addresses in some files, and names in others.
+    ['member', 'user'],
   ],
   id: [['id'], ['objectguid']],
   login: [
@@ -48,6 +50,10 @@ export const SPELLINGS: Readonly<Record<Column, readonly (readonly string[])[]>>
       'usermail',
       'useremailaddress',
       'primaryemail',
+      'primaryemailaddress',
+      'emailprimarywork',
+      'workemail',
+      'workemailaddress',
       'primarysmtpaddress',
     ],
   ],

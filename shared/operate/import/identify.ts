@@ -24,7 +24,9 @@ export async function identify(
   if (kind !== 'snapshot' && group.isKnown === false) return unknownGroup(row.line, group.id);
   const named = { ...row, group: group.id, name: group.name };
   if (layout.member.isId || !isAddress(row.member)) return named;
-  const member = await directory.memberOf(group.id, row.member);
+  const addresses = new Set([row.member, row.email].filter(isAddress));
+  let member: Awaited<ReturnType<Directory['memberOf']>>;
+  for (const address of addresses) member ??= await directory.memberOf(group.id, address);
   // What is known of a member stays: the file has no more than the address by which they were found.
   if (typeof member === 'string') return { ...named, member, email: member === row.member ? row.email : '' };
   return member === undefined ? named : refusal(row.line, 'an address of one member', row.member, member.ids);

@@ -106,10 +106,7 @@ async function readFirstRecord(
   const { value: first, done } = await all.next();
   if (done === true) return { line: 1, message: 'expected rows of members, got an empty file' };
   const layout = readLayout(first, options);
-  if ('message' in layout) {
-    const skipLines = await linesBeforeHeader(all, options);
-    return skipLines === undefined ? layout : { ...layout, skipLines };
-  }
+  if ('message' in layout) return layout.isHeader ? layout : withHeaderBelow(layout, first, all, options);
   const rest = (async function* () {
     if (!layout.hasHeader) yield first;
     yield* { [Symbol.asyncIterator]: () => all };
@@ -118,14 +115,24 @@ async function readFirstRecord(
 }
 
 /** Exports may have a title above their header. */
-async function linesBeforeHeader(all: AsyncIterator<CsvRecord>, options: LayoutOptions) {
+async function withHeaderBelow(
+  unread: Unread,
+  first: CsvRecord,
+  below: AsyncIterator<CsvRecord>,
+  options: LayoutOptions,
+): Promise<Unreadable> {
+  const advise = (how: string) => ({ ...unread, message: `${unread.message}; ${how}` });
+  let isWider = false;
   for (let read = 0; read < MAX_TITLE_LINES; read += 1) {
-    const { value, done } = await all.next();
-    if (done === true || value.problem !== undefined) return undefined;
-    if ([options, { ...options, hasGroup: true }].some((one) => isLayout(value.fields, one)))
-      return value.line - 1;
+    const { value, done } = await below.next();
+    if (done === true || value.problem !== undefined) break;
+    const { line, fields } = value;
+    if (isLayout(fields, options)) return { ...unread, skipLines: line - 1 };
+    if (isLayout(fields, { ...options, hasGroup: true }))
+      return advise(`line ${line} is a header: --skip-lines ${line - 1} --group NAME reads the file`);
+    isWider ||= fields.length > first.fields.length;
   }
-  return undefined;
+  return isWider ? advise('--skip-lines COUNT passes over lines above the header') : unread;
 }
 
 async function* inChunks(records: AsyncIterable<CsvRecord>): AsyncGenerator<readonly CsvRecord[]> {

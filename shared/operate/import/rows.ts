@@ -27,7 +27,12 @@ export interface LayoutOptions {
 }
 
 /** Why a file cannot be read, and the options with which it certainly can. */
-export type Unread = LineError & { readonly columns?: string; readonly delimiter?: string };
+export type Unread = LineError & {
+  readonly columns?: string;
+  readonly delimiter?: string;
+  /** Some of its fields are usual headings, so the header is not below it. */
+  readonly isHeader?: boolean;
+};
 
 /**
  * Where the columns of a file are, by its first record: a header in any order, or a row of the documented four columns.
@@ -43,6 +48,7 @@ export function readLayout({ line, fields, problem }: CsvRecord, options: Layout
   const sign = delimiter ?? OTHER_SEPARATORS.find((one) => fields.some((field) => field.includes(one)));
   return {
     line,
+    isHeader: fields.some((field) => readHeading(field) !== undefined),
     message: `${read.problem}${sign === undefined ? '' : `; --delimiter '${sign}' if that separates the columns`}`,
     ...(columns !== undefined && { columns }),
     ...(delimiter !== undefined && { delimiter }),
@@ -122,21 +128,27 @@ export function readRow({ line, fields, problem }: CsvRecord, layout: Layout): R
   }
   const field = (at: number | undefined) => (at === undefined ? '' : asText((fields[at] ?? '').trim()));
   const isPerson = !NO_PERSON.test(field(member.type)) && !/^example:/i.test(field(member.at));
-  const login = field(member.login);
-  const email = [field(member.email), login, field(member.at)].find(
-    (text, at) => text !== '' && (at === 0 || isAddress(text)),
-  );
-  const row = {
-    line,
-    group: field(group?.at),
-    name: field(group?.name),
-    member: isPerson ? field(member.at) : '',
-    email: isPerson ? (email ?? '') : '',
-    isPerson,
-  };
+  const person = isPerson ? personOf(field, member) : NO_ONE;
+  const row = { line, group: field(group?.at), name: field(group?.name), ...person, isPerson };
   const message = problemOf(row, layout);
   return message === undefined ? row : { line, message };
 }
+
+const NO_ONE = { member: '', email: '' };
+
+function personOf(field: (at: number | undefined) => string, { at, isId, email, login }: Layout['member']) {
+  const address = (column: number | undefined) => plainAddress(field(column));
+  const own = isId ? field(at) : address(at);
+  const given = address(email);
+  const other = [address(login), own].find(isAddress) ?? '';
+  // A user name that is no address is of the system that wrote the file.
+  const isForeign = at === login && !isAddress(own) && isAddress(given);
+  return { member: isForeign ? given : own, email: given === '' ? other : given };
+}
+
+/** The address of "Ann Archer <ann@acme.example>" and of "mailto:ann@acme.example". */
+const plainAddress = (text: string): string =>
+  /^[^<>]*<([^<>]+)>$/.exec(text)?.[1]?.trim() ?? text.replace(/^mailto:/i, '');
 
 function problemOf({ group, name, member, email }: Row, layout: Layout): string | undefined {
   const hasName = layout.group?.name !== undefined;
@@ -144,12 +156,21 @@ function problemOf({ group, name, member, email }: Row, layout: Layout): string 
     (layout.group === undefined ? undefined : idProblem('group id', group, 1)) ??
     lengthProblem('group name', name, hasName ? 1 : 0, MAX_NAME_LENGTH) ??
     idProblem('member id', member, 0) ??
+    (layout.member.isId ? undefined : unclearMember(member, layout.member)) ??
     lengthProblem('email', email, 0, MAX_EMAIL_LENGTH) ??
     (email !== '' && !isAddress(email)
       ? `expected an e-mail address, got "${email.slice(0, 80)}"`
       : undefined) ??
     (member === '' && email !== '' ? 'expected a member id beside the email' : undefined)
   );
+}
+
+function unclearMember(member: string, { mayBeName }: Layout['member']): string | undefined {
+  if (member.includes('@'))
+    return isAddress(member) ? undefined : `expected one address, got "${member.slice(0, 80)}"`;
+  return mayBeName && member.includes(' ')
+    ? `expected the id or address of a member, got "${member.slice(0, 80)}", which looks like a name`
+    : undefined;
 }
 
 function idProblem(what: string, text: string, least: number): string | undefined {
