@@ -20,6 +20,7 @@ import {
   LogEntry,
   nullable,
   PendingRow,
+  PeoplePreview,
   PeopleReport,
   PersonReport,
   Plan,
@@ -97,7 +98,7 @@ export const OUTPUT_SCHEMAS = {
   'notify list': z.object({ targets: z.array(text) }),
   'notify test': z.object({ told: z.array(z.object({ target: text, failure: nullable(text) })) }),
   probe: z.object({ connection: text, ...ProbeReport.shape }),
-  'people refresh': PeopleReport,
+  'people refresh': z.union([PeopleReport, PeoplePreview]),
   adopt: z.object({
     group: text,
     platformId: text,

@@ -210,7 +210,18 @@ export interface SettingsPreview {
   /** Settings that do not change until another person confirms the change. */
   readonly requested: readonly string[];
   /** null: there are too many groups to plan them all here. */
-  readonly plans: readonly GroupPlan[] | null;
+  readonly effects: readonly NamedEffect[] | null;
+}
+
+/** What the change alone makes of the plan of a group; what waits anyway is not counted. */
+export interface NamedEffect {
+  readonly group: string;
+  readonly name: string | null;
+  readonly added: number;
+  readonly removed: number;
+  readonly held: number;
+  /** Changes that were planned before, and are not any more. */
+  readonly dropped: number;
 }
 
 /** What is told of a replay while it goes on; the last line says how it ended. */

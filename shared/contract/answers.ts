@@ -185,6 +185,20 @@ export const PeopleReport = z.object({
 });
 export type PeopleReport = Answer<typeof PeopleReport>;
 
+export const PlanEffect = z.object({
+  groups: count.describe('Groups whose plan differs.'),
+  added: count,
+  removed: count,
+  held: count,
+  dropped: count.describe('Changes that were planned before, and are not any more.'),
+});
+export type PlanEffect = Answer<typeof PlanEffect>;
+
+export const PeoplePreview = z.object({
+  connection: text,
+  preview: PlanEffect.describe('With --dry-run: what the refresh would change.'),
+});
+
 export const SyncReport = z.object({
   synced: z.array(
     z.object({

@@ -1,9 +1,8 @@
-import type { Plan } from '../contract/answers.ts';
+import type { Plan, PlanEffect } from '../contract/answers.ts';
 
-/** What a change of settings adds to the plans, and takes from them. */
-export interface SettingEffect {
-  /** Groups whose plan differs. */
-  readonly groups: number;
+/** What a change adds to the plan of one group, and takes from it. */
+export interface GroupEffect {
+  readonly group: string;
   readonly added: number;
   readonly removed: number;
   readonly held: number;
@@ -13,29 +12,37 @@ export interface SettingEffect {
 
 type Planned = Pick<Plan, 'group' | 'action' | 'changes' | 'held'>;
 
-/** The difference between the plans with the present settings and with the new ones: what waits either way is not counted. */
-export function effectOf(before: readonly Planned[], after: readonly Planned[]): SettingEffect {
+/**
+ * The groups whose plans before and after a change differ: of settings, or of what is known of people. What waits either way is not
+ * counted.
+ */
+export function effectsOf(before: readonly Planned[], after: readonly Planned[]): readonly GroupEffect[] {
   const earlier = new Map(before.map((plan) => [plan.group, plan]));
-  const effects = after.map((plan) => groupEffect(earlier.get(plan.group), plan));
-  const sum = (count: (effect: ReturnType<typeof groupEffect>) => number) =>
-    effects.reduce((total, effect) => total + count(effect), 0);
+  return after.flatMap((plan) => groupEffect(earlier.get(plan.group), plan));
+}
+
+export function sumOf(effects: readonly GroupEffect[]): PlanEffect {
+  const sum = (key: 'added' | 'removed' | 'held' | 'dropped') =>
+    effects.reduce((total, effect) => total + effect[key], 0);
   return {
-    groups: sum(({ differs }) => (differs ? 1 : 0)),
-    added: sum(({ fresh }) => fresh.filter(({ kind }) => kind === 'add_member').length),
-    removed: sum(({ fresh }) => fresh.filter(({ kind }) => kind === 'remove_member').length),
-    held: sum(({ held }) => held),
-    dropped: sum(({ dropped }) => dropped),
+    groups: effects.length,
+    added: sum('added'),
+    removed: sum('removed'),
+    held: sum('held'),
+    dropped: sum('dropped'),
   };
 }
 
-function groupEffect(before: Planned | undefined, after: Planned) {
+function groupEffect(before: Planned | undefined, after: Planned): readonly GroupEffect[] {
   const [was, is] = [keysOf(before?.changes ?? []), keysOf(after.changes)];
   const fresh = after.changes.filter((change) => !was.has(keyOf(change)));
+  const count = (kind: string) => fresh.filter((change) => change.kind === kind).length;
   const dropped = [...was].filter((key) => !is.has(key)).length;
   const heldBefore = new Set(before?.held.map(String));
   const held = after.held.filter((one) => !heldBefore.has(String(one))).length;
-  const isOther = before?.action !== after.action;
-  return { fresh, dropped, held, differs: fresh.length + dropped + held > 0 || isOther };
+  if (fresh.length + dropped + held === 0 && before?.action === after.action) return [];
+  const { group } = after;
+  return [{ group, added: count('add_member'), removed: count('remove_member'), held, dropped }];
 }
 
 type Change = Planned['changes'][number];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { effectOf } from '../../shared/operate/setting-effect.ts';
+import { effectsOf, sumOf } from '../../shared/operate/setting-effect.ts';
 import { runCli } from '../support/cli/io.ts';
 import { temporaryFile } from '../support/folder.ts';
 import { added, group, removed, savedWorld, sixInStep } from '../support/operate/world.ts';
@@ -135,8 +135,9 @@ describe('the preview of a setting', () => {
       ({ group, action, changes, held }) as never;
     const before = [plan('a', [change('add_member', 'x')]), plan('b', [], [], 'none')];
     const after = [plan('a', [change('remove_member', 'y')], ['z']), plan('b', [], [], 'none')];
-    expect(effectOf(before, before)).toEqual({ groups: 0, added: 0, removed: 0, held: 0, dropped: 0 });
-    expect(effectOf(before, after)).toEqual({ groups: 1, added: 0, removed: 1, held: 1, dropped: 1 });
+    expect(effectsOf(before, before)).toEqual([]);
+    expect(effectsOf(before, after)).toEqual([{ group: 'a', added: 0, removed: 1, held: 1, dropped: 1 }]);
+    expect(sumOf(effectsOf(before, after))).toEqual({ groups: 1, added: 0, removed: 1, held: 1, dropped: 1 });
   });
 });
 

@@ -18,7 +18,7 @@ const AS_DOCUMENTED: Layout = {
   hasHeader: false,
   ignored: [],
   group: { at: 0, isId: true, name: 1 },
-  member: { at: 2, isId: true, email: 3, login: undefined, type: undefined },
+  member: { at: 2, isId: true, mayBeName: false, email: 3, login: undefined, type: undefined },
 };
 
 export interface LayoutOptions {
