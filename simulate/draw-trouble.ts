@@ -44,10 +44,25 @@ const RETRY_AFTERS = ['0', '30', '7200', 'date'];
 function drawTempers(random: Random, town: Town, { endMs }: Scene): readonly Happening[] {
   const weights = Object.entries(TEMPERS).map(([temper, [weight]]) => [temper, weight]);
   const count = Number(weighted(random, { 0: 1, 1: 4, 2: 3, 3: 1 }));
-  return Array.from({ length: count }).flatMap(() =>
+  const drawn = Array.from({ length: count }).flatMap(() =>
     drawTemper(random, town, weighted<Temper>(random, Object.fromEntries(weights)), endMs),
   );
+  const seldom = SELDOM_TEMPERS.filter((temper) => random.fork(`share ${temper}`).chance(SELDOM_SHARE));
+  return [...drawn, ...seldom.flatMap((temper) => drawTemper(random.fork(temper), town, temper, endMs))];
 }
+
+/** Platform faults that the weights alone would show in one run of fifty. */
+const SELDOM_TEMPERS: readonly Temper[] = [
+  'deletes_ignored',
+  'refuses_name',
+  'refuses_spoke_id',
+  'list_cut',
+  'answers_lag',
+  'answers_lack_users',
+  'answers_404',
+];
+/** The additional share of connections that have each of them. */
+const SELDOM_SHARE = 0.1;
 
 function drawTemper(random: Random, town: Town, temper: Temper, endMs: number): readonly Happening[] {
   const [, minutes, percent, about]: TemperRange = TEMPERS[temper];
