@@ -129,7 +129,9 @@ async function withHeaderBelow(
     const { line, fields } = value;
     if (isLayout(fields, options)) return { ...unread, skipLines: line - 1 };
     if (isLayout(fields, { ...options, hasGroup: true }))
-      return advise(`line ${line} is a header: --skip-lines ${line - 1} --group NAME reads the file`);
+      return advise(
+        `line ${line} is a header: --skip-lines ${line - 1}, and --group NAME if all rows are of one group`,
+      );
     isWider ||= fields.length > first.fields.length;
   }
   return isWider ? advise('--skip-lines COUNT passes over lines above the header') : unread;
