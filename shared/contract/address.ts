@@ -7,6 +7,7 @@
  *   compose                 | "u" + diaeresis → "ü"                | Unicode normalization form C
  *   fold case               | "JÜRGEN@…" → "jürgen@…"              | Unicode simple case folding
  *   domain to ASCII         | "…@münchen.example" → "…@xn--…"      | IDNA (UTS #46, non-transitional)
+ *   dot of the root         | "…@acme.example." → "…@acme.example" | DNS (RFC 1034, section 3.1)
  *
  * Simple folding makes no two letters one that differ in more than case: "ß" is not "ss", "ı" is not "i". Two employees with one form
  * are ambiguous, so neither is written.
@@ -44,8 +45,10 @@ const DOMAIN = /^[\p{L}\p{M}\p{N}.\-\u00b7\u200c-\u200d\u3002\uff0e\uff61]+$/u;
 /** A URL takes a name that ends so for an IPv4 address. */
 const NUMERIC_END = /(?:^|[.\u3002\uff0e\uff61])(?:\p{N}+|0x[0-9a-f]*)[.\u3002\uff0e\uff61]?$/u;
 
+const ROOT_DOT = /(?<=[^.])\.$/;
+
 function asciiDomain(domain: string): string {
   const isName = DOMAIN.test(domain) && !NUMERIC_END.test(domain);
   const url = `http://${domain}`;
-  return isName && URL.canParse(url) ? new URL(url).hostname : domain;
+  return isName && URL.canParse(url) ? new URL(url).hostname.replace(ROOT_DOT, '') : domain;
 }
