@@ -9,8 +9,8 @@ const SIGNS = { added: '+', removed: '−', unmatched: '?' } as const;
 
 /** Why members of a file will wait. */
 const CAUSES = {
-  unknown: 'match nobody on the platform',
-  ambiguous: 'match more than one employee',
+  unknown: 'without an employee',
+  ambiguous: 'with more than one employee',
   inactive: 'not active on the platform',
   refused: 'refused by the platform',
 } as const;

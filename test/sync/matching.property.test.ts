@@ -55,7 +55,7 @@ describe('members whose address an employee has', () => {
     );
   });
 
-  it('are nobody if two employees have it, each in a spelling of their own', async () => {
+  it('stay pending if two employees have it, each in a spelling of their own', async () => {
     await fc.assert(
       fc.asyncProperty(address, spelling, spelling, async (one, first, second) => {
         expect(await writtenFor([first(one), second(one)], [first(one)])).toEqual([]);
