@@ -88,8 +88,8 @@ function drawTemper(random: Random, town: Town, temper: Temper, endMs: number): 
 const AT_ONCE: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
 
 /**
- * What the directory says just when it hurts: it renames many groups while a wrong route answers 404 for all of them, or
- * takes its word back again and again while writes come late.
+ * Events that meet a platform fault: renamed groups while a wrong route answers 404, new groups while answers are lost
+ * or external ids are refused, deleted groups while DELETE has no effect, and joins and leaves while writes are late.
  */
 function drawMeanwhile(random: Random, town: Town, { atMs, deed }: Happening): readonly Happening[] {
   if (deed.kind !== 'temper' || random.chance(0.5)) return [];
@@ -103,7 +103,12 @@ function drawMeanwhile(random: Random, town: Town, { atMs, deed }: Happening): r
       return say(between(random, 0, deed.forMs / 2), { kind: 'name', group, name });
     });
   }
-  if (deed.temper === 'loses_answers') {
+  if (deed.temper === 'deletes_ignored') {
+    return some(random, town.groups, 3).map((group) =>
+      say(between(random, 0, deed.forMs / 2), { kind: 'delete', group }),
+    );
+  }
+  if (deed.temper === 'loses_answers' || deed.temper === 'refuses_spoke_id') {
     return Array.from({ length: 6 }, (_, n) =>
       say(between(random, 0, deed.forMs / 2), {
         kind: 'name',
