@@ -78,7 +78,7 @@ export function createOutput(
     return { ...rest, of: (row) => (output === 'csv' ? text(of(row)) : spell(text(of(row)))) };
   };
   // A file for a spreadsheet holds the rows, and nothing of what is said around them.
-  const line = output === 'csv' ? note : (text = '') => print(seen(spell(text)));
+  const line = (text = '') => (output === 'csv' ? note(text) : print(seen(spell(text))));
   let hasRows = false;
   return {
     json,

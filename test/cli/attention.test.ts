@@ -190,6 +190,15 @@ describe('tables', () => {
     expect(stderr).toMatch(/invalid_json.*\d{4}-\d\d-\d\dT\S+Z.*\d{4}-\d\d-\d\dT\S+Z/);
   });
 
+  it('are none of explain, which says so as CSV', async () => {
+    const { cli } = await sixInStep();
+    expect(await cli('explain', 'g', 'm-ann', '--output', 'csv')).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: expect.stringContaining('no rows for a spreadsheet here'),
+    });
+  });
+
   it('become paragraphs in a pipe where they are too wide, and are never cut', async () => {
     const world = await savedWorld();
     await world.hire('ann');
