@@ -46,6 +46,12 @@ describe('import of files of other exporters', () => {
     expect(await snapshots(content)).toEqual(expected);
   });
 
+  it('takes an unknown address in two spellings for one member', async () => {
+    const { snapshots } = await importing();
+    const csv = 'Group,Email\nSales,Eva@acme.test\nSales,eva@ACME.test\n';
+    expect(await snapshots(csv)).toEqual([snapshot('00g1', 'Sales', ['Eva@acme.test', 'Eva@acme.test'])]);
+  });
+
   it('finds a member by a further address of the row, where the user name is of no known member', async () => {
     const { snapshots, apply } = await importing();
     await apply('00g1');
@@ -65,6 +71,11 @@ describe('import of files of other exporters', () => {
       /line 2: expected/,
     ],
     ['names of people where ids or addresses should be', 'Group,Member\nSales,Eva Ek\n', /line 2: .*a name/],
+    [
+      'a file that lists no person',
+      'Group,Type,Email\nSales,Group,eva@acme.test\n',
+      /expected rows of people, got 1 row/,
+    ],
     ['columns below a title, where more are needed', 'Report\n\nTeam,Person\na,b\n', /--skip-lines/],
   ])('refuses %s, and says what it expected', async (_, content, expected) => {
     const { cli } = await importing();

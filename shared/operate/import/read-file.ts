@@ -1,12 +1,15 @@
 import type { LineError } from '../../contract/answers.ts';
+import { addressForm } from '../../contract/address.ts';
 import { atOnce } from '../../sync/gather.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { createErrors } from '../events.ts';
+import { plural } from '../names.ts';
 import type { Headings, Layout } from './columns.ts';
 import type { Directory, NamedGroup } from './directory.ts';
 import { type FileKind, identify } from './identify.ts';
 import {
   type CsvRecord,
+  isAddress,
   isLayout,
   type LayoutOptions,
   type ReadRow,
@@ -51,7 +54,9 @@ export async function readAll(records: AsyncIterable<CsvRecord>, sorter: Sorter,
     return { ...errors.result(), groups, rows, noPeople, ignoredColumns: [], certain: certainOf(first) };
   }
   const { layout, rest } = first;
-  for await (const row of identifiedRows(rest, layout, reading)) {
+  const spelled = oneSpelling();
+  for await (const read of identifiedRows(rest, layout, reading)) {
+    const row = 'message' in read ? read : spelled(read);
     const problem = 'message' in row ? row : note(row, groups);
     if (problem !== undefined) errors.add(problem.line, problem.message);
     if ('message' in row || problem !== undefined) continue;
@@ -61,6 +66,9 @@ export async function readAll(records: AsyncIterable<CsvRecord>, sorter: Sorter,
   }
   if (rows === 0 && errors.result().errorCount === 0)
     errors.add(1, `expected rows of members, got ${layout.hasHeader ? 'a header alone' : 'an empty file'}`);
+  // Every group of the file would lose all its members.
+  if (rows > 0 && noPeople === rows)
+    errors.add(1, `expected rows of people, got ${plural(rows, 'row')} about groups or devices alone`);
   return { ...errors.result(), groups, rows, noPeople, ignoredColumns: layout.ignored, certain: {} };
 }
 
@@ -85,6 +93,19 @@ const certainOf = ({ columns, delimiter, skipLines }: Unreadable) => ({
 });
 
 type Unreadable = Unread & { readonly skipLines?: number };
+
+/** An address that is the id of its member has one spelling in the whole file: the first. */
+function oneSpelling() {
+  const first = new Map<string, string>();
+  return (row: ReadRow): ReadRow => {
+    const { member, email } = row;
+    if (member !== email || !isAddress(member)) return row;
+    const form = addressForm(member);
+    const spelling = first.get(form) ?? member;
+    first.set(form, spelling);
+    return { ...row, member: spelling, email: spelling };
+  };
+}
 
 /** Counts a row into its group. @returns what is wrong with its name */
 function note(row: ReadRow, groups: Map<string, GroupSize>): LineError | undefined {
