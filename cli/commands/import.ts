@@ -33,7 +33,10 @@ export function addImport(program: Command, act: Act): void {
       '--columns <key=heading,...>',
       'where columns are called otherwise: group=…,member=…[,name=…,email=…]',
     )
-    .option('--group <name>', 'the group of every row, of a file without a column of groups: id or name')
+    .option(
+      '--group <name>',
+      'of a file with groups, this one alone; of a file without, the group of every row: id or name',
+    )
     .addOption(new Option('--add', 'the file lists people to add; other members stay').conflicts('remove'))
     .option('--remove', 'the file lists people to remove; other members stay')
     .option('--skip-lines <count>', 'lines above the header that are not read', wholeNumber)
@@ -126,10 +129,14 @@ function exitCodeOf({ errorCount, unsent, sent, comparison }: ImportReport, dryR
   return unsent !== undefined || isOld ? EXIT.attention : EXIT.done;
 }
 
-type Plan = Pick<ImportReport, 'ignoredColumns' | 'noPeople' | 'kind' | 'groups' | 'messages'>;
+type Plan = Pick<
+  ImportReport,
+  'ignoredColumns' | 'noPeople' | 'otherGroups' | 'kind' | 'groups' | 'messages'
+>;
 
-const fileLines = ({ ignoredColumns, noPeople = 0 }: Plan): readonly string[] => [
+const fileLines = ({ ignoredColumns, noPeople = 0, otherGroups = 0 }: Plan): readonly string[] => [
   ...(ignoredColumns === undefined ? [] : [`columns not read: ${ignoredColumns.join(', ')}`]),
+  ...(otherGroups === 0 ? [] : [`${plural(otherGroups, 'row')} of other groups left out`]),
   ...(noPeople === 0
     ? []
     : [`${plural(noPeople, 'row')} left out: a group within a group, a device or an example is no person`]),

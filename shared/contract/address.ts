@@ -1,3 +1,5 @@
+import { parsedUrl } from './url.ts';
+
 /**
  * An e-mail address in the form that is compared, so that one mailbox has one form however it is written:
  *
@@ -49,6 +51,6 @@ const ROOT_DOT = /(?<=[^.])\.$/;
 
 function asciiDomain(domain: string): string {
   const isName = DOMAIN.test(domain) && !NUMERIC_END.test(domain);
-  const url = `http://${domain}`;
-  return isName && URL.canParse(url) ? new URL(url).hostname.replace(ROOT_DOT, '') : domain;
+  const url = isName ? parsedUrl(`http://${domain}`) : undefined;
+  return url === undefined ? domain : url.hostname.replace(ROOT_DOT, '');
 }

@@ -547,6 +547,9 @@ export const ImportReport = EventsReport.extend({
   rows: count,
   groups: count,
   ignoredColumns: z.array(text).optional().describe("Columns of the file's header that are not read."),
+  otherGroups: count
+    .optional()
+    .describe('Rows of other groups than the one that --group names; they are left out.'),
   noPeople: count.optional().describe('Rows about a group within a group, or a device; they are left out.'),
   kind: z
     .enum(['add', 'remove'])

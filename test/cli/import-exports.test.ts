@@ -120,10 +120,10 @@ describe('import of files as they were exported', () => {
   it.each([
     ['a file of one group without --group', 'id,mail\n1,eva@acme.test', [], /--group NAME/],
     [
-      '--group for a file with groups',
+      '--group for a file without that group',
       `${HEADER}\nc1,One,m1,`,
       ['--group', 'Sales'],
-      /--group: expected a file without/,
+      /expected rows of the group Sales, got 1 row of other groups/,
     ],
     [
       'headings that are not known',

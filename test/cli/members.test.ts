@@ -69,6 +69,23 @@ describe('an exported file', () => {
     expect(members.filter(({ present }: { present: boolean }) => present)).toHaveLength(6);
   });
 
+  it('restores one group of all with --group', async () => {
+    const { publish, ports, clock, sent } = await sixInStep({ guard: null });
+    await publish(group('h', 'Other'), added('h', 'ann'));
+    const cwd = temporaryFolder();
+    const run = (...args: string[]) => runCli(args, { ports, cwd });
+    await run('export', '--all', '--file', 'all.csv');
+    clock.ms += 60_000;
+    await publish(removed('g', 'bob', 'cid'), removed('h', 'ann'));
+    clock.ms += 60_000;
+    const restored = await run('import', 'all.csv', '--group', 'group g', '--as-of', 'now', '--yes');
+    expect(restored).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('1 row of other groups left out'),
+    });
+    expect(sent.map(({ body }) => JSON.parse(body).data.group)).toEqual([{ id: 'g', name: 'Group g' }]);
+  });
+
   it('holds every group, also one without members and one whose name a spreadsheet would take for a formula', async () => {
     const { publish, ports, clock } = await sixInStep();
     await publish(group('e', '=1+1'), group('q', 'A "b", c'), group('x'), deleted('x'));

@@ -75,8 +75,6 @@ export function layoutOf(
     return { problem: `expected to know whose id the column "id" is: ${HOW}, got ${shown(fields)}` };
   if (missing !== undefined) return { problem: `${missing}, got ${shown(fields)}` };
   if (member === undefined) return { problem: `expected a column member id, got ${shown(fields)}` };
-  if (hasGroup && group !== undefined)
-    return { problem: `--group: expected a file without a column of groups, got ${shown(fields)}` };
   const { isBare: _, ...columns } = member;
   const read = [group?.at, group?.name, columns.at, columns.email, columns.login, columns.type];
   const ignored = fields.filter((field, at) => !read.includes(at) && field.trim() !== '');

@@ -8,19 +8,25 @@ export type FileKind = 'snapshot' | 'add' | 'remove';
 
 interface Identifying {
   readonly directory: Directory;
-  /** The group that `--group` names. */
+  /** The group that `--group` names: of a file with several groups, it alone is read. */
   readonly given: NamedGroup | undefined;
   readonly kind: FileKind;
 }
+
+/** A row of another group than the one that `--group` names. */
+export const OTHER_GROUP = 'other group';
 
 /** A row with the ids of its group and member, where the file has their names or addresses. */
 export async function identify(
   row: ReadRow,
   layout: Layout,
   { directory, given, kind }: Identifying,
-): Promise<ReadRow | LineError> {
-  const group = given ?? (await groupOf(row, layout, { directory, kind }));
-  if ('message' in group) return group;
+): Promise<ReadRow | LineError | typeof OTHER_GROUP> {
+  const own = layout.group === undefined ? undefined : await groupOf(row, layout, { directory, kind });
+  if (own !== undefined && 'message' in own) return own;
+  const group = own ?? given;
+  if (group === undefined) throw new Error('expected --group for a file without groups');
+  if (given !== undefined && group.id !== given.id) return OTHER_GROUP;
   if (kind !== 'snapshot' && group.isKnown === false) return unknownGroup(row.line, group.id);
   const named = { ...row, group: group.id, name: group.name };
   if (layout.member.isId || !isAddress(row.member)) return named;

@@ -27,7 +27,7 @@ export interface ImportOptions {
   readonly columns?: Headings | undefined;
   /** Whether the file lists all members (the default), or people to add or to remove. */
   readonly kind?: FileKind | undefined;
-  /** The group of every row, of a file without a column of groups. */
+  /** The group of every row of a file without groups; of a file with groups, the one that is read. */
   readonly group?: NamedGroup | undefined;
   /** Finds groups by name and members by address. */
   readonly directory: Directory;
@@ -44,7 +44,7 @@ export interface ImportOptions {
 
 export type ImportPlan = Pick<
   ImportReport,
-  'rows' | 'groups' | 'messages' | 'ignoredColumns' | 'comparison' | 'noPeople' | 'kind'
+  'rows' | 'groups' | 'messages' | 'ignoredColumns' | 'comparison' | 'noPeople' | 'otherGroups' | 'kind'
 >;
 
 const BATCH = 10;
@@ -112,7 +112,10 @@ async function findDuplicates(sorter: Sorter) {
   return errors.result();
 }
 
-function planOf({ rows, groups, ignoredColumns, noPeople }: ReadFile, kind?: FileKind): ImportPlan {
+function planOf(
+  { rows, groups, ignoredColumns, noPeople, otherGroups }: ReadFile,
+  kind?: FileKind,
+): ImportPlan {
   const messages = [...groups.values()].reduce((sum, { weight }) => sum + snapshotsOf.count(weight), 0);
   return {
     rows,
@@ -120,6 +123,7 @@ function planOf({ rows, groups, ignoredColumns, noPeople }: ReadFile, kind?: Fil
     messages,
     ...(ignoredColumns.length > 0 && { ignoredColumns }),
     ...(noPeople > 0 && { noPeople }),
+    ...(otherGroups > 0 && { otherGroups }),
     ...(kind !== undefined && kind !== 'snapshot' && { kind }),
   };
 }

@@ -6,7 +6,7 @@ import { createErrors } from '../events.ts';
 import { plural } from '../names.ts';
 import type { Headings, Layout } from './columns.ts';
 import type { Directory, NamedGroup } from './directory.ts';
-import { type FileKind, identify } from './identify.ts';
+import { type FileKind, identify, OTHER_GROUP } from './identify.ts';
 import {
   type CsvRecord,
   isAddress,
@@ -45,31 +45,47 @@ const MAX_TITLE_LINES = 10;
 export async function readAll(records: AsyncIterable<CsvRecord>, sorter: Sorter, reading: Reading) {
   const errors = createErrors();
   const groups = new Map<string, GroupSize>();
-  let [rows, noPeople] = [0, 0];
+  const counts = { rows: 0, noPeople: 0, otherGroups: 0 };
   const layoutOptions = { headings: reading.columns, hasGroup: reading.group !== undefined };
   const first = await readFirstRecord(records, layoutOptions);
   if ('message' in first) {
     // What the other lines mean is not known without it.
     errors.add(first.line, first.message);
-    return { ...errors.result(), groups, rows, noPeople, ignoredColumns: [], certain: certainOf(first) };
+    return { ...errors.result(), groups, ...counts, ignoredColumns: [], certain: certainOf(first) };
   }
   const { layout, rest } = first;
   const spelled = oneSpelling();
   for await (const read of identifiedRows(rest, layout, reading)) {
+    if (read === OTHER_GROUP) {
+      counts.otherGroups += 1;
+      continue;
+    }
     const row = 'message' in read ? read : spelled(read);
     const problem = 'message' in row ? row : note(row, groups);
     if (problem !== undefined) errors.add(problem.line, problem.message);
     if ('message' in row || problem !== undefined) continue;
-    rows += 1;
-    if (!row.isPerson) noPeople += 1;
+    counts.rows += 1;
+    if (!row.isPerson) counts.noPeople += 1;
     await sorter.add(row);
   }
-  if (rows === 0 && errors.result().errorCount === 0)
-    errors.add(1, `expected rows of members, got ${layout.hasHeader ? 'a header alone' : 'an empty file'}`);
+  const lack = errors.result().errorCount > 0 ? undefined : lackOf(counts, layout, reading.group);
+  if (lack !== undefined) errors.add(1, lack);
+  return { ...errors.result(), groups, ...counts, ignoredColumns: layout.ignored, certain: {} };
+}
+
+/** What a file without errors must have, and lacks. */
+function lackOf(
+  { rows, noPeople, otherGroups }: Record<'rows' | 'noPeople' | 'otherGroups', number>,
+  { hasHeader }: Layout,
+  given: NamedGroup | undefined,
+): string | undefined {
+  if (rows === 0 && otherGroups > 0)
+    return `expected rows of the group ${given?.name}, got ${plural(otherGroups, 'row')} of other groups`;
+  if (rows === 0) return `expected rows of members, got ${hasHeader ? 'a header alone' : 'an empty file'}`;
   // Every group of the file would lose all its members.
-  if (rows > 0 && noPeople === rows)
-    errors.add(1, `expected rows of people, got ${plural(rows, 'row')} about groups or devices alone`);
-  return { ...errors.result(), groups, rows, noPeople, ignoredColumns: layout.ignored, certain: {} };
+  if (rows === noPeople)
+    return `expected rows of people, got ${plural(rows, 'row')} about groups or devices alone`;
+  return undefined;
 }
 
 /** The rows in their order, by the ids of their groups and members, or what is wrong with their lines. */
@@ -77,7 +93,7 @@ async function* identifiedRows(
   records: AsyncIterable<CsvRecord>,
   layout: Layout,
   { directory, group: given, kind = 'snapshot' }: Reading,
-): AsyncGenerator<ReadRow | LineError> {
+): AsyncGenerator<ReadRow | LineError | typeof OTHER_GROUP> {
   for await (const chunk of inChunks(records)) {
     yield* await atOnce(READS_IN_FLIGHT, chunk, async (record) => {
       const row = readRow(record, layout);
