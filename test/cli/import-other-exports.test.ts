@@ -76,6 +76,16 @@ describe('import of files of other exporters', () => {
       'Group,Type,Email\nSales,Group,eva@acme.test\n',
       /expected rows of people, got 1 row/,
     ],
+    [
+      'a total below the rows',
+      'Group,Email\nSales,eva@acme.test\nTotal: 1,\n',
+      /line 3: .*member, got nothing/,
+    ],
+    [
+      'two columns of addresses',
+      'Group,Email,E-mail\nSales,a@x.test,b@x.test\n',
+      /--columns 'email=HEADING'/,
+    ],
     ['columns below a title, where more are needed', 'Report\n\nTeam,Person\na,b\n', /--skip-lines/],
   ])('refuses %s, and says what it expected', async (_, content, expected) => {
     const { cli } = await importing();

@@ -66,7 +66,7 @@ export function layoutOf(
   const find = (column: Column, rank?: number) => place(free, column, rank);
   const clash = firstClash(free, given);
   if (clash !== undefined)
-    return { problem: `expected one column ${clash}, got more than one: ${shown(fields)}` };
+    return { problem: `expected one column ${clash}${whichOf(clash)}, got more than one: ${shown(fields)}` };
   const group = groupColumns(find, given);
   const member = memberColumns(find, given, group);
   const missing = missingColumns({ group, member, hasGroup });
@@ -88,6 +88,11 @@ export function layoutOf(
 }
 
 const HOW = "--columns 'group=HEADING,member=HEADING' says which columns are meant";
+
+function whichOf(column: Column): string {
+  const [key] = [...COLUMN_KEYS].find(([, one]) => one === column) ?? [];
+  return key === undefined ? '' : ` (--columns '${key}=HEADING' says which)`;
+}
 
 type Find = (column: Column, rank?: number) => number | undefined;
 type Given = ReadonlyMap<Column, number>;

@@ -130,8 +130,14 @@ export function readRow({ line, fields, problem }: CsvRecord, layout: Layout): R
   const isPerson = !NO_PERSON.test(field(member.type)) && !/^example:/i.test(field(member.at));
   const person = isPerson ? personOf(field, member) : NO_ONE;
   const row = { line, group: field(group?.at), name: field(group?.name), ...person, isPerson };
-  const message = problemOf(row, layout);
+  const message = isPerson && row.member === '' ? lackOfMember(row, layout) : problemOf(row, layout);
   return message === undefined ? row : { line, message };
+}
+
+/** Only beside the id of a group: a name alone may be the total at the end of a report, and an address may be missing. */
+function lackOfMember(row: Row, layout: Layout): string | undefined {
+  const isNamedById = layout.group?.isId === true;
+  return isNamedById ? problemOf(row, layout) : 'expected the id or address of a member, got nothing';
 }
 
 const NO_ONE = { member: '', email: '' };
