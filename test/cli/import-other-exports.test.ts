@@ -30,6 +30,11 @@ describe('import of files of other exporters', () => {
     ],
     ['Workday, with the address for work', 'Group Name,Email - Primary Work\nSales,eva@acme.test\n', EVA],
     ['Outlook, with names before addresses', 'Group,Email\nSales,Eva Ek <eva@acme.test>\n', EVA],
+    [
+      'a page with invisible characters around addresses',
+      'Group,Email\nSales,\u200beva@acme.test\u200f\n',
+      EVA,
+    ],
     ['a page with links for addresses', 'Group,Email\nSales,mailto:eva@acme.test\n', EVA],
     [
       'a program that puts spaces before quotes',

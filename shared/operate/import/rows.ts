@@ -152,9 +152,11 @@ function personOf(field: (at: number | undefined) => string, { at, isId, email, 
   return { member: isForeign ? given : own, email: given === '' ? other : given };
 }
 
-/** The address of "Ann Archer <ann@acme.example>" and of "mailto:ann@acme.example". */
-const plainAddress = (text: string): string =>
-  /^[^<>]*<([^<>]+)>$/.exec(text)?.[1]?.trim() ?? text.replace(/^mailto:/i, '');
+/** The address of "Ann Archer <ann@acme.example>" and of "mailto:ann@acme.example", without invisible characters around it. */
+function plainAddress(text: string): string {
+  const visible = text.replace(/^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu, '');
+  return /^[^<>]*<([^<>]+)>$/.exec(visible)?.[1]?.trim() ?? visible.replace(/^mailto:/i, '');
+}
 
 function problemOf({ group, name, member, email }: Row, layout: Layout): string | undefined {
   const hasName = layout.group?.name !== undefined;
