@@ -210,13 +210,12 @@ export interface SettingsPreview {
   /** Settings that do not change until another person confirms the change. */
   readonly requested: readonly string[];
   /** null: there are too many groups to plan them all here. */
-  readonly effects: readonly NamedEffect[] | null;
+  readonly effects: readonly (PlanEffect & { readonly group: string; readonly name: string | null })[] | null;
+  readonly total: PlanEffect;
 }
 
-/** What the change alone makes of the plan of a group; what waits anyway is not counted. */
-export interface NamedEffect {
-  readonly group: string;
-  readonly name: string | null;
+/** What the change alone makes of plans; what waits anyway is not counted. */
+export interface PlanEffect {
   readonly added: number;
   readonly removed: number;
   readonly held: number;

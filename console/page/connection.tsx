@@ -270,15 +270,12 @@ function Edit({ name, before, done }: { name: string; before: unknown; done: () 
 
 const SHOWN = 50;
 
-function Effect({ of: { changes, replans, requested, effects } }: { readonly of: SettingsPreview }) {
+function Effect({ of: { changes, replans, requested, effects, total } }: { readonly of: SettingsPreview }) {
   if (changes.length === 0) return <p class="muted">{T.conn.noChange}</p>;
   if (requested.length > 0) return <p class="notice warn">{T.conn.needsAnother}</p>;
   if (!replans) return <p class="muted">{T.conn.callsOnly}</p>;
   if (effects === null) return <p class="notice warn">{T.conn.tooMany}</p>;
   if (effects.length === 0) return <p class="muted">{T.conn.noEffect}</p>;
-  const sum = (key: 'added' | 'removed' | 'held' | 'dropped') =>
-    effects.reduce((total, effect) => total + effect[key], 0);
-  const total = { added: sum('added'), removed: sum('removed'), held: sum('held'), dropped: sum('dropped') };
   return (
     <div class="notice warn">
       <strong>{T.conn.effect(effects.length, total)}</strong>

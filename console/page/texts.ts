@@ -1,16 +1,11 @@
 /* Every word of the page. Whoever translates it needs this file only. */
 
+import type { PlanEffect } from '../answers.ts';
+
 const many = (count: number, one: string, more = `${one}s`): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : more}`;
 
-interface Effect {
-  readonly added: number;
-  readonly removed: number;
-  readonly held: number;
-  readonly dropped: number;
-}
-
-const effectText = ({ added, removed, held, dropped }: Effect): string => {
+const effectText = ({ added, removed, held, dropped }: PlanEffect): string => {
   const gone = dropped === 0 ? '' : `; ${many(dropped, 'planned change')} would not be made`;
   return `${added} in, ${removed} out, ${held} held${gone}`;
 };
@@ -472,7 +467,7 @@ export const T = {
     callsOnly: 'No group is planned anew for it.',
     noEffect: 'No group would change.',
     tooMany: 'There are too many groups to plan them all here: groupsync plan --with does.',
-    effect: (groups: number, of: Effect) => `${many(groups, 'group')} would change: ${effectText(of)}.`,
+    effect: (groups: number, of: PlanEffect) => `${many(groups, 'group')} would change: ${effectText(of)}.`,
     effectOf: effectText,
     doctor: 'Checks',
     doctorRun: 'Check every part',

@@ -27,7 +27,7 @@ import { adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
 import { type Planning, planningWith } from '../../shared/operate/people-now.ts';
 import { rebindMember } from '../../shared/operate/rebind.ts';
-import { effectsOf } from '../../shared/operate/setting-effect.ts';
+import { effectsOf, sumOf } from '../../shared/operate/setting-effect.ts';
 import { issueToken, withdrawToken } from '../../shared/operate/scim-tokens.ts';
 import {
   changeSettings,
@@ -135,7 +135,7 @@ export const DEEDS: Readonly<Record<string, Deed>> = {
     const all = plan.replans ? await allGroups(connection, ports) : [];
     const { changes: differences, replans, requested } = plan;
     const effects = all.length > MOST_PREVIEWED ? null : await settingsEffect(all, plan, asked);
-    return { changes: differences, replans, requested, effects };
+    return { changes: differences, replans, requested, effects, total: sumOf(effects ?? []) };
   }),
   settings: deed(settings, async ({ changes }, { connection, ports }) => {
     const plan = await planSettings(connection, changes, ports);
