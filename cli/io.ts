@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Sorter } from '../shared/operate/import/import.ts';
+import type { Sorter } from '../shared/operate/import/sorter.ts';
 import type { Tool, ToolTarget } from '../shared/runtime/wire-tool.ts';
 
 export interface Terminal {

@@ -8,6 +8,8 @@ import {
   DriftRow,
   EventsReport,
   Explanation,
+  ExportReport,
+  GroupMembers,
   GroupReport,
   GroupStatus,
   HeldGroupReport,
@@ -18,6 +20,7 @@ import {
   LogEntry,
   nullable,
   PendingRow,
+  PeoplePreview,
   PeopleReport,
   PersonReport,
   Plan,
@@ -43,7 +46,9 @@ const Connect = z.object({ connection: text, stored: z.boolean(), ...Inspection.
 
 const Decided = z.object({
   group: text,
-  outcome: z.enum(['decided', 'no_hold', 'changed']),
+  outcome: z
+    .enum(['decided', 'no_hold', 'changed', 'all_or_none'])
+    .describe('all_or_none: with --member, where only all removals together can be approved.'),
   digest: text.describe('Of the set of removals that was decided on.'),
 });
 
@@ -93,7 +98,7 @@ export const OUTPUT_SCHEMAS = {
   'notify list': z.object({ targets: z.array(text) }),
   'notify test': z.object({ told: z.array(z.object({ target: text, failure: nullable(text) })) }),
   probe: z.object({ connection: text, ...ProbeReport.shape }),
-  'people refresh': PeopleReport,
+  'people refresh': z.union([PeopleReport, PeoplePreview]),
   adopt: z.object({
     group: text,
     platformId: text,
@@ -138,6 +143,8 @@ export const OUTPUT_SCHEMAS = {
   sync: SyncReport,
   explain: Explanation,
   person: PersonReport,
+  members: GroupMembers,
+  export: ExportReport,
   pending: z.object({ pending: z.array(PendingRow) }),
   drift: z.object({ drift: z.array(DriftRow) }),
   log: LogReport,

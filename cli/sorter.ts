@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
-import type { Sorter } from '../shared/operate/import/import.ts';
+import type { Sorter } from '../shared/operate/import/sorter.ts';
 import type { Row } from '../shared/operate/import/rows.ts';
 import { linesIn } from './lines.ts';
 

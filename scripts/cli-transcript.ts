@@ -89,6 +89,8 @@ const STEPS: readonly Step[] = [
   { run: 'status' },
   { run: 'groups' },
   { run: 'status Engineering' },
+  { run: 'members Sales' },
+  { run: 'export Engineering' },
   { run: 'pending' },
   { run: 'explain Engineering ann@acme.test' },
   { run: 'explain 00g2 00u-zoe' },

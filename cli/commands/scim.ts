@@ -76,9 +76,21 @@ async function list({ out, connection, connected }: Context): Promise<number> {
     out.table(tokens, [
       { title: 'prefix', of: ({ prefix }) => prefix, whole: true },
       { title: 'state', of: ({ state }) => state },
-      { title: 'created', of: ({ createdMs }) => ago(createdMs) },
-      { title: 'expires', of: ({ expiresMs }) => instant(expiresMs)?.slice(0, 10) ?? 'never' },
-      { title: 'last used', of: ({ lastUsedMs }) => ago(lastUsedMs) },
+      {
+        title: 'created',
+        of: ({ createdMs }) => ago(createdMs),
+        inFile: { title: 'created', of: ({ createdMs }) => instant(createdMs) },
+      },
+      {
+        title: 'expires',
+        of: ({ expiresMs }) => instant(expiresMs)?.slice(0, 10) ?? 'never',
+        inFile: { title: 'expires', of: ({ expiresMs }) => instant(expiresMs) ?? '' },
+      },
+      {
+        title: 'last used',
+        of: ({ lastUsedMs }) => ago(lastUsedMs),
+        inFile: { title: 'last used', of: ({ lastUsedMs }) => instant(lastUsedMs) ?? '' },
+      },
     ]),
   );
   return EXIT.done;

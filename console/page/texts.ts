@@ -1,7 +1,14 @@
 /* Every word of the page. Whoever translates it needs this file only. */
 
+import type { PlanEffect } from '../answers.ts';
+
 const many = (count: number, one: string, more = `${one}s`): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : more}`;
+
+const effectText = ({ added, removed, held, dropped }: PlanEffect): string => {
+  const gone = dropped === 0 ? '' : `; ${many(dropped, 'planned change')} would not be made`;
+  return `${added} in, ${removed} out, ${held} held${gone}`;
+};
 
 export const T = {
   many,
@@ -391,7 +398,6 @@ export const T = {
     ok: 'in order',
     fault: 'fault',
     lookFirst: 'look first at what it would do',
-    heldOf: (count: number) => `${count} held`,
     goodAt: 'Last found good',
     never: 'Not checked yet; it is once a day.',
     gate: 'Writing',
@@ -461,8 +467,8 @@ export const T = {
     callsOnly: 'No group is planned anew for it.',
     noEffect: 'No group would change.',
     tooMany: 'There are too many groups to plan them all here: groupsync plan --with does.',
-    effect: (groups: number, added: number, removed: number, held: number) =>
-      `${many(groups, 'group')} would change: ${added} in, ${removed} out, ${held} held.`,
+    effect: (groups: number, of: PlanEffect) => `${many(groups, 'group')} would change: ${effectText(of)}.`,
+    effectOf: effectText,
     doctor: 'Checks',
     doctorRun: 'Check every part',
     doctorAgain: 'Check again',

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { MAX_GLOB_LENGTH } from './glob.ts';
 import { MATCHABLE_EMPLOYEE_FIELDS, type MatchRule, parseMatchRule } from './match-rule.ts';
 import { isNameTemplate } from './name-template.ts';
+import { parsedUrl } from './url.ts';
 
 /*
  * Settings are kept exactly as a person writes and reads them (plain JSON, rules as text): what `connections show`
@@ -71,8 +72,9 @@ export const isLoopbackUrl = (text: string): boolean =>
 
 /** Secrets travel to this address, so it is encrypted unless it never leaves the machine. */
 function isBaseUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hostname, username, password, search, hash } = new URL(text);
+  const url = parsedUrl(text);
+  if (url === undefined) return false;
+  const { protocol, hostname, username, password, search, hash } = url;
   if (username + password + search + hash !== '') return false;
   return protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname));
 }

@@ -93,7 +93,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     files: 'cli/groupsync.mjs',
-    mayImport: ['cli/main.ts', 'local/start.ts', 'local/platform.ts', 'dist/*'],
+    mayImport: ['cli/main.ts', 'local/platform.ts', 'scripts/start.mjs', 'scripts/command.mjs', 'dist/*'],
     packages: ['node:*', 'tsx/esm/api'],
     mend: 'the launcher chooses what is run, from sources or built, and nothing else',
   },

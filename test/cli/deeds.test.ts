@@ -71,7 +71,7 @@ describe('the audit keeps, with person, reason and what was before,', () => {
     const { entries } = (await cli('log', '--actor', 'local:tester', '--json')).json;
     expect(entries.map(({ action, after }: { action: string; after: unknown }) => [action, after])).toEqual([
       ['events_send', null],
-      ['import', '1 groups'],
+      ['import', '1 group'],
       ['dlq_replay', '{}'],
       ['sync', 'g'],
       ['release', null],

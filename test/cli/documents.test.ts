@@ -44,13 +44,16 @@ const HERE = [
   ...['scim token create', 'scim token list', 'scim token revoke'],
 ];
 
+/** Held against what commands print in members.test.ts. */
+const OF_MEMBERS = ['export', 'members'];
+
 describe('the documents of --json', () => {
   it('have a schema for every command, and a test for every schema', () => {
     const commands = commandNames()
       .filter((name) => name !== 'completion' && name !== 'console')
       .map((name) => (name === 'holds list' ? 'holds' : name));
     expect(Object.keys(OUTPUT_SCHEMAS)).toEqual(expect.arrayContaining(commands));
-    expect(Object.keys(OUTPUT_SCHEMAS).sort()).toEqual([...ON_A_STACK, ...HERE].sort());
+    expect(Object.keys(OUTPUT_SCHEMAS).sort()).toEqual([...ON_A_STACK, ...HERE, ...OF_MEMBERS].sort());
   });
 
   it('of connections', async () => {
@@ -282,19 +285,17 @@ describe('the documents of --json', () => {
     });
     const nameless = { ports, stdin: csv.replace(/,(?:group name|Group g)/g, '') };
     const columns = ['--columns', 'group=group id,member=member id'];
-    expect((await runCli([...args, ...columns], nameless)).stdout).toContain(
-      '\nGroup g (g) will be called g\n',
-    );
+    expect((await runCli([...args, ...columns], nameless)).stdout).not.toContain('will be called');
     const { stdout } = await runCli(args, { ports, stdin: csv });
     expect(stdout).toContain('− bob@acme.test (m-bob) in Group g (g)');
     expect(stdout).toContain('the guard would hold the removals of Group g (g)');
     expect(stdout).toContain('+ zoe@acme.test (m-zoe) in Group g (g)');
     const foreign = 'Team;Gruppe;Nr;E-Mail (d)\ng;Group g;m-ann;ann@acme.test';
-    const guess = 'group=Team,name=Gruppe,member=Nr,email=E-Mail (d)';
+    const headings = 'group=Team,name=Gruppe,member=Nr,email=E-Mail (d)';
     const odd = await runCli([...args, '--as-of', 'now'], { ports, stdin: foreign });
     expect(odd.stderr).toMatch(/^semicolons between the columns/);
-    expect(odd.stderr).toContain(`next: groupsync import --as-of now --columns '${guess}' --dry-run -\n`);
-    const asked = ['import', '-', '--columns', guess, '--as-of', 'now', '--yes'];
+    expect(odd).toMatchObject({ code: 1, stderr: expect.not.stringContaining('next:') });
+    const asked = ['import', '-', '--columns', headings, '--as-of', 'now', '--yes'];
     const sent = await runCli(asked, { ports, stdin: foreign });
     expect(sent).toMatchObject({ code: 0, stdout: expect.stringContaining('sent 1 row') });
     expect(sent.stderr).toMatch(/− bob@acme.test \(m-bob\)[\s\S]*would hold[\s\S]*next: groupsync holds\n$/);

@@ -84,7 +84,7 @@ describe('explain', () => {
         };
     })();
     const asOf = new Date(world.nowMs()).toISOString();
-    expect(await compareWithNow(rows, asOf, connection, ports)).toMatchObject({
+    expect(await compareWithNow(rows, { asOf, kind: 'snapshot' }, connection, ports)).toMatchObject({
       added: 3,
       unmatched: 0,
     });

@@ -5,8 +5,9 @@ import { parseCsv } from '../../cli/csv.ts';
 import { createSorter } from '../../cli/sorter.ts';
 import { decodeMessage } from '../../shared/contract/decode.ts';
 import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
+import type { Headings } from '../../shared/operate/import/columns.ts';
+import { NO_DIRECTORY } from '../../shared/operate/import/directory.ts';
 import { importCsv } from '../../shared/operate/import/import.ts';
-import type { Headings } from '../../shared/operate/import/rows.ts';
 import { createAuditLog } from '../../shared/store/logs.ts';
 import { MemoryTable } from '../../simulate/table.ts';
 import { calledBy } from '../support/engine/story.ts';
@@ -54,6 +55,7 @@ async function run(
     {
       connection: DEFAULT_CONNECTION,
       dryRun,
+      directory: NO_DIRECTORY,
       asOf,
       columns,
       confirm: async (plan) => {
@@ -221,8 +223,8 @@ describe('importCsv', () => {
     ['headings that say nothing', 'Team,Label,Person,Contact', /expected a header .*"Team", "Label"/],
     ['three unknown headings', 'Team,Label,Person', /group id, group name, member id, email/],
     ['semicolons beside a comma', 'group id;group, name;member id', /--delimiter ';'/],
-    ['no column of members', 'group id,group name,email,department', /expected a column member id/],
-    ['only one known heading', 'Name,Team,Person,Mail', /columns group id, group name, member id/],
+    ['no column of members', 'group id,group name,department', /expected a column member id or email/],
+    ['only one known heading', 'Name,Team,Person,Mail', /expected a column group id or group name/],
     ['two columns of one thing', 'group id,group name,member id,Email,e-mail', /one column email/],
     ['a header and a row in one line', 'group id,group name,member id,ann@acme.test', /expected a header/],
   ])('sends nothing for a first line with %s, and says what it expected', async (_, first, says) => {

@@ -22,8 +22,17 @@ interface IndexContext {
 /** As a text is claimed. Case does not matter for what is unique; an external id is the client's and stays as it is. */
 export function claimOf(text: string, type: TypeName): IndexedValue {
   const attribute = UNIQUE_ATTRIBUTE[type];
-  return { type, attribute, value: folded({ name: attribute, caseExact: false }, text) };
+  const name = type === 'Group' ? plainName(text) : text;
+  return { type, attribute, value: folded({ name: attribute, caseExact: false }, name) };
 }
+
+/** Names that look alike are one name: without the signs that are not seen, composed, and with one space between words. */
+const plainName = (text: string): string =>
+  text
+    .replace(/\p{Cf}/gu, '')
+    .normalize('NFC')
+    .trim()
+    .replace(/\s+/gu, ' ');
 
 function uniqueValue(resource: ScimResource | undefined): IndexedValue | undefined {
   const text = resource?.attributes[UNIQUE_ATTRIBUTE[resource.type]];

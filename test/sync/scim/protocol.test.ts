@@ -172,6 +172,15 @@ describe('uniqueness (RFC 7643 section 2.2)', () => {
     ['/Users', { userName: 'Ann' }, { userName: 'aNN' }, { userName: 'bob' }, 'userName'],
     ['/Users', { userName: 'zo\u00cb' }, { userName: '\uff3aoe\u0308' }, { userName: 'bob' }, 'userName'],
     ['/Groups', { displayName: 'Eng' }, { displayName: 'ENG' }, { displayName: 'Ops' }, 'displayName'],
+    ['/Groups', { displayName: 'Eng' }, { displayName: ' Eng\u00a0' }, { displayName: 'Ops' }, 'displayName'],
+    ['/Groups', { displayName: 'Eng' }, { displayName: 'E\u200bng' }, { displayName: 'Ops' }, 'displayName'],
+    [
+      '/Groups',
+      { displayName: 'Caf\u00e9 1' },
+      { displayName: 'Cafe\u0301  1' },
+      { displayName: 'Ops' },
+      'displayName',
+    ],
   ])('of names in %s holds for create, replace and patch', async (path, first, same, other, attribute) => {
     expect((await client.post(path, first)).status).toBe(201);
     const taken = { status: 409, body: { schemas: [ERROR], status: '409', scimType: 'uniqueness' } };

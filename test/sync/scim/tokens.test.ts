@@ -183,7 +183,7 @@ describe('what is kept of a user', () => {
       if (end === 'deleted') await client.delete(`/Users/${id}`);
       else if (end === 'forgotten') {
         expect(await forgetScimUser(DEFAULT, id, world.ports)).toBe(true);
-        expect(await world.ports.users.forget(DEFAULT, id, 0)).toBe(4);
+        expect(await world.ports.users.forget(DEFAULT, id, 0)).toBe(5);
         expect(await forgetScimUser(DEFAULT, id, world.ports)).toBe(false);
       } else {
         const audit = createAuditLog(world.table);
