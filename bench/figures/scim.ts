@@ -171,7 +171,11 @@ async function large({ send, ask }: Server) {
   const ids = range(LARGE).map((n) => `member-${n}`);
   const members = ids.map((value) => ({ value }));
   const made = await measured(`POST of a group of ${LARGE}`, () =>
-    send('POST', '/Groups?excludedAttributes=members', { displayName: 'Large', members }),
+    send('POST', '/Groups?excludedAttributes=members', {
+      schemas: [GROUP_SCHEMA.id],
+      displayName: 'Large',
+      members,
+    }),
   );
   const { id } = Resource.parse(JSON.parse(made.answer));
   const removals = ids

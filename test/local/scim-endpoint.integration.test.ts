@@ -3,6 +3,7 @@ import { type ScimEndpoint, startScim } from '../../local/scim-endpoint.ts';
 import { connectionName } from '../../shared/domain/ids.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
+import { NAMED_USER } from '../../shared/scim/schemas/user.ts';
 import { listTokens } from '../../shared/sync/scim/tokens.ts';
 import { createWorld } from '../sync/scim/support/server.ts';
 
@@ -24,6 +25,8 @@ beforeEach(async () => {
 });
 afterEach(() => endpoint.stop());
 
+const ANN = { schemas: [NAMED_USER.id], userName: 'ann@acme.test' };
+
 const ask = (path: string, init: RequestInit = {}) =>
   fetch(`${endpoint.url}${path}`, {
     ...init,
@@ -32,7 +35,7 @@ const ask = (path: string, init: RequestInit = {}) =>
 
 it('serves SCIM on this machine, with locations under its own address', async () => {
   expect(endpoint.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/scim\/v2$/);
-  const made = await ask('/Users', { method: 'POST', body: JSON.stringify({ userName: 'ann@acme.test' }) });
+  const made = await ask('/Users', { method: 'POST', body: JSON.stringify(ANN) });
   expect(made.status).toBe(201);
   expect(made.headers.get('content-type')).toBe('application/scim+json');
   const location = made.headers.get('location') ?? '';
@@ -62,7 +65,7 @@ it('judges the longest filter by itself, percent-encoded as it may be', async ()
 });
 
 it('logs endpoint, status and connection, and no name, address, id or token', async () => {
-  await ask('/Users', { method: 'POST', body: JSON.stringify({ userName: 'ann@acme.test' }) });
+  await ask('/Users', { method: 'POST', body: JSON.stringify(ANN) });
   await ask(`/Groups/some-id?filter=${encodeURIComponent('displayName eq "Secret"')}`);
   const logged = lines.join('\n');
   for (const text of ['ann', 'Secret', 'some-id', endpoint.token.slice(20)])

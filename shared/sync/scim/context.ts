@@ -1,3 +1,4 @@
+import type { ConnectionSettings } from '../../contract/settings.ts';
 import type { EventActor } from '../../domain/event.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import { badRequest, errorBody, type ScimError } from '../../scim/errors.ts';
@@ -13,6 +14,7 @@ export type DirectoryPorts = StorePorts & Pick<Ports, 'scim' | 'groups' | 'newId
 export interface ScimContext {
   readonly ports: DirectoryPorts;
   readonly connection: ConnectionName;
+  readonly settings: ConnectionSettings;
   /** Waited for before anything is written; rejects where the token is not good any more. */
   readonly admitted: Promise<unknown>;
   /** The token of the request, as the record names it. */

@@ -84,7 +84,7 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
       const baseUrl = `${origin}${SCIM_PATH}`;
       return route(
         { method, path, query, headers, body },
-        { ports, connection: of.name, admitted, actor, types, baseUrl, answerError },
+        { ports, connection: of.name, settings: of.settings, admitted, actor, types, baseUrl, answerError },
       );
     };
     const [answered, caller] = await Promise.all([answer().catch(answerError), admitted]);
@@ -155,6 +155,12 @@ function readBody({ body, headers, method }: HttpRequest): ScimValue | undefined
   if (body === undefined || body.length === 0 || BODYLESS.has(method.toUpperCase())) return undefined;
   if (Buffer.byteLength(body) > MAX_BODY_BYTES) {
     throw new ScimError(413, `expected a body of at most ${MAX_BODY_BYTES} bytes`);
+  }
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
+  if (encoding !== '' && encoding !== 'identity') {
+    throw new ScimError(415, 'expected a body without a Content-Encoding', {
+      headers: { 'accept-encoding': 'identity' },
+    });
   }
   if (!JSON_TYPES.test(headers['content-type']?.trim() ?? SCIM_MEDIA_TYPE)) {
     throw new ScimError(415, `expected a body of type ${SCIM_MEDIA_TYPE}`);

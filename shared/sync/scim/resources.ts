@@ -41,23 +41,33 @@ export async function mend(found: ScimResource, context: ScimContext): Promise<S
   return found;
 }
 
+/** Ids sort by creation time. A group's id has a mark. */
+export const newResourceId = (type: TypeName, { ports }: ScimContext): string =>
+  `${type === 'Group' ? GROUP_ID_MARK : ''}${ports.newId()}`;
+
+/** Options of `createResource`. */
+interface Creation {
+  readonly id?: string;
+  /** Runs before the resource can be read: writes everything that must not be missing then. */
+  readonly prepare?: (resource: ScimResource) => Promise<void>;
+}
+
 /**
  * A new resource, with what it means recorded.
- * @param prepare done before the resource can be seen: what must not be missing once it can
  * @throws ScimError uniqueness
  */
 export async function createResource(
   attributes: ScimObject,
   type: TypeName,
   context: ScimContext,
-  prepare: (resource: ScimResource) => Promise<void> = async () => {},
+  { id = newResourceId(type, context), prepare }: Creation = {},
 ): Promise<ScimResource> {
   const { ports, connection } = context;
   await context.admitted;
   const nowMs = ports.clock();
   const resource: ScimResource = {
     type,
-    id: `${type === 'Group' ? GROUP_ID_MARK : ''}${ports.newId()}`,
+    id,
     attributes,
     revision: 1,
     version: 1,
@@ -70,7 +80,7 @@ export async function createResource(
     listedAt: STAMP_ZERO,
   };
   await indexResource(resource, context);
-  await prepare(resource);
+  await prepare?.(resource);
   if (!(await ports.scim.save(connection, resource, undefined))) throw new Error('a new id was not new');
   try {
     await Promise.all([verifyClaim(resource, context), ports.scim.noteOrder(connection, resource)]);
@@ -89,6 +99,8 @@ export interface Change {
   readonly context: ScimContext;
   /** Header If-Match. */
   readonly ifMatch: string | undefined;
+  /** Header If-None-Match. */
+  readonly ifNoneMatch?: string | undefined;
 }
 
 /** The change of a group's members in a request, next to the change of its attributes. */
@@ -116,6 +128,7 @@ export async function rewriteResource(
   {
     context,
     ifMatch,
+    ifNoneMatch,
     edit,
     beside = { isChange: false },
     state = 'live',
@@ -133,6 +146,7 @@ export async function rewriteResource(
     const before = await readForChange(id, type, context, race === 0 ? found : undefined);
     await context.admitted;
     if (ifMatch !== undefined) checkIfMatch(ifMatch, before, ports.clock());
+    if (ifNoneMatch !== undefined) checkIfNoneMatch(ifNoneMatch, before);
     const { after, write } = rewritten(
       before,
       { attributes: edit(before.attributes), beside, state },
@@ -168,6 +182,12 @@ function checkIfMatch(ifMatch: string, { writes, version }: ScimResource, nowMs:
   if (namesVersion(ifMatch, isOpen ? undefined : version)) return;
   const reason = isOpen ? 'another request is writing its members; read it again' : 'got another one';
   throw new ScimError(412, `If-Match: expected the current version of the resource, ${reason}`);
+}
+
+/** @throws ScimError 412 for a version that the client does not want to overwrite (RFC 9110 section 13.1.2) */
+function checkIfNoneMatch(ifNoneMatch: string, { version }: ScimResource): void {
+  if (!namesVersion(ifNoneMatch, version)) return;
+  throw new ScimError(412, 'If-None-Match: expected a resource that does not exist, or has another version');
 }
 
 /**

@@ -1,7 +1,8 @@
 import { groupId } from '../../domain/ids.ts';
+import { checkSchemas } from '../../scim/checks.ts';
 import { resourceTypeDocument, schemaDocuments, serviceProviderConfig } from '../../scim/discovery.ts';
 import { etagOf, locationOf, namesVersion } from '../../scim/document.ts';
-import { badRequest, listBody, ScimError } from '../../scim/errors.ts';
+import { badRequest, listBody, ScimError, SEARCH_REQUEST } from '../../scim/errors.ts';
 import { hasProjection, projectionOf, readListQuery } from '../../scim/list-query.ts';
 import type { Projection } from '../../scim/projection.ts';
 import { TYPE_NAMES, type TypeName } from '../../scim/resource-type.ts';
@@ -80,6 +81,8 @@ const nobody: Endpoint = () => {
 };
 const ME: Methods = { GET: nobody, POST: nobody, PUT: nobody, PATCH: nobody, DELETE: nobody };
 
+const announcedBy = ({ scim }: ScimContext['settings']) => ({ pagination: scim.announcePagination });
+
 /** Parameters mean nothing here, whatever a client adds; only a filter is forbidden (RFC 7644 section 4). */
 function discovery(first: string, second: string | undefined): Methods | undefined {
   const one = (find: (context: ScimContext) => ScimObject | undefined): Methods => ({
@@ -105,13 +108,17 @@ function discovery(first: string, second: string | undefined): Methods | undefin
   switch (first) {
     case 'ServiceProviderConfig':
     case 'ServiceProviderConfigs':
-      return second === undefined ? one(({ baseUrl }) => serviceProviderConfig(baseUrl)) : undefined;
+      return second === undefined
+        ? one(({ baseUrl, settings }) => serviceProviderConfig(baseUrl, announcedBy(settings)))
+        : undefined;
     case 'ResourceTypes':
       return several(({ types, baseUrl }) =>
         Object.values(types).map((type) => resourceTypeDocument(type, baseUrl)),
       );
     case 'Schemas':
-      return several(({ types, baseUrl }) => schemaDocuments(types, baseUrl));
+      return several(({ types, baseUrl, settings }) =>
+        schemaDocuments(types, baseUrl, announcedBy(settings)),
+      );
     default:
       return undefined;
   }
@@ -122,7 +129,12 @@ const list =
   async (request, context) =>
     ok(await listResources(types, readListQuery(given(request)), context));
 
-const search = (types: readonly TypeName[]) => list(types, objectBody);
+const search = (types: readonly TypeName[]) =>
+  list(types, (request) => {
+    const body = objectBody(request);
+    checkSchemas(body, SEARCH_REQUEST);
+    return body;
+  });
 
 /** Operations change resources (RFC 7644 section 3.7): one that held operations again could be as many as it likes. */
 const OF_RESOURCES = /^\/(?:Users|Groups)(?:\/(?!\.search)[^/]+)?\/?$/;
@@ -166,12 +178,17 @@ const create =
     return { ...(await answerWritten(made, projection, context)), status: 201 };
   };
 
+const conditionsOf = ({ headers }: ScimRequest) => ({
+  ifMatch: headers['if-match'],
+  ifNoneMatch: headers['if-none-match'],
+});
+
 /** A patched group's answer is empty unless attributes are asked for: its members may be many. */
 const rewrite =
   (how: 'replace' | 'patch', type: TypeName, id: string): Endpoint =>
   async (request, context) => {
     const projection = projectionOf(request.query);
-    const change = { context, ifMatch: request.headers['if-match'] };
+    const change = { context, ...conditionsOf(request) };
     const written = await WRITERS[type][how](id, objectBody(request), change);
     const isBrief = how === 'patch' && type === 'Group' && !hasProjection(request.query);
     return isBrief
@@ -181,9 +198,9 @@ const rewrite =
 
 const remove =
   (type: TypeName, id: string): Endpoint =>
-  async ({ headers }, context) => {
+  async (request, context) => {
     const edit = (attributes: ScimObject) => attributes;
-    const ending = { context, ifMatch: headers['if-match'], edit, state: 'ending' } as const;
+    const ending = { context, ...conditionsOf(request), edit, state: 'ending' } as const;
     const { after } = await rewriteResource(id, type, ending);
     await finishEnding(after, context);
     return noContent();

@@ -1,5 +1,6 @@
+import { renderName } from '../../contract/name-template.ts';
 import { type GroupId, groupId } from '../../domain/ids.ts';
-import { checkResource } from '../../scim/checks.ts';
+import { checkGroupName, checkResource, checkSchemas } from '../../scim/checks.ts';
 import { openWrites } from '../../scim/member-writes.ts';
 import { applyPatch, readResource } from '../../scim/patch/apply.ts';
 import {
@@ -28,7 +29,7 @@ import {
 } from './membership.ts';
 import { factsOf, record, stampOf } from './record.ts';
 import type { Beside, Change, Rewrite } from './resources.ts';
-import { advanceGroup, createResource, rewriteResource, settleResource } from './resources.ts';
+import { advanceGroup, createResource, newResourceId, rewriteResource, settleResource } from './resources.ts';
 
 /** The result of a request's write. */
 export interface Written {
@@ -40,6 +41,7 @@ export interface Written {
 /** A user is switched on unless its client says otherwise. */
 async function createUser(body: ScimObject, context: ScimContext): Promise<Written> {
   const type = context.types.User;
+  checkSchemas(body, type.core.id);
   const attributes = checkResource({ active: true, ...readResource(body, type) }, type);
   return { resource: await createResource(attributes, 'User', context) };
 }
@@ -47,6 +49,7 @@ async function createUser(body: ScimObject, context: ScimContext): Promise<Writt
 /** Everything but `active` goes that the body does not name: silence must not switch an account on again. */
 function replaceUser(id: string, body: ScimObject, change: Change): Promise<Written> {
   const type = change.context.types.User;
+  checkSchemas(body, type.core.id);
   const given = readResource(body, type);
   return rewriteUser(id, change, ({ active }) => ({ ...(active === undefined ? {} : { active }), ...given }));
 }
@@ -73,6 +76,7 @@ async function rewriteUser(id: string, change: Change, edit: (attributes: ScimOb
 /** Members before the group: whoever sees it sees all of it, and a crash before that leaves nothing to see. */
 async function createGroup(body: ScimObject, context: ScimContext): Promise<Written> {
   const type = context.types.Group;
+  checkSchemas(body, type.core.id);
   const { members, others } = splitMembers(body, type);
   const ids = readMemberIds(members ?? null);
   checkMemberCount(ids.length);
@@ -80,18 +84,33 @@ async function createGroup(body: ScimObject, context: ScimContext): Promise<Writ
   const [{ present }] = await Promise.all([withoutDeleted(asked, ids, context), refuseGroups(ids, context)]);
   const attributes = checkResource(readResource(others, type), type);
   const joined = [...present].sort();
-  const resource = await createResource(attributes, 'Group', context, (made) =>
-    joinFirstMembers(made, joined, context),
-  );
+  const id = newResourceId('Group', context);
+  checkName({ id, attributes }, context);
+  const resource = await createResource(attributes, 'Group', context, {
+    id,
+    prepare: (made) => joinFirstMembers(made, joined, context),
+  });
   return { resource, members: joined };
+}
+
+/** @throws ScimError invalidValue for a name that the platform would refuse */
+function checkName({ id, attributes }: Pick<ScimResource, 'id' | 'attributes'>, context: ScimContext): void {
+  const { connection, settings } = context;
+  const name = String(attributes['displayName']);
+  checkGroupName(
+    renderName(settings.nameTemplate, { name, id, connection }),
+    settings.scim.maxGroupNameLength,
+  );
 }
 
 /** Members that the body does not name stay: only a list, be it empty, says who is in the group. */
 function replaceGroup(id: string, body: ScimObject, change: Change): Promise<Written> {
   const type = change.context.types.Group;
+  checkSchemas(body, type.core.id);
   const { members, others } = splitMembers(body, type);
   const replaced = readResource(others, type);
-  const net: MemberOperation[] = members == null ? [] : [{ kind: 'replace', ids: readMemberIds(members) }];
+  const net: MemberOperation[] =
+    members === undefined ? [] : [{ kind: 'replace', ids: readMemberIds(members) }];
   return rewriteGroup(id, change, () => replaced, net);
 }
 
@@ -121,7 +140,11 @@ async function rewriteGroup(id: string, change: Change, edit: Edit, members: rea
       ...change,
       beside,
       found,
-      edit: (attributes) => checkResource(edit(attributes), type),
+      edit: (before) => {
+        const attributes = checkResource(edit(before), type);
+        if (attributes['displayName'] !== before['displayName']) checkName({ id, attributes }, context);
+        return attributes;
+      },
     }));
   const { after, write } = rewrite;
   const isAlone = openWrites(after.writes, context.ports.clock()).every((open) => open === write);
@@ -209,10 +232,10 @@ function judged(
  */
 async function advancedOnly(
   id: string,
-  { context, ifMatch }: Change,
+  { context, ifMatch, ifNoneMatch }: Change,
   { edit, beside, found }: { edit: Edit; beside: Beside; found: ScimResource | undefined },
 ) {
-  if (ifMatch !== undefined) return undefined;
+  if (ifMatch !== undefined || ifNoneMatch !== undefined) return undefined;
   const repeats = found !== undefined && isSameValue(edit(found.attributes), found.attributes);
   return edit === keepAttributes || repeats ? advanceGroup(id, beside, { found, context }) : undefined;
 }

@@ -53,7 +53,7 @@ describe('a request that is wrong in one operation', () => {
   it.each<[string, unknown]>([
     ['a path to nothing', replace('colour', 'x')],
     ['a member without an id', add('members', [{ display: 'x' }])],
-    ['null for all members', replace('members', null)],
+    ['a replacement of a member who is not there', replace('members[value eq "m7"]', { value: 'm9' })],
     ['remove without a path', { op: 'remove' }],
   ])('changes nothing: %s', async (_title, wrong) => {
     const before = await client.get(`/Groups/${group}`);

@@ -41,6 +41,9 @@ export interface Client {
 export interface WorldOptions {
   readonly before?: (operation: string, key: string) => Promise<void>;
   readonly storeProfile?: boolean;
+  /** Further settings of SCIM, and of the connection. */
+  readonly scim?: object;
+  readonly settings?: object;
   readonly connections?: readonly string[];
 }
 
@@ -50,6 +53,8 @@ const START_MS = Date.parse('2026-11-20T10:00:00.000Z');
 export function createWorld({
   before,
   storeProfile = false,
+  scim = {},
+  settings: more = {},
   connections = ['default', 'other'],
 }: WorldOptions = {}) {
   const table = new MemoryTable(before);
@@ -57,7 +62,11 @@ export function createWorld({
   const woken: GroupRef[] = [];
   let ids = 0;
   let secrets = 0;
-  const settings = parseSettings({ baseUrl: 'https://platform.test', scim: { storeProfile } });
+  const settings = parseSettings({
+    baseUrl: 'https://platform.test',
+    scim: { storeProfile, ...scim },
+    ...more,
+  });
   const find: Connections['find'] = async (name) =>
     connections.includes(name) ? { name, company: 'acme', settings, observing: false } : undefined;
   const known = { find, current: find, list: async () => [] };
@@ -147,17 +156,44 @@ interface Caller {
   readonly source?: string;
 }
 
+const MESSAGES = 'urn:ietf:params:scim:api:messages:2.0:';
+
+/** The schema of a request's body, by its path. */
+function schemaOf(method: string, path: string): string {
+  if (path.startsWith('/Bulk')) return `${MESSAGES}BulkRequest`;
+  if (path.includes('.search')) return `${MESSAGES}SearchRequest`;
+  if (method.toUpperCase() === 'PATCH') return PATCH_OP;
+  return path.startsWith('/Users') ? USER : GROUP;
+}
+
+/** The body with the `schemas` that every client sends, unless a test says something of them. */
+function withSchemas(method: string, path: string, body: unknown): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  const { Operations, ...others } = body as Body;
+  const isBulk = path.startsWith('/Bulk') && Array.isArray(Operations);
+  const inner = ({ data, ...operation }: Body) => ({
+    ...operation,
+    data: withSchemas(operation.method ?? '', operation.path ?? '', data),
+  });
+  return {
+    schemas: [schemaOf(method, path)],
+    ...others,
+    ...(Operations === undefined ? {} : { Operations: isBulk ? Operations.map(inner) : Operations }),
+  };
+}
+
 export function clientOf(ports: ScimPorts, { authorization, origin = ORIGIN, source }: Caller): Client {
   const fixed = authorization === undefined ? {} : { authorization };
   const send: Client['send'] = async (method, path, body, headers = {}) => {
     const [pathname = '', query = ''] = path.split('?');
+    const complete = withSchemas(method, pathname, body);
     const { reply, cause } = await handleScim(
       {
         method,
         path: `/scim/v2${pathname}`,
         query,
         headers: { 'content-type': 'application/scim+json', ...fixed, ...headers },
-        body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
+        body: body === undefined || typeof body === 'string' ? body : JSON.stringify(complete),
         origin,
         source,
       },
