@@ -18,7 +18,7 @@ import {
   tombstoneKey,
 } from './keys.ts';
 import { createPeopleStore } from './people-store.ts';
-import { resourceKey } from './scim-store.ts';
+import { resourceKey } from './scim-keys.ts';
 import { equal, type Item, type Key, type Part, type Table } from './table.ts';
 import { createUserStore } from './user-store.ts';
 

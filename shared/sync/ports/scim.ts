@@ -6,6 +6,19 @@ import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { TypeName, UNIQUE_ATTRIBUTE } from '../../scim/resource-type.ts';
 import type { ScimObject } from '../../scim/value.ts';
 
+const HeldList = z.lazy(() =>
+  z.object({
+    /** The first and the last stamp that the revision of the write can have. */
+    first: stampText,
+    last: stampText,
+    /** Where the list before and the list after are stored. */
+    chunks: number,
+    hash: text,
+  }),
+);
+/** A whole list of members that is being written, and the list before it. */
+export type HeldList = Frozen<z.infer<typeof HeldList>>;
+
 /** A user or group as its SCIM client made it. A group's members are not here but in its registers. */
 export const ScimResource = z.lazy(() =>
   z
@@ -33,6 +46,11 @@ export const ScimResource = z.lazy(() =>
         .record(text, number)
         .default({})
         .transform((writes): ReadonlyMap<string, number> => new Map(Object.entries(writes))),
+      /** For a group: whole lists that are being written while readers still see the list before them, by write. */
+      replacements: z
+        .record(text, HeldList)
+        .default({})
+        .transform((lists): ReadonlyMap<string, HeldList> => new Map(Object.entries(lists))),
       /** For a group: the stamp of the latest whole list of members whose write has ended. */
       listedAt: stampText.default(STAMP_ZERO),
     })
@@ -49,7 +67,7 @@ export type ScimResource = Readonly<z.infer<typeof ScimResource>>;
 /** A value by which resources of one type are found; folded by the caller where case does not matter. */
 export interface IndexedValue {
   readonly type: TypeName;
-  readonly attribute: (typeof UNIQUE_ATTRIBUTE)[TypeName] | 'externalId';
+  readonly attribute: (typeof UNIQUE_ATTRIBUTE)[TypeName] | 'externalId' | 'emails' | 'employeeNumber';
   readonly value: string;
 }
 
@@ -72,6 +90,12 @@ export interface Advance {
   readonly begins?: string | undefined;
   /** Ids of writes that did not record their end, because their process died. If they are many, some of them stay. */
   readonly forgets?: readonly string[] | undefined;
+}
+
+/** Both lists of a whole list that is being written. */
+export interface ListToHold extends Pick<HeldList, 'first' | 'last'> {
+  readonly before: readonly string[];
+  readonly after: ReadonlySet<string>;
 }
 
 /** A write of members that has ended. */
@@ -116,6 +140,16 @@ export interface ScimStore {
   /** Ends a write of a group's members: registers have followed. Also does what `settle` does. */
   endWrite(connection: ConnectionName, resource: ScimResource, ended: EndedWrite): Promise<void>;
   remove(connection: ConnectionName, resource: ScimResource): Promise<void>;
+  /** Stores the list that readers see until the write ends, and the list after it. No effect if the write has ended. */
+  holdList(ref: GroupRef, write: string, list: ListToHold): Promise<HeldList>;
+  /** undefined if the write has ended meanwhile. */
+  heldList(
+    ref: GroupRef,
+    write: string,
+    held: HeldList,
+  ): Promise<Pick<ListToHold, 'before' | 'after'> | undefined>;
+  /** Deletes the lists of a write that has ended. */
+  dropList(ref: GroupRef, write: string, held: HeldList): Promise<void>;
 
   /** Who holds a unique value, as the claim says: the holder itself may have moved on. */
   holder(connection: ConnectionName, value: IndexedValue): Promise<string | undefined>;

@@ -6,6 +6,7 @@ import type { ResourceTypes } from '../../scim/resource-type.ts';
 import { isObject, type ScimObject, type ScimValue } from '../../scim/value.ts';
 import type { StorePorts } from '../ingest/store-fold.ts';
 import type { Ports } from '../ports/bundles.ts';
+import type { StaleMembers } from './membership.ts';
 
 /** What the server needs of the world beside what ingest needs. */
 export type DirectoryPorts = StorePorts & Pick<Ports, 'scim' | 'groups' | 'newId'>;
@@ -22,6 +23,8 @@ export interface ScimContext {
   readonly types: ResourceTypes;
   /** Of the endpoint, without a slash at its end: `https://…/scim/v2`. */
   readonly baseUrl: string;
+  /** Notes members that the request named and that are no users, for log and metrics. */
+  readonly noteStale: (stale: StaleMembers) => void;
   /** What went wrong, as the client is told; what was ours is noted for the log. */
   readonly answerError: (error: unknown) => ScimReply;
 }

@@ -9,6 +9,7 @@ import type { Ports } from '../ports/bundles.ts';
 import { UnstorableError } from '../ports/store-errors.ts';
 import { type DirectoryPorts, errorReply, type ScimReply } from './context.ts';
 import { type RateLimiter, STRANGER_RATE } from './limiter.ts';
+import type { StaleMembers } from './membership.ts';
 import { route } from './routes.ts';
 import { ENDS_SOON_MS, prefixOf, validToken } from './tokens.ts';
 
@@ -44,6 +45,8 @@ export interface ScimReport {
   /** undefined where nobody was authorised. */
   readonly connection: ConnectionName | undefined;
   readonly tokenEndsSoon: boolean;
+  /** Members that the request named and that are no users. */
+  readonly staleMembers: readonly StaleMembers[];
   /** What failed on our side. */
   readonly cause: unknown;
 }
@@ -56,6 +59,7 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
   let connection: ConnectionName | undefined;
   let cause: unknown;
   let tokenEndsSoon = false;
+  const staleMembers: StaleMembers[] = [];
   const isHead = request.method.toUpperCase() === 'HEAD';
   const answerError = (error: unknown): ScimReply => {
     if (error instanceof ScimError) return errorReply(error);
@@ -84,7 +88,17 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
       const baseUrl = `${origin}${SCIM_PATH}`;
       return route(
         { method, path, query, headers, body },
-        { ports, connection: of.name, settings: of.settings, admitted, actor, types, baseUrl, answerError },
+        {
+          ports,
+          connection: of.name,
+          settings: of.settings,
+          admitted,
+          actor,
+          types,
+          baseUrl,
+          noteStale: (stale) => staleMembers.push(stale),
+          answerError,
+        },
       );
     };
     const [answered, caller] = await Promise.all([answer().catch(answerError), admitted]);
@@ -96,7 +110,7 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
   }
   const http = toHttp(reply);
   // Headers as GET has them, and no body (RFC 9110 section 9.3.2).
-  return { reply: isHead ? { ...http, body: '' } : http, connection, tokenEndsSoon, cause };
+  return { reply: isHead ? { ...http, body: '' } : http, connection, tokenEndsSoon, staleMembers, cause };
 }
 
 const isUnstorable = (error: unknown): boolean =>

@@ -2,6 +2,8 @@ import type { ConnectionName } from '../../domain/ids.ts';
 import { folded } from '../../scim/attribute.ts';
 import { ScimError } from '../../scim/errors.ts';
 import { type TypeName, UNIQUE_ATTRIBUTE } from '../../scim/resource-type.ts';
+import { FULL_USER } from '../../scim/schemas/user.ts';
+import { elements, isObject, type ScimValue } from '../../scim/value.ts';
 import type { IndexedValue, ScimResource, ScimStore } from '../ports/scim.ts';
 
 /*
@@ -30,21 +32,54 @@ function uniqueValue(resource: ScimResource | undefined): IndexedValue | undefin
   return resource !== undefined && typeof text === 'string' ? claimOf(text, resource.type) : undefined;
 }
 
-function externalValue({ type, attributes }: ScimResource): IndexedValue | undefined {
-  const value = attributes['externalId'];
-  return typeof value === 'string' ? { type, attribute: 'externalId', value } : undefined;
+/** A value by which several resources may be found. Case matters for an external id only. */
+export function pointerOf(
+  attribute: 'externalId' | 'emails' | 'employeeNumber',
+  text: string,
+  type: TypeName,
+): IndexedValue {
+  return { type, attribute, value: folded({ name: attribute, caseExact: attribute === 'externalId' }, text) };
 }
+
+/** The values that point at a resource, each once. */
+function pointersOf(resource: ScimResource | undefined): readonly IndexedValue[] {
+  if (resource === undefined) return [];
+  const { type, attributes } = resource;
+  const addresses = elements(attributes['emails']).map((email) => (isObject(email) ? email['value'] : email));
+  const extension = attributes[FULL_USER[1].id];
+  const number = isObject(extension) ? extension['employeeNumber'] : undefined;
+  const values: readonly (readonly [IndexedValue['attribute'], ScimValue | undefined])[] = [
+    ['externalId', attributes['externalId']],
+    ...addresses.map((address) => ['emails', address] as const),
+    ['employeeNumber', number],
+  ];
+  const pointers = values.flatMap(([attribute, value]) =>
+    typeof value === 'string' ? [pointerOf(attribute as 'emails', value, type)] : [],
+  );
+  return [...new Map(pointers.map((pointer) => [nameOf(pointer), pointer])).values()];
+}
+
+const nameOf = ({ attribute, value }: IndexedValue): string => `${attribute} ${value}`;
 
 /** Whether two revisions are found by the same values. */
 export const isIndexedAlike = (before: ScimResource, after: ScimResource): boolean =>
   uniqueValue(before)?.value === uniqueValue(after)?.value &&
-  externalValue(before)?.value === externalValue(after)?.value;
+  pointersOf(before).map(nameOf).join() === pointersOf(after).map(nameOf).join();
 
 /**
  * Claims what the resource must have alone, and points at it from what others may have too.
  * @throws ScimError uniqueness
  */
 export async function indexResource(resource: ScimResource, context: IndexContext): Promise<void> {
+  const { ports, connection } = context;
+  await claimUnique(resource, context);
+  // Without a condition, and so all of them in one request to the table.
+  await Promise.all(
+    pointersOf(resource).map((pointer) => ports.scim.point(connection, pointer, resource.id)),
+  );
+}
+
+async function claimUnique(resource: ScimResource, context: IndexContext): Promise<void> {
   const { ports, connection } = context;
   const unique = uniqueValue(resource);
   if (unique !== undefined) {
@@ -53,8 +88,6 @@ export async function indexResource(resource: ScimResource, context: IndexContex
     if (!(await claim()) && !(await claim(await freeHolder(unique, resource, context))))
       throw taken(resource.type);
   }
-  const external = externalValue(resource);
-  if (external !== undefined) await ports.scim.point(connection, external, resource.id);
 }
 
 /**
@@ -93,8 +126,7 @@ export async function unindex(
   if (unique !== undefined && unique.value !== uniqueValue(after)?.value) {
     await ports.scim.release(connection, unique, before.id);
   }
-  const external = externalValue(before);
-  if (external !== undefined && external.value !== (after && externalValue(after))?.value) {
-    await ports.scim.unpoint(connection, external, before.id);
-  }
+  const kept = new Set(pointersOf(after).map(nameOf));
+  const old = pointersOf(before).filter((pointer) => !kept.has(nameOf(pointer)));
+  await Promise.all(old.map((pointer) => ports.scim.unpoint(connection, pointer, before.id)));
 }

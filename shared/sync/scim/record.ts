@@ -165,7 +165,7 @@ export async function beginWrite(group: GroupId, { ports, connection }: ScimCont
   for (let race = 0; race < MAX_RACES; race += 1) {
     const [before] = await ports.scim.read(connection, 'Group', [group]);
     if (before?.state !== 'live') return [];
-    const writes = withWrite(before.writes, id, ports.clock());
+    const writes = withWrite(before.writes, { id, nowMs: ports.clock(), held: before.replacements });
     const revision = { ...nextRevision(before, ports.clock()), settled: before.settled, writes };
     if (await ports.scim.save(connection, revision, before)) return [{ id, revision }];
   }

@@ -13,6 +13,7 @@ import { indexResource, isIndexedAlike, unindex, verifyClaim } from './indexing.
 import { GROUP_ID_MARK, listedAmong } from './membership.ts';
 import type { MemberWrite, Recorded } from './record.ts';
 import { beginWrite, factsOf, idleRevision, MAX_RACES, nextRevision, record, userEnd } from './record.ts';
+import { deadReplacement, finishReplacement } from './replacement.ts';
 
 /**
  * The resource, consistently read. One that a crash left unsettled is mended on the way.
@@ -32,6 +33,12 @@ export async function mend(found: ScimResource, context: ScimContext): Promise<S
   if (found.state === 'ending') {
     await finishEnding(found, context);
     return undefined;
+  }
+  const dead = deadReplacement(found, context.ports.clock());
+  if (dead !== undefined) {
+    await finishReplacement(found, dead, context);
+    const [finished] = await context.ports.scim.read(context.connection, found.type, [found.id]);
+    return finished?.state === 'live' ? mend(finished, context) : undefined;
   }
   if (!found.settled) {
     await context.ports.scim.noteOrder(context.connection, found);
@@ -77,6 +84,7 @@ export async function createResource(
     state: 'live',
     settled: false,
     writes: new Map(),
+    replacements: new Map(),
     listedAt: STAMP_ZERO,
   };
   await indexResource(resource, context);
@@ -172,7 +180,10 @@ function rewritten(
   const isChange = changesMembers || state !== before.state || !isSameValue(attributes, before.attributes);
   const revise = isChange ? nextRevision : idleRevision;
   const write = changesMembers ? ports.newId() : undefined;
-  const writes = write === undefined ? before.writes : withWrite(before.writes, write, nowMs);
+  const writes =
+    write === undefined
+      ? before.writes
+      : withWrite(before.writes, { id: write, nowMs, held: before.replacements });
   return { after: { ...revise(before, nowMs), attributes, state, writes }, write };
 }
 
@@ -203,7 +214,7 @@ export async function advanceGroup(
   await admitted;
   const target = { type: 'Group', id } as const;
   const nowMs = ports.clock();
-  const forgets = found === undefined ? [] : deadWrites(found.writes, nowMs);
+  const forgets = found === undefined ? [] : deadWrites(found.writes, nowMs, found.replacements);
   const write = ports.newId();
   const begins = isChange ? write : undefined;
   const advanced = await ports.scim.advance(connection, target, { nowMs, isChange, seen, begins, forgets });
@@ -251,6 +262,9 @@ export async function settleResource(
     const others = [...after.writes.keys()].filter((id) => id !== write);
     const supersedes = listedAt === undefined ? [] : others;
     await ports.scim.endWrite(connection, after, { id: write, supersedes, listedAt });
+    const ref = { connection, group: groupId(after.id) };
+    const ended = [...after.replacements].filter(([id]) => id === write || supersedes.includes(id));
+    await Promise.all(ended.map(([id, held]) => ports.scim.dropList(ref, id, held)));
   } else if (!after.settled) {
     await ports.scim.settle(connection, after);
   }
@@ -264,7 +278,9 @@ export async function settleResource(
 export async function finishEnding(ending: ScimResource, context: ScimContext): Promise<void> {
   const { ports, connection } = context;
   if (ending.type === 'Group') {
-    await record([{ by: ending, change: { kind: 'group.deleted', group: groupId(ending.id) } }], context);
+    const ref = { connection, group: groupId(ending.id) };
+    await record([{ by: ending, change: { kind: 'group.deleted', group: ref.group } }], context);
+    await Promise.all([...ending.replacements].map(([id, held]) => ports.scim.dropList(ref, id, held)));
   } else {
     await endUser(ending, context);
   }

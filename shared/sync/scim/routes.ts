@@ -1,8 +1,10 @@
 import { groupId } from '../../domain/ids.ts';
+import { answerBytes, checkAnswer } from '../../scim/answer.ts';
 import { checkSchemas } from '../../scim/checks.ts';
 import { resourceTypeDocument, schemaDocuments, serviceProviderConfig } from '../../scim/discovery.ts';
 import { etagOf, locationOf, namesVersion } from '../../scim/document.ts';
 import { badRequest, listBody, ScimError, SEARCH_REQUEST } from '../../scim/errors.ts';
+import { MAX_ANSWER_BYTES } from '../../scim/limits.ts';
 import { hasProjection, projectionOf, readListQuery } from '../../scim/list-query.ts';
 import type { Projection } from '../../scim/projection.ts';
 import { TYPE_NAMES, type TypeName } from '../../scim/resource-type.ts';
@@ -11,9 +13,10 @@ import type { ScimResource } from '../ports/scim.ts';
 import { runBulk } from './bulk.ts';
 import { noContent, objectBody, ok, type ScimContext, type ScimReply, type ScimRequest } from './context.ts';
 import { etagWithoutMembers, isOpen } from './group-view.ts';
-import { listResources, show, showsMembers } from './list.ts';
+import { listResources } from './list.ts';
 import { readFloor } from './membership.ts';
 import { findResource, finishEnding, rewriteResource } from './resources.ts';
+import { show, showsMembers } from './show.ts';
 import { WRITERS, type Written } from './writers.ts';
 
 type Endpoint = (request: ScimRequest, context: ScimContext) => Promise<ScimReply>;
@@ -167,6 +170,7 @@ const read =
       return { status: 304, headers: { etag: etagWithoutMembers(found, context) }, body: undefined };
     }
     const { document, etag } = await show(found, projection, context, { floor });
+    checkAnswer(answerBytes(document));
     return ok(document, { etag });
   };
 
@@ -175,7 +179,7 @@ const create =
   async (request, context) => {
     const projection = projectionOf(request.query);
     const made = await WRITERS[type].create(objectBody(request), context);
-    return { ...(await answerWritten(made, projection, context)), status: 201 };
+    return { ...(await answerWritten({ ...made, isNew: true }, projection, context)), status: 201 };
   };
 
 const conditionsOf = ({ headers }: ScimRequest) => ({
@@ -210,12 +214,16 @@ const remove =
  * The answer to a request that wrote the resource, in the state that this request left. The group is read again only if
  * the answer shows members and the request did not name all of them: other requests may have changed the list.
  */
-async function answerWritten({ resource, members }: Written, projection: Projection, context: ScimContext) {
+async function answerWritten(
+  { resource, members, isNew = false }: Written & { readonly isNew?: boolean },
+  projection: Projection,
+  context: ScimContext,
+) {
   const { ports, connection, types } = context;
   const headers = writtenHeaders(resource, context);
   if (members !== undefined || !showsMembers(types[resource.type], projection)) {
     const left = { ...resource, writes: NO_WRITES };
-    const { document } = await show(left, projection, context, { members });
+    const { document } = await show(left, projection, context, { members, isNew });
     return ok(document, headers);
   }
   const [[now = resource], floor] = await Promise.all([
@@ -223,7 +231,9 @@ async function answerWritten({ resource, members }: Written, projection: Project
     readFloor({ connection, group: groupId(resource.id) }, ports),
   ]);
   const { document, etag } = await show(now, projection, context, { floor });
-  return ok(document, { ...headers, etag });
+  // The write has succeeded, so its answer is shortened rather than refused.
+  const { members: _members, ...others } = document;
+  return ok(answerBytes(document) > MAX_ANSWER_BYTES ? others : document, { ...headers, etag });
 }
 
 const NO_WRITES: ScimResource['writes'] = new Map();

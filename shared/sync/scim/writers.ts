@@ -18,7 +18,7 @@ import { readPatch } from '../../scim/patch/operation.ts';
 import { isSameValue, type ScimObject, type ScimValue } from '../../scim/value.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
-import { isOpen } from './group-view.ts';
+import { holdMembers, isOpen, viewGroup } from './group-view.ts';
 import {
   isListedSo,
   joinFirstMembers,
@@ -80,11 +80,14 @@ async function createGroup(body: ScimObject, context: ScimContext): Promise<Writ
   const { members, others } = splitMembers(body, type);
   const ids = readMemberIds(members ?? null);
   checkMemberCount(ids.length);
+  const id = newResourceId('Group', context);
   const asked = { emptied: true, present: new Set(ids), absent: new Set<string>() };
-  const [{ present }] = await Promise.all([withoutDeleted(asked, ids, context), refuseGroups(ids, context)]);
+  const [{ present }] = await Promise.all([
+    withoutDeleted(groupId(id), asked, ids, context),
+    refuseGroups(ids, context),
+  ]);
   const attributes = checkResource(readResource(others, type), type);
   const joined = [...present].sort();
-  const id = newResourceId('Group', context);
   checkName({ id, attributes }, context);
   const resource = await createResource(attributes, 'Group', context, {
     id,
@@ -147,17 +150,32 @@ async function rewriteGroup(id: string, change: Change, edit: Edit, members: rea
       },
     }));
   const { after, write } = rewrite;
-  const isAlone = openWrites(after.writes, context.ports.clock()).every((open) => open === write);
+  const others = [...openWrites(after.writes, context.ports.clock()), ...after.replacements.keys()];
+  const isAlone = others.every((open) => open === write);
+  const isReplaced = net.emptied && write !== undefined;
+  const current = isReplaced ? (await viewGroup(after, context)).members : undefined;
   const changes = [
     ...(saysName(rewrite) ? [factsOf(after)] : []),
-    ...(await membershipChanges(group, net, { context, isAlone })),
+    ...(await membershipChanges(group, net, { context, isAlone, current })),
   ];
+  const isHeld = isReplaced && current !== undefined && takesSeveralWrites(current, net.present);
+  const lists = isHeld && { before: current, after: net.present };
+  const shown = lists ? await holdMembers({ after, write }, lists, context) : after;
   if (changes.length === 0) changes.push({ kind: 'member.added', group, members: [] });
   const said = changes.map((one) => ({ by: after, change: one }));
   await record(said, context);
   const whole = changes.findIndex(({ kind }) => kind === 'group.snapshot');
-  await settleResource(rewrite, context, whole === -1 ? undefined : stampOf(after, whole));
+  const listedAt = whole === -1 ? undefined : stampOf(after, whole);
+  await settleResource({ ...rewrite, after: shown }, context, listedAt);
   return { resource: after, members: net.emptied ? [...net.present].sort() : undefined };
+}
+
+/** Whether readers could see a part of a whole list: members leave at once, by the floor, and join one by one. */
+function takesSeveralWrites(current: readonly string[], wanted: ReadonlySet<string>): boolean {
+  const stayed = current.filter((id) => wanted.has(id)).length;
+  const joined = wanted.size - stayed;
+  const left = current.length - stayed;
+  return joined > 0 && joined + left > 1;
 }
 
 interface Judged {
@@ -194,7 +212,7 @@ async function judgeWholeList(group: GroupId, { asked, reading }: Asked, context
   const [found] = await Promise.all([reading, refuseGroups(asked.present, context)]);
   const listed: ReadonlySet<string> = new Set(await listedMembers(group, context));
   const newcomers = [...asked.present].filter((id) => !listed.has(id));
-  const net = await withoutDeleted(asked, newcomers, context);
+  const net = await withoutDeleted(group, asked, newcomers, context);
   const isSame = net.present.size === listed.size && [...listed].every((id) => net.present.has(id));
   return judged(net, { found, isSame }, context);
 }
@@ -207,7 +225,7 @@ async function judgeDifference(group: GroupId, { asked, reading }: Asked, contex
   const [found, maySame, net] = await Promise.all([
     reading,
     namesAnybody(asked) && isListedSo(group, asked, context),
-    withoutDeleted(asked, asked.present, context),
+    withoutDeleted(group, asked, asked.present, context),
     refuseGroups(asked.present, context),
   ]);
   const mayStay = (maySame || net !== asked) && namesAnybody(net);

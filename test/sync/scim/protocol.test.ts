@@ -520,7 +520,12 @@ describe('discovery (RFC 7644 section 4)', () => {
     const attributesOf = async (one: Client) =>
       (await one.get(`/Schemas/${USER}`)).body.attributes.map(({ name }: { name: string }) => name);
     expect(await attributesOf(client)).toContain('name');
-    expect(await attributesOf(await createWorld().client())).toEqual(['userName', 'active', 'emails']);
+    expect(await attributesOf(await createWorld().client())).toEqual([
+      'userName',
+      'active',
+      'emails',
+      'groups',
+    ]);
   });
 });
 

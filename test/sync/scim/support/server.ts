@@ -27,6 +27,8 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Body;
   readonly cause: unknown;
+  /** Members that the request named and that are no users, as the log gets them. */
+  readonly stale: unknown;
 }
 
 export interface Client {
@@ -187,7 +189,11 @@ export function clientOf(ports: ScimPorts, { authorization, origin = ORIGIN, sou
   const send: Client['send'] = async (method, path, body, headers = {}) => {
     const [pathname = '', query = ''] = path.split('?');
     const complete = withSchemas(method, pathname, body);
-    const { reply, cause } = await handleScim(
+    const {
+      reply,
+      cause,
+      staleMembers: stale,
+    } = await handleScim(
       {
         method,
         path: `/scim/v2${pathname}`,
@@ -199,7 +205,7 @@ export function clientOf(ports: ScimPorts, { authorization, origin = ORIGIN, sou
       },
       ports,
     );
-    return { status: reply.status, headers: reply.headers, body: bodyOf(reply), cause };
+    return { status: reply.status, headers: reply.headers, body: bodyOf(reply), cause, stale };
   };
   return {
     send,
