@@ -1,15 +1,23 @@
 import type { ConnectionSettings } from '../../contract/settings.ts';
 import type { EventActor } from '../../domain/event.ts';
-import type { ConnectionName } from '../../domain/ids.ts';
+import type { ConnectionName, GroupId } from '../../domain/ids.ts';
 import { badRequest, errorBody, type ScimError } from '../../scim/errors.ts';
 import type { ResourceTypes } from '../../scim/resource-type.ts';
 import { isObject, type ScimObject, type ScimValue } from '../../scim/value.ts';
 import type { StorePorts } from '../ingest/store-fold.ts';
 import type { Ports } from '../ports/bundles.ts';
-import type { StaleMembers } from './membership.ts';
 
 /** What the server needs of the world beside what ingest needs. */
 export type DirectoryPorts = StorePorts & Pick<Ports, 'scim' | 'groups' | 'newId'>;
+
+/** Members that a request named and that are no users: the provider's references to them are stale. */
+export interface StaleMembers {
+  readonly group: GroupId;
+  /** They were deleted: the request ignores them. */
+  readonly deleted: readonly string[];
+  /** They never existed: they are listed without an address, and stay pending. */
+  readonly unknown: readonly string[];
+}
 
 /** One request's surroundings. Nothing of a connection is kept between requests. */
 export interface ScimContext {

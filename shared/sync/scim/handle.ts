@@ -7,9 +7,8 @@ import { resourceTypes } from '../../scim/resource-type.ts';
 import type { ScimValue } from '../../scim/value.ts';
 import type { Ports } from '../ports/bundles.ts';
 import { UnstorableError } from '../ports/store-errors.ts';
-import { type DirectoryPorts, errorReply, type ScimReply } from './context.ts';
+import { type DirectoryPorts, errorReply, type ScimReply, type StaleMembers } from './context.ts';
 import { type RateLimiter, STRANGER_RATE } from './limiter.ts';
-import type { StaleMembers } from './membership.ts';
 import { route } from './routes.ts';
 import { ENDS_SOON_MS, prefixOf, validToken } from './tokens.ts';
 

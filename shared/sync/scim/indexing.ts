@@ -82,24 +82,32 @@ export async function indexResource(resource: ScimResource, context: IndexContex
 async function claimUnique(resource: ScimResource, context: IndexContext): Promise<void> {
   const { ports, connection } = context;
   const unique = uniqueValue(resource);
-  if (unique !== undefined) {
-    const claim = (from?: string) => ports.scim.claim(connection, unique, resource.id, from);
-    // Nearly all are free: who holds one is read only where the claim was refused.
-    if (!(await claim()) && !(await claim(await freeHolder(unique, resource, context))))
-      throw taken(resource.type);
-  }
+  if (unique === undefined) return;
+  const claim = (from?: string) => ports.scim.claim(connection, unique, resource.id, from);
+  // Nearly all are free: the holder is read only if the claim was refused.
+  if (await claim()) return;
+  const holder = await freeHolder(unique, resource, context);
+  if (!(await claim(holder))) throw taken(resource.type);
+  if (holder === undefined || holder === resource.id || !(await isHeldBy(holder, unique, context))) return;
+  // The holder has saved its resource, and verified its claim, between the two.
+  await ports.scim.claim(connection, unique, holder, resource.id);
+  throw taken(resource.type);
+}
+
+/** Whether a live resource has the value. */
+async function isHeldBy(id: string, value: IndexedValue, { ports, connection }: IndexContext) {
+  const [found] = await ports.scim.read(connection, value.type, [id]);
+  return found?.state === 'live' && uniqueValue(found)?.value === value.value;
 }
 
 /**
  * Who holds a value that the resource may have: itself, or one that no longer has it.
  * @throws ScimError uniqueness
  */
-async function freeHolder(value: IndexedValue, resource: ScimResource, { ports, connection }: IndexContext) {
-  const holder = await ports.scim.holder(connection, value);
+async function freeHolder(value: IndexedValue, resource: ScimResource, context: IndexContext) {
+  const holder = await context.ports.scim.holder(context.connection, value);
   if (holder === undefined || holder === resource.id) return holder;
-  const [found] = await ports.scim.read(connection, value.type, [holder]);
-  const isSame = uniqueValue(found)?.value === value.value;
-  if (found?.state === 'live' && isSame) throw taken(value.type);
+  if (await isHeldBy(holder, value, context)) throw taken(value.type);
   return holder;
 }
 

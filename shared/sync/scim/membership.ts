@@ -4,7 +4,7 @@ import { type GroupId, type GroupRef, groupId, type MemberId, memberId } from '.
 import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import { groupAsMember, type MemberChange } from '../../scim/patch/members.ts';
 import type { ScimResource } from '../ports/scim.ts';
-import type { ScimContext } from './context.ts';
+import type { ScimContext, StaleMembers } from './context.ts';
 import { isEnded, stampOf } from './record.ts';
 
 /** A set of this size is stated anew as a whole; a larger one only where that is less than its difference. */
@@ -67,15 +67,6 @@ export async function refuseGroups(ids: Iterable<string>, { ports, connection }:
   const suspects = [...ids].filter((id) => id.startsWith(GROUP_ID_MARK));
   const groups = suspects.length === 0 ? [] : await ports.scim.read(connection, 'Group', suspects);
   if (groups.length > 0) throw groupAsMember();
-}
-
-/** Members that a request named and that are no users: the provider's references to them are stale. */
-export interface StaleMembers {
-  readonly group: GroupId;
-  /** They were deleted: the request ignores them. */
-  readonly deleted: readonly string[];
-  /** They never existed: they are listed without an address, and stay pending. */
-  readonly unknown: readonly string[];
 }
 
 /**

@@ -45,7 +45,7 @@ export async function finishReplacement(
     await record([{ by, change: { kind: 'group.snapshot', group, members } }], context);
   }
   const earlier = [...found.replacements].filter(([, other]) => other.first <= held.first);
-  const supersedes = earlier.map(([id]) => id);
+  const supersedes = earlier.map(([id]) => id).filter((id) => id !== write);
   const listedAt = lists === undefined ? undefined : held.first;
   await ports.scim.endWrite(connection, { ...found, settled: true }, { id: write, supersedes, listedAt });
   await Promise.all(earlier.map(([id, one]) => ports.scim.dropList(ref, id, one)));
