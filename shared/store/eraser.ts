@@ -30,6 +30,7 @@ const SORTS: Readonly<Record<string, string>> = {
   P: 'pointersToEmployees',
   PU: 'pointersToEmployees',
   S: 'scimResources',
+  SL: 'scimResources',
   SX: 'scimValues',
   ST: 'scimTokens',
   L: 'claimsOfGroups',
