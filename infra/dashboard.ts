@@ -139,9 +139,10 @@ function health({ resources, functions }: DashboardProps, { stage, broken }: Met
   return [
     [title('Health')],
     [
-      graph('Drift found, by kind, and ids of no known employee', [
+      graph('Drift found, by kind, ids of no known employee, and members who keep access', [
         broken('DriftFound'),
         broken('UnknownUsers'),
+        broken('AccessKept'),
       ]),
       graph('Sweeps and pumps done, sweeps halted', [
         stage('SweepCompleted', Duration.hours(1)),

@@ -9,7 +9,6 @@ import {
   type LambdaName,
   MINUTE_MS,
   type OperatorDeed,
-  START_MS,
   type Way,
 } from './life.ts';
 import { between, type Random, some, weighted } from './random.ts';
@@ -39,12 +38,8 @@ export function drawTrouble(random: Random, town: Town, scene: Scene): readonly 
 const userOf = ({ settings }: Town, role: string): string =>
   settings.memberIdField === 'id' ? role : `u-${role}`;
 
-const RETRY_AFTERS = [
-  '0',
-  String(365 * 86_400),
-  String(START_MS / 1_000 + 6 * 3_600),
-  new Date(START_MS + 2 * DAY_MS).toUTCString(),
-];
+/** Seconds, or `date`: an HTTP date in a minute. Two hours are longer than groupsync waits. */
+const RETRY_AFTERS = ['0', '30', '7200', 'date'];
 
 function drawTempers(random: Random, town: Town, { endMs }: Scene): readonly Happening[] {
   const weights = Object.entries(TEMPERS).map(([temper, [weight]]) => [temper, weight]);
@@ -185,7 +180,7 @@ const SETTINGS: readonly (readonly [key: string, values: readonly unknown[]])[] 
   ['guard.perHourCount', [10, 50, 500]],
   ['includeStates', [['ACTIVE'], ['ACTIVE', 'HIRED']]],
   ['nameTemplate', ['{name}', '{name} [{id}]']],
-  ['groups.exclude', [['g1'], []]],
+  ['groups.exclude', [['g1', 'G1'], []]],
 ];
 
 const RARE = { pauseAll: 1, observe: 1, token: 1, farewell: 0.4 };
@@ -327,7 +322,7 @@ export function drawDeepTrouble(
     const deed = ALL_CRASHES[(seed * crashes + n) % ALL_CRASHES.length] as AwsDeed;
     return { atMs: between(random, 0, endMs / 3), connection, actor: 'aws', deed };
   });
-  const tempers = Object.keys(TEMPERS) as Temper[];
+  const tempers = (Object.keys(TEMPERS) as Temper[]).filter((temper) => TEMPERS[temper][0] > 0);
   return [
     ...deaths,
     ...[0, 1].flatMap(() => {

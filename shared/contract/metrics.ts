@@ -83,6 +83,8 @@ export const METRICS = {
   FeedEventsRead: count(),
   /** Differences on the platform that we did not make; Kind is the kind of drift. */
   DriftFound: count('Kind'),
+  /** Members of one group who keep access because the platform refuses to remove them; each try reports them. */
+  AccessKept: level('Count'),
   /** Ids of no known employee in groups that groupsync manages; each sweep that finds some reports it. */
   UnknownUsers: level('Count'),
   /** Sweeps that came to their end, once per run however many connections there are. */

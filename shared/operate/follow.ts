@@ -72,7 +72,7 @@ async function wakeChanged(refs: readonly GroupRef[], connection: Connection, po
   const refused = linked.filter(({ refusedFields }) => refusedFields !== undefined);
   await atOnce(WRITES_IN_FLIGHT, refused, ({ ref }) => ports.groups.forgetRefusedFields(ref));
   const lookAt = async (state: Suspicion['state']): Promise<readonly Suspicion[]> =>
-    (await isAsLeft(state, connection, ports)) ? [] : [{ state, version: null, traces: [] }];
+    (await isUntouched(state, connection, ports)) ? [] : [{ state, version: null, traces: [] }];
   const changed = await atOnce(READS_IN_FLIGHT, linked, lookAt);
   await markSuspects(changed.flat(), ports);
   const known: ReadonlySet<GroupId> = new Set(linked.map(({ ref }) => ref.group));
@@ -81,10 +81,11 @@ async function wakeChanged(refs: readonly GroupRef[], connection: Connection, po
 }
 
 /** Whether a group is in step with all its members, and the platform shows what we wrote under the version we know. */
-async function isAsLeft(state: Suspicion['state'], connection: Connection, ports: SyncPorts) {
-  const { ref, view, counts, contest, doubt, suspect, dirtySinceMs } = state;
+async function isUntouched(state: Suspicion['state'], connection: Connection, ports: SyncPorts) {
+  const { ref, view, counts, flapDamping, uncertain, suspectedChange, dirtySinceMs } = state;
   const isSettled =
-    stateName(state) === 'in_sync' && (dirtySinceMs ?? contest ?? doubt ?? suspect) === undefined;
+    stateName(state) === 'in_sync' &&
+    (dirtySinceMs ?? flapDamping ?? uncertain ?? suspectedChange) === undefined;
   if (!isSettled || view === undefined || counts?.pending !== 0) return false;
   try {
     const [written, { groups }] = await Promise.all([

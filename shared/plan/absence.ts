@@ -5,6 +5,7 @@ import { tellsOfDeletion } from './attribute.ts';
 import type { Decision, Wait } from './decision.ts';
 import { absenceLimits, existence, type PresenceInList } from './existence.ts';
 import type { Facts } from './facts.ts';
+import { mayBeSpokeId } from './names.ts';
 
 /** A list of the platform's groups may be this old when it decides about a creation or is searched for a spokeId. */
 export const LISTING_AGE_MS = 60_000;
@@ -12,13 +13,18 @@ export const LISTING_AGE_MS = 60_000;
 /** After this number of answered DELETEs without effect, the deletion counts as refused. */
 const MAX_DELETES = 3;
 
-const NOT_FOUND = 'the platform answers 404 for the group';
-const NOT_FOUND_YET = { code: 'missing', message: `${NOT_FOUND}: it will be read again` };
-const LISTED = { code: 'missing', message: `${NOT_FOUND}, but still lists it` };
-const UNPROVEN = {
+const missing = (id: PlatformGroupId | undefined, rest: string) => ({
   code: 'missing',
-  message: `${NOT_FOUND} and lists no group that groupsync manages: the route may be wrong, so an hour must pass or the feed must report the deletion`,
-};
+  message: `the platform answers 404 for the group${id === undefined ? '' : ` ${id}`}${rest}`,
+});
+const notFoundYet = (id: PlatformGroupId | undefined) => missing(id, ': it will be read again');
+const listedStill = (id: PlatformGroupId | undefined) =>
+  missing(id, ', but still lists it: no other group is created while it is listed');
+const unproven = (id: PlatformGroupId | undefined) =>
+  missing(
+    id,
+    ' and lists no group that groupsync manages: the route may be wrong, so groupsync waits for an hour or until the feed reports the deletion',
+  );
 const STILL_SHOWN = {
   code: 'kept',
   message:
@@ -36,15 +42,15 @@ const NOT_DELETED = {
  */
 export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'gone' | Decision {
   const { state, nowMs, createSettleMs, listed } = facts;
-  const { former } = state;
+  const { previousLink } = state;
   const missedAtMs = firstNotFoundAtMs(state, nowMs);
   const limits = absenceLimits(createSettleMs);
-  const wasGone = former?.isGone === true && former.platformId === id;
+  const wasGone = previousLink?.isGone === true && previousLink.platformId === id;
   const sinceFirstMs = nowMs - (missedAtMs ?? nowMs);
   if (!wasGone) {
-    if (missedAtMs === undefined) return { kind: 'miss', waitMs: limits.apartMs, why: NOT_FOUND_YET };
+    if (missedAtMs === undefined) return { kind: 'miss', waitMs: limits.apartMs, why: notFoundYet(id) };
     const waitMs = limits.apartMs - sinceFirstMs;
-    if (waitMs > 0) return { kind: 'wait', waitMs, why: NOT_FOUND_YET };
+    if (waitMs > 0) return { kind: 'wait', waitMs, why: notFoundYet(id) };
   }
   const ageMs = wasGone ? LISTING_AGE_MS : Math.min(LISTING_AGE_MS, sinceFirstMs);
   if (listed === undefined || listed.ageMs > ageMs) return { kind: 'list', ageMs };
@@ -55,24 +61,24 @@ export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'g
       firstNotFoundAtMs: missedAtMs,
       lastNotFoundAtMs: nowMs,
       listing,
-      isDeletionReportedByFeed: tellsOfDeletion(state.suspect?.traces),
+      isDeletionReportedByFeed: tellsOfDeletion(state.suspectedChange?.traces),
       isDeletionAnswered: false,
       wasGone,
     },
     limits,
   );
   if (verdict === 'gone') return 'gone';
-  if (verdict === 'exists') return { kind: 'wait', waitMs: undefined, why: LISTED };
+  if (verdict === 'exists') return { kind: 'wait', waitMs: undefined, why: listedStill(id) };
   // At growing intervals, and once more when the limit without evidence is reached.
   const leftMs = limits.uncertainMs - sinceFirstMs;
-  return { kind: 'wait', waitMs: Math.min(2 * sinceFirstMs, leftMs), why: UNPROVEN };
+  return { kind: 'wait', waitMs: Math.min(2 * sinceFirstMs, leftMs), why: unproven(id) };
 }
 
 /** A 404 that nothing confirmed for this long proves nothing any more: the count of 404s starts again. */
 const STALE_MS = 2 * 3_600_000;
 
 function firstNotFoundAtMs({ missedAtMs, lastError }: GroupState, nowMs: number): number | undefined {
-  const lastAtMs = lastError?.code === NOT_FOUND_YET.code ? lastError.atMs : missedAtMs;
+  const lastAtMs = lastError?.code === 'missing' ? lastError.atMs : missedAtMs;
   return lastAtMs === undefined || nowMs - lastAtMs > STALE_MS ? undefined : missedAtMs;
 }
 
@@ -127,12 +133,17 @@ export function decideAdoption(facts: Facts, candidates: readonly ListedGroup[])
     if (why === 'not_found') {
       const absence = decideAbsence(facts, candidate.id as PlatformGroupId);
       if (absence !== 'gone') return absence;
-    } else if (candidate.spokeId === state.ref.group && why.connection !== state.ref.connection) {
+    } else if (isForSame(candidate, why, state.ref)) {
       return ownedElsewhere(candidate, why);
     }
   }
   return undefined;
 }
+
+/** Whether another connection owns the candidate, for a directory group with the same id. */
+const isForSame = ({ spokeId }: ListedGroup, owner: GroupRef, { connection, group }: GroupRef): boolean =>
+  owner.connection !== connection &&
+  (spokeId === group || (mayBeSpokeId(spokeId, group) && owner.group === group));
 
 /** Two live connections of one company never write the same group. A second group with that external id would be a duplicate. */
 const ownedElsewhere = ({ id }: ListedGroup, { connection, group }: GroupRef): Wait => ({
@@ -145,9 +156,9 @@ const ownedElsewhere = ({ id }: ListedGroup, { connection, group }: GroupRef): W
 });
 
 /** The platform group that was linked before and counted as gone, as a candidate: if it still exists, a new group is a duplicate. */
-export const previousGroup = ({ former }: GroupState): readonly ListedGroup[] =>
-  former?.isGone === true ? [{ id: former.platformId, spokeId: null }] : [];
+export const previousGroup = ({ previousLink }: GroupState): readonly ListedGroup[] =>
+  previousLink?.isGone === true ? [{ id: previousLink.platformId, spokeId: null }] : [];
 
 /** The same for a directory group that needs no new platform group: only after a sweep has seen it in a list. */
 export const listedAgain = (state: GroupState): readonly ListedGroup[] =>
-  state.former?.isListed === true ? previousGroup(state) : [];
+  state.previousLink?.isListed === true ? previousGroup(state) : [];

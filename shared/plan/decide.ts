@@ -4,13 +4,13 @@ import type { Difference } from '../domain/drift.ts';
 import { hasDeparted } from '../domain/group.ts';
 import type { GroupField } from '../domain/group-fields.ts';
 import {
-  type Contest,
+  type FlapDamping,
   type GroupState,
   type Intent,
   type MemberCounts,
   READS_BEHIND_MS,
   type SettledState,
-  type Suspect,
+  type SuspectedChange,
 } from '../domain/group-state.ts';
 import type { Hold } from '../domain/hold.ts';
 import type { IntentId, PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
@@ -30,20 +30,24 @@ import type { DraftInput, WantedGroup } from './draft.ts';
 import type { Facts, Rejected, Reservation, Wanted } from './facts.ts';
 import {
   foreignDifferences,
+  isAsLeft,
   isOurCreation,
   isSpokeIdLost,
-  overtakenForMs,
-  pastForMs,
+  mayPrecedeWriteForMs,
   shows,
   viewOf,
+  withHidden,
+  withUnwanted,
 } from './foreign.ts';
 import { type GuardInput, judgeRemovals } from './guard.ts';
 import { approvedBeside, holdWithSay, isOver, judgeByHold } from './hold.ts';
-import { alreadyThere, foldName, renamedTo, says } from './names.ts';
+import { alreadyThere, carrying, foldName, renamedTo, says } from './names.ts';
 import type { Plan } from './plan.ts';
 import { dueField, fieldFailure, leftDiffering, refusedOf } from './refused-fields.ts';
 import { decideRelease } from './release.ts';
+import { decideUnlisted } from './unlisted.ts';
 import { draftRested } from './unshown.ts';
+import { lateWrites, uncertainDeletion } from './uncertain.ts';
 import { newnessOf, standingWaiver, waive } from './waive.ts';
 
 export type * from './decision.ts';
@@ -75,8 +79,29 @@ export const REFUSED: Wait = {
   waitMs: READS_BEHIND_MS,
   why: { code: 'refused', message: 'the platform refuses the change: it is tried once more in a minute' },
 };
-const ONCE_REFUSED: ReadonlySet<string> = new Set([REFUSED.why.code, TRIED.why.code]);
-const PAST = { code: 'waiting', message: 'the platform shows the group as it was before: it is asked again' };
+/**
+ * The platform refuses a write that only removes members. They keep their access, and the write is tried again in an
+ * hour.
+ */
+export const removalsRefused = (count: number, answer: string): Wait => ({
+  kind: 'wait',
+  waitMs: HOUR_MS,
+  why: {
+    code: REMOVALS_REFUSED,
+    message: `the platform refuses to remove ${count === 1 ? '1 member, who keeps' : `${count} members, who keep`} access; groupsync tries again in an hour: ${answer}`,
+  },
+});
+const REMOVALS_REFUSED = 'removals_refused';
+/** After these errors, the platform has refused a write of the group before. */
+export const ONCE_REFUSED: ReadonlySet<string> = new Set([
+  REFUSED.why.code,
+  TRIED.why.code,
+  REMOVALS_REFUSED,
+]);
+const UNPROVEN_READ = {
+  code: 'waiting',
+  message: 'the platform may show the group as it was before the last write: it will be read again',
+};
 const NAME_IN_USE: Wait = {
   kind: 'wait',
   waitMs: undefined,
@@ -121,13 +146,16 @@ export function decide(facts: Facts): Decision {
     return state.hold?.decision.kind === 'waiting' ? dropHold('hold') : settle('excluded');
   const rest = decideRest(facts);
   if (rest !== undefined) return rest;
-  if (state.suspect !== undefined) return decideLook(facts) ?? clear(facts);
+  if (state.suspectedChange !== undefined) return decideLook(facts) ?? clear(facts);
   return decideWanted(facts, treatment);
 }
 
 /** Where each name is there once, a group waits until another gives its name up; meanwhile the rest is written. */
 function decideRejected(facts: Facts, { name }: Rejected): Decision {
-  const { state, listed } = facts;
+  const { state, listed, look } = facts;
+  // It is not known yet whether this was a conflict.
+  const unproven = look === undefined || look === 'gone' ? undefined : waitForProof(facts, look);
+  if (unproven !== undefined) return unproven;
   if (name === undefined) return failing(facts);
   if (listed === undefined || listed.ageMs > 0) return { kind: 'list', ageMs: 0 };
   if (!listed.groups.some((one) => one.id !== state.platformId && isWhole(one) && isSameName(one, name)))
@@ -154,35 +182,41 @@ const isSameName = (group: ObservedGroup, name: string) => foldName(group.name) 
  */
 function decideRest(facts: Facts): Decision | undefined {
   const { state, nowMs, wanted, views } = facts;
-  const { contest, suspect, hold, approval } = state;
-  if (contest === undefined || contest.count <= RESTORED_AT_ONCE || nowMs >= contest.sinceMs + HOUR_MS)
+  const { flapDamping, suspectedChange, hold, approval } = state;
+  if (
+    flapDamping === undefined ||
+    flapDamping.count <= RESTORED_AT_ONCE ||
+    nowMs >= flapDamping.sinceMs + HOUR_MS
+  )
     return undefined;
-  if (isAsked(suspect) || hold?.decision.kind === 'approved' || approval) return undefined;
+  if (isAsked(suspectedChange) || hold?.decision.kind === 'approved' || approval) return undefined;
   if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] };
-  if (newnessOf(state, wanted).newest > (contest.seen ?? STAMP_ZERO)) return undefined;
+  if (newnessOf(state, wanted).newest > (flapDamping.seen ?? STAMP_ZERO)) return undefined;
   const { users } = wanted.group ?? NO_USERS;
-  const hasLeaver = [...(views.base?.users ?? [])].some(([user, isOurs]) => isOurs && !users.has(user));
+  const current = views.base && withUnwanted(views.base, users);
+  const hasLeaver = [...(current?.users ?? [])].some(([user, isOurs]) => isOurs && !users.has(user));
   // Whom somebody else put in is no leaver, and whom the guard holds back leaves no sooner for another write.
   if (hasLeaver && hold === undefined && treatmentOf(facts).mode === 'sync') return undefined;
-  return { kind: 'wait', waitMs: contest.sinceMs + HOUR_MS - nowMs, why: CONTESTED };
+  return { kind: 'wait', waitMs: flapDamping.sinceMs + HOUR_MS - nowMs, why: CONTESTED };
 }
 
 /** A person who asks expects no version: they may know better than our view. */
-const isAsked = (suspect: Suspect | undefined): boolean => suspect?.version === null;
+const isAsked = (suspectedChange: SuspectedChange | undefined): boolean => suspectedChange?.version === null;
 
 /**
  * The restoration that follows, counted. One that has to rest remembers how new the directory's word is that was written
  * before: what is not written yet does not wait, nor does the one restoration of an hour.
  */
-function contestAfter({ state, nowMs, wanted, views }: Facts, shown: ObservedGroup): Contest | Question {
-  const { contest, suspect, lastWriteAtMs = 0 } = state;
-  const ageMs = nowMs - (contest?.sinceMs ?? 0);
-  if (contest === undefined || ageMs >= 2 * HOUR_MS || isAsked(suspect)) return { sinceMs: nowMs, count: 1 };
+function contestAfter({ state, nowMs, wanted, views }: Facts, shown: ObservedGroup): FlapDamping | Question {
+  const { flapDamping, suspectedChange, lastWriteAtMs = 0 } = state;
+  const ageMs = nowMs - (flapDamping?.sinceMs ?? 0);
+  if (flapDamping === undefined || ageMs >= 2 * HOUR_MS || isAsked(suspectedChange))
+    return { sinceMs: nowMs, count: 1 };
   const isSame = ageMs < HOUR_MS;
-  const isRested = !isSame && contest.count > RESTORED_AT_ONCE;
-  if (isRested && lastWriteAtMs < contest.sinceMs + HOUR_MS) return contest;
-  const count = isSame ? contest.count + 1 : isRested ? contest.count : 1;
-  const sinceMs = isSame ? contest.sinceMs : nowMs;
+  const isRested = !isSame && flapDamping.count > RESTORED_AT_ONCE;
+  if (isRested && lastWriteAtMs < flapDamping.sinceMs + HOUR_MS) return flapDamping;
+  const count = isSame ? flapDamping.count + 1 : isRested ? flapDamping.count : 1;
+  const sinceMs = isSame ? flapDamping.sinceMs : nowMs;
   if (count <= RESTORED_AT_ONCE) return { sinceMs, count };
   if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
   const { base } = views ?? {};
@@ -202,10 +236,12 @@ export const treatmentOf = ({ settings, state: { ref, registers } }: Facts): Gro
  *
  *     the platform shows            | create              | patch, put | delete
  *     ------------------------------|---------------------|------------|----------------------
+ *     the version from before       | –                   | drop       | see `decideDeletion`
  *     what the intent would make    | confirm             | confirm    | –
- *     a version from before         | –                   | drop       | see `decideDeletion`
+ *     perhaps what was earlier      | –                   | wait; drop what was refused | see `decideDeletion`
  *     something else                | –                   | absorb     | see `decideDeletion`
  *     nothing (404, not listed)     | drop after 3 misses | drop       | see `decideDeletion`
+ *     … and other groups not listed | wait                | –          | –
  */
 function decideIntent(facts: Facts, intent: Intent): Decision {
   const { look, rejected } = facts;
@@ -218,19 +254,15 @@ function decideIntent(facts: Facts, intent: Intent): Decision {
     owed: rejected === undefined ? intent.reserved : rejected.owed,
   };
   if (intent.action === 'create') {
-    if (look !== 'gone') return decideOutcome(facts, intent, look);
+    if (look !== 'gone') return decideOutcome(facts, look, dropped);
     const misses = (intent.misses ?? 0) + 1;
     const isGivenUp = misses >= CREATE_MISSES && facts.nowMs - intent.atMs >= facts.createSettleMs;
-    return isGivenUp ? dropped : { ...notShownYet(facts), noting: { ...intent, misses } };
+    const noting = { ...intent, misses };
+    return isGivenUp ? (decideUnlisted(facts, noting) ?? dropped) : { ...notShownYet(facts), noting };
   }
   if (intent.action === 'delete') return decideDeletion(facts, intent, dropped);
-  if (
-    look === 'gone' ||
-    look.version === intent.versionBefore ||
-    overtakenForMs(look, facts.state, facts.nowMs) > 0
-  )
-    return dropped;
-  return decideOutcome(facts, intent, look);
+  if (look === 'gone' || look.version === intent.versionBefore) return dropped;
+  return decideOutcome(facts, look, dropped);
 }
 
 const notShownYet = ({ createSettleMs }: Facts): Wait => ({
@@ -239,8 +271,13 @@ const notShownYet = ({ createSettleMs }: Facts): Wait => ({
   why: NOT_SHOWN_YET,
 });
 
-function decideOutcome(facts: Facts, intent: Intent, observed: ObservedGroup): Decision {
+function decideOutcome(
+  facts: Facts,
+  observed: ObservedGroup,
+  dropped: Extract<Decision, { kind: 'drop' }>,
+): Decision {
   const { views, rejected } = facts;
+  const { intent } = dropped;
   if (views === undefined) return { kind: 'read', what: ['views'] };
   const { base } = views;
   const prepared = asMade(views.prepared, observed, intent, base);
@@ -249,10 +286,13 @@ function decideOutcome(facts: Facts, intent: Intent, observed: ObservedGroup): D
     if (typeof isLost !== 'boolean') return isLost;
     if (!isLost) return { kind: 'confirm', intent, observed, view: viewOf(observed, base, prepared) };
   }
-  const past = rejected === undefined ? decidePast(facts, observed) : undefined;
-  if (past !== undefined) return past;
+  const unproven = waitForProof(facts, observed);
+  if (unproven !== undefined) return rejected === undefined ? unproven : dropped;
+  if (views.isUnreadable) return decideUnreadable(facts, observed);
   // What a refused write would have added is nobody's but theirs, where it is there all the same.
-  return decideForeign(facts, observed, rejected === undefined ? [base, prepared] : [base]);
+  const ours = rejected === undefined ? [base, prepared] : [base];
+  const lacking = rejected === undefined ? decideLacking(facts, observed, ours) : undefined;
+  return lacking ?? decideForeign(facts, observed, ours);
 }
 
 /** What the write would have made, with what the platform makes of a name that it sent, or adds to a new group. */
@@ -280,8 +320,10 @@ function asNamed(made: View, observed: ObservedGroup, before: View | undefined):
  *     ---------------------------------------------|-----------------------------
  *     our version, and we know what we left        | undefined: as we left it
  *     the same, but a 404 came before              | clear
- *     a version from before, within a minute       | wait
- *     another version, or our view is unreadable   | absorb
+ *     another version within 60 s of our write     | wait
+ *     our version, fewer users, within the 60 s    | wait
+ *     our version, fewer users, later              | absorb: users of ours are hidden, and sent again
+ *     another version or content, unreadable view  | absorb
  *     nothing (404)                                | see `decideMissing`
  */
 export function decideLook(facts: Facts): Decision | undefined {
@@ -289,17 +331,33 @@ export function decideLook(facts: Facts): Decision | undefined {
   if (state.platformId === undefined) return { kind: 'forget' };
   if (look === undefined) return LOOK;
   if (look === 'gone') return decideMissing(facts);
-  const past = decidePast(facts, look);
-  if (past !== undefined) return past;
+  const unproven = waitForProof(facts, look);
+  if (unproven !== undefined) return unproven;
   if (views === undefined) return { kind: 'read', what: ['views'] };
   if (views.base === undefined) return decideUnreadable(facts, look);
-  if (look.version !== state.version) return decideForeign(facts, look, [views.base]);
+  if (!isAsLeft(look, views.base, state.version))
+    return decideLacking(facts, look, [views.base]) ?? decideForeign(facts, look, [views.base]);
   return state.missedAtMs === undefined ? undefined : clear(facts);
 }
 
-function decidePast({ state, nowMs }: Facts, look: ObservedGroup): Wait | undefined {
-  const waitMs = pastForMs(look, state, nowMs);
-  return waitMs > 0 ? { kind: 'wait', waitMs, why: PAST } : undefined;
+function waitForProof(facts: Facts, look: ObservedGroup): Wait | undefined {
+  const waitMs = mayPrecedeWriteForMs(look, facts);
+  return waitMs > 0 ? { kind: 'wait', waitMs, why: UNPROVEN_READ } : undefined;
+}
+
+/** A read that lacks users soon after groupsync's own write may be older than that write, so it proves no removal. */
+function decideLacking(
+  { state, nowMs, createSettleMs }: Facts,
+  look: ObservedGroup,
+  views: readonly (View | undefined)[],
+): Wait | undefined {
+  const { intent, lastWriteAtMs = 0 } = state;
+  const provenAtMs = Math.max(lastWriteAtMs, intent?.atMs ?? 0) + Math.min(READS_BEHIND_MS, createSettleMs);
+  const waitMs = provenAtMs - nowMs;
+  if (waitMs <= 0) return undefined;
+  const ours = views.filter((view) => view !== undefined);
+  const isLacking = foreignDifferences(ours, look).some(({ kind }) => kind === 'members_removed');
+  return isLacking ? { kind: 'wait', waitMs, why: UNPROVEN_READ } : undefined;
 }
 
 /**
@@ -318,10 +376,11 @@ function decideUnreadable(facts: Facts, look: ObservedGroup): Decision {
 }
 
 /** Whoever asked has what rests written as well. */
-const clear = ({ look, nowMs, state: { contest, suspect } }: Facts): Decision => ({
+const clear = ({ look, nowMs, state: { flapDamping, suspectedChange } }: Facts): Decision => ({
   kind: 'clear',
   observed: look as ObservedGroup,
-  contest: contest !== undefined && isAsked(suspect) ? { sinceMs: nowMs, count: 0 } : undefined,
+  flapDamping:
+    flapDamping !== undefined && isAsked(suspectedChange) ? { sinceMs: nowMs, count: 0 } : undefined,
 });
 
 /**
@@ -336,23 +395,32 @@ export function decideForeign(
 ): Absorb | Question {
   if (facts.views === undefined) return { kind: 'read', what: ['views'] };
   const before = views.filter((view) => view !== undefined);
-  const { base, doubted, earlier: others = [] } = facts.views;
-  const late = [doubted, ...others].filter((view) => view !== undefined);
-  const ours = [...before, ...late.map((view) => asNamed(view, observed, base))];
+  const { base, uncertain: change } = facts.views;
+  const { intent, uncertain } = facts.state;
+  const late = uncertain && change && lateWrites(uncertain, change, observed, base);
+  const ours = late === undefined ? before : [...before, late.view];
   const isSpokeIdGone = isSpokeIdLost(observed, ours, facts.listed, ECHO_LISTING_AGES_MS);
   if (typeof isSpokeIdGone !== 'boolean') return isSpokeIdGone;
-  const differences = foreignDifferences(ours, observed, { isSpokeIdGone });
+  const known = ours.filter((view) => view !== late?.view);
+  const hidden = hiddenUsers(known, observed, facts.state);
+  const all =
+    hidden.length === 0
+      ? observed
+      : { ...observed, users: [...observed.users, ...hidden.map(([user]) => user)] };
+  const differences = foreignDifferences(known, all, { isSpokeIdGone, late });
   const { drift: policy } = treatmentOf(facts);
-  const shown = { ...viewOf(observed, ...ours), ...(isSpokeIdGone ? { spokeId: null } : {}) };
+  const shown = {
+    ...withHidden(viewOf(observed, ...ours), hidden),
+    ...(isSpokeIdGone ? { spokeId: null } : {}),
+  };
   const isRestored = differences.some((one) => endingOf(one, facts.state, facts.settings) === 'restore');
-  const contest = isRestored ? contestAfter(facts, observed) : undefined;
-  if (contest !== undefined && 'kind' in contest) return contest;
-  const { intent, doubt } = facts.state;
-  const explained = weightOf(foreignDifferences(before, observed, { isSpokeIdGone })) - weightOf(differences);
-  const landed = doubted && explained > 0 ? doubt?.intent : undefined;
+  const flapDamping = isRestored ? contestAfter(facts, observed) : undefined;
+  if (flapDamping !== undefined && 'kind' in flapDamping) return flapDamping;
+  const explained = weightOf(foreignDifferences(before, all, { isSpokeIdGone })) - weightOf(differences);
+  const landed = explained > 0 ? uncertain?.write : undefined;
   const absorb = (view: View): Absorb => ({
     kind: 'absorb',
-    ...{ observed, view, differences, intent, landed, contest },
+    ...{ observed, view, differences, intent, landed, flapDamping },
   });
   if (policy === 'restore' || differences.length === 0) return absorb(shown);
   if (facts.wanted === undefined) return { kind: 'read', what: ['wanted'] };
@@ -360,6 +428,18 @@ export function decideForeign(
   if (earlier !== undefined && 'kind' in earlier) return earlier;
   const seen = newnessOf(facts.state, facts.wanted).newest;
   return absorb({ ...shown, waiver: waive({ policy, seen, differences, earlier }) });
+}
+
+/** Users who were in the group after our last write, and who are missing from a read of the same version. */
+function hiddenUsers(
+  [first, ...others]: readonly View[],
+  { version, users }: ObservedGroup,
+  state: GroupState,
+): readonly (readonly [PlatformUserId, boolean])[] {
+  if (first === undefined || version !== state.version) return [];
+  const there = new Set(users);
+  const isInAll = (user: PlatformUserId) => others.every((view) => view.users.has(user));
+  return [...first.users].filter(([user]) => !there.has(user) && isInAll(user));
 }
 
 const weightOf = (differences: readonly Difference[]): number =>
@@ -410,11 +490,11 @@ function decideMissing(facts: Facts): Decision {
 /** Deleted, or deleted and made again: another group that carries our spokeId is what it became. */
 function decideUnlinking(facts: Facts, id: PlatformGroupId): Decision {
   const { state, wanted, listed } = facts;
-  const landed = deletionInDoubt(state);
+  const landed = uncertainDeletion(state);
   const ours: Decision = { kind: 'unlink', id, difference: undefined, waiver: undefined, landed };
   // If the directory has deleted the group too, or our own DELETE took effect late, no other client changed anything.
   if (hasDeparted(state.registers) || landed !== undefined) return ours;
-  const again = listed?.groups.find((group) => group.spokeId === state.ref.group && group.id !== id);
+  const [again] = carrying(listed?.groups.filter((group) => group.id !== id) ?? [], state.ref.group);
   const difference: Difference =
     again === undefined
       ? { kind: 'deleted', before: id, after: null }
@@ -425,10 +505,6 @@ function decideUnlinking(facts: Facts, id: PlatformGroupId): Decision {
   return { kind: 'unlink', id, difference, waiver: { policy, seen: newnessOf(state, wanted).newest } };
 }
 
-/** Sent for the very group that is linked: it carries no version, so it may land whatever was written since. */
-export const deletionInDoubt = ({ doubt, platformId }: GroupState): Intent | undefined =>
-  doubt?.intent.action === 'delete' && doubt.intent.platformId === platformId ? doubt.intent : undefined;
-
 function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
   const { state, settings, wanted, views } = facts;
   if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] };
@@ -437,7 +513,7 @@ function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
   if (views.isUnreadable) return decideLook(facts) ?? clear(facts);
   if (treatment.drift !== 'restore' && isLeftDeleted(facts, wanted))
     return decideAdoption(facts, listedAgain(state)) ?? settleUnheld(facts, 'in_sync');
-  const current = views.base;
+  const current = views.base && withUnwanted(views.base, sentAnew(facts, wanted));
   const waiver =
     treatment.drift === 'restore' || current === undefined ? undefined : stillWaived(facts, wanted, current);
   if (waiver !== undefined && 'kind' in waiver) return waiver;
@@ -451,7 +527,6 @@ function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
     whyNot: wanted.whyNot,
     waiver,
     barred: facts.barred,
-    leftOut: facts.leftOut,
     fixed: leftFields(facts, wanted.group),
   };
   const known = { ...facts, wanted };
@@ -461,6 +536,16 @@ function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
   const others = new Set([...(input.fixed ?? [])].filter((field) => field !== due));
   return decidePlan({ ...input, fixed: others }, known, treatment);
 }
+
+/**
+ * Wanted users who, where a read did not show them, are additions. In a search for refused users only those whom a try
+ * leaves out: all others are sent with each try, because they may be in the group.
+ */
+const sentAnew = (
+  { isNarrowed, barred = new Set() }: Facts,
+  { group }: Wanted,
+): WantedGroup['users'] | undefined =>
+  isNarrowed && group ? new Map([...group.users].filter(([user]) => barred.has(user))) : group?.users;
 
 /** Fields of an existing group that this attempt does not write. */
 function leftFields(facts: Facts, wanted: WantedGroup | undefined): ReadonlySet<GroupField> {
@@ -482,8 +567,7 @@ function decidePlan(input: Drafting, facts: Known, treatment: GroupTreatment): D
   const seen = needsFreshLook(unguarded, facts) ? decideLook(facts) : undefined;
   if (seen !== undefined) return seen;
   const guarded = guard(unguarded, facts);
-  // Nobody is asked about a removal that only tries whom the platform refuses.
-  if ('kind' in guarded) return guarded.kind === 'hold' && facts.leftOut !== undefined ? TRIED : guarded;
+  if ('kind' in guarded) return guarded;
   const plan = draftRested({ ...input, held: guarded.held }, facts.wanted);
   if (plan.action === 'create' && plan.after !== undefined)
     return decideNew(plan, plan.after, guarded, facts);
@@ -495,10 +579,10 @@ function decidePlan(input: Drafting, facts: Known, treatment: GroupTreatment): D
   const as = guarded.held.size > 0 ? 'held' : SETTLED[facts.wanted.state];
   const counts = countsOf(facts.wanted, plan.after);
   // A group that is only watched has no plan, so it shows no difference.
-  if (treatment.mode === 'report') return settleUndoubted(settle(as, { counts, ending: 'report' }), facts);
+  if (treatment.mode === 'report') return settleOnceCertain(settle(as, { counts, ending: 'report' }), facts);
   const failing = fieldFailure(left, facts.state);
-  if (failing === undefined) return settleUndoubted(settle(as, { counts }), facts);
-  return settleUndoubted({ ...settle(as, { counts, ending: 'open' }), failing }, facts);
+  if (failing === undefined) return settleOnceCertain(settle(as, { counts }), facts);
+  return settleOnceCertain({ ...settle(as, { counts, ending: 'open' }), failing }, facts);
 }
 
 /** Why a group is not done although it needs no write now. */
@@ -516,13 +600,13 @@ function whyUnwritten(
   return isTriedLater || isAnybodyBarred(facts, facts.wanted) ? TRIED : undefined;
 }
 
-/** A group whose earlier write may land yet stays dirty until it cannot any more, and is looked at once more then. */
-function settleUndoubted(settled: Decision, facts: Facts): Decision {
+/** A group with uncertain writes stays scheduled until their deadline, and is then fetched once more. */
+function settleOnceCertain(settled: Decision, facts: Facts): Decision {
   const { state, nowMs } = facts;
-  const { doubt, platformId } = state;
-  const isMoot = doubt?.intent.action === 'delete' && deletionInDoubt(state) === undefined;
-  if (doubt === undefined || isMoot) return settled;
-  if (nowMs < doubt.untilMs) return { ...settled, againAtMs: doubt.untilMs } as Decision;
+  const { uncertain, platformId } = state;
+  const mayTakeEffect = uncertain?.write !== undefined || uncertainDeletion(state) !== undefined;
+  if (uncertain === undefined || !mayTakeEffect) return settled;
+  if (nowMs < uncertain.untilMs) return { ...settled, againAtMs: uncertain.untilMs } as Decision;
   return (platformId === undefined ? undefined : decideLook(facts)) ?? settled;
 }
 
@@ -533,9 +617,11 @@ const isNameTaken = ({ rejected, views }: Facts): boolean =>
 /** A group that is to be made may be there already. */
 function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Decision {
   const { listed, settings, state } = facts;
-  const { former } = state;
-  if (listed === undefined || listed.ageMs > LISTING_AGE_MS) return { kind: 'list', ageMs: LISTING_AGE_MS };
-  const { candidates, known } = alreadyThere(after, listed.groups, settings.adoptExisting);
+  const { previousLink } = state;
+  // A list from before our last write may lack a platform group that this directory group has released since.
+  const ageMs = Math.min(LISTING_AGE_MS, Math.max(0, facts.nowMs - (state.lastWriteAtMs ?? 0)));
+  if (listed === undefined || listed.ageMs > ageMs) return { kind: 'list', ageMs };
+  const { candidates, known, ...odd } = alreadyThere(after, listed.groups, settings.adoptExisting);
   const late = lateCreation(facts, listed.groups);
   const found = [...previousGroup(state), ...(late === undefined ? candidates : [late])];
   const adopted = decideAdoption(facts, found);
@@ -545,19 +631,32 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
   const absence = isUnproven ? decideAbsence(facts, undefined) : 'gone';
   if (absence !== 'gone') return absence;
   // A wrong route lists no group: what this one had before is there all the same, and not what is made now.
-  return { kind: 'write', plan, known: former ? [...known, former.platformId] : known, ...guarded };
+  return {
+    kind: 'write',
+    plan,
+    known: previousLink ? [...known, previousLink.platformId] : known,
+    ...odd,
+    ...guarded,
+  };
 }
 
 /** What an earlier creation of ours made after all, though it was looked for in vain. */
-function lateCreation({ state: { doubt }, nowMs, views }: Facts, listed: readonly ListedGroup[]) {
-  if (doubt?.intent.action !== 'create' || nowMs >= doubt.untilMs) return undefined;
-  return listed.find((group) => isWhole(group) && isOurCreation(group, doubt.intent, views?.doubted));
+function lateCreation({ state: { uncertain }, nowMs, views }: Facts, listed: readonly ListedGroup[]) {
+  const { write, untilMs = 0 } = uncertain ?? {};
+  if (write?.action !== 'create' || nowMs >= untilMs) return undefined;
+  const made = listed.filter((group) => isWhole(group) && isOurCreation(group, write, views?.created));
+  return made.find(({ spokeId }) => spokeId === write.spokeId) ?? made[0];
 }
 
-/** What is in step needs no further look at the platform; a write that could undo what nobody here has seen does. */
-const needsFreshLook = ({ action }: Plan, { settings, patchHonoursVersion }: Facts): boolean =>
+/**
+ * A group in sync needs no further fetch. A write that could undo an unseen change does. So does a write that leaves
+ * out wanted users because a read did not show them and a policy accepted that.
+ */
+const needsFreshLook = ({ action, after }: Plan, { settings, patchHonoursVersion }: Facts): boolean =>
   action === 'delete' ||
-  ((settings.membership === 'additive' || patchHonoursVersion === false) &&
+  ((settings.membership === 'additive' ||
+    patchHonoursVersion === false ||
+    (after?.waiver?.absent.size ?? 0) > 0) &&
     (action === 'patch' || action === 'put'));
 
 /** Somebody is still to be tried: the group is not what is wanted. */
@@ -566,11 +665,11 @@ const isAnybodyBarred = ({ barred = new Set(), views }: Facts, { group }: Wanted
 
 /** Somebody deleted the platform's group, the policy let that stand, and the directory has not spoken since. */
 function isLeftDeleted({ state }: Facts, wanted: Wanted): boolean {
-  const { deletionWaiver, registers } = state;
-  if (deletionWaiver === undefined || wanted.state !== 'present') return false;
+  const { acceptedDeletion, registers } = state;
+  if (acceptedDeletion === undefined || wanted.state !== 'present') return false;
   if (state.platformId !== undefined) return false;
-  const word = deletionWaiver.policy === 'adopt' ? registers.upserted : newnessOf(state, wanted).newest;
-  return word <= deletionWaiver.seen;
+  const word = acceptedDeletion.policy === 'adopt' ? registers.upserted : newnessOf(state, wanted).newest;
+  return word <= acceptedDeletion.seen;
 }
 
 /** Of a platform group that is let go of nothing is held any more. */
@@ -626,7 +725,7 @@ interface GuardContext {
 
 /** Judges the removals that no approval next to the hold permits. */
 function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decision {
-  const { state, settings, held: read, views, nowMs, reservation } = facts;
+  const { state, settings, held: read, views, wanted, nowMs, reservation } = facts;
   const limits = settings.guard;
   const others = plan.removals.filter((user) => !permitted.includes(user));
   const current =
@@ -635,7 +734,7 @@ function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decisi
     holdWithSay(state.hold, read, { plan: { ...plan, removals: others }, limits, nowMs });
   if (state.hold !== undefined && current === undefined) return dropHold('hold');
   const verdict = judgeByHold(others, current, nowMs);
-  const size = views?.base?.users.size ?? 0;
+  const size = views?.base === undefined ? 0 : withUnwanted(views.base, wanted?.group?.users).users.size;
   const holdAll = (users: readonly PlatformUserId[], rule: Hold['rule'], share?: number): Decision => ({
     kind: 'hold',
     users,
@@ -652,7 +751,7 @@ function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decisi
   const held = new Set(verdict.held);
   if (verdict.unjudged.length === 0 || limits === null) return { held, consumes, isReserved: false };
   // Either the earlier write happens yet or this one does, so the larger of the two is what is at stake.
-  const replaces = state.unsettledRemovals;
+  const replaces = state.uncertain?.removals;
   const atStake = Math.max(verdict.unjudged.length, replaces?.removals ?? 0);
   if (reservation?.removals !== atStake) return { kind: 'reserve', removals: atStake, size, replaces };
   const { recent } = reservation;
@@ -664,9 +763,11 @@ function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decisi
 }
 
 /** Nobody is to go. A platform group that answers 404 may be there again, and with it whoever was held in it. */
-function isHoldOver({ state: { hold, approval, platformId, former }, nowMs }: Facts): boolean {
+function isHoldOver({ state: { hold, approval, platformId, previousLink }, nowMs }: Facts): boolean {
   const held = hold ?? approval;
-  return held !== undefined && (platformId !== undefined || former?.isGone !== true || isOver(held, nowMs));
+  return (
+    held !== undefined && (platformId !== undefined || previousLink?.isGone !== true || isOver(held, nowMs))
+  );
 }
 
 /**

@@ -2,8 +2,8 @@ import type { DriftPolicy } from '../contract/settings.ts';
 import type { Difference } from '../domain/drift.ts';
 import type { GroupField } from '../domain/group-fields.ts';
 import type {
-  Contest,
-  DeletionWaiver,
+  FlapDamping,
+  AcceptedDeletion,
   GroupError,
   GuardRecord,
   Intent,
@@ -17,10 +17,13 @@ import type { Plan } from './plan.ts';
 
 /** Data that must be read before anything can be decided. */
 export type Question =
-  /** The directory group with its people, the stored views, members that the directory removed, and owners of the listed groups. */
+  /**
+   * The directory group with its people, the stored views, members that the directory removed, owners of the listed
+   * groups, and groups that the list lacks.
+   */
   | {
       readonly kind: 'read';
-      readonly what: readonly ('wanted' | 'views' | 'held' | 'departed' | 'managed')[];
+      readonly what: readonly ('wanted' | 'views' | 'held' | 'departed' | 'managed' | 'unlisted')[];
     }
   /** The platform's group itself. If the outcome of a creation is unknown: every group that it may have made. */
   | { readonly kind: 'look' }
@@ -67,7 +70,11 @@ export type Decision =
   /** Another client changed the group: the change is reported first, then stored as the group's view. */
   | Absorb
   /** The group is as our last write left it, so the suspected external change did not happen. */
-  | { readonly kind: 'clear'; readonly observed: ObservedGroup; readonly contest: Contest | undefined }
+  | {
+      readonly kind: 'clear';
+      readonly observed: ObservedGroup;
+      readonly flapDamping: FlapDamping | undefined;
+    }
   /** There is no platform group to read, so the suspected external change is dropped. */
   | { readonly kind: 'forget' }
   /** The first 404 for the group. */
@@ -77,7 +84,7 @@ export type Decision =
       readonly kind: 'unlink';
       readonly id: PlatformGroupId;
       readonly difference: Difference | undefined;
-      readonly waiver: DeletionWaiver | undefined;
+      readonly waiver: AcceptedDeletion | undefined;
       /** Our own deletion that earlier reads did not show, and that has happened since. */
       readonly landed?: Intent | undefined;
     }
@@ -135,7 +142,7 @@ export interface Absorb {
   /** Our own earlier write that earlier reads did not show, and that has happened since. */
   readonly landed: Intent | undefined;
   /** How often this happens. */
-  readonly contest: Contest | undefined;
+  readonly flapDamping: FlapDamping | undefined;
 }
 
 export interface Write {
@@ -149,6 +156,8 @@ export interface Write {
   readonly isReserved: boolean;
   /** Groups that existed before a creation, so none of them is the created one. */
   readonly known: readonly PlatformGroupId[];
+  /** As of `Intent`. */
+  readonly oddBefore?: number;
   /** Fields that keep an unwanted value: the group is not done after this write. */
   readonly left?: readonly GroupField[];
 }

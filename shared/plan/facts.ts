@@ -1,9 +1,9 @@
 import type { ConnectionSettings } from '../contract/settings.ts';
 import type { GroupField } from '../domain/group-fields.ts';
 import type { GroupState, GuardRecord, PendingMark, StoredMember } from '../domain/group-state.ts';
-import type { GroupRef, MemberId, PlatformUserId } from '../domain/ids.ts';
+import type { GroupRef, MemberId, PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
-import type { ListedGroup, ObservedGroup, View } from '../domain/view.ts';
+import type { ListedGroup, ObservedGroup, UserChange, View } from '../domain/view.ts';
 import type { WantedGroup } from './draft.ts';
 import type { RecentRemovals } from './guard.ts';
 
@@ -43,12 +43,12 @@ export interface Views {
   /** As last written or read; undefined where there is no link, or the stored view cannot be read. */
   readonly base: View | undefined;
   readonly isUnreadable: boolean;
-  /** What the open intent would make. */
+  /** The intended result of the open intent: the base with its change. */
   readonly prepared: View | undefined;
-  /** What an earlier write would have made that may land yet. */
-  readonly doubted: View | undefined;
-  /** … and what others before it would have made. */
-  readonly earlier?: readonly (View | undefined)[];
+  /** Users that uncertain writes may change; undefined: there are no such writes, or the set cannot be read. */
+  readonly uncertain: UserChange | undefined;
+  /** The intended result of an uncertain creation. */
+  readonly created: View | undefined;
 }
 
 /** The removals that the group's hold is about. */
@@ -71,6 +71,14 @@ export interface Reservation extends GuardRecord {
   readonly recent: RecentRemovals & { readonly underWay: number };
 }
 
+/** The managed groups of the connection, and groups known from before a creation. */
+export interface UnlistedGroups {
+  /** A group that the platform shows by its id, but not in the list. */
+  readonly existing: PlatformGroupId | undefined;
+  /** The connection manages groups, and the list shows none of them. */
+  readonly hidesAllManaged: boolean;
+}
+
 /** The platform's groups. */
 export interface Listing {
   readonly groups: readonly ListedGroup[];
@@ -78,6 +86,8 @@ export interface Listing {
   readonly ageMs: number;
   /** Whether the list shows a platform group that another directory group of the company owns; undefined: not read yet. */
   readonly showsManaged?: boolean | undefined;
+  /** Groups that existed before and that the list lacks; undefined: not compared yet. */
+  readonly unlisted?: UnlistedGroups | undefined;
 }
 
 export interface Rejected {
@@ -109,8 +119,6 @@ export interface Facts {
   readonly reservation?: Reservation | undefined;
   /** Additions that are left out of this round's write, since the platform refused one that had them. */
   readonly barred?: ReadonlySet<PlatformUserId> | undefined;
-  /** Of these, who are in the group already and are left out to see whether the platform takes the write then. */
-  readonly leftOut?: readonly PlatformUserId[] | undefined;
   /** Fields that this attempt does not write, because the platform refused a write with them. */
   readonly withheld?: ReadonlySet<GroupField> | undefined;
   /** A write was refused in this attempt: from then on only the changes are sent, never the whole group. */

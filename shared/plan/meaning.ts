@@ -49,8 +49,6 @@ type Next =
   | 'odd';
 
 const WRITES: ReadonlySet<Call> = new Set(['create', 'change', 'delete']);
-/** Statuses that say nothing of what was sent. */
-const NOT_NOW: ReadonlySet<number> = new Set([405, 408, 423, 425, 451]);
 
 const WAIT: Meaning = { happened: 'no', whose: 'probe', next: 'wait' };
 const UNSURE: Meaning = { happened: 'unknown', whose: 'probe', next: 'settle' };
@@ -67,7 +65,6 @@ const of = (next: Next): Meaning => ({ happened: 'no', whose: 'group', next });
  *     2xx that is not as specified       | settle ?     | settle ?     | settle ?     | odd    | odd    | odd
  *     401, 402, 403                      | gate         | gate         | gate         | gate   | gate   | gate
  *     404, 410                           | gate         | gone *       | gone *       | gone * | gate   | refuse *
- *     405, 423, 425, 451                 | wait         | wait         | wait         | wait   | wait   | wait
  *     any other 4xx                      | refuse *     | compare *    | refuse *     | refuse *        | refuse *
  *     429                                | gate !       | gate !       | gate !       | gate ! | gate ! | gate !
  *
@@ -92,7 +89,7 @@ export function meaningOf({ kind, status = 0 }: Failed, call: Call = 'other'): M
     case 'rejected':
       // A redirect may be what follows a write.
       if (isWithin(status, 300) || status === 421) return unsure;
-      return NOT_NOW.has(status) ? WAIT : of(call === 'change' ? 'compare' : 'refuse');
+      return of(call === 'change' ? 'compare' : 'refuse');
   }
 }
 

@@ -25,14 +25,14 @@ export const EARLIER_WRITE = { code: 'earlier_write', reason: 'outcome of an ear
  * If apply is due to read the group, or reads it at this moment, it waits until now.
  */
 export function waitingOf(state: GroupState, nowMs: number): Waiting | undefined {
-  const { dirtySinceMs, paused, wakeAtMs = 0, lastError, intent, doubt } = state;
+  const { dirtySinceMs, paused, wakeAtMs = 0, lastError, intent, uncertain } = state;
   if (dirtySinceMs === undefined || paused) return undefined;
   const untilMs = Math.max(wakeAtMs, nowMs);
   if (lastError !== undefined && intent === undefined)
     return { untilMs, code: lastError.code, reason: lastError.message };
   if (lastError !== undefined)
     return { ...EARLIER_WRITE, untilMs, reason: `${EARLIER_WRITE.reason}; last error: ${lastError.message}` };
-  return doubt === undefined ? undefined : { ...EARLIER_WRITE, untilMs };
+  return uncertain === undefined ? undefined : { ...EARLIER_WRITE, untilMs };
 }
 
 export const reportWaiting = (waiting: Waiting | undefined): WaitingReport | null =>

@@ -44,6 +44,7 @@ export function reportApply(report: ApplyReport, { logger, metrics }: Telling): 
   if (outcome === 'postponed') metrics.emit('ApplyFailures', 1, 'retry');
   if (outcome === 'failed') metrics.emit('ApplyFailures', 1, 'failed');
   if (report.unlinkingHeld === true) metrics.emit('SweepHalted', 1);
+  if (report.keepAccess !== undefined) metrics.emit('AccessKept', report.keepAccess, ref.connection);
   const level = cause === undefined ? 'info' : 'warn';
   logger[level]('applied', {
     connection: ref.connection,

@@ -1,11 +1,15 @@
 import pMap from 'p-map';
 import * as z from 'zod';
+import { fieldName, matchForm } from '../contract/match-rule.ts';
+import { matchRules } from '../contract/settings.ts';
 import { groupFloor, memberCounts, NO_GROUP } from '../domain/group.ts';
 import { type ConnectionName, connectionName, type GroupRef, memberId } from '../domain/ids.ts';
 import { laterStamp, stampTimeMs } from '../domain/stamp.ts';
 import type { UserState } from '../sync/ports/desired.ts';
 import type { Erased, Eraser } from '../sync/ports/eraser.ts';
 import { ERASING, journalOf } from '../sync/ports/logs.ts';
+import type { Person } from '../sync/ports/people.ts';
+import { createConnectionStore } from './connection-store.ts';
 import { TOMBSTONE_LIFE_MS } from './desired-store.ts';
 import { parseGroup, parseMember } from './group-item.ts';
 import {
@@ -52,13 +56,33 @@ export function createEraser(table: Table): Eraser {
 
   const users = createUserStore(table);
   const people = createPeopleStore(table);
+  const connections = createConnectionStore(table, { clock: () => 0, rememberMs: 0 });
 
-  /** No identity provider has them, and all groups have ended for them long ago. */
+  /**
+   * Whether the member is bound or would be matched to an employee who may be a member. Such a person may join a group
+   * again through an event with the id only.
+   */
+  const isEmployed = async (connection: ConnectionName, user: UserState): Promise<boolean> => {
+    const settings = (await connections.current(connection).catch(() => undefined))?.settings;
+    const mayBeMember = ({ state }: Person) =>
+      state === 'ACTIVE' || settings?.includeStates.some((one) => one === state) === true;
+    if (user.role !== undefined) return (await people.rolesOf(connection, user)).some(mayBeMember);
+    for (const { memberAttribute, employeeField } of settings === undefined ? [] : matchRules(settings)) {
+      const field = fieldName(employeeField);
+      const value = memberAttribute === 'id' ? user.member : user.attributes.get(memberAttribute)?.value;
+      const found = value ? await people.holding(connection, field, matchForm(field, value)) : [];
+      if (found.some(mayBeMember)) return true;
+    }
+    return false;
+  };
+
+  /** No identity provider lists the member, no employee matches, and all memberships ended long ago. */
   const hasLeft = async (connection: ConnectionName, user: UserState, overMs: number) => {
     // Something is known of them, and nothing was said after that time.
     const said = [...user.attributes.values()].filter(({ value }) => value !== '');
     if (said.length === 0 || said.some(({ stamp }) => stampTimeMs(stamp) >= overMs)) return false;
     if ((await table.get(resourceKey(connection, 'User', user.member))) !== undefined) return false;
+    if (await isEmployed(connection, user)) return false;
     for await (const groups of users.groupsOf(connection, user.member)) {
       const refs = groups.map((group) => ({ connection, group }));
       if (await belongs(user, refs, { table, overMs })) return false;

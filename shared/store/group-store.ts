@@ -1,6 +1,6 @@
-import { behindMs, type GroupState, type LinkedGroup } from '../domain/group-state.ts';
+import type { GroupState, LinkedGroup } from '../domain/group-state.ts';
 import { usedUp } from '../domain/hold.ts';
-import type { GroupRef, VersionToken } from '../domain/ids.ts';
+import type { GroupRef } from '../domain/ids.ts';
 import type { Flip, FoundForeign, GroupStore, HeldRemovals, HeldSets } from '../sync/ports/groups.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { findChunks, readChunks, writeChunks } from './chunks.ts';
@@ -33,7 +33,7 @@ import {
   placed,
   shardOf,
 } from './keys.ts';
-import type { Change, Condition, Table } from './table.ts';
+import type { Change, Condition, Item, Table } from './table.ts';
 import { all, any, equal, exists, itemsOf, missing } from './table.ts';
 import { createViewStore, decodeUser } from './view-store.ts';
 
@@ -43,34 +43,27 @@ const LINK = ['platformId', 'version', 'view', 'viewId', 'createdAt', 'takeOver'
 
 const PENDING = ['pendingCause', 'pendingSince', 'pendingRevision', 'pendingUnshown', 'gpk', 'gsk'] as const;
 
-const linkAttributes = ({ id, version, view, overtaken }: LinkedGroup) => ({
+const linkAttributes = ({ id, version, view }: LinkedGroup) => ({
   platformId: id,
   version,
   view: { ...view },
   viewId: view.id,
-  ...(overtaken && { overtaken: plain(overtaken) }),
-});
-
-const doubtAttributes = ({ doubt, doubts }: Pick<Flip, 'doubt' | 'doubts'>) => ({
-  ...(doubt && { doubt: { ...doubt, intent: plain(doubt.intent) } }),
-  ...(doubts && { doubts: doubts.map((view) => ({ ...view })) }),
 });
 
 /** What a flip leaves nothing of, clean or not. */
 const removedBy = (
   seen: GroupState,
-  { driftClosed, platform, consumedHold, settled, doubt, doubts, doubtEnded, hasRemoved, found }: Flip,
+  { driftClosed, platform, consumedHold, settled, isCertain, hasRemoved, found }: Flip,
 ): readonly string[] => [
   'intent',
   'intentId',
-  'deletionWaiver',
+  'acceptedDeletion',
   MISSED,
   ...(settled === undefined ? ['settled'] : []),
   ...(driftClosed === true ? ['openDrift'] : []),
-  ...(doubt !== undefined && doubts === undefined ? ['doubts'] : []),
-  ...(doubtEnded === true ? ['doubt', 'doubts'] : []),
+  ...(isCertain === true ? ['uncertain'] : []),
   ...(hasRemoved === true ? ['reportedFailure'] : []),
-  ...(platform === undefined ? LINK : ['takeOver', 'former']),
+  ...(platform === undefined ? LINK : ['takeOver', 'previousLink']),
   ...usedUp(seen, consumedHold),
   ...refusalExplainedBy(found),
 ];
@@ -78,9 +71,12 @@ const removedBy = (
 const refusalExplainedBy = ({ explainsRefusal = false }: FoundForeign = {}) =>
   explainsRefusal ? ['lastError'] : [];
 
-/** Under another version an earlier write has landed, or cannot any more: its removals stay in the guard's book as they are. */
-const landedBy = ({ version }: GroupState, shown: VersionToken) =>
-  version === shown ? [] : ['unsettledRemovals'];
+/** The guard record of the new write replaces the guard record of uncertain writes. */
+const withoutRemovals = ({ uncertain }: GroupState) => {
+  if (uncertain?.removals === undefined) return {};
+  const { removals: _, ...others } = uncertain;
+  return { uncertain: plain(others) };
+};
 
 export function createGroupStore(table: Table, inlineViewBytes?: number): GroupStore {
   const views = createViewStore(table, inlineViewBytes);
@@ -103,6 +99,13 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
     hold: await recorded(ref, hold),
     ...(approval && { approval: await recorded(ref, approval) }),
   });
+
+  /** Deletes the sets that a commit leaves unused: the previous view, and the change of the intent. */
+  async function discardOld({ seen: { ref, view, intent }, platform }: Flip, item: Item) {
+    if (platform === undefined || platform.view.id !== view?.id) await views.discard(ref, view, item);
+    const { change: sent } = intent ?? {};
+    if (sent?.head && sent.id !== platform?.view.id) await views.discard(ref, sent, item);
+  }
 
   return {
     async read(ref) {
@@ -141,14 +144,16 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
     readView: views.read,
     prepareView: views.write,
+    readChange: views.readChange,
+    prepareChange: views.writeChange,
 
     openIntent: (seen, intent) =>
       update(
         seen.ref,
         {
-          set: { intent: plain(intent), intentId: intent.id },
+          set: { intent: plain(intent), intentId: intent.id, ...withoutRemovals(seen) },
           // Beside an intent the item is at its largest.
-          remove: ['unsettledRemovals', ...TOLD, ...(behindMs(seen, intent.atMs) > 0 ? [] : ['overtaken'])],
+          remove: TOLD,
         },
         unsettledSince(seen),
       ),
@@ -172,35 +177,26 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
     noteMiss: (ref, intent) => update(ref, { set: { intent: plain(intent) } }, intentIs(intent.id)),
 
-    async dropIntent(ref, intent, { owed, doubted = intent, doubtUntilMs, doubts, audited }) {
-      const doubt = doubtUntilMs === undefined ? undefined : { intent: doubted, untilMs: doubtUntilMs };
-      const set = plain({
-        unsettledRemovals: owed,
-        ...doubtAttributes({ doubt, doubts }),
-        lastAudit: audited,
-      });
-      // What was in doubt before is among these, or cannot land any more.
-      const remove = ['intent', 'intentId', ...(doubt && !doubts ? ['doubts'] : [])];
-      const dropped = await change(ref, { set, remove }, intentIs(intent.id));
-      if (dropped.written && doubtUntilMs === undefined) await views.discard(ref, intent.view, dropped.item);
+    async dropIntent(ref, intent, { uncertain, isRefused, audited }) {
+      const set = plain({ uncertain: uncertain && plain(uncertain), lastAudit: audited });
+      const dropped = await change(ref, { set, remove: ['intent', 'intentId'] }, intentIs(intent.id));
+      if (dropped.written && isRefused) await views.discard(ref, intent.change, dropped.item);
       return dropped.written;
     },
 
     async flip(ref, flip) {
       const { seen, platform } = flip;
-      const isSame = platform !== undefined && platform.view.id === seen.view?.id;
       const { platformId, view } = seen;
-      const former = platformId && view && { platformId, view: { ...view }, isGone: true };
+      const previousLink = platformId && view && { platformId, view: { ...view }, isGone: true };
       const written: Change = {
         set: {
-          ...(platform === undefined ? former && { former } : linkAttributes(platform)),
+          ...(platform === undefined ? previousLink && { previousLink } : linkAttributes(platform)),
           ...(flip.createdAtMs === undefined ? {} : { createdAt: flip.createdAtMs }),
           ...foundBeside(seen, flip.found),
           ...(flip.settled === undefined ? {} : { settled: flip.settled }),
           counts: { ...flip.counts },
-          lastWriteAt: flip.nowMs,
+          ...(flip.writtenAtMs === undefined ? {} : { lastWriteAt: flip.writtenAtMs }),
           ...(flip.calledMs && { calledMs: flip.calledMs }),
-          ...doubtAttributes(flip),
         },
         remove: removedBy(seen, flip),
       };
@@ -215,33 +211,30 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       const dirty = { ...written, set: { ...written.set, ...promise(ref, flip.wakeAtMs) } };
       const flipped = clean ? ended : await change(ref, dirty, intentIs(flip.intent));
       if (!flipped.written) return undefined;
-      if (!isSame) await views.discard(ref, seen.view, flipped.item);
+      await discardOld(flip, flipped.item);
       return { clean };
     },
 
     async absorb(seen, platform, found) {
       const isNews = platform?.view.id !== seen.view?.id;
-      const answered = seen.suspect === undefined ? [] : ['suspect', 'suspectAt'];
+      const answered = seen.suspectedChange === undefined ? [] : ['suspectedChange', 'suspectedChangeAt'];
       const foundNow = foundBeside(seen, found);
       const { platformId, view } = seen;
       const { isGone = false } = found ?? {};
-      const former = platformId && view && { platformId, view: { ...view }, isGone };
+      const previousLink = platformId && view && { platformId, view: { ...view }, isGone };
       const how: Change =
         platform === undefined
           ? {
-              set: { ...foundNow, ...(platformId && { leaving: platformId }), ...(former && { former }) },
+              set: {
+                ...foundNow,
+                ...(platformId && { releasedPlatformId: platformId }),
+                ...(previousLink && { previousLink }),
+              },
               remove: [...LINK, MISSED, ...answered],
             }
           : {
               set: { ...linkAttributes(platform), ...(isNews ? { takeOver: true } : {}), ...foundNow },
-              remove: [
-                MISSED,
-                'former',
-                'deletionWaiver',
-                ...answered,
-                ...landedBy(seen, platform.version),
-                ...refusalExplainedBy(found),
-              ],
+              remove: [MISSED, 'previousLink', 'acceptedDeletion', ...answered, ...refusalExplainedBy(found)],
             };
       const absorbed = await change(seen.ref, how, all(unsettledSince(seen), suspectIsAs(seen)));
       if (absorbed.written && isNews && platform !== undefined)
@@ -250,20 +243,20 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
     },
 
     noteListed: (seen, dirty) => {
-      const { former } = seen;
-      if (former === undefined) return Promise.resolve(false);
-      const listed = { ...former, view: plain(former.view), isListed: true };
-      const isAsSeen = all(equal('former.platformId', former.platformId), missing('platformId'));
-      return update(seen.ref, dirtying(seen.ref, dirty, { set: { former: listed } }), isAsSeen);
+      const { previousLink } = seen;
+      if (previousLink === undefined) return Promise.resolve(false);
+      const listed = { ...previousLink, view: plain(previousLink.view), isListed: true };
+      const isAsSeen = all(equal('previousLink.platformId', previousLink.platformId), missing('platformId'));
+      return update(seen.ref, dirtying(seen.ref, dirty, { set: { previousLink: listed } }), isAsSeen);
     },
 
     async settle(seen, settled, { counts, driftClosed, calledMs, againAtMs, failing }) {
-      const { isListed, ...former } = seen.former ?? {};
+      const { isListed, ...previousLink } = seen.previousLink ?? {};
       const { set, remove } =
         againAtMs === undefined
           ? await ending(table, seen, seen.view, { settled, counts, failing })
           : { set: promise(seen.ref, againAtMs), remove: ['attempts', 'lastError'] };
-      const doubts = againAtMs === undefined ? ['doubt', 'doubts'] : [];
+      const certain = againAtMs === undefined ? ['uncertain'] : [];
       return update(
         seen.ref,
         {
@@ -272,9 +265,9 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
             calledMs,
             counts: { ...counts },
             ...set,
-            ...(isListed && { former: plain(former) }),
+            ...(isListed && { previousLink: plain(previousLink) }),
           },
-          remove: [...remove, ...doubts, MISSED, ...(driftClosed ? ['openDrift'] : [])],
+          remove: [...remove, ...certain, MISSED, ...(driftClosed ? ['openDrift'] : [])],
         },
         all(untouchedSince(seen), revIsAs(seen), missing('paused')),
       );
@@ -288,13 +281,13 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
     suspect: (seen, suspicion, dirty) => {
       const { version, atMs } = suspicion;
-      const suspect = { version, atMs, traces: suspicion.traces.map((trace) => ({ ...trace })) };
+      const suspectedChange = { version, atMs, traces: suspicion.traces.map((trace) => ({ ...trace })) };
       return update(
         seen.ref,
         {
-          ...dirtying(seen.ref, dirty, { set: { suspect, suspectAt: atMs } }),
+          ...dirtying(seen.ref, dirty, { set: { suspectedChange, suspectedChangeAt: atMs } }),
           // Whoever changes it there again and again has no more calls made for that.
-          ...(version === null && suspect.traces.length === 0 ? {} : { remove: ['failedAt'] }),
+          ...(version === null && suspectedChange.traces.length === 0 ? {} : { remove: ['failedAt'] }),
         },
         all(equal('platformId', seen.platformId ?? ''), suspectIsAs(seen)),
       );
@@ -316,10 +309,10 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
           remove: [
             'released',
             'createdAt',
-            'deletionWaiver',
-            'suspect',
-            'suspectAt',
-            'former',
+            'acceptedDeletion',
+            'suspectedChange',
+            'suspectedChangeAt',
+            'previousLink',
             'refusedFields',
             MISSED,
           ],

@@ -124,7 +124,7 @@ export function shardOf(text: string): number {
 
 /** Partitions of the index. */
 export const indexPartition = (
-  kind: 'groups' | 'pending' | 'walks' | 'bound',
+  kind: 'groups' | 'pending' | 'fanOuts' | 'bound',
   connection: ConnectionName,
   shard: number,
 ): string => `${kind}#${connection}#${shard}`;

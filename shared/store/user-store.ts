@@ -85,20 +85,20 @@ export function createUserStore(
         const { userId: _, ...unbound } = current;
         const revision = current.revision + 1;
         const writes = current.writes + 1;
-        return { ...unbound, ...to, review: false, revision, walk: revision, writes };
+        return { ...unbound, ...to, review: false, revision, fanOut: revision, writes };
       });
     },
 
     async followRole(connection, member, from, to) {
       await table.put(boundMemberItem(connection, to.role, member));
-      const set = { ...walking(connection, member, 1), ...to };
+      const set = { ...indexedFanOut(connection, member, 1), ...to };
       const change = { set, add: { revision: 1, writes: 1 } };
       const outcome = await table.update(userKey(connection, member), change, equal('role', from));
       return outcome.written ? parseUser(outcome.item) : undefined;
     },
 
     async unbind(connection, member, role) {
-      const set = walking(connection, member, 1);
+      const set = indexedFanOut(connection, member, 1);
       const change = { set, add: { revision: 1, writes: 1 }, remove: ['role', 'userId', 'review'] };
       const outcome = await table.update(userKey(connection, member), change, equal('role', role));
       return outcome.written ? parseUser(outcome.item) : undefined;
@@ -140,13 +140,13 @@ export function createUserStore(
     },
 
     async endWalk(connection, member, revision) {
-      const change = { remove: ['walk', 'gpk', 'gsk'], add: { writes: 1 } };
-      const isSame = all(exists('walk'), equal('revision', revision));
+      const change = { remove: ['fanOut', 'gpk', 'gsk'], add: { writes: 1 } };
+      const isSame = all(exists('fanOut'), equal('revision', revision));
       await table.update(userKey(connection, member), change, isSame);
     },
 
     openWalks: (connection) =>
-      eachOf(queryIndex(table, 'walks', connection), ({ member }) => memberId(String(member))),
+      eachOf(queryIndex(table, 'fanOuts', connection), ({ member }) => memberId(String(member))),
   };
 }
 
@@ -186,7 +186,7 @@ function joined(
     revision,
     writes: before.writes + 1,
     // No group has settled what to make of somebody of whom there is not even a note.
-    ...(mustBeHeard && current !== undefined ? { walk: revision } : {}),
+    ...(mustBeHeard && current !== undefined ? { fanOut: revision } : {}),
     ...(current === undefined ? boundTo : {}),
   };
   return { next, dropped };
@@ -212,7 +212,7 @@ function keptOf(attributes: ReadonlyMap<string, Register<string>>, matched: Read
 }
 
 function itemOf(connection: ConnectionName, user: UserState): Item {
-  const { role, walk, attributes, ...rest } = user;
+  const { role, fanOut, attributes, ...rest } = user;
   return {
     ...userKey(connection, user.member),
     ...rest,
@@ -221,14 +221,14 @@ function itemOf(connection: ConnectionName, user: UserState): Item {
       [...attributes].map(([name, { value, stamp }]) => [attributeKey(name), { value, stamp }]),
     ),
     ...(role === undefined ? {} : { role }),
-    ...(walk === undefined ? {} : walking(connection, user.member, walk)),
+    ...(fanOut === undefined ? {} : indexedFanOut(connection, user.member, fanOut)),
   };
 }
 
 /** Where the index lists a user whose groups are still to hear of them. */
-const walking = (connection: ConnectionName, member: MemberId, walk: number) => ({
-  walk,
-  gpk: indexPartition('walks', connection, shardOf(member)),
+const indexedFanOut = (connection: ConnectionName, member: MemberId, fanOut: number) => ({
+  fanOut,
+  gpk: indexPartition('fanOuts', connection, shardOf(member)),
   gsk: keyPart(member),
 });
 

@@ -62,7 +62,7 @@ async function bindingsTo(
 ): Promise<readonly Binding[]> {
   const all = new Set(roles.map(({ role }) => role));
   if (settings.memberIdField === 'userId') {
-    const users = new Set(roles.flatMap(({ userId, formerUserId }) => [userId, formerUserId]));
+    const users = new Set(roles.flatMap(({ userId, previousUserId }) => [userId, previousUserId]));
     const found = await atOnce(READS_IN_FLIGHT, users, (userId) =>
       userId === undefined ? [] : people.ofUser(name, userId),
     );

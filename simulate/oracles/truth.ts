@@ -12,13 +12,14 @@ const GATE_OPENS_WITHIN_MS = 70 * MINUTE_MS;
 /** Tempers that lie about writes, or refuse them; a look still shows what is true. */
 const SEEN_THROUGH = new Set<Temper>([
   ...(['drops_users', 'keeps_users', 'refuses_user_422', 'late_writes'] as const),
-  ...(['writes_503', 'writes_403', 'writes_405', 'writes_423', 'writes_302'] as const),
+  ...(['answers_lag', 'refuses_name', 'refuses_spoke_id'] as const),
+  ...(['writes_503', 'writes_403', 'writes_302'] as const),
 ]);
 
 /** Tempers that keep nobody from writing: the group of a stranger, and the feed. */
 const HARMLESS = new Set<Temper>([
-  ...(['list_shows_odd_group', 'feed_future', 'feed_twice', 'feed_missing'] as const),
-  ...(['feed_odd_kind', 'feed_shapeless', 'feed_forgets'] as const),
+  ...(['list_shows_odd_group', 'feed_twice', 'feed_missing'] as const),
+  ...(['feed_new_kind', 'feed_malformed', 'feed_forgets'] as const),
 ]);
 
 interface Memory {
@@ -85,14 +86,14 @@ function judgeGroup(sight: Sight, connection: Sighted, group: string, memory: Me
 }
 
 /** Answers to a write that waiting does not mend, not long before it was given up. */
-const isRefused = ({ platform }: Sighted, group: string, item: StoredGroup): boolean =>
+const isRefused = ({ platform, isIdOf }: Sighted, group: string, item: StoredGroup): boolean =>
   platform.calls.some(
-    ({ atMs, method, id, spokeId, status, isStale }) =>
-      (spokeId === group || id === (item.platformId ?? '')) &&
+    ({ atMs, method, id, spokeId, status, isStale, tempers }) =>
+      (isIdOf(group, spokeId) || id === (item.platformId ?? '')) &&
       method !== 'GET' &&
       isStale !== true &&
       Math.abs(atMs - (item.failedAt ?? 0)) < HOUR_MS &&
-      [400, 404, 409, 412, 413, 422].includes(Number(status)),
+      ([400, 404, 409, 412, 413, 422].includes(Number(status)) || tempers.includes('deletes_ignored')),
   );
 
 const causeOf = ({ cause }: Difference, settled: string | undefined): string => {

@@ -51,6 +51,7 @@ describe('where the probe found that PATCH honours the version, or was never run
       const { world, id, calls, add, users } = await applied(found, true);
       await add();
       expect(calls).toEqual(['patch']);
+      world.advance(60_000);
       world.platform.changeAsOther(id, { users: ['u-guest', ...(users() ?? [])] });
       await tell(world, leaves('late', 2));
       await applyGroup(REF, world.onlooker);

@@ -8,7 +8,7 @@ import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import type { GroupSummary } from '../../shared/sync/ports/group-index.ts';
 import { pump } from '../../shared/sync/pump.ts';
-import { DOUBT_MS } from '../../shared/sync/tuning.ts';
+import { UNCERTAIN_MS } from '../../shared/sync/tuning.ts';
 import { wakeGroups } from '../../shared/sync/wake.ts';
 import { seededRandom } from '../../simulate/random.ts';
 import { drive } from '../support/engine/drive.ts';
@@ -358,7 +358,7 @@ describe('a worker', () => {
     );
     world.platform.doLate(0);
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
-    world.advance(DOUBT_MS);
+    world.advance(UNCERTAIN_MS);
     await tell();
     expect(shown('g')).toEqual([['u-a']]);
     expect(await state('g')).not.toHaveProperty('dirtySinceMs');

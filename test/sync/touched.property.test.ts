@@ -24,9 +24,9 @@ vi.mock('../../shared/sync/apply/touched.ts', async (original) => {
 vi.mock('../../shared/store/group-item.ts', async (original) => {
   const whole = await original<typeof import('../../shared/store/group-item.ts')>();
   const parseGroup: typeof whole.parseGroup = (...asked) => {
-    const { touched = [], ...state } = whole.parseGroup(...asked);
-    const hinted = touched.map((one) => ({ ...one, role: met.hint === '' ? one.role : met.hint }));
-    return touched.length === 0 ? state : { ...state, touched: hinted };
+    const { changedMembers = [], ...state } = whole.parseGroup(...asked);
+    const hinted = changedMembers.map((one) => ({ ...one, role: met.hint === '' ? one.role : met.hint }));
+    return changedMembers.length === 0 ? state : { ...state, changedMembers: hinted };
   };
   return { ...whole, parseGroup };
 });

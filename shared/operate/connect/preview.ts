@@ -6,7 +6,7 @@ import { type ConnectionSettings, matchRules } from '../../contract/settings.ts'
 import { groupExists, groupName } from '../../domain/group.ts';
 import { type ConnectionName, type MemberId, type PlatformGroupId, roleId } from '../../domain/ids.ts';
 import { clashFinder, type NamedGroup } from '../../plan/name-clash.ts';
-import { namedLike } from '../../plan/names.ts';
+import { carrying, namedLike } from '../../plan/names.ts';
 import { choosePerson, type Role } from '../../plan/person.ts';
 import { leftBehind } from '../../sync/claim-group.ts';
 import { gather } from '../../sync/gather.ts';
@@ -160,8 +160,8 @@ export async function planAdoption(
 
 function candidateFor(group: string, name: string, listed: readonly Listed[]) {
   const pairWith = ({ id, name: shown }: Listed): AdoptedPair => ({ group, name: shown, platformId: id });
-  const carrying = listed.find(({ spokeId }) => spokeId === group);
-  if (carrying !== undefined) return { by: 'bySpokeId' as const, pair: pairWith(carrying) };
+  const [carrier] = carrying(listed, group);
+  if (carrier !== undefined) return { by: 'bySpokeId' as const, pair: pairWith(carrier) };
   const [only, ...others] = namedLike(listed, name);
   return only === undefined || others.length > 0
     ? undefined

@@ -4,7 +4,7 @@ import { type Call, type Caller, type CallOptions, checked, type Endpoint } from
 import { answered, InvalidRequestError, UnexpectedBodyError } from '../errors.ts';
 import { openEnum, text } from '../schemas/field.ts';
 
-/** In a list, what is no object stands as one that tells nothing: it must not hide the others. */
+/** An entry that is not an object is read as an empty object, so that it does not hide the other entries. */
 const listed = <Item extends z.ZodType>(item: Item) =>
   z.preprocess((list) => (Array.isArray(list) ? list.map(orNothing) : list), z.array(item));
 
@@ -58,7 +58,9 @@ export type ActivityEvent = z.infer<typeof ActivityEvent> & { readonly id: strin
 
 const isKnown = (event: z.infer<typeof ActivityEvent>): event is ActivityEvent => event.id !== undefined;
 
-/** A few odd events may be the last ones of a feed; of so many one would be as specified. */
+/**
+ * The last page of a feed may have a few malformed events only. If it has this many, at least one must be as specified.
+ */
 const MANY_EVENTS = 10;
 
 /**

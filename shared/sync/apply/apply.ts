@@ -14,7 +14,7 @@ import { PlatformFailure } from '../ports/platform.ts';
 import { endClaim } from '../retire-claim.ts';
 import { CALLS_AN_HOUR, calledOf, MAX_CONFLICTS, MAX_REFUSALS, undoneBackoffMs } from '../tuning.ts';
 import { ALL_MEMBERS, startOf } from './facts.ts';
-import { handleFailure, postpone, searchedBefore, UNACCEPTABLE } from './failure.ts';
+import { handleFailure, postpone, UNACCEPTABLE } from './failure.ts';
 import { isUnlinkingHeld } from './foreign.ts';
 import { perform } from './perform.ts';
 import type { Round, Step, Trial, Trouble, Turn, WriteMade } from './turn.ts';
@@ -40,10 +40,12 @@ export interface ApplyReport {
   readonly lagMs?: number;
   /** The group answers 404, as too many do for all of them to be gone. */
   readonly unlinkingHeld?: boolean;
+  /** Members who keep access because the platform refuses to remove them. */
+  readonly keepAccess?: number;
   readonly cause?: unknown;
 }
 
-type Ending = Pick<ApplyReport, 'outcome' | 'lagMs' | 'cause' | 'unlinkingHeld'>;
+type Ending = Pick<ApplyReport, 'outcome' | 'lagMs' | 'cause' | 'unlinkingHeld' | 'keepAccess'>;
 
 interface Tally {
   readonly writes: WriteMade[];
@@ -74,8 +76,8 @@ const MAX_ROUNDS = 3 * MAX_CONFLICTS;
  * Makes the platform show what the directory wants of one group. The message that woke us is trusted with nothing but
  * the group's name: all else is read now, and consistently.
  *
- *     group item ──▶ open intent settled ──▶ registers ──▶ resolve, plan, guard ──▶ view chunks, intent
- *       ──▶ platform call ──▶ audit ──▶ flip (view pointer, version, intent cleared, dirty cleared if rev is unchanged)
+ *     group item ──▶ open intent settled ──▶ registers ──▶ resolve, plan, guard ──▶ change, intent
+ *       ──▶ platform call ──▶ view ──▶ audit ──▶ flip (view pointer, version, intent cleared, dirty cleared if rev is unchanged)
  *
  * Any arrow may be the last that this process lives to see: the next apply finds the intent and settles it
  * (invariant 2).
@@ -102,7 +104,7 @@ async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Pr
     if (outcome !== undefined) return { outcome };
     await endClaim(state, connection.company, ports);
     // What no round can settle without asking the platform for the group.
-    looked ||= (state.intent ?? state.suspect) !== undefined;
+    looked ||= (state.intent ?? state.suspectedChange) !== undefined;
     const step = await takeRound(state, connection, ports, tally);
     if (step.kind === 'broken') {
       const outcome = await handleFailure(state, step.cause, { ...attemptOf(tally, ports), connection });
@@ -168,8 +170,8 @@ async function takeRound(
   tally: Tally,
 ): Promise<Step> {
   const { trial, drift } = tally;
-  const record: Turn['record'] = async ({ ref, lastAudit, lastDeed }, entry) => {
-    const previous = linksOf({ lastAudit: tally.audited ?? lastAudit, lastDeed });
+  const record: Turn['record'] = async ({ ref, lastAudit, lastAction }, entry) => {
+    const previous = linksOf({ lastAudit: tally.audited ?? lastAudit, lastAction });
     tally.audited = await ports.audit.record(ref, { ...entry, previous });
     return tally.audited;
   };
@@ -203,7 +205,7 @@ async function takeRound(
     };
     const barred = new Set(trial.lots.flat());
     const narrowed = { withheld: new Set(trial.withheld), isNarrowed: trial !== NO_TRIAL };
-    let round: Round = { ...startOf(state, turn), ...narrowed, barred, leftOut: trial.leftOut };
+    let round: Round = { ...startOf(state, turn), ...narrowed, barred };
     for (;;) {
       const decision = servedBy(round.wanted, decide(round));
       if (decision === ALL_MEMBERS) round = { ...round, wanted: undefined };
@@ -259,19 +261,20 @@ async function confirmSettings(seen: Connection, { connections }: ApplyPorts): P
 }
 
 const needsApply = (state: GroupState): boolean =>
-  state.dirtySinceMs !== undefined || state.intent !== undefined || state.suspect !== undefined;
+  state.dirtySinceMs !== undefined || state.intent !== undefined || state.suspectedChange !== undefined;
 
 const HOUR_MS = 3_600_000;
 /** Whom the platform would take is back as soon as may be. */
 const restMs = ({ hasWritten }: Trial): number => (hasWritten ? 0 : HOUR_MS);
 
-const triesBefore = (state: GroupState, { leftOut }: Trial) =>
-  leftOut === undefined ? state.attempts : searchedBefore(state);
-const spentAs = ({ lastError }: GroupState, { leftOut }: Trial): Trouble =>
-  leftOut === undefined ? (lastError ?? SPENT) : UNACCEPTABLE;
-
 /** Put right at once the first time; somebody who goes on and on makes us come ever more rarely. */
 const CONTESTED = { code: 'conflicts', message: 'somebody else changed the group while it was written' };
+
+/** What the report of a waiting group counts. */
+const factsOf = ({ why, keepAccess }: Extract<Step, { kind: 'wait' }>): Partial<Ending> => ({
+  ...(keepAccess === undefined ? {} : { keepAccess }),
+  ...(isUnlinkingHeld(why) ? { unlinkingHeld: true } : {}),
+});
 
 async function endWith(
   step: Exclude<Step, { kind: 'again' | 'conflict' | 'overtaken' | 'broken' }>,
@@ -281,23 +284,19 @@ async function endWith(
 ): Promise<Ending> {
   const { ref, attempts, dirtySinceMs: since } = state;
   const undoneMs = () => undoneBackoffMs(attempts, ports.random());
-  const { leftOut, suspects } = tally.trial;
-  // Whom to leave out next goes by the number of tries; one that the guard lets nobody make now is made later.
-  const putOff = async (why: Trouble, waitMs?: number, tried = Math.max(1, suspects)): Promise<Ending> => {
-    const before = { ...state, attempts: triesBefore(state, tally.trial) + tried - 1 };
-    await postpone(before, why, { ...attemptOf(tally, ports), waitMs });
+  const putOff = async (why: Trouble, waitMs?: number): Promise<Ending> => {
+    await postpone(state, why, { ...attemptOf(tally, ports), waitMs });
     return { outcome: 'postponed' };
   };
   switch (step.kind) {
     case 'wait': {
       const { why, waitMs = undoneMs() } = step;
-      const ending = await putOff(why, waitMs, leftOut && suspects);
-      return isUnlinkingHeld(why) ? { ...ending, unlinkingHeld: true } : ending;
+      return { ...(await putOff(why, waitMs)), ...factsOf(step) };
     }
     case 'narrowed':
       return putOff(UNACCEPTABLE, restMs(tally.trial));
     case 'spent':
-      return putOff(spentAs(state, tally.trial), 0, suspects);
+      return putOff(state.lastError ?? SPENT, 0);
     case 'failed':
       return { outcome: 'failed', cause: step.cause };
     case 'in_step':

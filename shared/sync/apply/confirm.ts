@@ -1,18 +1,18 @@
-import type { GroupState, GuardRecord, Intent } from '../../domain/group-state.ts';
+import type { GroupState, GuardRecord, Intent, Uncertain } from '../../domain/group-state.ts';
 import type { PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { judgeAnswer, type Outcome, showsWrite } from '../../plan/answer.ts';
 import { countsOf } from '../../plan/counts.ts';
 import { SETTLED, type Write } from '../../plan/decide.ts';
 import type { Reservation, Wanted } from '../../plan/facts.ts';
-import { overtakenForMs } from '../../plan/foreign.ts';
+import { mayPrecedeWriteForMs } from '../../plan/foreign.ts';
 import type { Flip } from '../ports/groups.ts';
 import { retireClaim } from '../retire-claim.ts';
 import { auditOf, originOf } from './audit.ts';
-import { endsDoubt, leftInDoubt } from './doubt.ts';
 import { ALL_MEMBERS, learn } from './facts.ts';
 import { closeDrift, linkTo, recordForeign } from './foreign.ts';
 import { isUnfinished, OVERTAKEN, type Performed, type Round, type Turn } from './turn.ts';
+import { readRecord, storeMoved, withUncertain } from './uncertain.ts';
 
 /** An attempt that has reached its write; all facts for the write have been read. */
 export interface Writing {
@@ -48,8 +48,10 @@ export async function confirmWrite(
   const found = foreign && (await recordForeign(foreign, state, turn));
   if (foreign !== undefined && found === undefined) return OVERTAKEN;
   // If the platform shows exactly the prepared view, that view is used.
-  const how = { prepared: outcome.isAsPrepared ? intent.view : undefined, done: intent };
-  const platform = observed && view && (await linkTo(state, observed, view, turn, how));
+  const isWhole = intent.action === 'create' && outcome.isAsPrepared;
+  const prepared = isWhole ? intent.change : undefined;
+  const platform = observed && view && (await linkTo(state, observed, view, turn, prepared));
+  const uncertain = await stillUncertain(observed, outcome, writing);
   const nowMs = ports.clock();
   const ending = { atMs: nowMs, versionAfter: observed?.version ?? null, outcome: 'written' } as const;
   const origin = originOf(state, wanted, write.consumes);
@@ -63,7 +65,7 @@ export async function confirmWrite(
   const flipped = await ports.groups.flip(state.ref, {
     intent: intent.id,
     seen: state,
-    nowMs,
+    writtenAtMs: nowMs,
     calledMs: turn.calledMs(),
     wakeAtMs: nowMs + ports.coalesceMs,
     driftClosed,
@@ -72,9 +74,8 @@ export async function confirmWrite(
     hasRemoved: write.plan.removals.length > outcome.kept.length,
     ...(platform === undefined ? {} : { platform }),
     ...(intent.action === 'create' ? { createdAtMs: nowMs } : {}),
-    found: { ...found, ...(found && { contest: foreign?.contest }), audited },
+    found: { ...found, ...(found && { flapDamping: foreign?.flapDamping }), audited, uncertain },
     ...leftovers(writing, outcome),
-    ...(isUnproven(observed, outcome, intent) ? leftInDoubt(intent, state, nowMs) : {}),
   });
   if (flipped === undefined) return OVERTAKEN;
   await giveBackKept(outcome, writing);
@@ -93,8 +94,26 @@ export async function confirmWrite(
   };
 }
 
+/** The record of uncertain writes after this write. */
+function stillUncertain(
+  observed: ObservedGroup | undefined,
+  outcome: Outcome,
+  { write, intent, round, turn }: Writing,
+): Promise<Uncertain | undefined> | undefined {
+  const { view } = outcome;
+  if (observed === undefined || view === undefined || isCertain(outcome, round.state)) return undefined;
+  const record = mayTakeEffect(observed, outcome, intent)
+    ? withUncertain(intent, { ...round, after: write.plan.after }, turn.ports.clock(), { isAnswered: true })
+    : readRecord(round);
+  return storeMoved(record, round, { observed, view }, turn);
+}
+
+/** Earlier writes were answered, and this write is shown completely, so no earlier write can still take effect. */
+const isCertain = ({ isAsPrepared }: Outcome, { uncertain }: GroupState): boolean =>
+  isAsPrepared && uncertain?.isAnswered === true;
+
 /** After a successful write the platform may still show the state from before: the write may still take effect. */
-const isUnproven = (
+const mayTakeEffect = (
   observed: ObservedGroup | undefined,
   { unshown, isUndone }: Outcome,
   { versionBefore }: Intent,
@@ -147,31 +166,34 @@ async function markUnshown(
 
 /**
  * The group after the write. An answer that does not show what was sent may be older than the write, so the group is
- * fetched. A fetch that shows a version from before the write is outdated too, and proves nothing.
+ * fetched. A fetch that may show a version from before the write proves nothing.
  */
 async function shownAfter(
   answered: ObservedGroup | undefined,
-  { write: { plan }, intent, round: { state }, turn }: Writing,
+  { write: { plan }, intent, round, turn }: Writing,
 ): Promise<ObservedGroup | undefined> {
   if (answered === undefined || showsWrite(plan, answered)) return answered;
   const fetched = await turn.platform.groups.get(answered.id as PlatformGroupId);
-  const isBefore =
+  const state = { ...round.state, version: answered.version };
+  const known = { ...round, state, nowMs: turn.ports.clock() };
+  const isUnproven =
     fetched === undefined ||
     fetched.version === intent.versionBefore ||
-    overtakenForMs(fetched, state, turn.ports.clock()) > 0;
-  return isBefore ? answered : fetched;
+    (!showsWrite(plan, fetched) && mayPrecedeWriteForMs(fetched, known) > 0);
+  return isUnproven ? answered : fetched;
 }
 
 /** What the write used up, and why the group is not clean after it. */
 function leftovers(
   { write: { consumes, left }, intent, round: { rejected, state }, turn: { trial } }: Writing,
-  { kept, foreign, isUndone, unshown, isAsPrepared }: Outcome,
+  outcome: Outcome,
 ): Partial<Flip> {
+  const { kept, foreign, isUndone, unshown } = outcome;
   // An approval of removals that did not happen stays.
   const isUsedUp = consumes !== undefined && kept.length === 0;
-  // An earlier write may still take effect, so it is checked once more. Otherwise its view would explain changes by others forever.
-  const doubtEnded = isAsPrepared && endsDoubt(state);
-  const isLookedFor = rejected !== undefined || (state.doubt !== undefined && !doubtEnded);
+  const isEnded = isCertain(outcome, state);
+  // An earlier write may still take effect, so the group is fetched once more.
+  const isLookedFor = rejected !== undefined || (state.uncertain !== undefined && !isEnded);
   // The hold was about another platform group, which this one replaces.
   const isHeldBefore = intent.action === 'create' && (state.hold ?? state.approval) !== undefined;
   const isLeft = [
@@ -184,7 +206,7 @@ function leftovers(
     isUnfinished(trial),
   ].includes(true);
   return {
-    ...(doubtEnded && { doubtEnded }),
+    ...(isEnded && { isCertain: true }),
     ...(isUsedUp && { consumedHold: consumes }),
     ...(isLeft && { unfinished: true }),
   };

@@ -1,26 +1,35 @@
 import { createHash } from 'node:crypto';
 import { renderName } from '../../contract/name-template.ts';
 import { isActive } from '../../domain/active.ts';
-import { type DesiredGroup, desiredGroup, groupFloor, memberCounts } from '../../domain/group.ts';
+import {
+  type DesiredGroup,
+  desiredGroup,
+  groupExists,
+  groupFloor,
+  memberCounts,
+} from '../../domain/group.ts';
 import type { GroupState, PendingMark, StoredMember } from '../../domain/group-state.ts';
 import type { Hold } from '../../domain/hold.ts';
 import type { GroupRef, MemberId, PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
-import { memberId, platformUserId, roleId } from '../../domain/ids.ts';
+import { groupId, memberId, platformUserId, roleId } from '../../domain/ids.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
-import { isWhole, type ListedGroup, type View } from '../../domain/view.ts';
+import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../../domain/view.ts';
 import type { Question } from '../../plan/decide.ts';
 import type { WantedGroup } from '../../plan/draft.ts';
 import type { Facts, HeldUsers, PendingMember, Standing, Views, Wanted } from '../../plan/facts.ts';
 import { isOurCreation } from '../../plan/foreign.ts';
+import { foldName, mayBeAny, mayBeSpokeId } from '../../plan/names.ts';
+import { changedView, NO_CHANGE } from '../../plan/uncertain.ts';
 import { atOnce } from '../gather.ts';
 import { isUnshownLately, refusedRevisionOf, standingOf } from '../member-standing.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import { type UserState, type UserStore, undescribed } from '../ports/desired.ts';
 import { GONE } from '../ports/people.ts';
-import type { Platform } from '../ports/platform.ts';
+import { type Platform, PlatformFailure } from '../ports/platform.ts';
 import { LARGE_GROUP, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { copyOf } from '../walk.ts';
+import { readOfList } from './listed-groups.ts';
 import { type Resolution, type ResolvePeople, resolveUsers } from './resolve.ts';
 import { isTold, membersAfter } from './touched.ts';
 
@@ -32,8 +41,8 @@ export interface Reading {
   readonly platform: { readonly groups: Pick<Platform['groups'], 'list' | 'get'> };
   readonly ports: Pick<ApplyPorts, 'clock'> & {
     /** Without `registers`, every member is read, whomever the change is about. */
-    readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'previousOwner'>;
-    readonly groups: Pick<ApplyPorts['groups'], 'read' | 'members' | 'readView' | 'readHeld'> &
+    readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'previousOwner' | 'claimedBy'>;
+    readonly groups: Pick<ApplyPorts['groups'], 'read' | 'members' | 'readView' | 'readChange' | 'readHeld'> &
       Partial<Pick<ApplyPorts['groups'], 'registers'>>;
     /** Without `copyToMember`, registers keep the copies that they have; without `noteUnknown`, nobody is noted. */
     readonly users: Pick<UserStore, 'read'> & Partial<Pick<UserStore, 'copyToMember' | 'noteUnknown'>>;
@@ -57,6 +66,9 @@ export const startOf = (
   patchHonoursVersion: connection.contract?.patchHonoursVersion,
 });
 
+/** There are neither an open intent nor uncertain writes. */
+export const NO_WRITES = { prepared: undefined, created: undefined, uncertain: undefined };
+
 export const ALL_MEMBERS = { kind: 'read', what: ['wanted'] } as const;
 
 /** The facts with the answer to a question. What is read from our table is read consistently. */
@@ -67,18 +79,8 @@ export async function learn<Known extends Facts>(
 ): Promise<Known> {
   const { groups } = reading.platform;
   switch (question.kind) {
-    case 'read': {
-      const part = question.what.includes('views') ? await readPart(facts, reading) : undefined;
-      if (part !== undefined) return { ...facts, ...part };
-      const [wanted, views, held, departed, listed] = await Promise.all([
-        question.what.includes('wanted') ? readWanted(facts.state, reading) : facts.wanted,
-        question.what.includes('views') ? readViews(facts.state, reading) : facts.views,
-        question.what.includes('held') ? readHeld(facts.state, reading) : facts.held,
-        question.what.includes('departed') ? readDeparted(facts, reading) : facts.departed,
-        question.what.includes('managed') ? readOwners(facts, reading) : facts.listed,
-      ]);
-      return { ...facts, wanted, views, held, departed, listed };
-    }
+    case 'read':
+      return { ...facts, ...(await readStored(question.what, facts, reading)) };
     case 'list':
       return { ...facts, listed: { groups: await groups.list(question.ageMs), ageMs: question.ageMs } };
     case 'look': {
@@ -90,40 +92,49 @@ export async function learn<Known extends Facts>(
   }
 }
 
-async function readViews(state: GroupState, { ports }: Reading): Promise<Views> {
-  const { ref, view, intent, platformId, doubt, doubts = [] } = state;
-  const pointers = [view, intent?.view, doubt?.intent.view, ...doubts];
-  const [base, prepared, doubted, ...earlier] = await Promise.all(
-    pointers.map((pointer) => pointer && ports.groups.readView(ref, pointer)),
-  );
-  return { base, prepared, doubted, earlier, isUnreadable: platformId !== undefined && base === undefined };
+type Stored = Pick<Facts, 'wanted' | 'views' | 'held' | 'departed' | 'listed'>;
+
+async function readStored(
+  what: Extract<Question, { kind: 'read' }>['what'],
+  facts: Facts,
+  reading: Reading,
+): Promise<Stored | Pick<Facts, 'wanted' | 'views'>> {
+  const part = what.includes('views') ? await readPart(facts, reading) : undefined;
+  if (part !== undefined) return part;
+  const [wanted, views, held, departed, listed] = await Promise.all([
+    what.includes('wanted') ? readWanted(facts.state, reading) : facts.wanted,
+    what.includes('views') ? readViews(facts.state, reading) : facts.views,
+    what.includes('held') ? readHeld(facts.state, reading) : facts.held,
+    what.includes('departed') ? readDeparted(facts, reading) : facts.departed,
+    readOfList(what, facts, reading),
+  ]);
+  return { wanted, views, held, departed, listed };
 }
 
-/** Number of claims that are read in one request to find out whether a list shows a managed group. */
-const OWNERS_AT_ONCE = 100;
-
-/** Whether the list shows a platform group that another directory group owns: usually the first claims show it. */
-async function readOwners(
-  { listed, state }: Facts,
-  { connection, ports }: Reading,
-): Promise<Facts['listed']> {
-  if (listed === undefined) return undefined;
-  const { connection: own, group } = state.ref;
-  for (let at = 0; at < listed.groups.length; at += OWNERS_AT_ONCE) {
-    const ids = listed.groups.slice(at, at + OWNERS_AT_ONCE).map(({ id }) => id as PlatformGroupId);
-    const owners = [...(await ports.claims.owners(connection.company, ids)).now.values()];
-    if (owners.some((owner) => owner.connection !== own || owner.group !== group))
-      return { ...listed, showsManaged: true };
-  }
-  return { ...listed, showsManaged: false };
+async function readViews(state: GroupState, { ports: { groups } }: Reading): Promise<Views> {
+  const { ref, view, intent, platformId, uncertain } = state;
+  const isNew = intent?.action === 'create';
+  const made = uncertain?.write?.action === 'create' ? uncertain.write.change : undefined;
+  const [base, whole, change, created, late] = await Promise.all([
+    view && groups.readView(ref, view),
+    isNew && intent.change ? groups.readView(ref, intent.change) : undefined,
+    !isNew && intent?.change ? groups.readChange(ref, intent.change) : undefined,
+    made && groups.readView(ref, made),
+    uncertain?.change && groups.readChange(ref, uncertain.change),
+  ]);
+  const isUnreadable = platformId !== undefined && base === undefined;
+  const isSet = uncertain?.change !== undefined;
+  const isLost = intent?.change !== undefined && change === undefined;
+  const prepared = isNew ? whole : intent && base && !isLost ? changedView(base, intent, change) : undefined;
+  return { base, prepared, created, uncertain: isSet ? late : uncertain && NO_CHANGE, isUnreadable };
 }
 
 /**
  * The members of an adopted group that groupsync had added. The directory group that was linked to it before has this
  * list: either this group, or a group of a removed connection.
  */
-export async function readFormer(
-  state: Pick<GroupState, 'ref' | 'former'>,
+export async function readPreviousLink(
+  state: Pick<GroupState, 'ref' | 'previousLink'>,
   id: PlatformGroupId,
   { connection, ports: { groups, claims } }: FormerReading,
 ): Promise<View | undefined> {
@@ -144,12 +155,12 @@ interface FormerReading {
 }
 
 async function formerView(
-  { ref, former }: Pick<GroupState, 'ref' | 'former'>,
+  { ref, previousLink }: Pick<GroupState, 'ref' | 'previousLink'>,
   id: PlatformGroupId,
   groups: Pick<ApplyPorts['groups'], 'readView'>,
 ): Promise<View | undefined> {
-  if (former?.platformId !== id) return undefined;
-  const { waiver: _, ...view } = (await groups.readView(ref, former.view)) ?? {};
+  if (previousLink?.platformId !== id) return undefined;
+  const { waiver: _, ...view } = (await groups.readView(ref, previousLink.view)) ?? {};
   return 'users' in view ? view : undefined;
 }
 
@@ -178,27 +189,73 @@ export function holdDigest(
   return createHash('sha256').update(set).digest('hex');
 }
 
+/**
+ * Claims a platform group for adoption. External ids may differ only in form, and names prove little. So a platform
+ * group with the exact id of another directory group is left to that directory group, if it has no platform group yet.
+ * @returns the directory group that keeps it; undefined: it is claimed now
+ */
+export async function claimAdopted(
+  { id, spokeId }: ListedGroup,
+  { ref }: Pick<GroupState, 'ref'>,
+  { ports, claim }: Pick<Reading, 'claim'> & { readonly ports: Pick<Reading['ports'], 'groups'> },
+): Promise<GroupRef | undefined> {
+  if (spokeId !== null && spokeId !== ref.group) {
+    const other = await ports.groups.read({ ...ref, group: groupId(spokeId) });
+    const isWaiting = other && groupExists(other.registers) && !other.released && !other.platformId;
+    if (isWaiting) return other.ref;
+  }
+  return claim(id as PlatformGroupId);
+}
+
 /** What an open creation made, if the platform shows it by now: asked anew, since it may have come just now. */
 async function lookForCreation<Known extends Facts>(facts: Known, reading: Reading): Promise<Known> {
   const { state } = facts;
   const views = facts.views ?? (await readViews(state, reading));
   const groups = await reading.platform.groups.list(0);
-  for (const group of groups) {
-    const observed = isWhole(group) ? group : await wholeOf(group, state, reading);
+  // An exact external id takes precedence: another directory group may have an id that differs only in form.
+  const isExact = ({ spokeId }: ListedGroup) => spokeId === state.intent?.spokeId;
+  const inOrder = [...groups.filter(isExact), ...groups.filter((group) => !isExact(group))];
+  for (const group of inOrder) {
+    const observed = await creationOf(group, state, reading);
     if (observed === undefined || state.intent === undefined) continue;
     if (!isOurCreation(observed, state.intent, views.prepared)) continue;
     if ((await reading.claim(observed.id as PlatformGroupId)) === undefined) {
       return { ...facts, views, look: observed, listed: { groups, ageMs: 0 } };
     }
   }
-  return { ...facts, views, look: 'gone' };
+  refuseMoreOdd(groups, state.intent?.oddBefore);
+  return { ...facts, views, look: 'gone', listed: { groups, ageMs: 0 } };
 }
 
-/** An odd group that may be ours is asked for by id: while it cannot be read, the creation stays unsettled. */
-async function wholeOf({ id, spokeId }: ListedGroup, { intent }: GroupState, { platform }: Reading) {
-  const isTheirs =
-    intent?.known?.includes(id as PlatformGroupId) || (spokeId !== null && spokeId !== intent?.spokeId);
-  return isTheirs ? undefined : platform.groups.get(id as PlatformGroupId);
+/**
+ * An intent may not name all groups in an unspecified form that existed before the POST. If their number has grown, the
+ * POST may have made one of them, and the creation stays unsettled.
+ * @throws PlatformFailure
+ */
+function refuseMoreOdd(groups: readonly ListedGroup[], oddBefore = Number.POSITIVE_INFINITY): void {
+  const odd = groups.filter(mayBeAny).length;
+  if (odd <= oddBefore) return;
+  const message = `expected at most ${oddBefore} groups in a form other than specified, as before the creation, got ${odd}`;
+  throw new PlatformFailure('unavailable', message, { status: 200 });
+}
+
+/**
+ * A listed group that the creation may have made, fetched by its id: a list may show only some users. While a group in
+ * an unspecified form cannot be read, the creation stays unsettled.
+ */
+async function creationOf(
+  listed: ListedGroup,
+  { intent }: GroupState,
+  { platform }: Pick<Reading, 'platform'>,
+): Promise<ObservedGroup | undefined> {
+  const { id, spokeId } = listed;
+  if (intent === undefined || intent.known?.includes(id as PlatformGroupId)) return undefined;
+  const mayBeOurs =
+    spokeId === null
+      ? (!isWhole(listed) && intent.oddBefore === undefined) ||
+        (isWhole(listed) && foldName(listed.name) === foldName(intent.name))
+      : mayBeSpokeId(spokeId, intent.spokeId);
+  return mayBeOurs ? platform.groups.get(id as PlatformGroupId) : undefined;
 }
 
 /** Whom, of those that a waiver lets stay, the directory has taken out since. */
@@ -234,13 +291,13 @@ async function readPart(
   reading: Reading,
 ): Promise<Pick<Facts, 'wanted' | 'views'> | undefined> {
   const { connection, ports, confirm } = reading;
-  const { ref, touched = [], view } = facts.state;
+  const { ref, changedMembers = [], view } = facts.state;
   const desired = desiredGroup(ref.group, facts.state.registers);
   const { registers: readSome } = ports.groups;
   if (readSome === undefined || desired.state !== 'present' || !isTold(facts, connection)) return undefined;
-  const named = touched.map(({ member }) => memberId(member));
+  const named = changedMembers.map(({ member }) => memberId(member));
   const { people } = ports;
-  const hinted = touched.flatMap(({ role }) => (role === undefined ? [] : roleId(role)));
+  const hinted = changedMembers.flatMap(({ role }) => (role === undefined ? [] : roleId(role)));
   const [persons, base, registers, users] = await Promise.all([
     people.read(connection.name, hinted),
     view && ports.groups.readView(ref, view),
@@ -258,7 +315,7 @@ async function readPart(
   const group = groupOf(desired, standing, connection);
   const nobody = wantsNobody('present', registers);
   const wanted: Wanted = { ...nobody, isPart: true, count: standing.size, standing, group };
-  return { wanted, views: { base, prepared: undefined, doubted: undefined, isUnreadable: false } };
+  return { wanted, views: { base, ...NO_WRITES, isUnreadable: false } };
 }
 
 const groupOf = (

@@ -5,7 +5,6 @@ import { intentId, type PlatformGroupId, type VersionToken } from '../../domain/
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { attribute } from '../../plan/attribute.ts';
 import { type Absorb, type Decision, type DriftEnding, endingOf, REFUSED } from '../../plan/decide.ts';
-import { overtakenBy } from '../../plan/foreign.ts';
 import { mayUnlink, UNLINKED_ALWAYS } from '../../plan/guard.ts';
 import { attributeDrift, toldOf } from '../attribute-drift.ts';
 import type { Flip, FoundForeign } from '../ports/groups.ts';
@@ -13,24 +12,28 @@ import type { DriftRecord } from '../ports/logs.ts';
 import { foundOf } from './audit.ts';
 import type { Performed, Round, Trouble, Turn } from './turn.ts';
 import { AGAIN, CONFLICT, OVERTAKEN, unlessOvertaken } from './turn.ts';
+import { readRecord, storeMoved } from './uncertain.ts';
 
 /**
  * Takes what somebody else changed as the group's view. The record of it comes first: once the view is what was
  * observed, nothing can tell any more what was changed.
  */
-export async function absorb(decision: Absorb, { state }: Round, turn: Turn): Promise<Performed> {
-  const { observed, view, intent, landed, contest } = decision;
+export async function absorb(decision: Absorb, round: Round, turn: Turn): Promise<Performed> {
+  const { observed, view, intent, landed, flapDamping } = decision;
+  const { state, rejected } = round;
   const { ports } = turn;
   const recorded = await recordForeign(decision, state, turn);
   if (recorded === undefined) return OVERTAKEN;
   const link = await linkTo(state, observed, view, turn);
   const explainsRefusal = state.lastError?.code === REFUSED.why.code;
   const audited = await recordLanded(landed, observed, state, turn);
-  const found = { ...recorded, contest, explainsRefusal, ...audited };
+  const uncertain = await storeMoved(readRecord(round), round, { observed, view }, turn);
+  const found = { ...recorded, flapDamping, explainsRefusal, ...audited, uncertain };
+  const refused = rejected && { writtenAtMs: undefined };
   const isTaken =
     intent === undefined
       ? ports.groups.absorb(state, link, found)
-      : flipFound(intent, state, turn, { happened: false, left: { platform: link, found } });
+      : flipFound(intent, state, turn, { happened: false, left: { platform: link, found, ...refused } });
   return unlessOvertaken(isTaken, CONFLICT);
 }
 
@@ -50,7 +53,7 @@ export async function flipFound(
   const flipped = await ports.groups.flip(state.ref, {
     intent: id,
     seen: state,
-    nowMs,
+    writtenAtMs: nowMs,
     wakeAtMs: nowMs + ports.coalesceMs,
     settled: 'in_sync',
     counts: state.counts ?? { wanted: 0, applied: 0, pending: 0 },
@@ -91,26 +94,21 @@ async function isStillOurs({ ref, view, intent }: GroupState, { ports }: Turn): 
   return now?.intent?.id === intent?.id && now?.view?.id === view?.id;
 }
 
-/**
- * Stores an observed group as a view that the group can be pointed to, unless one is prepared.
- * @param done the write that made it so
- */
+/** Stores an observed group as a view for the group's pointer, unless a prepared view exists. */
 export async function linkTo(
   seen: GroupState,
   { id, version }: Pick<ObservedGroup, 'id' | 'version'>,
   view: View,
-  { ports, connection: { contract } }: Turn,
-  { prepared, done }: { readonly prepared?: ViewPointer | undefined; readonly done?: Intent } = {},
+  { ports }: Turn,
+  prepared?: ViewPointer,
 ): Promise<LinkedGroup> {
   const pointer = prepared ?? (await ports.groups.prepareView(seen, intentId(ports.newId()), view));
-  const mayHide = done?.action === 'patch' && contract?.patchHonoursVersion !== true;
-  const overtaken = overtakenBy(version, seen, ports.clock(), mayHide);
-  return { id: id as PlatformGroupId, version, view: pointer, ...(overtaken && { overtaken }) };
+  return { id: id as PlatformGroupId, version, view: pointer };
 }
 
 /** The group is as we left it: the suspicion, or the 404 before, is answered. */
 export async function clearSuspicion(
-  { observed: { version }, contest }: Extract<Decision, { kind: 'clear' }>,
+  { observed: { version }, flapDamping }: Extract<Decision, { kind: 'clear' }>,
   { state }: Round,
   { ports }: Turn,
 ): Promise<Performed> {
@@ -118,7 +116,7 @@ export async function clearSuspicion(
   await attributeDrift(state, toldOf(state), ports);
   if (platformId === undefined || view === undefined) return AGAIN;
   const link = { id: platformId, version, view };
-  return unlessOvertaken(ports.groups.absorb(state, link, { contest }));
+  return unlessOvertaken(ports.groups.absorb(state, link, { flapDamping }));
 }
 
 const UNLINKING_HELD = {
@@ -145,7 +143,7 @@ export async function unlink(
   if (!(await isStillOurs(state, turn))) return OVERTAKEN;
   const told = difference && (await recordDrift(state, [difference], id, turn));
   const audited = await recordLanded(landed, { version: null }, state, turn);
-  const left = { ...told, ...audited, isGone: true, ...(waiver && { deletionWaiver: waiver }) };
+  const left = { ...told, ...audited, isGone: true, ...(waiver && { acceptedDeletion: waiver }) };
   return unlessOvertaken(ports.groups.absorb(state, undefined, left));
 }
 
@@ -157,7 +155,7 @@ async function drawOnBudget(
 ): Promise<boolean> {
   const recent = await ports.guard.unlink(connection, id, ports.clock());
   if (recent < UNLINKED_ALWAYS) return true;
-  const links = await ports.claims.count(company, connection);
+  const { length: links } = await ports.claims.claimedBy(company, connection);
   if (mayUnlink({ links, recent })) return true;
   await ports.guard.keepLink(connection, id);
   return false;
@@ -176,7 +174,7 @@ async function recordDrift(
   turn: Turn,
 ): Promise<FoundForeign> {
   const { ports, connection, found } = turn;
-  const traces = state.suspect?.traces ?? [];
+  const traces = state.suspectedChange?.traces ?? [];
   await attributeDrift(state, toldOf(state), ports);
   const nowMs = ports.clock();
   const records = differences.map((difference): DriftRecord => {

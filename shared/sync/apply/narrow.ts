@@ -1,15 +1,14 @@
 import { FIELD_NAMES, GROUP_FIELDS, type GroupField } from '../../domain/group-fields.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import type { PlatformUserId } from '../../domain/ids.ts';
-import type { Decision, Write } from '../../plan/decide.ts';
+import { type Decision, removalsRefused, type Write } from '../../plan/decide.ts';
 import type { Wanted } from '../../plan/facts.ts';
-import { judgeRemovals, NOTHING_REMOVED, suspectsAt } from '../../plan/guard.ts';
-import { compareText, type Plan } from '../../plan/plan.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { refusedOf } from '../../plan/refused-fields.ts';
 import type { PlatformFailure } from '../ports/platform.ts';
-import { MAX_REFUSALS, SUSPECTS } from '../tuning.ts';
+import { MAX_REFUSALS } from '../tuning.ts';
 import { auditOf, originOf } from './audit.ts';
-import { giveUp, searchedBefore } from './failure.ts';
+import { giveUp } from './failure.ts';
 import { OVERTAKEN, type Performed, type Round, type Trial, type Turn } from './turn.ts';
 
 /** Records the refusal in the audit log, and returns the next try: a part of the write, or nothing. */
@@ -38,8 +37,10 @@ export async function refuse(
   const next = nextTrial(write, round, { ...turn.trial, isKnown });
   if (next === undefined || wanted === undefined) {
     if (firstly !== undefined) return { step: firstly };
-    const leavers = leaversIn(write.plan, turn.trial);
-    const about = { plan: write.plan, leavers, ports, audited };
+    const { action, removals } = write.plan;
+    if (action !== 'delete' && removals.length > 0)
+      return { step: { ...removalsRefused(removals.length, cause.message), keepAccess: removals.length } };
+    const about = { plan: write.plan, ports, audited };
     const isGivenUp = await giveUp({ ...state, calledMs: turn.calledMs() }, cause, about);
     return isGivenUp ? { step: { kind: 'failed', cause } } : OVERTAKEN;
   }
@@ -65,7 +66,10 @@ interface Next {
  *     one of them alone                  | that value is refused: the rest of the search
  *     removals and additions             | the removals
  *     additions                          | halves of them, until the refused user is found
- *     removals alone                     | also without some members who stay
+ *     removals alone                     | nothing: the write is tried again in an hour
+ *
+ * Users who may be in the group although no read showed them are sent with each try, so that it does not remove them. Only
+ * if the platform accepts no try with them, they are left out.
  */
 function nextTrial(write: Write, round: Round, { isKnown, ...before }: Known): Next | undefined {
   const { plan } = write;
@@ -80,17 +84,30 @@ function nextTrial(write: Write, round: Round, { isKnown, ...before }: Known): N
   }
   if (fields.length === 1)
     return { trial: { ...trial, withheld: withheld.slice(1), refusals: refusals + 1 }, refused: 'field' };
-  const additions = additionsIn(plan);
-  const next = narrowed(additions, plan.changes.length > additions.length, { ...trial, isKnown });
+  const hidden = hiddenIn(round);
+  const all = additionsIn(plan);
+  const additions = all.filter((user) => !hidden.includes(user));
+  const hasOthers = plan.changes.length > all.length;
+  // Only one addition is left to be tried: as without hidden users, it may be the group itself that is refused.
+  const isAlone = !(hasOthers || trial.hasWritten || isKnown) && additions.length === 1;
+  const isLast = isAlone && lots.length > 0 && lots.flat().every((user) => hidden.includes(user));
+  const next = isLast
+    ? undefined
+    : (narrowed(additions, hasOthers, { ...trial, isKnown }) ?? withoutHidden(hidden, trial));
   if (next === 'refused')
     return { trial: { ...trial, lots: lots.slice(1), refusals: refusals + 1 }, refused: 'users' };
-  const others = next ?? nextSuspects(write, round, trial);
-  return others && { trial: others };
+  return next && { trial: next };
 }
 
-/** Removals that the directory wants. Other users are only left out to find out whether the platform then accepts the write. */
-const leaversIn = ({ removals }: Plan, { leftOut }: Trial): readonly PlatformUserId[] =>
-  removals.filter((user) => leftOut?.includes(user) !== true);
+/** Wanted users who may be in the group although no read showed them. */
+const hiddenIn = ({ views, wanted }: Round): readonly PlatformUserId[] =>
+  [...(views?.base?.unshown ?? [])].filter((user) => wanted?.group?.users.has(user));
+
+function withoutHidden(hidden: readonly PlatformUserId[], trial: Trial): Trial | undefined {
+  const waiting = new Set(trial.lots.flat());
+  if (trial.hasWritten || hidden.length === 0 || hidden.some((user) => waiting.has(user))) return undefined;
+  return { ...trial, lots: [...trial.lots, hidden], refusals: 0 };
+}
 
 /** A name that turned out to be in use in this attempt is not sent again before the members are written. */
 function leftLately({ left = [] }: Write, { wanted, state }: Round): readonly GroupField[] {
@@ -154,29 +171,4 @@ function narrowed(
   if (!hasWritten && next.length > 1)
     return again([next.slice(Math.ceil(next.length / 2)), ...rest, ...halves]);
   return again([...lots, ...halves].slice(1));
-}
-
-/**
- * The platform may refuse a removal because of a member who stays. So the removal is tried without some of these members.
- * After it is accepted, they are added again immediately; only a member who is refused alone stays out.
- * @returns undefined if no member leaves, or every member was tried
- */
-function nextSuspects(
-  { plan }: Write,
-  { state, settings: { guard: limits }, views, wanted }: Round,
-  before: Trial,
-): Trial | undefined {
-  const { lots, refusals, suspects, leftOut } = before;
-  const leavers = leaversIn(plan, before).length;
-  if (leavers === 0) return undefined;
-  const inside = [...(views?.base?.users.keys() ?? [])];
-  const staying = inside.filter((user) => wanted?.group?.users.has(user)).sort(compareText);
-  const judged = { limits, size: inside.length, deletesGroup: false, recent: NOTHING_REMOVED };
-  const mayLeave = (count: number) => judgeRemovals({ ...judged, removals: count + leavers }).allowed;
-  const tried = suspects + (leftOut === undefined ? 0 : 1);
-  const next = suspectsAt(staying, searchedBefore(state) + tried, mayLeave);
-  if (next === undefined) return undefined;
-  const waiting = leftOut === undefined ? lots : lots.slice(1);
-  const trial = { ...before, lots: [next, ...waiting], leftOut: next, suspects: tried };
-  return { ...trial, refusals: tried < SUSPECTS ? Math.min(refusals + 1, MAX_REFUSALS - 1) : MAX_REFUSALS };
 }

@@ -9,15 +9,15 @@ import { atOnce } from '../gather.ts';
 import { type AuditLink, entryOf, OURSELVES } from '../ports/logs.ts';
 import { PlatformFailure } from '../ports/platform.ts';
 import { retireClaim } from '../retire-claim.ts';
-import { DOUBT_MS, WRITES_IN_FLIGHT } from '../tuning.ts';
+import { WRITES_IN_FLIGHT } from '../tuning.ts';
 import { originOf, unfoundOf } from './audit.ts';
-import { inDoubt } from './doubt.ts';
-import { holdDigest, learn, readFormer } from './facts.ts';
+import { claimAdopted, holdDigest, learn, readPreviousLink } from './facts.ts';
 import { giveUp, reportFieldFailure } from './failure.ts';
 import { absorb, clearSuspicion, closeDrift, flipFound, linkTo, recordLanded, unlink } from './foreign.ts';
 import { refuse } from './narrow.ts';
 import type { Performed, Round, Turn } from './turn.ts';
 import { AGAIN, CONFLICT, OVERTAKEN, unlessOvertaken } from './turn.ts';
+import { readRecord, stillOwed, storeMoved, storeRecord, withUncertain } from './uncertain.ts';
 import { performWrite, unreserve, unreserved } from './write.ts';
 
 type Of<Kind extends Decision['kind']> = Extract<Decision, { kind: Kind }>;
@@ -215,33 +215,52 @@ function holdOf(
   };
 }
 
-async function drop({ intent, owed, failing }: Of<'drop'>, round: Round, turn: Turn): Promise<Performed> {
-  const { intent: _, unsettledRemovals: __, ...state } = round.state;
-  // What the platform has refused cannot land any more.
-  const mayLand = round.rejected === undefined;
-  const nowMs = turn.ports.clock();
-  const doubtUntilMs = mayLand ? nowMs + DOUBT_MS : undefined;
-  // Before the intent goes: two writes that land late and undo each other leave nothing else that tells of them.
-  const audited =
-    doubtUntilMs === undefined ? undefined : await turn.record(state, unfoundOf(intent, nowMs, doubtUntilMs));
-  const { doubted, doubts } = inDoubt(intent, state, nowMs);
-  const left = { owed, doubted, doubtUntilMs, audited, ...(mayLand && { doubts }) };
-  if (!(await turn.ports.groups.dropIntent(state.ref, intent, left))) return OVERTAKEN;
-  if (failing !== undefined && audited !== undefined) {
-    const cause = new PlatformFailure('rejected', failing.message, {});
-    const failed = { ...state, calledMs: turn.calledMs() };
-    const isGivenUp = await giveUp(failed, cause, { ports: turn.ports, audited });
-    return isGivenUp ? { step: { kind: 'failed', cause } } : OVERTAKEN;
-  }
-  if (round.rejected === undefined) return AGAIN;
-  await unreserve(round, turn);
-  const owing = owed === undefined ? state : { ...state, unsettledRemovals: owed };
-  return { round: { ...round, state: owing, reservation: undefined } };
+function drop(decision: Of<'drop'>, round: Round, turn: Turn): Promise<Performed> {
+  return (round.rejected === undefined ? dropUncertain : dropRefused)(decision, round, turn);
 }
 
-async function confirm({ intent, observed, view }: Of<'confirm'>, { state, rejected }: Round, turn: Turn) {
-  const platform = await linkTo(state, observed, view, turn, { done: intent });
-  const flipped = flipFound(intent, state, turn, { happened: true, left: { platform } });
+/** A write that the platform refused can no longer take effect. */
+async function dropRefused({ intent, owed }: Of<'drop'>, round: Round, turn: Turn): Promise<Performed> {
+  const { intent: _, ...state } = round.state;
+  const uncertain = stillOwed(state.uncertain, owed);
+  const isOver = await turn.ports.groups.dropIntent(state.ref, intent, { uncertain, isRefused: true });
+  if (!isOver) return OVERTAKEN;
+  await unreserve(round, turn);
+  return {
+    round: { ...round, state: { ...state, ...(uncertain && { uncertain }) }, reservation: undefined },
+  };
+}
+
+async function dropUncertain(
+  { intent, owed, failing }: Of<'drop'>,
+  round: Round,
+  turn: Turn,
+): Promise<Performed> {
+  const { intent: _, ...state } = round.state;
+  const known =
+    round.views === undefined ? await learn({ kind: 'read', what: ['views'] }, round, turn) : round;
+  const nowMs = turn.ports.clock();
+  const write = { ...known, after: known.views?.prepared };
+  const record = withUncertain(intent, write, nowMs, owed === undefined ? {} : { removals: owed });
+  // Must come before the intent ends: two late writes that undo each other leave no other trace.
+  const audited = await turn.record(state, unfoundOf(intent, nowMs, record.untilMs));
+  const uncertain = await storeRecord(record, state, known.views, turn);
+  if (!(await turn.ports.groups.dropIntent(state.ref, intent, { uncertain, audited }))) return OVERTAKEN;
+  if (failing === undefined) return AGAIN;
+  const cause = new PlatformFailure('rejected', failing.message, {});
+  const failed = { ...state, calledMs: turn.calledMs() };
+  const isGivenUp = await giveUp(failed, cause, { ports: turn.ports, audited });
+  return isGivenUp ? { step: { kind: 'failed', cause } } : OVERTAKEN;
+}
+
+async function confirm({ intent, observed, view }: Of<'confirm'>, round: Round, turn: Turn) {
+  const { state, rejected } = round;
+  const platform = await linkTo(state, observed, view, turn);
+  const uncertain = await storeMoved(readRecord(round), round, { observed, view }, turn);
+  const flipped = flipFound(intent, state, turn, {
+    happened: true,
+    left: { platform, found: { uncertain } },
+  });
   // The client repeats what a server declined to serve (503, Retry-After); should that have been done after all, the
   // repetition met its own version, and the removals stay in the guard's book.
   return unlessOvertaken(flipped, rejected === undefined ? AGAIN : CONFLICT);
@@ -258,13 +277,14 @@ async function confirmGone({ intent }: Of<'confirm_gone'>, { state }: Round, tur
 
 /** The platform's group stays as it is, without an owner from now on: nothing is sent. */
 async function letGo({ reason }: Of<'release'>, { state }: Round, turn: Turn): Promise<Performed> {
-  const { ports } = turn;
+  const { ports, platform } = turn;
   const { platformId, version = null } = state;
   const change = { kind: 'release_group', before: platformId ?? null, after: null, reason };
   const audited = await turn.record(state, {
     ...entryOf('release', change, ports),
     ...{ versionBefore: version, versionAfter: version, actor: OURSELVES, cause: `rev ${state.rev}` },
   });
+  platform.groups.forgetList();
   return unlessOvertaken(ports.groups.absorb(state, undefined, { audited }));
 }
 
@@ -276,17 +296,17 @@ async function adopt({ candidate }: Of<'adopt'>, round: Round, turn: Turn): Prom
   const passOver = (why: 'not_found' | GroupRef): Performed => ({
     round: { ...round, passedOver: new Map([...(round.passedOver ?? []), [id, why]]) },
   });
-  const owner = await turn.claim(id);
+  const owner = await claimAdopted(candidate, state, turn);
   if (owner !== undefined) return passOver(owner);
   const observed = await platform.groups.get(id);
   if (observed === undefined) {
     await retireClaim(connection.company, id, state.ref, ports);
     return passOver('not_found');
   }
-  const former = await readFormer(state, id, turn);
-  const link = await linkTo(state, observed, viewOf(observed, former), turn);
-  const made = state.doubt?.intent;
-  const isMade = made?.action === 'create' && isOurCreation(observed, made, round.views?.doubted);
+  const previousLink = await readPreviousLink(state, id, turn);
+  const link = await linkTo(state, observed, viewOf(observed, previousLink), turn);
+  const made = state.uncertain?.write;
+  const isMade = made?.action === 'create' && isOurCreation(observed, made, round.views?.created);
   const found = await recordLanded(isMade ? made : undefined, observed, state, turn);
   return unlessOvertaken(ports.groups.absorb(state, link, found));
 }
@@ -297,6 +317,10 @@ async function settle(
   turn: Turn,
 ): Promise<Performed> {
   const { state } = await unreserved(round, turn);
+  const { ref, uncertain } = state;
+  // The writes did not take effect, and no longer can.
+  if (uncertain?.removals !== undefined && turn.ports.clock() >= uncertain.untilMs)
+    await turn.ports.guard.cancel({ connection: ref.connection, ...uncertain.removals });
   // A group that will be read again is not done: the failure is reported when it is done.
   const failed =
     againAtMs === undefined && failing ? await reportFieldFailure(failing, state, turn) : undefined;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { NameClash, Plan } from '../../contract/answers.ts';
 import type { ConnectionSettings } from '../../contract/settings.ts';
-import type { GroupState } from '../../domain/group-state.ts';
+import type { GroupState, GuardRecord, Uncertain } from '../../domain/group-state.ts';
 import { type Hold, usedUp } from '../../domain/hold.ts';
 import type { GroupRef, PlatformGroupId, VersionToken } from '../../domain/ids.ts';
 import { intentId, platformGroupId } from '../../domain/ids.ts';
@@ -19,7 +19,7 @@ import type { AuditedChange } from '../ports/logs.ts';
 import { type Platform, PlatformFailure } from '../ports/platform.ts';
 import { MAX_CONFLICTS } from '../tuning.ts';
 import { unmanagedOf } from '../unmanaged.ts';
-import { learn, type Reading, readFormer, startOf } from './facts.ts';
+import { claimAdopted, learn, NO_WRITES, type Reading, readPreviousLink, startOf } from './facts.ts';
 import { heldBy, withHeld, withoutHold } from './perform.ts';
 
 /** What apply would do to one group if it ran now. */
@@ -27,11 +27,11 @@ export type GroupPlan = Plan & { readonly hold: Hold | null };
 
 /** What a preview reads; nothing here is written. */
 export interface PreviewPorts extends Pick<ApplyPorts, 'platforms' | 'clock' | 'createSettleMs'> {
-  readonly groups: Pick<ApplyPorts['groups'], 'read' | 'members' | 'readView' | 'readHeld'>;
+  readonly groups: Pick<ApplyPorts['groups'], 'read' | 'members' | 'readView' | 'readChange' | 'readHeld'>;
   readonly users: Pick<ApplyPorts['users'], 'read'>;
   readonly people: Pick<ApplyPorts['people'], 'read' | 'holding' | 'ofUser'>;
   readonly guard: Pick<ApplyPorts['guard'], 'recent'>;
-  readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'previousOwner'>;
+  readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'previousOwner' | 'claimedBy'>;
   readonly connections: Pick<ApplyPorts['connections'], 'current'>;
 }
 
@@ -122,6 +122,7 @@ export function readingOf(
         read: groups.read,
         members: groups.members,
         readView: groups.readView,
+        readChange: groups.readChange,
         readHeld: groups.readHeld,
       },
       users: { read: users.read },
@@ -155,7 +156,7 @@ async function follow(
     case 'drop_hold':
       return { ...facts, state: withoutHold(state, decision.drops), held: undefined };
     case 'drop':
-      return again(facts, { intent: undefined, unsettledRemovals: decision.owed });
+      return again(facts, { intent: undefined, uncertain: owing(state, decision.owed) });
     case 'confirm':
     case 'absorb': {
       const { observed, view, intent } = decision;
@@ -166,19 +167,19 @@ async function follow(
     }
     case 'clear':
       return again(facts, {
-        suspect: undefined,
+        suspectedChange: undefined,
         missedAtMs: undefined,
-        contest: decision.contest ?? state.contest,
+        flapDamping: decision.flapDamping ?? state.flapDamping,
       });
     case 'confirm_gone':
-      return again(facts, { ...UNLINKED, former: formerOf(state, state.platformId) });
+      return again(facts, { ...UNLINKED, previousLink: previousLinkOf(state, state.platformId) });
     case 'forget':
       return again(facts, UNLINKED);
     case 'unlink':
       return again(facts, {
         ...UNLINKED,
-        ...(decision.waiver && { deletionWaiver: decision.waiver }),
-        former: formerOf(state, decision.id),
+        ...(decision.waiver && { acceptedDeletion: decision.waiver }),
+        previousLink: previousLinkOf(state, decision.id),
       });
     case 'adopt': {
       const id = decision.candidate.id as PlatformGroupId;
@@ -186,18 +187,22 @@ async function follow(
         ...facts,
         passedOver: new Map([...(facts.passedOver ?? []), [id, why]]),
       });
-      const owner = await reading.claim(id);
+      const owner = await claimAdopted(decision.candidate, state, reading);
       if (owner !== undefined) return passOver(owner);
       const observed = await reading.platform.groups.get(id);
       if (observed === undefined) return passOver('not_found');
-      const former = await readFormer(state, id, reading);
-      const linked = linkedTo(facts, observed.id, observed.version, viewOf(observed, former));
+      const previousLink = await readPreviousLink(state, id, reading);
+      const linked = linkedTo(facts, observed.id, observed.version, viewOf(observed, previousLink));
       return { ...linked, look: observed, state: { ...linked.state, takeOver: true } };
     }
     default:
       return undefined;
   }
 }
+
+/** The part of the record of uncertain writes that affects the guard's decision. */
+const owing = ({ uncertain }: GroupState, removals: GuardRecord | undefined): Uncertain | undefined =>
+  removals === undefined ? uncertain : { names: [], spokeIds: [], untilMs: 0, ...uncertain, removals };
 
 /** A new round: what the directory wants is as it was read, what the platform shows must be asked for again. */
 function again(
@@ -214,7 +219,7 @@ function again(
   };
 }
 
-const formerOf = ({ view }: GroupState, platformId: PlatformGroupId | undefined) =>
+const previousLinkOf = ({ view }: GroupState, platformId: PlatformGroupId | undefined) =>
   view && platformId && { platformId, view, isGone: true };
 
 const changed = (state: GroupState, change: Partial<Loose>) => ({ ...state, ...change }) as GroupState;
@@ -223,7 +228,7 @@ type Loose = { readonly [name in keyof GroupState]: GroupState[name] | undefined
 
 const UNLINKED: Partial<Loose> = {
   intent: undefined,
-  suspect: undefined,
+  suspectedChange: undefined,
   missedAtMs: undefined,
   platformId: undefined,
   version: undefined,
@@ -235,13 +240,13 @@ const UNLINKED: Partial<Loose> = {
 const linkedTo = (facts: Facts, id: string, version: VersionToken, base: View): Facts => ({
   ...again(facts, {
     intent: undefined,
-    suspect: undefined,
+    suspectedChange: undefined,
     missedAtMs: undefined,
     platformId: platformGroupId(id),
     version,
     view: { id: intentId(''), size: base.users.size },
   }),
-  views: { base, prepared: undefined, doubted: undefined, isUnreadable: false },
+  views: { base, ...NO_WRITES, isUnreadable: false },
 });
 
 /**

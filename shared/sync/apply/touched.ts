@@ -19,15 +19,29 @@ const TWO_HOURS_MS = 7_200_000;
 /** Whether the group was in step before the one change that is to be looked at, and nothing else is open. */
 export function isTold(facts: Facts, { replanSinceMs }: Connection): boolean {
   const { state, settings, nowMs } = facts;
-  const { rev, view, inStep, touched, intent, suspect, hold, doubt, missedAtMs, takeOver, contest } = state;
-  const isNext = view !== undefined && inStep?.rev === rev - 1 && inStep.view === view.id;
+  const {
+    rev,
+    view,
+    inSync,
+    changedMembers,
+    intent,
+    suspectedChange,
+    hold,
+    uncertain,
+    missedAtMs,
+    takeOver,
+    flapDamping,
+  } = state;
+  const isNext = view !== undefined && inSync?.rev === rev - 1 && inSync.view === view.id;
   // Half of a group, one after the other, are more to read than all at once.
-  if (!isNext || touched === undefined || touched.length > 1 + view.size / 2) return false;
-  const isQuiet = [intent, suspect, hold, doubt, missedAtMs, replanSinceMs].every((one) => one === undefined);
+  if (!isNext || changedMembers === undefined || changedMembers.length > 1 + view.size / 2) return false;
+  const isQuiet = [intent, suspectedChange, hold, uncertain, missedAtMs, replanSinceMs].every(
+    (one) => one === undefined,
+  );
   const { mode, excluded } = treatmentOf(facts);
   const isPlain = mode === 'sync' && !excluded && settings.membership === 'authoritative' && !takeOver;
-  const isTrial = facts.barred?.size !== 0 || facts.leftOut !== undefined || facts.isNarrowed === true;
-  return isQuiet && isPlain && !isTrial && nowMs >= (contest?.sinceMs ?? 0) + TWO_HOURS_MS;
+  const isTrial = facts.barred?.size !== 0 || facts.isNarrowed === true;
+  return isQuiet && isPlain && !isTrial && nowMs >= (flapDamping?.sinceMs ?? 0) + TWO_HOURS_MS;
 }
 
 /** What is stored of those who are touched. */
@@ -44,12 +58,12 @@ const STILL: readonly Standing[] = [{ member: memberId(''), revision: 0 }];
  * @returns undefined where only all registers can tell
  */
 export async function membersAfter(
-  { state: { touched = [], registers: said }, settings }: Facts,
+  { state: { changedMembers = [], registers: said }, settings }: Facts,
   { base, registers, users }: Read,
   resolve: (users: readonly UserState[]) => Promise<ReadonlyMap<MemberId, Resolution>>,
 ): Promise<Wanted['standing'] | undefined> {
   const floor = groupFloor(said);
-  const movers = touched.flatMap(({ member, left }) => {
+  const movers = changedMembers.flatMap(({ member, left }) => {
     const id = memberId(member);
     const user = users.get(id) ?? undescribed(id);
     const counts = (stamp: Stamp | undefined) =>
@@ -61,7 +75,8 @@ export async function membersAfter(
   });
   const isOdd = movers.some(({ user, isIn }) => user.review || (!isIn && user.role === undefined));
   const isPending = registers.some(({ pending }) => pending !== undefined);
-  if (base === undefined || base.waiver !== undefined || isOdd || isPending) return undefined;
+  const isUnsure = base?.waiver !== undefined || base?.unshown !== undefined;
+  if (base === undefined || isUnsure || isOdd || isPending) return undefined;
   const resolutions = await resolve(movers.map(({ user }) => user));
   const standing = new Map<PlatformUserId, readonly Standing[]>();
   for (const user of base.users.keys()) standing.set(user, STILL);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { policyFor } from '../../contract/group-policy.ts';
 import { NOBODY_KNOWN, type Trace } from '../../domain/drift.ts';
-import type { GroupState, Suspect } from '../../domain/group-state.ts';
+import type { GroupState, SuspectedChange } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupRef, PlatformGroupId, VersionToken } from '../../domain/ids.ts';
 import { groupId } from '../../domain/ids.ts';
 import { isWhole, type ListedGroup } from '../../domain/view.ts';
@@ -146,12 +146,12 @@ async function mark({ state, version, traces }: Suspicion, ports: Parameters<typ
       await attributeDrift(current, new Map([[state.platformId, traces]]), ports);
       return undefined;
     }
-    const suspect: Suspect | undefined = current.suspect;
-    const all = joined(suspect?.traces ?? [], traces);
-    const isKnown = suspect?.version === version && all.length === suspect.traces.length;
+    const suspectedChange: SuspectedChange | undefined = current.suspectedChange;
+    const all = joined(suspectedChange?.traces ?? [], traces);
+    const isKnown = suspectedChange?.version === version && all.length === suspectedChange.traces.length;
     if (isKnown && current.dirtySinceMs !== undefined && version !== null) return undefined;
     const dirty = dirtyNow(ports);
-    const atMs = Math.max(dirty.nowMs, (suspect?.atMs ?? 0) + 1);
+    const atMs = Math.max(dirty.nowMs, (suspectedChange?.atMs ?? 0) + 1);
     if (await ports.groups.suspect(current, { version, traces: all, atMs }, dirty)) return current.ref;
     current = await ports.groups.read(state.ref);
   }
