@@ -148,7 +148,7 @@ export function reportScim(
 /** Ids of one kind in a line of the log, which CloudWatch limits to 256 KB. */
 const MOST_LOGGED = 100;
 
-const ENDPOINTS = /^(?:Users|Groups|Bulk|Me|\.search|ServiceProviderConfig|ResourceTypes|Schemas)$/;
+const ENDPOINTS = /^(?:Users|Groups|Bulk|Me|oauth|\.search|ServiceProviderConfig|ResourceTypes|Schemas)$/;
 
 /** What of a path may be logged. */
 export function endpointOf(path: string): string {

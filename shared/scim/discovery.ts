@@ -37,6 +37,13 @@ export const serviceProviderConfig = (baseUrl: string, announced: Announced): Sc
       specUri: 'https://www.rfc-editor.org/info/rfc6750',
       primary: true,
     },
+    {
+      type: 'oauth2',
+      name: 'OAuth 2.0 client credentials',
+      description: `An access token for a client of this connection, from POST ${baseUrl}/oauth/token.`,
+      specUri: 'https://www.rfc-editor.org/info/rfc6749',
+      primary: false,
+    },
   ],
   meta: { resourceType: 'ServiceProviderConfig', location: `${baseUrl}/ServiceProviderConfig` },
 });

@@ -12,6 +12,7 @@ import type { Key } from './table.ts';
  * | generation of which resources there are | `S#<conn>#orders`                     | `<type>`   |
  * | list held while another is written     | `SL#<conn>#<group>`                    | `<write>#<n>` |
  * | token                                  | `ST#<prefix>`                          | `TOKEN`    |
+ * | access token of an OAuth client        | `ST#<prefix of the client's secret>`   | `ACCESS#<hash>` |
  * | tokens of a connection                 | `S#<conn>#tokens`                      | `<prefix>` |
  *
  * Values are hashed: they may be long, and keys are no place for names and addresses.
@@ -48,4 +49,8 @@ export const heldKey = ({ connection, group }: GroupRef, write: string, index: n
 });
 
 export const tokenKey = (prefix: string): Key => ({ pk: `ST#${keyPart(prefix)}`, sk: 'TOKEN' });
+export const accessKey = (prefix: string, hash: string): Key => ({
+  pk: tokenKey(prefix).pk,
+  sk: `ACCESS#${keyPart(hash)}`,
+});
 export const tokensPartition = (connection: ConnectionName): string => `S#${connection}#tokens`;

@@ -1,5 +1,5 @@
-import type { ScimStore, ScimTokenStore } from '../sync/ports/scim.ts';
-import { ScimResource, ScimToken } from '../sync/ports/scim.ts';
+import type { ScimStore } from '../sync/ports/scim.ts';
+import { ScimResource } from '../sync/ports/scim.ts';
 import { readChunks, writeChunks } from './chunks.ts';
 import { parseMember } from './group-item.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
@@ -11,8 +11,6 @@ import {
   pointerKey,
   resourceKey,
   resourcePartition,
-  tokenKey,
-  tokensPartition,
   valuePartition,
 } from './scim-keys.ts';
 import { createScimOrders } from './scim-orders.ts';
@@ -197,42 +195,3 @@ function parseResource(item: Item): ScimResource {
   const held = { ...item, writes: named(WRITE_PREFIX), replacements: named(HELD_PREFIX) };
   return understood(ScimResource, held as Item, `a SCIM resource in partition ${item.pk}`);
 }
-
-/** A token is found by its prefix, before anybody knows whose it is; a list entry written before it finds it again. */
-export function createScimTokenStore(table: Table): ScimTokenStore {
-  const find = async (prefix: string) => {
-    const item = await table.get(tokenKey(prefix));
-    return item === undefined ? undefined : parseToken(item);
-  };
-
-  return {
-    find,
-
-    async list(connection) {
-      const listed = await itemsOf(table, { partition: tokensPartition(connection) });
-      const items = await table.getMany(listed.map(({ prefix }) => tokenKey(String(prefix))));
-      return items.map(parseToken).filter((token) => token.connection === connection);
-    },
-
-    async add(token) {
-      const listed = { pk: tokensPartition(token.connection), sk: keyPart(token.prefix) };
-      await table.put({ ...listed, prefix: token.prefix });
-      return table.put({ ...tokenKey(token.prefix), ...OF_THIS_SCHEMA, ...token }, missing('pk'));
-    },
-
-    async revoke(connection, prefix, atMs) {
-      const change = { setIfMissing: { revokedMs: atMs } };
-      return (await table.update(tokenKey(prefix), change, equal('connection', connection))).written;
-    },
-
-    async noteUse(prefix, { atMs, unlessSinceMs }) {
-      await table.update(
-        tokenKey(prefix),
-        { set: { lastUsedMs: atMs } },
-        all(equal('prefix', prefix), any(missing('lastUsedMs'), less('lastUsedMs', unlessSinceMs))),
-      );
-    },
-  };
-}
-
-const parseToken = (item: Item): ScimToken => understood(ScimToken, item, 'a SCIM token');

@@ -166,7 +166,7 @@ export interface ScimStore {
   memberships(ref: GroupRef): Promise<readonly MemberRegister[]>;
 }
 
-/** A bearer token of one connection; of its secret only the hash is kept. */
+/** A bearer token of one connection, or a secret of an OAuth client; only its hash is stored. */
 export const ScimToken = z.lazy(() =>
   z.object({
     /** Eight characters that tell tokens apart and may be shown. */
@@ -174,6 +174,8 @@ export const ScimToken = z.lazy(() =>
     connection: connectionText,
     /** Hex sha256 of the whole token: it has 256 random bits, so a slow hash would add nothing. */
     hash: text,
+    /** Id of the OAuth client whose secret this is; absent for a bearer token. */
+    client: text.exactOptional(),
     createdMs: number,
     expiresMs: number.exactOptional(),
     revokedMs: number.exactOptional(),
@@ -183,13 +185,34 @@ export const ScimToken = z.lazy(() =>
 );
 export type ScimToken = Frozen<z.infer<typeof ScimToken>>;
 
+/** An access token that an OAuth client got for one of its secrets. It is good only while that secret is. */
+export const ScimAccess = z.lazy(() =>
+  z.object({
+    /** Of the secret. */
+    prefix: text,
+    connection: connectionText,
+    /** Hex sha256 of the whole access token. */
+    hash: text,
+    expiresMs: number,
+  }),
+);
+export type ScimAccess = Frozen<z.infer<typeof ScimAccess>>;
+
 export interface ScimTokenStore {
   find(prefix: string): Promise<ScimToken | undefined>;
+  /** An access token and the secret that it was issued for, in one request to the table. */
+  findAccess(
+    prefix: string,
+    hash: string,
+  ): Promise<{ readonly access: ScimAccess | undefined; readonly secret: ScimToken | undefined }>;
+  addAccess(access: ScimAccess): Promise<void>;
   list(connection: ConnectionName): Promise<readonly ScimToken[]>;
   /** false where the prefix is taken. */
   add(token: ScimToken): Promise<boolean>;
   /** false where the connection has no such token. */
   revoke(connection: ConnectionName, prefix: string, atMs: number): Promise<boolean>;
+  /** Ends a token of the connection at this time, unless it ends earlier. */
+  endBy(connection: ConnectionName, prefix: string, atMs: number): Promise<void>;
   /** Notes the use, unless a use at or after `unlessSinceMs` is noted already. */
   noteUse(prefix: string, use: { readonly atMs: number; readonly unlessSinceMs: number }): Promise<void>;
 }

@@ -5,38 +5,17 @@ import { MAX_BODY_BYTES } from '../../scim/limits.ts';
 import { readQueryString } from '../../scim/list-query.ts';
 import { resourceTypes } from '../../scim/resource-type.ts';
 import type { ScimValue } from '../../scim/value.ts';
-import type { Ports } from '../ports/bundles.ts';
 import { UnstorableError } from '../ports/store-errors.ts';
 import { type DirectoryPorts, errorReply, type ScimReply, type StaleMembers } from './context.ts';
-import { type RateLimiter, STRANGER_RATE } from './limiter.ts';
+import type { HttpReply, HttpRequest } from './http.ts';
+import { STRANGER_RATE, waitFor } from './limiter.ts';
 import { route } from './routes.ts';
+import { answerTokenRequest, TOKEN_PATH, type TokenEndpointPorts } from './token-endpoint.ts';
 import { ENDS_SOON_MS, prefixOf, validToken } from './tokens.ts';
 
 export const SCIM_PATH = '/scim/v2';
 
-export type ScimPorts = DirectoryPorts & Pick<Ports, 'tokens'> & { readonly limiter: RateLimiter };
-
-/** One HTTP request as it came. */
-export interface HttpRequest {
-  readonly method: string;
-  /** Of the URL, not decoded. */
-  readonly path: string;
-  readonly query: string;
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  /** As text, or as its bytes where they were not read yet; undefined for none. */
-  readonly body: string | Uint8Array | undefined;
-  /** Scheme and host under which the client reached us. */
-  readonly origin: string;
-  /** Address of the client, where it is known. */
-  readonly source?: string | undefined;
-}
-
-export interface HttpReply {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
+export type ScimPorts = DirectoryPorts & TokenEndpointPorts;
 
 /** What came of a request, for log and metrics. */
 export interface ScimReport {
@@ -72,6 +51,10 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
   let reply: ScimReply;
   try {
     const path = pathBelow(request.path);
+    if (path === TOKEN_PATH) {
+      const answered = await answerTokenRequest(request, ports);
+      return { ...answered, reply: toHttp(answered.reply), staleMembers, cause };
+    }
     const method = isHead ? 'GET' : request.method;
     const { token, knownAs } = recognise(request, ports);
     const early = knownAs && (await ports.connections.find(knownAs));
@@ -151,13 +134,6 @@ const unauthorised = (error: string) =>
   new ScimError(401, 'expected a valid token in the header Authorization, as Bearer', {
     headers: { 'www-authenticate': `Bearer realm="groupsync"${error}` },
   });
-
-function waitFor(seconds: number): void {
-  if (seconds === 0) return;
-  throw new ScimError(429, 'expected fewer requests at a time', {
-    headers: { 'retry-after': String(seconds) },
-  });
-}
 
 const JSON_TYPES = /^(?:application\/(?:scim\+)?json|\*\/\*)\s*(?:;.*)?$/i;
 

@@ -475,7 +475,7 @@ describe('discovery (RFC 7644 section 4)', () => {
       sort: { supported: true },
       etag: { supported: true },
       changePassword: { supported: false },
-      authenticationSchemes: [{ type: 'oauthbearertoken' }],
+      authenticationSchemes: [{ type: 'oauthbearertoken' }, { type: 'oauth2' }],
       meta: { resourceType: 'ServiceProviderConfig', location: `${BASE}/ServiceProviderConfig` },
     });
   });

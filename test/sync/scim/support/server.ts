@@ -3,8 +3,10 @@ import { isActive } from '../../../../shared/domain/active.ts';
 import { desiredGroup, groupFloor, memberCounts } from '../../../../shared/domain/group.ts';
 import { connectionName, type GroupRef, groupId } from '../../../../shared/domain/ids.ts';
 import { STAMP_ZERO } from '../../../../shared/domain/stamp.ts';
+import { createOAuthServer } from '../../../../shared/oauth/oauth-server.ts';
 import type { Connections } from '../../../../shared/sync/ports/connections.ts';
-import { type HttpReply, handleScim, type ScimPorts } from '../../../../shared/sync/scim/handle.ts';
+import { handleScim, type ScimPorts } from '../../../../shared/sync/scim/handle.ts';
+import type { HttpReply } from '../../../../shared/sync/scim/http.ts';
 import { createRateLimiter } from '../../../../shared/sync/scim/limiter.ts';
 import { createToken } from '../../../../shared/sync/scim/tokens.ts';
 import { allStoresOver } from '../../../../simulate/engine.ts';
@@ -75,8 +77,14 @@ export function createWorld({
   const clock = () => time.nowMs;
   const stores = allStoresOver(table);
   const { groups, users } = stores;
+  const randomHex = (bytes: number) => {
+    secrets += 1;
+    return String(secrets).padStart(bytes * 2, '0');
+  };
   const ports: ScimPorts = {
     clock,
+    randomHex,
+    oauth: createOAuthServer(),
     coalesceMs: 0,
     newId: () => {
       ids += 1;
@@ -92,11 +100,6 @@ export function createWorld({
     },
     limiter: createRateLimiter(clock),
   };
-  const randomHex = (bytes: number) => {
-    secrets += 1;
-    return String(secrets).padStart(bytes * 2, '0');
-  };
-
   async function newToken(connection = 'default', expiresMs?: number): Promise<string> {
     const { token } = await createToken(connectionName(connection), { ...ports, randomHex }, { expiresMs });
     return token;
