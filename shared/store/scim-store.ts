@@ -55,6 +55,25 @@ export function createScimStore(table: Table): ScimStore {
       return (await table.update(key, change, equal('revision', seen.revision))).written;
     },
 
+    async block(connection, { type, id }, nowMs) {
+      const untilMs = nowMs + BLOCKED_FOR_MS;
+      const item = {
+        ...resourceKey(connection, type, id),
+        ...OF_THIS_SCHEMA,
+        type,
+        id,
+        attributes: {},
+        revision: 0,
+        idle: 0,
+        createdMs: nowMs,
+        modifiedMs: untilMs,
+        changedMs: nowMs,
+        state: 'ending',
+        expiresAt: Math.ceil((untilMs + BLOCK_KEPT_MS) / 1_000),
+      };
+      return (await table.put(item, missing('pk'))) ? parseResource(item) : undefined;
+    },
+
     async advance(connection, { type, id }, { nowMs, isChange, seen, begins, forgets = [] }) {
       const begun = begins === undefined ? {} : { [writeName(begins)]: nowMs };
       const remove = removals(forgets);
@@ -154,6 +173,11 @@ export function createScimStore(table: Table): ScimStore {
     },
   };
 }
+
+/** A request ends within API Gateway's 30 seconds; the rest is for clocks that differ. */
+const BLOCKED_FOR_MS = 60_000;
+/** Until then a list that meets the item deletes it; after that DynamoDB does. */
+const BLOCK_KEPT_MS = 3_600_000;
 
 /** Each write of members has its own attribute, so that it begins and ends without a condition on other writes. */
 const WRITE_PREFIX = 'write_';

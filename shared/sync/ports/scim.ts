@@ -126,6 +126,16 @@ export interface ScimStore {
    */
   save(connection: ConnectionName, resource: ScimResource, seen: ScimResource | undefined): Promise<boolean>;
   /**
+   * Blocks an id under which nothing is stored, so that a request that has not saved its new resource yet cannot save it any
+   * more. An ending resource of revision 0 is stored there, dated later than everything that such a request can write.
+   * @returns it, or undefined if something is stored there
+   */
+  block(
+    connection: ConnectionName,
+    target: { readonly type: TypeName; readonly id: string },
+    nowMs: number,
+  ): Promise<ScimResource | undefined>;
+  /**
    * The next revision of a live resource whose attributes stay as they are, in one write and without a read before it.
    * Its next version too, unless nothing else of it changes either.
    * @returns undefined where there is none, where its time is later than `nowMs`, or where it is not that of `seen` any more

@@ -1,6 +1,6 @@
 import { ACTIVE_ATTRIBUTE, isActive } from '../../domain/active.ts';
 import type { DirectoryChange, DirectoryEvent } from '../../domain/event.ts';
-import { foldEvents } from '../../domain/fold.ts';
+import { attributesOf, foldEvents } from '../../domain/fold.ts';
 import { type GroupId, groupId, memberId } from '../../domain/ids.ts';
 import { makeStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import { withWrite } from '../../scim/member-writes.ts';
@@ -53,6 +53,18 @@ export async function record(changes: readonly Recorded[], { ports, connection, 
   for (const fold of foldEvents(events).values()) await storeFold(fold, { ports, failures, origins: nobody });
   if (failures.causes.length > 0) {
     throw new Error('desired state could not be recorded', { cause: failures.causes[0] });
+  }
+}
+
+/** Records a user whose id no other request knows yet: nothing has to be read, and no group to be found. */
+export async function recordNewUser(resource: ScimResource, { ports, connection, actor }: ScimContext) {
+  const change = factsOf(resource);
+  const event = { connection, id: resource.id, source: SOURCE, stamp: stampOf(resource), actor, change };
+  const folds = [...foldEvents([event]).values()].flatMap(({ users }) => [...users.values()]);
+  const changes = folds.map((fold) => ({ ...fold, attributes: attributesOf(fold) }));
+  const joined = await ports.users.join(connection, changes, new Set([ACTIVE_ATTRIBUTE]), new Map());
+  for (const one of joined) {
+    if ('cause' in one) throw new Error('a user could not be recorded', { cause: one.cause });
   }
 }
 

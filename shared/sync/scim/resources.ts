@@ -1,16 +1,17 @@
-import { type ConnectionName, groupId, type MemberId, memberId } from '../../domain/ids.ts';
-import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
+import { groupId, memberId } from '../../domain/ids.ts';
+import type { Stamp } from '../../domain/stamp.ts';
 import { namesVersion } from '../../scim/document.ts';
 import { ScimError } from '../../scim/errors.ts';
 import { deadWrites, openWrites, withWrite } from '../../scim/member-writes.ts';
 import type { TypeName } from '../../scim/resource-type.ts';
 import { isSameValue, type ScimObject } from '../../scim/value.ts';
 import { atOnce } from '../gather.ts';
-import type { ScimResource, ScimStore } from '../ports/scim.ts';
+import type { ScimResource } from '../ports/scim.ts';
 import { READS_IN_FLIGHT } from '../tuning.ts';
+import { claimUnique, isBlocked, verifyClaim } from './claims.ts';
 import type { ScimContext } from './context.ts';
-import { indexResource, isIndexedAlike, unindex, verifyClaim } from './indexing.ts';
-import { GROUP_ID_MARK, listedAmong } from './membership.ts';
+import { isIndexedAlike, pointAt, unindex } from './indexing.ts';
+import { listedAmong } from './membership.ts';
 import type { MemberWrite, Recorded } from './record.ts';
 import { beginWrite, factsOf, idleRevision, MAX_RACES, nextRevision, record, userEnd } from './record.ts';
 import { deadReplacement, finishReplacement } from './replacement.ts';
@@ -29,6 +30,7 @@ export async function findResource(id: string, type: TypeName, context: ScimCont
 
 /** Does what a crash left undone: registers that must follow the resource, or the rest of its deletion. */
 export async function mend(found: ScimResource, context: ScimContext): Promise<ScimResource | undefined> {
+  if (isBlocked(found) && context.ports.clock() < found.modifiedMs) return undefined;
   if (found.state === 'ending' || !found.settled) await context.admitted;
   if (found.state === 'ending') {
     await finishEnding(found, context);
@@ -46,60 +48,6 @@ export async function mend(found: ScimResource, context: ScimContext): Promise<S
     await context.ports.scim.settle(context.connection, found);
   }
   return found;
-}
-
-/** Ids sort by creation time. A group's id has a mark. */
-export const newResourceId = (type: TypeName, { ports }: ScimContext): string =>
-  `${type === 'Group' ? GROUP_ID_MARK : ''}${ports.newId()}`;
-
-/** Options of `createResource`. */
-interface Creation {
-  readonly id?: string;
-  /** Runs before the resource can be read: writes everything that must not be missing then. */
-  readonly prepare?: (resource: ScimResource) => Promise<void>;
-}
-
-/**
- * A new resource, with what it means recorded.
- * @throws ScimError uniqueness
- */
-export async function createResource(
-  attributes: ScimObject,
-  type: TypeName,
-  context: ScimContext,
-  { id = newResourceId(type, context), prepare }: Creation = {},
-): Promise<ScimResource> {
-  const { ports, connection } = context;
-  await context.admitted;
-  const nowMs = ports.clock();
-  const resource: ScimResource = {
-    type,
-    id,
-    attributes,
-    revision: 1,
-    version: 1,
-    createdMs: nowMs,
-    modifiedMs: nowMs,
-    changedMs: nowMs,
-    state: 'live',
-    settled: false,
-    writes: new Map(),
-    replacements: new Map(),
-    listedAt: STAMP_ZERO,
-  };
-  await indexResource(resource, context);
-  await prepare?.(resource);
-  if (!(await ports.scim.save(connection, resource, undefined))) throw new Error('a new id was not new');
-  try {
-    await Promise.all([verifyClaim(resource, context), ports.scim.noteOrder(connection, resource)]);
-  } catch (error) {
-    // Overtaken. Where the table failed it stays, to be mended by whoever meets it.
-    if (error instanceof ScimError) await ports.scim.remove(connection, resource);
-    throw error;
-  }
-  await record([{ by: resource, change: factsOf(resource) }], context);
-  await ports.scim.settle(connection, resource);
-  return resource;
 }
 
 /** A request that changes a resource which is there already. */
@@ -161,7 +109,10 @@ export async function rewriteResource(
       context,
     );
     const isIndexed = state === 'ending' || isIndexedAlike(before, after);
-    if (!isIndexed) await indexResource(after, context);
+    if (!isIndexed) {
+      await claimUnique(after, context);
+      await pointAt(after, context);
+    }
     if (!(await ports.scim.save(connection, after, before))) continue;
     if (!isIndexed) await keepIfOurs({ before, after }, context);
     return { before, after, write };
@@ -315,21 +266,4 @@ async function endUser(ending: ScimResource, context: ScimContext): Promise<void
   await atOnce(READS_IN_FLIGHT, begun, ({ id, revision }) =>
     ports.scim.endWrite(connection, { ...revision, settled: true }, { id, supersedes: [] }),
   );
-}
-
-/**
- * Erases what a SCIM client has said of a user, and what finds them by it. Ids stay, and with them memberships; the
- * client is answered with 404 from then on, and makes the user anew if it still has them.
- * @returns false where there is no such user
- */
-export async function forgetScimUser(
-  connection: ConnectionName,
-  member: MemberId,
-  { scim }: { readonly scim: ScimStore },
-): Promise<boolean> {
-  const [found] = await scim.read(connection, 'User', [member]);
-  if (found === undefined) return false;
-  await unindex(found, undefined, { connection, ports: { scim } });
-  await scim.remove(connection, found);
-  return true;
 }

@@ -18,6 +18,7 @@ import { readPatch } from '../../scim/patch/operation.ts';
 import { isSameValue, type ScimObject, type ScimValue } from '../../scim/value.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
+import { createGroupResource, createUserResource, newResourceId } from './creation.ts';
 import { holdMembers, isOpen, viewGroup } from './group-view.ts';
 import {
   isListedSo,
@@ -29,7 +30,7 @@ import {
 } from './membership.ts';
 import { factsOf, record, stampOf } from './record.ts';
 import type { Beside, Change, Rewrite } from './resources.ts';
-import { advanceGroup, createResource, newResourceId, rewriteResource, settleResource } from './resources.ts';
+import { advanceGroup, rewriteResource, settleResource } from './resources.ts';
 
 /** The result of a request's write. */
 export interface Written {
@@ -43,7 +44,7 @@ async function createUser(body: ScimObject, context: ScimContext): Promise<Writt
   const type = context.types.User;
   checkSchemas(body, type.core.id);
   const attributes = checkResource({ active: true, ...readResource(body, type) }, type);
-  return { resource: await createResource(attributes, 'User', context) };
+  return { resource: await createUserResource(attributes, context) };
 }
 
 /** Everything but `active` goes that the body does not name: silence must not switch an account on again. */
@@ -89,10 +90,9 @@ async function createGroup(body: ScimObject, context: ScimContext): Promise<Writ
   const attributes = checkResource(readResource(others, type), type);
   const joined = [...present].sort();
   checkName({ id, attributes }, context);
-  const resource = await createResource(attributes, 'Group', context, {
-    id,
-    prepare: (made) => joinFirstMembers(made, joined, context),
-  });
+  const resource = await createGroupResource({ id, attributes }, context, (made) =>
+    joinFirstMembers(made, joined, context),
+  );
   return { resource, members: joined };
 }
 
