@@ -63,6 +63,7 @@ export function createDynamoBatches(client: DynamoDBClient, { tableName, sleep }
           const first = byKey(items).map(({ wire }): WriteRequest => ({ PutRequest: { Item: wire } }));
           await inRounds(first, sleep, async (writes) => {
             const command = new BatchWriteItemCommand({ RequestItems: { [tableName]: writes } });
+            if (items.some(({ isOnce }) => isOnce)) sendOnce(command);
             return (await client.send(command)).UnprocessedItems?.[tableName];
           });
           return [];
@@ -72,11 +73,24 @@ export function createDynamoBatches(client: DynamoDBClient, { tableName, sleep }
   };
 }
 
-type Outgoing = Key & { readonly wire: ReturnType<typeof toWire> };
+type Outgoing = Key & { readonly wire: ReturnType<typeof toWire>; readonly isOnce: boolean };
+
+/** Fails where the SDK would send the command again. */
+function sendOnce(command: BatchWriteItemCommand): void {
+  let isSent = false;
+  command.middlewareStack.addRelativeTo(
+    (next) => async (args) => {
+      if (isSent) throw new Error('expected an answer to a write that must not be sent twice');
+      isSent = true;
+      return next(args);
+    },
+    { name: 'sendOnce', relation: 'after', toMiddleware: 'retryMiddleware' },
+  );
+}
 
 /** Without a condition, because BatchWriteItem has none. A value that cannot be encoded fails alone, before it joins a batch. */
-const sending = (send: (item: Outgoing) => Promise<undefined>) => async (item: Item) =>
-  send({ pk: item.pk, sk: item.sk, wire: toWire(item) });
+const sending = (send: (item: Outgoing) => Promise<undefined>) => async (item: Item, isOnce: boolean) =>
+  send({ pk: item.pk, sk: item.sk, wire: toWire(item), isOnce });
 
 /** DynamoDB refuses a request whole for one key that is too long, or one item that is too large. */
 const isRefusal = (cause: unknown): boolean =>

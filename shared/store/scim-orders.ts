@@ -1,72 +1,119 @@
 import type { ConnectionName } from '../domain/ids.ts';
 import type { OrderChange, ScimOrder, ScimResource } from '../sync/ports/scim.ts';
+import { keyPart } from './keys.ts';
 import { orderKey, resourcePartition } from './scim-keys.ts';
-import { itemsOf, type Table } from './table.ts';
+import { type Item, itemsOf, type Table } from './table.ts';
 
-/** A crash may have come between a resource and the generation that tells of it: nothing is missed for longer. */
+/** A crash may have come between a removal and the generation that tells of it: none is missed for longer. */
 const REMEMBERED_MS = 60_000;
+/** A request ends within API Gateway's 30 seconds; the rest is for clocks that differ. */
+const MAX_REQUEST_MS = 60_000;
 
-/** Changes of this process that are kept until somebody asks for the order; past this it is read anew. */
+/** Removals of this process that are kept until the order is read; past this it is read again. */
 const MAX_CHANGES = 1_000;
 
-interface Known {
-  generation: number;
-  order: Promise<ScimOrder>;
+/** After every id of a resource. */
+const LAST_KEY = '\uffff';
+
+interface Entry {
+  readonly id: string;
+  readonly isLive: boolean;
+  readonly createdMs: number;
+}
+
+/** Entries, and when the query began that read the newest of them. */
+interface Listing {
+  readonly entries: readonly Entry[];
   readonly readAtMs: number;
-  /** What this process changed, by the generation that it made. */
-  readonly changes: Map<number, (order: ScimOrder) => ScimOrder>;
+}
+
+interface Known {
+  readonly generation: number;
+  readonly loadedMs: number;
+  listing: Listing;
+  /** What this process removed since then, by the generation that it made. */
+  readonly changes: Map<number, OrderChange>;
 }
 
 /**
- * Which resources there are, remembered in this process: a generation in the table rises whenever one comes or goes, so
- * a page of many thousands costs one small read beside its own. Only what others changed has all of them read anew.
+ * Which resources there are, remembered in this process, so that a page of many thousands costs two small reads next to its own:
+ *
+ *     removed    a generation in the table rises. What other processes removed makes this one read all of them again
+ *     new        ids sort by creation time, so new ones are at the end: those of the last minute are read each time
  */
 export function createScimOrders(table: Table) {
   const known = new Map<string, Known>();
   const nameOf = (connection: ConnectionName, type: ScimResource['type']) => `${connection}#${type}`;
 
-  async function load(connection: ConnectionName, type: ScimResource['type']): Promise<ScimOrder> {
+  async function entriesFrom(connection: ConnectionName, type: ScimResource['type'], after?: string) {
     const partition = resourcePartition(connection, type);
-    const items = await itemsOf(table, { partition, only: ['id', 'state'] });
-    const idsOf = (isLive: boolean) =>
-      items.filter(({ state }) => (state === 'live') === isLive).map(({ id }) => String(id));
-    return { ids: idsOf(true), ending: idsOf(false) };
+    // No id goes on with a space.
+    const range = after === undefined ? {} : { between: [`${keyPart(after)} `, LAST_KEY] as const };
+    const items = await itemsOf(table, { partition, ...range, only: ['id', 'state', 'createdMs'] });
+    return items.map(entryOf);
   }
+
+  const generationOf = async (connection: ConnectionName, type: ScimResource['type']) =>
+    Number((await table.get(orderKey(connection, type)))?.['generation'] ?? 0);
 
   return {
     async read(connection: ConnectionName, type: ScimResource['type'], nowMs: number): Promise<ScimOrder> {
-      const item = await table.get(orderKey(connection, type));
-      const generation = Number(item?.['generation'] ?? 0);
       const name = nameOf(connection, type);
       const found = known.get(name);
-      if (found !== undefined && nowMs - found.readAtMs < REMEMBERED_MS) {
-        while (found.generation < generation) {
-          const change = found.changes.get(found.generation + 1);
-          if (change === undefined) break;
-          found.order = found.order.then(change);
-          found.order.catch(() => known.delete(name));
-          found.generation += 1;
-          found.changes.delete(found.generation);
+      if (found !== undefined && nowMs - found.loadedMs < REMEMBERED_MS) {
+        const before = settledOf(found.listing);
+        const [generation, recent] = await Promise.all([
+          generationOf(connection, type),
+          entriesFrom(connection, type, before.at(-1)?.id),
+        ]);
+        if (isCurrent(found, generation)) {
+          found.listing = { entries: [...before, ...recent], readAtMs: nowMs };
+          return orderOf(found);
         }
-        if (found.generation === generation) return found.order;
       }
-      const order = load(connection, type);
-      known.set(name, { generation, readAtMs: nowMs, order, changes: new Map() });
-      order.catch(() => known.delete(name));
-      return order;
+      // Before the resources: a removal after it is told by a later generation.
+      const generation = await generationOf(connection, type);
+      const entries = await entriesFrom(connection, type);
+      const listing = { entries, readAtMs: nowMs };
+      const loaded: Known = { generation, loadedMs: nowMs, listing, changes: new Map() };
+      known.set(name, loaded);
+      return orderOf(loaded);
     },
 
-    /** After one came or went, before its client is told. */
-    async note(connection: ConnectionName, { type, id, state }: OrderChange): Promise<void> {
-      const noted = await table.update(orderKey(connection, type), { add: { generation: 1 } });
-      const { changes } = known.get(nameOf(connection, type)) ?? {};
+    /** After one was removed, before its client gets an answer. */
+    async note(connection: ConnectionName, change: OrderChange): Promise<void> {
+      const noted = await table.update(orderKey(connection, change.type), { add: { generation: 1 } });
+      const { changes } = known.get(nameOf(connection, change.type)) ?? {};
       if (!noted.written || changes === undefined) return;
-      changes.set(Number(noted.item['generation']), ({ ids, ending }) => {
-        const without = (some: readonly string[]) => some.filter((one) => one !== id);
-        const others = without(ids);
-        return { ids: state === 'live' ? [...others, id].sort() : others, ending: without(ending) };
-      });
-      if (changes.size > MAX_CHANGES) known.delete(nameOf(connection, type));
+      changes.set(Number(noted.item['generation']), change);
+      if (changes.size > MAX_CHANGES) known.delete(nameOf(connection, change.type));
     },
   };
+}
+
+const entryOf = ({ id, state, createdMs }: Item): Entry => ({
+  id: String(id),
+  isLive: state === 'live',
+  createdMs: Number(createdMs),
+});
+
+function orderOf({ listing, changes }: Known): ScimOrder {
+  const removed = new Set([...changes.values()].map(({ id }) => id));
+  const entries = listing.entries.filter(({ id }) => !removed.has(id));
+  return {
+    ids: entries.filter(({ isLive }) => isLive).map(({ id }) => id),
+    ending: entries.filter(({ isLive }) => !isLive).map(({ id }) => id),
+  };
+}
+
+/** The first ones: every request that could add one between them had ended when they were read. */
+function settledOf({ entries, readAtMs }: Listing): readonly Entry[] {
+  const recent = entries.findIndex(({ createdMs }) => createdMs > readAtMs - MAX_REQUEST_MS);
+  return recent === -1 ? entries : entries.slice(0, recent);
+}
+
+/** Whether every removal since it was read is one of this process. */
+function isCurrent({ generation: known, changes }: Known, generation: number): boolean {
+  for (let next = known + 1; next <= generation; next += 1) if (!changes.has(next)) return false;
+  return true;
 }

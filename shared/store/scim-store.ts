@@ -134,7 +134,7 @@ export function createScimStore(table: Table): ScimStore {
 
     async remove(connection, { type, id, revision }) {
       await table.delete(resourceKey(connection, type, id), equal('revision', revision));
-      await orders.note(connection, { type, id, state: 'gone' });
+      await orders.note(connection, { type, id });
     },
 
     async holder(connection, value) {

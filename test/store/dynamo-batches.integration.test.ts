@@ -17,7 +17,11 @@ async function startTable() {
     },
     { step: 'initialize' },
   );
-  return { table: createDynamoTable(client, { tableName: 'state', sleep: async () => {} }), operations };
+  return {
+    table: createDynamoTable(client, { tableName: 'state', sleep: async () => {} }),
+    operations,
+    client,
+  };
 }
 
 const item = (sk: string, value = 0) => ({ pk: 'p', sk, value });
@@ -40,6 +44,32 @@ describe('a table whose callers ask at the same time', () => {
       ...Array(3).fill('BatchWriteItemCommand'),
       ...Array(2).fill('BatchGetItemCommand'),
     ]);
+  });
+
+  it('sends a write again after an error, unless it must be sent once', async () => {
+    const { table, client } = await startTable();
+    let attempts = 0;
+    let failures = 1;
+    client.middlewareStack.add(
+      (next) => (args) => {
+        attempts += 1;
+        failures -= 1;
+        if (failures >= 0) throw Object.assign(new Error('connection reset'), { name: 'TimeoutError' });
+        return next(args);
+      },
+      { step: 'finalizeRequest', priority: 'low', name: 'failing' },
+    );
+    await table.put(item('a', 1));
+    expect(attempts).toBe(2);
+    failures = 1;
+    const outcomes = await Promise.allSettled([
+      table.put(item('b', 1), undefined, 'once'),
+      table.put(item('c', 1)),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(attempts).toBe(3);
+    await table.put(item('b', 2), undefined, 'once');
+    expect(await table.get(item('b'))).toEqual(item('b', 2));
   });
 
   it('keeps the later of two writes of one item', async () => {

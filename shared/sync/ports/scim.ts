@@ -77,8 +77,8 @@ export interface ScimOrder {
   readonly ending: readonly string[];
 }
 
-/** One that came, or is gone. */
-export type OrderChange = Pick<ScimResource, 'type' | 'id'> & { readonly state: 'live' | 'ending' | 'gone' };
+/** One that was removed. */
+export type OrderChange = Pick<ScimResource, 'type' | 'id'>;
 
 /** How `ScimStore.advance` makes the next revision. */
 export interface Advance {
@@ -116,9 +116,9 @@ export interface ScimStore {
     type: TypeName,
     between?: readonly [string, string],
   ): AsyncIterable<readonly ScimResource[]>;
-  /** Which there are, for a minute without reading them all again while none came or went. */
+  /** Which there are, for a minute without reading them all again while no other process removed one. */
   order(connection: ConnectionName, type: TypeName, nowMs: number): Promise<ScimOrder>;
-  /** Has all know of one that came or is gone, before its client is told; a crash may have come in between. */
+  /** Makes a removal known to all processes, before its client gets an answer; a crash may come in between. */
   noteOrder(connection: ConnectionName, change: OrderChange): Promise<void>;
   /**
    * Replaces `seen` (undefined for a new resource); false if it has changed since. Writes of members that only `resource`

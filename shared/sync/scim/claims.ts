@@ -18,7 +18,7 @@ import { record, userEnd } from './record.ts';
  *     the holder exists under another name   the holder finds out after its save, and undoes that
  */
 
-const isDirectly = (resource: ScimResource | undefined, value: IndexedValue): boolean =>
+const hasValue = (resource: ScimResource | undefined, value: IndexedValue): boolean =>
   resource?.state === 'live' && uniqueValue(resource)?.value === value.value;
 
 /** Whether this is no resource: it keeps a request from saving one under this id. */
@@ -43,7 +43,7 @@ export async function claimUnique(resource: ScimResource, context: ScimContext):
 /** Whether a live resource has the value. */
 async function isHeldBy(id: string, value: IndexedValue, { ports, connection }: ScimContext) {
   const [found] = await ports.scim.read(connection, value.type, [id]);
-  return isDirectly(found, value);
+  return hasValue(found, value);
 }
 
 /**
@@ -56,7 +56,7 @@ async function freeHolder(value: IndexedValue, resource: ScimResource, context: 
   const holder = await ports.scim.holder(connection, value);
   if (holder === undefined || holder === resource.id) return holder;
   const [found] = await ports.scim.read(connection, value.type, [holder]);
-  const isFree = found === undefined ? await block(holder, value, context) : !isDirectly(found, value);
+  const isFree = found === undefined ? await block(holder, value, context) : !hasValue(found, value);
   if (!isFree) throw taken(value.type);
   return holder;
 }
@@ -66,13 +66,15 @@ async function block(id: string, value: IndexedValue, context: ScimContext): Pro
   const { ports, connection } = context;
   const blocked = await ports.scim.block(connection, { type: value.type, id }, ports.clock());
   if (blocked === undefined) return !(await isHeldBy(id, value, context));
-  // A user is recorded before it is saved: what its client has said of it must not stay without it.
-  if (value.type === 'User')
-    await record(
-      userEnd(blocked).map((change) => ({ by: blocked, change })),
-      context,
-    );
+  await eraseBlocked(blocked, context);
   return true;
+}
+
+/** A user is recorded before it is saved: its data must not stay if it cannot be saved. */
+export async function eraseBlocked(blocked: ScimResource, context: ScimContext): Promise<void> {
+  if (blocked.type !== 'User') return;
+  const changes = userEnd(blocked).map((change) => ({ by: blocked, change }));
+  await record(changes, context);
 }
 
 /** A value that another resource has. */

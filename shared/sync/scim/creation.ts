@@ -2,7 +2,7 @@ import { STAMP_ZERO } from '../../domain/stamp.ts';
 import type { TypeName } from '../../scim/resource-type.ts';
 import type { ScimObject } from '../../scim/value.ts';
 import type { ScimResource } from '../ports/scim.ts';
-import { claimUnique, isBlocked, taken } from './claims.ts';
+import { claimUnique, eraseBlocked, isBlocked, taken } from './claims.ts';
 import type { ScimContext } from './context.ts';
 import { pointAt, unindex } from './indexing.ts';
 import { GROUP_ID_MARK } from './membership.ts';
@@ -73,7 +73,7 @@ async function saveNew(resource: ScimResource, context: ScimContext, prepare: ()
     const [found] = await ports.scim.read(connection, resource.type, [resource.id]);
     if (found === undefined || !isBlocked(found)) throw new Error('a new id was not new');
     await unindex(resource, undefined, context);
+    await eraseBlocked(found, context);
     throw taken(resource.type);
   }
-  await ports.scim.noteOrder(connection, resource);
 }

@@ -123,8 +123,11 @@ function groupNamedBy(filter: Filter | undefined, type: ResourceType): string | 
 async function idsOf(type: TypeName, context: ScimContext): Promise<readonly string[]> {
   const { ports, connection } = context;
   const { ids, ending } = await ports.scim.order(connection, type, ports.clock());
-  for (const resource of await ports.scim.read(connection, type, ending)) await mend(resource, context);
-  for (const id of ending) await ports.scim.noteOrder(connection, { type, id, state: 'gone' });
+  const found = await ports.scim.read(connection, type, ending);
+  for (const resource of found) await mend(resource, context);
+  // A crash came between their removal and the note of it.
+  const gone = ending.filter((one) => !found.some(({ id }) => id === one));
+  for (const id of gone) await ports.scim.noteOrder(connection, { type, id });
   return ids;
 }
 

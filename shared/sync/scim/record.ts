@@ -62,10 +62,7 @@ export async function recordNewUser(resource: ScimResource, { ports, connection,
   const event = { connection, id: resource.id, source: SOURCE, stamp: stampOf(resource), actor, change };
   const folds = [...foldEvents([event]).values()].flatMap(({ users }) => [...users.values()]);
   const changes = folds.map((fold) => ({ ...fold, attributes: attributesOf(fold) }));
-  const joined = await ports.users.join(connection, changes, new Set([ACTIVE_ATTRIBUTE]), new Map());
-  for (const one of joined) {
-    if ('cause' in one) throw new Error('a user could not be recorded', { cause: one.cause });
-  }
+  await Promise.all(changes.map((one) => ports.users.addNew(connection, one)));
 }
 
 /** What a resource says to desired state, its members aside. */

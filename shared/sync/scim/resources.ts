@@ -43,7 +43,6 @@ export async function mend(found: ScimResource, context: ScimContext): Promise<S
     return finished?.state === 'live' ? mend(finished, context) : undefined;
   }
   if (!found.settled) {
-    await context.ports.scim.noteOrder(context.connection, found);
     await record([{ by: found, change: factsOf(found) }], context);
     await context.ports.scim.settle(context.connection, found);
   }

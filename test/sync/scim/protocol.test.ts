@@ -230,6 +230,10 @@ describe('uniqueness (RFC 7643 section 2.2)', () => {
     expect(overtaken).toMatchObject({ status: 409, body: { scimType: 'uniqueness' } });
     expect(names((await one.get('/Users?sortBy=userName')).body)).toEqual(['before', 'same']);
     expect((await one.get('/Users?filter=userName eq "same"')).body.totalResults).toBe(1);
+    const described = [...raced.table.items.values()].filter(
+      ({ pk, attributes }) => pk.startsWith('U#') && JSON.stringify(attributes ?? {}).includes('same'),
+    );
+    expect(described).toHaveLength(1);
   });
 
   it('lets several have one external id', async () => {
