@@ -295,7 +295,10 @@ function decideOutcome(
   return lacking ?? decideForeign(facts, observed, ours);
 }
 
-/** What the write would have made, with what the platform makes of a name that it sent, or adds to a new group. */
+/** Number of users that the platform may add to a new group: its installer. More users were added by another client. */
+const ADDED_BY_PLATFORM = 1;
+
+/** What the write would have made, with the form of the name that the platform stores and the user that it adds. */
 function asMade(
   prepared: View | undefined,
   observed: ObservedGroup,
@@ -304,7 +307,8 @@ function asMade(
 ): View | undefined {
   if (prepared === undefined) return undefined;
   const made = asNamed(prepared, observed, base);
-  if (action !== 'create') return made;
+  const added = observed.users.filter((user) => !prepared.users.has(user));
+  if (action !== 'create' || added.length > ADDED_BY_PLATFORM) return made;
   return { ...made, users: new Map([...viewOf(observed, prepared).users, ...prepared.users]) };
 }
 

@@ -71,9 +71,10 @@ function judgeWrite(sight: Sight, company: string, { write, taken }: Written): v
       auditOf(sight, name, group).map((entry) => ({ entry, by: { connection: name, group } })),
     ),
   );
-  const entries = audited.filter(
-    ({ entry }) => !taken.has(entry) && entry.action === write.action && entry.cause !== '',
-  );
+  const entries = audited.filter(({ entry }) => {
+    const mayBeIts = entry.action === write.action && entry.cause !== '' && entry.outcome !== 'rejected';
+    return mayBeIts && !taken.has(entry);
+  });
   const fits = ({ atMs, outcome }: StoredAudit) => {
     const laterMs = atMs - write.atMs;
     // A write whose answer was lost is recorded when somebody has looked for it.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { story } from '../support/engine/story.ts';
-import { CREATE_SETTLE_MS, HOUR_MS } from '../support/engine/world.ts';
+import { allOf, story } from '../support/engine/story.ts';
+import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS } from '../support/engine/world.ts';
 
 /** Three groups in sync; then the answer to the creation of `g` is lost, and the POST took effect or not. */
 async function lostCreation({ isMade, limit = 3 }: { readonly isMade: boolean; readonly limit?: number }) {
@@ -20,6 +20,42 @@ async function lostCreation({ isMade, limit = 3 }: { readonly isMade: boolean; r
   await pass(2 * HOUR_MS, 10);
   expect(isLost).toBe(true);
   return told;
+}
+
+interface LostWithMore {
+  readonly drift: string;
+  readonly echoSpokeId: boolean;
+  readonly isMade?: boolean;
+}
+type World = Awaited<ReturnType<typeof story>>['world'];
+
+/** The answer to the creation of `g` is lost. After the POST, `meanwhile` happens on the platform. */
+async function creationWithMore(
+  { drift, echoSpokeId, isMade = true }: LostWithMore,
+  meanwhile: (world: World) => unknown,
+) {
+  const told = await story({ platform: { echoSpokeId }, settings: { drift } });
+  const { world, troubles, tell, say, hire, pass } = told;
+  await hire('a', 'b', 'c', 'd');
+  await tell({ snapshot: 'x', of: ['a'] });
+  world.advance(CREATE_SETTLE_MS);
+  let calls = 0;
+  troubles.platform = (call) => {
+    if (call === 'create') calls += 1;
+    if (calls === 1 && call !== 'create') {
+      calls += 1;
+      meanwhile(world);
+    }
+    if (call !== 'create' || calls > 1) return 'none';
+    return isMade ? 'lost_after' : 'lost_before';
+  };
+  say({ snapshot: 'g', of: ['a', 'b'], name: 'g' });
+  await pass(2 * HOUR_MS, 10);
+  return {
+    ...told,
+    drift: async () =>
+      (await allOf(world.onlooker.drift.list(CONNECTION))).map(({ kind, after }) => [kind, after]),
+  };
 }
 
 describe('a creation whose answer is lost', () => {
@@ -95,4 +131,31 @@ describe('a creation whose answer is lost', () => {
     expect(shown('g')).toEqual([['u-a']]);
     expect(world.platform.groups.size).toBe(4);
   });
+
+  const MORE = ['u-a', 'u-b', 'u-c', 'u-d'];
+
+  it.each([
+    { drift: 'restore', echoSpokeId: true, users: ['u-a', 'u-b'] },
+    { drift: 'restore', echoSpokeId: false, users: ['u-a', 'u-b'] },
+    { drift: 'adopt', echoSpokeId: true, users: MORE },
+    { drift: 'adopt', echoSpokeId: false, users: MORE },
+  ])('records users whom another client added to the new group as drift: %o', async (expected) => {
+    const { shown, drift } = await creationWithMore(expected, ({ platform }) => {
+      const [made] = [...platform.groups.values()].filter(({ name }) => name === 'g');
+      platform.changeAsOther(made?.id ?? '', { users: MORE });
+    });
+    expect(shown('g')).toEqual([expected.users]);
+    expect(await drift()).toEqual([['members_added', ['u-c', 'u-d']]]);
+  });
+
+  it.each(['report', 'adopt'])(
+    'removes nobody from a group of that name that a list showed too late (%s)',
+    async (drift) => {
+      const told = await creationWithMore({ drift, echoSpokeId: false, isMade: false }, ({ platform }) =>
+        platform.addForeign({ name: 'g', users: MORE, spokeId: 'g' }),
+      );
+      expect(told.shown('g')).toEqual([MORE]);
+      expect(await told.drift()).toEqual([['members_added', ['u-c', 'u-d']]]);
+    },
+  );
 });
