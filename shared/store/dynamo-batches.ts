@@ -2,6 +2,7 @@ import {
   BatchGetItemCommand,
   BatchWriteItemCommand,
   type DynamoDBClient,
+  DynamoDBServiceException,
   type WriteRequest,
 } from '@aws-sdk/client-dynamodb';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
@@ -75,18 +76,24 @@ export function createDynamoBatches(client: DynamoDBClient, { tableName, sleep }
 
 type Outgoing = Key & { readonly wire: ReturnType<typeof toWire>; readonly isOnce: boolean };
 
-/** Fails where the SDK would send the command again. */
+/** Fails where the SDK would send the command again, unless DynamoDB refused it: what got no answer may still be executed. */
 function sendOnce(command: BatchWriteItemCommand): void {
-  let isSent = false;
+  let isUnanswered = false;
   command.middlewareStack.addRelativeTo(
     (next) => async (args) => {
-      if (isSent) throw new Error('expected an answer to a write that must not be sent twice');
-      isSent = true;
-      return next(args);
+      if (isUnanswered) throw new Error('expected an answer to a write that must not be sent twice');
+      return next(args).catch((error: unknown) => {
+        isUnanswered = !isAnswered(error);
+        throw error;
+      });
     },
     { name: 'sendOnce', relation: 'after', toMiddleware: 'retryMiddleware' },
   );
 }
+
+/** Whether DynamoDB refused a request, as it does when it throttles. */
+const isAnswered = (error: unknown): boolean =>
+  error instanceof DynamoDBServiceException && error.$fault === 'client';
 
 /** Without a condition, because BatchWriteItem has none. A value that cannot be encoded fails alone, before it joins a batch. */
 const sending = (send: (item: Outgoing) => Promise<undefined>) => async (item: Item, isOnce: boolean) =>

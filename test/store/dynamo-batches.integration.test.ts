@@ -1,4 +1,4 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, ProvisionedThroughputExceededException } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createTable } from '../../local/emulators/dynamodb.ts';
 import { createDynamoTable } from '../../shared/store/dynamo-table.ts';
@@ -23,6 +23,9 @@ async function startTable() {
     client,
   };
 }
+
+const throttled = () =>
+  new ProvisionedThroughputExceededException({ message: 'too much', $metadata: { httpStatusCode: 400 } });
 
 const item = (sk: string, value = 0) => ({ pk: 'p', sk, value });
 const names = (count: number) => Array.from({ length: count }, (_, index) => `s${index}`);
@@ -50,11 +53,12 @@ describe('a table whose callers ask at the same time', () => {
     const { table, client } = await startTable();
     let attempts = 0;
     let failures = 1;
+    let refusal: Error = Object.assign(new Error('connection reset'), { name: 'TimeoutError' });
     client.middlewareStack.add(
       (next) => (args) => {
         attempts += 1;
         failures -= 1;
-        if (failures >= 0) throw Object.assign(new Error('connection reset'), { name: 'TimeoutError' });
+        if (failures >= 0) throw refusal;
         return next(args);
       },
       { step: 'finalizeRequest', priority: 'low', name: 'failing' },
@@ -68,7 +72,10 @@ describe('a table whose callers ask at the same time', () => {
     ]);
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     expect(attempts).toBe(3);
+    failures = 1;
+    refusal = throttled();
     await table.put(item('b', 2), undefined, 'once');
+    expect(attempts).toBe(5);
     expect(await table.get(item('b'))).toEqual(item('b', 2));
   });
 
