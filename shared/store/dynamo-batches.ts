@@ -79,15 +79,16 @@ type Outgoing = Key & { readonly wire: ReturnType<typeof toWire>; readonly isOnc
 /** Fails where the SDK would send the command again, unless DynamoDB refused it: what got no answer may still be executed. */
 function sendOnce(command: BatchWriteItemCommand): void {
   let isUnanswered = false;
-  command.middlewareStack.addRelativeTo(
-    (next) => async (args) => {
+  command.middlewareStack.add(
+    (next) => (args) => {
       if (isUnanswered) throw new Error('expected an answer to a write that must not be sent twice');
       return next(args).catch((error: unknown) => {
         isUnanswered = !isAnswered(error);
         throw error;
       });
     },
-    { name: 'sendOnce', relation: 'after', toMiddleware: 'retryMiddleware' },
+    // Within each attempt: the SDK's own loop of attempts is at the beginning of this step.
+    { name: 'sendOnce', step: 'finalizeRequest', priority: 'low' },
   );
 }
 

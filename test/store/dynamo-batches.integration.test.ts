@@ -61,7 +61,7 @@ describe('a table whose callers ask at the same time', () => {
         if (failures >= 0) throw refusal;
         return next(args);
       },
-      { step: 'finalizeRequest', priority: 'low', name: 'failing' },
+      { step: 'deserialize', name: 'failing' },
     );
     await table.put(item('a', 1));
     expect(attempts).toBe(2);

@@ -41,9 +41,8 @@ async function play({ requests, picks, died }: Drawn) {
   // A server with an order of its own in memory.
   const authorization = `Bearer ${await world.newToken()}`;
   const observer = clientOf({ ...world.ports, scim: createScimStore(world.table) }, { authorization });
-  const before = [];
-  for (const userName of ['z0', 'z1'])
-    before.push((await client.post('/Users', { userName })).body.id as string);
+  const before: string[] = [];
+  for (const userName of ['z0', 'z1']) before.push((await client.post('/Users', { userName })).body.id);
   isFree = false;
 
   const faults: string[] = [];
