@@ -56,11 +56,23 @@ const Erased = z.record(text, count).describe('How many items were erased, by so
 
 const Token = z.object({
   prefix: text,
+  client: nullable(text).describe('Id of the OAuth client whose secret it is; null for a bearer token.'),
   state: z.enum(['active', 'expired', 'revoked']),
   createdAt: instant,
   expiresAt: nullable(instant),
   revokedAt: nullable(instant),
   lastUsedAt: nullable(instant).describe('To the hour.'),
+});
+
+const ClientSecret = z.object({
+  clientId: text,
+  clientSecret: text.describe('Shown this once.'),
+  prefix: text.describe('Of the secret, as in the list.'),
+  connection: text,
+  expiresAt: nullable(instant),
+  previousEndAt: nullable(instant).describe('When the secrets before it end; null for a new client.'),
+  tokenUrl: nullable(text).describe('Where the client gets access tokens; null where it is not known.'),
+  url: nullable(text).describe('What an identity provider asks for; null where it is not known.'),
 });
 
 const LogReport = z.object({ entries: z.array(LogEntry), complete: z.boolean() });
@@ -136,6 +148,12 @@ export const OUTPUT_SCHEMAS = {
   }),
   'scim token list': z.object({ tokens: z.array(Token) }),
   'scim token revoke': z.object({ prefix: text, revoked: z.boolean() }),
+  'scim client create': ClientSecret,
+  'scim client list': z.object({
+    clients: z.array(z.object({ clientId: text, secrets: z.array(Token) })),
+  }),
+  'scim client rotate': ClientSecret,
+  'scim client revoke': z.object({ clientId: text, revoked: z.boolean() }),
   status: StatusReport,
   'status GROUP': GroupStatus,
   groups: z.object({ groups: z.array(GroupReport) }),

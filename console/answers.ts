@@ -183,6 +183,8 @@ export interface Letters extends Survey {
 
 export interface TokenLine {
   readonly prefix: string;
+  /** Id of the OAuth client whose secret it is; null for a bearer token. */
+  readonly client: string | null;
   readonly state: string;
   readonly createdAt: string | null;
   readonly expiresAt: string | null;

@@ -322,9 +322,10 @@ function Tokens({ of, reload }: Reloading & { readonly of: readonly TokenLine[] 
         <Empty title={T.conn.noTokens} />
       ) : (
         <ul class="list">
-          {of.map(({ prefix, state, createdAt, expiresAt, lastUsedAt }) => (
+          {of.map(({ prefix, client, state, createdAt, expiresAt, lastUsedAt }) => (
             <li key={prefix}>
               <code>{prefix}…</code>
+              {client !== null && <span>{T.conn.secretOf(client)}</span>}
               <span>{state}</span>
               <span class="grow muted small">
                 {T.conn.tokenColumns.created} <Time at={createdAt} /> · {T.conn.tokenColumns.expires}{' '}

@@ -154,9 +154,13 @@ export const ConnectionSettings = object('an object of connection settings', {
     sizeParam: QueryParameter.default('limit'),
     pageSize: wholeNumber(1, 1_000).default(1_000),
   }).prefault({}),
-  scim: object('an object {storeProfile}', {
+  scim: object('an object {storeProfile, announcePagination, maxGroupNameLength}', {
     /** Keep all that the directory says of its users, not only what matching needs. */
     storeProfile: trueOrFalse.default(false),
+    /** Show `pagination` in ServiceProviderConfig (RFC 9865 section 4). Strict clients refuse attributes that they do not know. */
+    announcePagination: trueOrFalse.default(false),
+    /** Characters of a group's name on the platform. Okta and Entra ID have no longer names. */
+    maxGroupNameLength: wholeNumber(1, 1_024).default(256),
   }).prefault({}),
   /** Calls to the platform in flight per worker. */
   concurrency: wholeNumber(1, 64).default(8),

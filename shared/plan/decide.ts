@@ -45,9 +45,9 @@ import { alreadyThere, carrying, foldName, renamedTo, says } from './names.ts';
 import type { Plan } from './plan.ts';
 import { dueField, fieldFailure, leftDiffering, refusedOf } from './refused-fields.ts';
 import { decideRelease } from './release.ts';
+import { lateWrites, uncertainDeletion } from './uncertain.ts';
 import { decideUnlisted } from './unlisted.ts';
 import { draftRested } from './unshown.ts';
-import { lateWrites, uncertainDeletion } from './uncertain.ts';
 import { newnessOf, standingWaiver, waive } from './waive.ts';
 
 export type * from './decision.ts';

@@ -42,6 +42,7 @@ const HERE = [
   ...['notify list', 'notify test'],
   ...['pause', 'person', 'probe', 'rebind', 'release', 'resume'],
   ...['scim token create', 'scim token list', 'scim token revoke'],
+  ...['scim client create', 'scim client list', 'scim client rotate', 'scim client revoke'],
 ];
 
 /** Held against what commands print in members.test.ts. */
@@ -319,5 +320,33 @@ describe('the documents of --json', () => {
     expect((await document('scim token list', ['scim', 'token', 'list'])).json.tokens).toHaveLength(3);
     const revoked = await document('scim token revoke', ['scim', 'token', 'revoke', json.prefix]);
     expect(revoked.json).toEqual({ prefix: json.prefix, revoked: true });
+  });
+
+  it('of OAuth clients for SCIM, with the token URL where it is known', async () => {
+    const { document, ports, clock } = await worldOf();
+    const none = await document('scim client create', ['scim', 'client', 'create']);
+    expect(none).toMatchObject({ json: { url: null, tokenUrl: null } });
+    const url = 'https://scim.test/scim/v2';
+    Object.assign(ports.deployment, { scim: async () => ({ state: 'Active', url }) });
+    const { json, stderr } = await document('scim client create', ['scim', 'client', 'create']);
+    expect(json).toMatchObject({
+      clientSecret: expect.stringMatching(/^gsync_client_/),
+      previousEndAt: null,
+    });
+    expect(json.tokenUrl).toBe(`${url}/oauth/token`);
+    expect(stderr).toContain(json.tokenUrl);
+    expect(stderr).toContain(json.clientId);
+    const rotate = ['scim', 'client', 'rotate', json.clientId, '--expires', 'never'];
+    const rotated = await document('scim client rotate', rotate);
+    const tomorrow = new Date(clock.ms + 86_400_000).toISOString();
+    expect(rotated.json).toMatchObject({ clientId: json.clientId, expiresAt: null, previousEndAt: tomorrow });
+    const listed = await document('scim client list', ['scim', 'client', 'list']);
+    const [, client] = listed.json.clients;
+    expect(client.secrets.map(({ expiresAt }: { expiresAt: string }) => expiresAt)).toEqual([tomorrow, null]);
+    expect((await document('scim token list', ['scim', 'token', 'list'])).json.tokens).toEqual([]);
+    const atOnce = await document('scim client rotate', [...rotate, '--previous', 'none', '--yes']);
+    expect(atOnce.json.previousEndAt).toBe(new Date(clock.ms).toISOString());
+    const revoked = await document('scim client revoke', ['scim', 'client', 'revoke', json.clientId]);
+    expect(revoked.json).toEqual({ clientId: json.clientId, revoked: true });
   });
 });

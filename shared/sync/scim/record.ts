@@ -3,7 +3,7 @@ import { MAX_ATTRIBUTE_BYTES } from '../../contract/events/bounds.ts';
 import { OTHER_EMAILS } from '../../contract/match-rule.ts';
 import { ACTIVE_ATTRIBUTE, isActive } from '../../domain/active.ts';
 import type { DirectoryChange, DirectoryEvent } from '../../domain/event.ts';
-import { foldEvents } from '../../domain/fold.ts';
+import { attributesOf, foldEvents } from '../../domain/fold.ts';
 import { type GroupId, groupId, memberId } from '../../domain/ids.ts';
 import { makeStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import { withWrite } from '../../scim/member-writes.ts';
@@ -57,6 +57,15 @@ export async function record(changes: readonly Recorded[], { ports, connection, 
   if (failures.causes.length > 0) {
     throw new Error('desired state could not be recorded', { cause: failures.causes[0] });
   }
+}
+
+/** Records a user whose id no other request knows yet: nothing has to be read, and no group to be found. */
+export async function recordNewUser(resource: ScimResource, { ports, connection, actor }: ScimContext) {
+  const change = factsOf(resource);
+  const event = { connection, id: resource.id, source: SOURCE, stamp: stampOf(resource), actor, change };
+  const folds = [...foldEvents([event]).values()].flatMap(({ users }) => [...users.values()]);
+  const changes = folds.map((fold) => ({ ...fold, attributes: attributesOf(fold) }));
+  await Promise.all(changes.map((one) => ports.users.addNew(connection, one)));
 }
 
 /** What a resource says to desired state, its members aside. */
@@ -181,7 +190,7 @@ export async function beginWrite(group: GroupId, { ports, connection }: ScimCont
   for (let race = 0; race < MAX_RACES; race += 1) {
     const [before] = await ports.scim.read(connection, 'Group', [group]);
     if (before?.state !== 'live') return [];
-    const writes = withWrite(before.writes, id, ports.clock());
+    const writes = withWrite(before.writes, { id, nowMs: ports.clock(), held: before.replacements });
     const revision = { ...nextRevision(before, ports.clock()), settled: before.settled, writes };
     if (await ports.scim.save(connection, revision, before)) return [{ id, revision }];
   }
