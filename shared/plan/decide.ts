@@ -126,8 +126,7 @@ const NAME_IN_USE: Wait = {
  *     has no name, and no deletion before that           | settle unnamed
  *     was deleted there, and the policy lets that stand  | settle in_sync
  *     is to be released when the directory deletes it    | release
- *     would lose somebody, where strangers may stay      | a look first
- *     would change, where PATCH ignores the version      | a look first
+ *     would be changed or deleted                        | a look first, once in an attempt
  *     would lose more than the guard allows              | hold, then the rest
  *     shows what is wanted                               | settle
  *     is to be created, and is there already             | adopt
@@ -568,7 +567,7 @@ type Known = Facts & { readonly wanted: Wanted };
 function decidePlan(input: Drafting, facts: Known, treatment: GroupTreatment): Decision {
   const unguarded = draftRested({ ...input, held: new Set() }, facts.wanted);
   if (unguarded.action === 'release') return { kind: 'release', reason: 'the directory deleted this group' };
-  const seen = needsFreshLook(unguarded, facts) ? decideLook(facts) : undefined;
+  const seen = changesGroup(unguarded) && !isCurrent(facts) ? decideLook(facts) : undefined;
   if (seen !== undefined) return seen;
   const guarded = guard(unguarded, facts);
   if ('kind' in guarded) return guarded;
@@ -652,16 +651,12 @@ function lateCreation({ state: { uncertain }, nowMs, views }: Facts, listed: rea
   return made.find(({ spokeId }) => spokeId === write.spokeId) ?? made[0];
 }
 
-/**
- * A group in sync needs no further fetch. A write that could undo an unseen change does. So does a write that leaves
- * out wanted users because a read did not show them and a policy accepted that.
- */
-const needsFreshLook = ({ action, after }: Plan, { settings, patchHonoursVersion }: Facts): boolean =>
-  action === 'delete' ||
-  ((settings.membership === 'additive' ||
-    patchHonoursVersion === false ||
-    (after?.waiver?.absent.size ?? 0) > 0) &&
-    (action === 'patch' || action === 'put'));
+const changesGroup = ({ action }: Plan): boolean =>
+  action === 'patch' || action === 'put' || action === 'delete';
+
+/** An earlier round of this attempt fetched the group, or wrote it, in the stored version: the stored view is current. */
+const isCurrent = ({ state, look, shown }: Facts): boolean =>
+  look === undefined && shown?.id === state.platformId && shown?.version === state.version;
 
 /** Somebody is still to be tried: the group is not what is wanted. */
 const isAnybodyBarred = ({ barred = new Set(), views }: Facts, { group }: Wanted): boolean =>

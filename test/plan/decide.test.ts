@@ -99,7 +99,9 @@ const base: Facts = {
   settings: settingsWith(),
   wanted: wanted('a'),
   views: views(view('a')),
+  shown: shown(''),
 };
+const UNREAD = { shown: undefined };
 const facts = (over: Partial<Facts>): Facts => ({ ...base, ...over });
 const listing = (...groups: readonly ObservedGroup[]) => ({ groups, ageMs: 0 });
 const DEPARTED = { ...state().registers, upserted: STAMP_ZERO, deleted: stampAt(2) };
@@ -267,8 +269,29 @@ describe('decide', () => {
     ['is under suspicion: it is looked at', SUSPECTED, { kind: 'look' }],
     ['is suspected in vain', { ...SUSPECTED, look: shown('a') }, { kind: 'clear', flapDamping: undefined }],
     ['has a view that cannot be read', { views: views(undefined, { isUnreadable: true }) }, { kind: 'look' }],
-    ['may be overwritten', { wanted: wanted('ab'), patchHonoursVersion: false }, { kind: 'look' }],
-    ['would be deleted: it is looked at first', DEPARTS, { kind: 'look' }],
+    ['would be changed: it is fetched first', { wanted: wanted('ab'), ...UNREAD }, { kind: 'look' }],
+    ['would be deleted: it is fetched first', { ...DEPARTS, ...UNREAD }, { kind: 'look' }],
+    [
+      'would be changed, and was fetched when it had another version: it is fetched again',
+      { wanted: wanted('ab'), shown: changed('') },
+      { kind: 'look' },
+    ],
+    [
+      'would be changed, and another group was fetched last: it is fetched first',
+      { wanted: wanted('ab'), shown: shown('', { id: 'q' }) },
+      { kind: 'look' },
+    ],
+    [
+      'would be changed, and is as stored: it is changed',
+      { wanted: wanted('ab'), ...UNREAD, look: shown('a') },
+      PATCH,
+    ],
+    [
+      'would be changed, and another client changed it: that change is taken first',
+      { wanted: wanted('ab'), ...UNREAD, look: changed('ax') },
+      { kind: 'absorb' },
+    ],
+    ['needs no write: it is not fetched', UNREAD, { kind: 'settle', as: 'in_sync' }],
     [
       'is to be released',
       { ...DEPARTS, settings: settingsWith({ onGroupDeleted: 'release' }) },
@@ -287,11 +310,6 @@ describe('decide', () => {
     ['shows no spokeId', { ...SUSPECTED, look: unechoed }, { kind: 'list', ageMs: 5_000 }],
     ['may differ', waived('report'), { kind: 'settle', as: 'in_sync' }],
     ['may differ until …', waived('adopt'), { kind: 'read', what: ['departed'] }],
-    [
-      'would lose somebody where strangers may stay',
-      { views: views(view('ab')), settings: settingsWith({ membership: 'additive' }) },
-      { kind: 'look' },
-    ],
     [
       'would lose somebody: the guard is asked',
       { views: views(view('ab')) },
@@ -489,7 +507,12 @@ describe('decide', () => {
     ['… that another has', named(other), waits('name_in_use')],
     [
       '… that another has: the rest is written, and no more',
-      { ...named(other), wanted: wanted('ab'), state: state({ takeOver: true }) },
+      {
+        ...named(other),
+        wanted: wanted('ab'),
+        state: state({ takeOver: true }),
+        look: shown('a', { name: 'Old' }),
+      },
       { kind: 'write', plan: { action: 'patch', after: { name: 'Old' } } },
     ],
     ['refused after another trouble', { ...refused, state: state({ lastError }) }, AGAIN],
@@ -510,7 +533,7 @@ describe('decide', () => {
     ],
     [
       'a 404 that was none',
-      { wanted: ABSENT, state: state({ ...departed, missedAtMs: 1 }), look: shown('a') },
+      { wanted: ABSENT, state: state({ ...departed, missedAtMs: 1 }), ...UNREAD, look: shown('a') },
       { kind: 'clear' },
     ],
     [

@@ -63,7 +63,6 @@ export const startOf = (
   createSettleMs: ports.createSettleMs,
   state,
   settings: connection.settings,
-  patchHonoursVersion: connection.contract?.patchHonoursVersion,
 });
 
 /** There are neither an open intent nor uncertain writes. */
@@ -87,7 +86,8 @@ export async function learn<Known extends Facts>(
       const { intent, platformId } = facts.state;
       if (intent?.action === 'create') return lookForCreation(facts, reading);
       const id = intent?.platformId ?? platformId;
-      return { ...facts, look: (await groups.get(id as PlatformGroupId)) ?? 'gone' };
+      const look = await groups.get(id as PlatformGroupId);
+      return { ...facts, look: look ?? 'gone', shown: look };
     }
   }
 }

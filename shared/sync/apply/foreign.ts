@@ -99,9 +99,10 @@ export async function linkTo(
   seen: GroupState,
   { id, version }: Pick<ObservedGroup, 'id' | 'version'>,
   view: View,
-  { ports }: Turn,
+  { ports, showed }: Turn,
   prepared?: ViewPointer,
 ): Promise<LinkedGroup> {
+  showed({ id, version });
   const pointer = prepared ?? (await ports.groups.prepareView(seen, intentId(ports.newId()), view));
   return { id: id as PlatformGroupId, version, view: pointer };
 }

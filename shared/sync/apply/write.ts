@@ -12,7 +12,6 @@ import { changeBetween, uncertainDeletion } from '../../plan/uncertain.ts';
 import { type GroupFields, PlatformFailure } from '../ports/platform.ts';
 import { auditOf, originOf } from './audit.ts';
 import { confirmWrite, recordOf, type Writing } from './confirm.ts';
-import { additionsIn, fieldsIn } from './narrow.ts';
 import { OVERTAKEN, type Performed, type Round, type Trial, type Turn } from './turn.ts';
 import { stillOwed } from './uncertain.ts';
 
@@ -192,14 +191,11 @@ async function afterFailure(
 }
 
 /**
- * Whether another client was faster. After a write is split into parts, the group is read again only for the last part:
- * before one user or one field counts as refused.
+ * Whether another client was faster. The group was read just before the write, so any other refusal counts until the
+ * write is tried again. It is read again only before one user or one field counts as refused.
  */
 const needsLook = ({ status = 0 }: PlatformFailure, plan: Plan, { refusals, hasWritten }: Trial): boolean =>
-  CONFLICTS.has(status) || (hasWritten ? isOneAlone(plan) : refusals === 0);
-
-const isOneAlone = (plan: Plan): boolean =>
-  additionsIn(plan).length === 1 || (plan.changes.length === 1 && fieldsIn(plan).length === 1);
+  CONFLICTS.has(status) || (plan.changes.length === 1 && (hasWritten || refusals === 0));
 
 const CONFLICTS: ReadonlySet<number> = new Set([409, 412]);
 
