@@ -112,12 +112,16 @@ function stillUncertain(
 const isCertain = ({ isAsPrepared }: Outcome, { uncertain }: GroupState): boolean =>
   isAsPrepared && uncertain?.isAnswered === true;
 
-/** After a successful write the platform may still show the state from before: the write may still take effect. */
+/**
+ * After a successful write the platform may still show the state from before, even with the new version: the write may
+ * still take effect.
+ */
 const mayTakeEffect = (
   observed: ObservedGroup | undefined,
-  { unshown, isUndone }: Outcome,
+  { unshown, isUndone, trouble }: Outcome,
   { versionBefore }: Intent,
-): boolean => unshown.length > 0 || (isUndone && observed?.version === versionBefore);
+): boolean =>
+  unshown.length > 0 || trouble !== undefined || (isUndone && observed?.version === versionBefore);
 
 async function judged(
   observed: ObservedGroup | undefined,
