@@ -128,7 +128,6 @@ async function importFile(
   const { out, io, connection } = context;
   const headings = columns === undefined ? undefined : headingsOf(columns);
   const { parseCsv } = await import('../csv.ts');
-  const sorter = await io.createSorter();
   const progress = out.progress('sending');
   const ports = dryRun ? offline() : await context.ports();
   const report = await importCsv(
@@ -136,7 +135,7 @@ async function importFile(
       delimiter: sign,
       onRecognised: (name) => out.note(`${name} between the columns, as the first line has them`),
     }),
-    { ...ports, createSorter: () => sorter },
+    ports,
     {
       connection,
       dryRun,
@@ -202,7 +201,7 @@ function headingsOf(text: string): Headings {
 const timeOf = async (path: string) => (await stat(path).catch(() => undefined))?.mtime.toISOString();
 
 /** A file can be checked where there is nothing to hold it against. */
-async function compare(context: Context, rows: AsyncIterable<Row>, asOf: string) {
+async function compare(context: Context, rows: readonly Row[], asOf: string) {
   try {
     const { ports, found } = await context.connected();
     const since = new Date(found.eventsSinceMs ?? 0).toISOString();

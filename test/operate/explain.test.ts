@@ -73,16 +73,13 @@ describe('explain', () => {
     const ports = world.onlooker as unknown as ToolPorts;
     const report = await reportPerson('ann.again@acme.test', connection, ports);
     expect(report).toMatchObject({ member: 'ann', person });
-    const rows = (async function* () {
-      for (const id of ['ann', 'bob', 'new'])
-        yield {
-          line: 1,
-          group: 'h',
-          name: 'H',
-          member: member(id),
-          email: `${id.replace('new', 'ann')}@acme.test`,
-        };
-    })();
+    const rows = ['ann', 'bob', 'new'].map((id) => ({
+      line: 1,
+      group: 'h',
+      name: 'H',
+      member: member(id),
+      email: `${id.replace('new', 'ann')}@acme.test`,
+    }));
     const asOf = new Date(world.nowMs()).toISOString();
     expect(await compareWithNow(rows, asOf, connection, ports)).toMatchObject({
       added: 3,

@@ -1,12 +1,9 @@
-import { readdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { parseCsv } from '../../cli/csv.ts';
-import { createSorter } from '../../cli/sorter.ts';
 import { decodeMessage } from '../../shared/contract/decode.ts';
 import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
-import { importCsv } from '../../shared/operate/import/import.ts';
-import type { Headings } from '../../shared/operate/import/rows.ts';
+import { importCsv, MAX_ROWS } from '../../shared/operate/import/import.ts';
+import type { CsvRecord, Headings } from '../../shared/operate/import/rows.ts';
 import { createAuditLog } from '../../shared/store/logs.ts';
 import { MemoryTable } from '../../simulate/table.ts';
 import { calledBy } from '../support/engine/story.ts';
@@ -25,19 +22,18 @@ async function records(text: string, size?: number) {
 interface Asked {
   readonly dryRun?: boolean;
   readonly confirmed?: boolean;
-  readonly runLength?: number;
   readonly columns?: Headings;
   readonly asOf?: string;
 }
 
 async function run(
-  csv: string,
-  { dryRun = false, confirmed = true, runLength = 3, columns, asOf }: Asked = {},
+  csv: string | AsyncIterable<CsvRecord>,
+  { dryRun = false, confirmed = true, columns, asOf }: Asked = {},
 ) {
   const sent: string[] = [];
   let planned: unknown;
   const report = await importCsv(
-    parseCsv(inChunks(csv, 1_000)),
+    typeof csv === 'string' ? parseCsv(inChunks(csv, 1_000)) : csv,
     {
       events: {
         send: async (messages) => {
@@ -49,7 +45,6 @@ async function run(
       ...calledBy('Ann'),
       clock: () => NOW_MS,
       newId: () => 'import-1',
-      createSorter: () => createSorter(runLength),
     },
     {
       connection: DEFAULT_CONNECTION,
@@ -130,7 +125,7 @@ describe('importCsv', () => {
       { length: 5_000 },
       (_, at) => `big,B\u2028ig,member-${at % 4_500},p${at % 4_500}@acme.example`,
     );
-    const { events, sent, report } = await run(rows.join('\n'), { runLength: 700 });
+    const { events, sent, report } = await run(rows.join('\n'));
     const parts = events.map(
       ({ change }) =>
         change as unknown as { part: { index: number; count: number }; members: { id: string }[] },
@@ -239,18 +234,26 @@ describe('importCsv', () => {
     ]);
   });
 
+  it('refuses a file with more rows than it can sort in memory, and sends nothing', async () => {
+    const many = async function* () {
+      for (let line = 1; line <= MAX_ROWS + 1; line += 1) yield { line, fields: ['g1', 'One', 'm1', ''] };
+    };
+    const { report, sent } = await run(many());
+    expect(report).toMatchObject({ sent: false, errorCount: 1 });
+    expect(report.errors).toEqual([
+      { line: MAX_ROWS + 1, message: expect.stringContaining(`expected at most ${MAX_ROWS} rows`) },
+    ]);
+    expect(sent).toEqual([]);
+  });
+
   it('takes a repeated line for what it is', async () => {
     const { events } = await run('g1,One,m1,a@x\ng1,One,m1,a@x');
     expect(events[0]?.change).toMatchObject({ members: [{ id: 'm1' }] });
   });
 
-  it('sends nothing in a dry run, nor without consent, and leaves no file behind', async () => {
-    const before = leftovers();
+  it('sends nothing in a dry run, nor without consent', async () => {
     const csv = 'g1,One,m1,\ng1,One,m2,\ng1,One,m3,\ng1,One,m4,';
     expect((await run(csv, { dryRun: true })).sent).toEqual([]);
     expect((await run(csv, { confirmed: false })).sent).toEqual([]);
-    expect(leftovers()).toEqual(before);
   });
 });
-
-const leftovers = () => readdirSync(tmpdir()).filter((name) => name.startsWith('groupsync-import-'));

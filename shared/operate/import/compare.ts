@@ -23,7 +23,7 @@ const LISTED = 100;
 /** What a file would change, held against what the directory says now, and has said since the
  * file was true: one group after the other, read from the table. */
 export async function compareWithNow(
-  rows: AsyncIterable<Row>,
+  rows: readonly Row[],
   asOf: string,
   connection: Connection,
   ports: ToolPorts,
@@ -33,7 +33,7 @@ export async function compareWithNow(
   const created: { readonly group: string; readonly name: string }[] = [];
   const renamed: ImportComparison['renamed'][number][] = [];
   const stamp = makeStamp({ time: asOf, id: 'import', source: '' });
-  for await (const { group, groupName, members } of byGroup(rows)) {
+  for (const { group, groupName, members } of byGroup(rows)) {
     const note = (kind: 'added' | 'removed' | 'unmatched', member: MemberId) => {
       found[kind] += 1;
       const email = members.get(member) || null;
@@ -110,9 +110,9 @@ async function readNow(ref: GroupRef, members: readonly MemberId[], ports: ToolP
   return { state, now, known, isStated, size, name: state?.registers.name };
 }
 
-async function* byGroup(rows: AsyncIterable<Row>) {
+function* byGroup(rows: readonly Row[]) {
   let current: { group: string; groupName: string; members: Map<MemberId, string> } | undefined;
-  for await (const { group, name, member, email } of rows) {
+  for (const { group, name, member, email } of rows) {
     if (current?.group !== group) {
       if (current !== undefined) yield current;
       current = { group, groupName: name, members: new Map() };

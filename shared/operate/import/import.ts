@@ -7,17 +7,12 @@ import { type JournalPorts, journalOf, recordDeed } from '../journal.ts';
 import { type CsvRecord, type Headings, type Layout, type Row, readLayout, readRow } from './rows.ts';
 import { snapshotsOf, weightOf } from './snapshots.ts';
 
-/** Sorts more than fits in memory: rows go in as they come and come out by group, member and line. */
-export interface Sorter {
-  add(row: Row): Promise<void>;
-  sorted(): AsyncIterable<Row>;
-  /** Removes what was put aside on disk. */
-  discard(): Promise<void>;
-}
+/** All rows of a file are sorted in memory: about 300 bytes each. */
+export const MAX_ROWS = 1_000_000;
+const TOO_MANY_ROWS = `expected at most ${MAX_ROWS} rows, got more: import the groups in several files, with all rows of a group in one file`;
 
 export interface ImportPorts extends JournalPorts {
   readonly events: EventSender;
-  readonly createSorter: () => Sorter;
 }
 
 export interface ImportOptions {
@@ -29,7 +24,7 @@ export interface ImportOptions {
   readonly columns?: Headings | undefined;
   /** Holds the rows against what is true now. */
   readonly compare?:
-    | ((rows: AsyncIterable<Row>, asOf: string) => Promise<ImportComparison | undefined>)
+    | ((rows: readonly Row[], asOf: string) => Promise<ImportComparison | undefined>)
     | undefined;
   /** Shown what would be sent before the first message goes; false ends the import. */
   readonly confirm: (plan: ImportPlan) => Promise<boolean>;
@@ -40,7 +35,7 @@ export interface ImportOptions {
 
 export type ImportPlan = Pick<ImportReport, 'rows' | 'groups' | 'messages' | 'ignoredColumns' | 'comparison'>;
 
-/** What is known of a group while its rows lie in the sorter: the name it must have, and the bytes of its members. */
+/** A group in the file: the name it must have, and the bytes of its members. */
 interface GroupSize {
   readonly name: string;
   readonly line: number;
@@ -53,10 +48,10 @@ const BATCH = 10;
  * Turns a CSV file (group id, group name, member id, email; with a header, in any order) into snapshots, one or more
  * messages for each group. The rows of a group may stand anywhere in the file.
  *
- *     file ──▶ rows checked ──▶ sorter (disk) ──▶ one group after the other ──▶ parts ──▶ queue
+ *     file ──▶ rows checked ──▶ rows sorted ──▶ one group after the other ──▶ parts ──▶ queue
  *
  * Nothing is sent unless the whole file is right: a snapshot says who is *not* in a group too, so a line that cannot be
- * read would take somebody out. Memory holds one part, a batch of rows, and a line for each group.
+ * read would take somebody out.
  */
 export async function importCsv(
   records: AsyncIterable<CsvRecord>,
@@ -64,25 +59,20 @@ export async function importCsv(
   options: ImportOptions,
 ): Promise<ImportReport> {
   const asOf = placeInTime(options.asOf, ports.clock());
-  const sorter = ports.createSorter();
-  try {
-    const read = await readAll(records, sorter, options.columns);
-    const { errors, errorCount } = read.errorCount > 0 ? read : await findDuplicates(sorter);
-    const comparison = errorCount > 0 ? undefined : await options.compare?.(sorter.sorted(), asOf);
-    const plan = { ...planOf(read), ...(comparison !== undefined && { comparison }) };
-    const inOrder = errors.toSorted((a, b) => a.line - b.line);
-    const found = { events: plan.messages, errors: inOrder, errorCount, sent: false };
-    const report = { ...plan, ...found, ...(read.example !== undefined && { columns: read.example }) };
-    if (errorCount > 0 || options.dryRun) return report;
-    if (!(await options.confirm(plan))) return report;
-    const { groups, rows } = plan;
-    const change = { kind: 'import', before: null, after: `${groups} groups`, reason: `${rows} rows` };
-    await recordDeed(journalOf(options.connection), { action: 'import', changes: [change] }, ports);
-    const sent = await sendAll(sorter, read.groups, ports, { ...options, asOf, total: plan.messages });
-    return { ...report, ...sent, sent: true };
-  } finally {
-    await sorter.discard();
-  }
+  const read = await readAll(records, options.columns);
+  const { errors, errorCount } = read.errorCount > 0 ? read : findDuplicates(read.rows);
+  const comparison = errorCount > 0 ? undefined : await options.compare?.(read.rows, asOf);
+  const plan = { ...planOf(read), ...(comparison !== undefined && { comparison }) };
+  const inOrder = errors.toSorted((a, b) => a.line - b.line);
+  const found = { events: plan.messages, errors: inOrder, errorCount, sent: false };
+  const report = { ...plan, ...found, ...(read.example !== undefined && { columns: read.example }) };
+  if (errorCount > 0 || options.dryRun) return report;
+  if (!(await options.confirm(plan))) return report;
+  const { groups, rows } = plan;
+  const change = { kind: 'import', before: null, after: `${groups} groups`, reason: `${rows} rows` };
+  await recordDeed(journalOf(options.connection), { action: 'import', changes: [change] }, ports);
+  const sent = await sendAll(read, ports, { ...options, asOf, total: plan.messages });
+  return { ...report, ...sent, sent: true };
 }
 
 /** @throws Error where ingest would refuse every event of that time */
@@ -98,10 +88,11 @@ function placeInTime(asOf: string | undefined, nowMs: number): string {
 
 type Read = Awaited<ReturnType<typeof readAll>>;
 
-async function readAll(records: AsyncIterable<CsvRecord>, sorter: Sorter, columns: Headings | undefined) {
+/** The rows of the file, by group, member and line. */
+async function readAll(records: AsyncIterable<CsvRecord>, columns: Headings | undefined) {
   const errors = createErrors();
   const groups = new Map<string, GroupSize>();
-  let rows = 0;
+  const rows: Row[] = [];
   let layout: Layout | undefined;
   let example: string | undefined;
   for await (const record of records) {
@@ -127,21 +118,32 @@ async function readAll(records: AsyncIterable<CsvRecord>, sorter: Sorter, column
       errors.add(row.line, message);
       continue;
     }
-    rows += 1;
+    if (rows.length === MAX_ROWS) {
+      errors.add(row.line, TOO_MANY_ROWS);
+      break;
+    }
     groups.set(row.group, known);
     known.weight += weightOf(row);
-    await sorter.add(row);
+    rows.push(row);
   }
   const got = layout === undefined ? 'an empty file' : 'a header alone';
-  if (rows === 0 && errors.result().errorCount === 0) errors.add(1, `expected rows of members, got ${got}`);
+  if (rows.length === 0 && errors.result().errorCount === 0)
+    errors.add(1, `expected rows of members, got ${got}`);
+  rows.sort(byGroupAndMember);
   return { ...errors.result(), groups, rows, ignoredColumns: layout?.ignored ?? [], example };
 }
 
+function byGroupAndMember(a: Row, b: Row): number {
+  if (a.group !== b.group) return a.group < b.group ? -1 : 1;
+  if (a.member !== b.member) return a.member < b.member ? -1 : 1;
+  return a.line - b.line;
+}
+
 /** The same member twice in a group is one member, unless the two lines say different things of them. */
-async function findDuplicates(sorter: Sorter) {
+function findDuplicates(rows: readonly Row[]) {
   const errors = createErrors();
   let before: Row | undefined;
-  for await (const row of sorter.sorted()) {
+  for (const row of rows) {
     const isSame = before?.group === row.group && before.member === row.member;
     if (isSame && before !== undefined && before.email !== row.email) {
       const message = `expected the email of line ${before.line} for the same member, got another`;
@@ -154,12 +156,16 @@ async function findDuplicates(sorter: Sorter) {
 
 function planOf({ rows, groups, ignoredColumns }: Read): ImportPlan {
   const messages = [...groups.values()].reduce((sum, { weight }) => sum + snapshotsOf.count(weight), 0);
-  return { rows, groups: groups.size, messages, ...(ignoredColumns.length === 0 ? {} : { ignoredColumns }) };
+  return {
+    rows: rows.length,
+    groups: groups.size,
+    messages,
+    ...(ignoredColumns.length === 0 ? {} : { ignoredColumns }),
+  };
 }
 
 async function sendAll(
-  sorter: Sorter,
-  groups: Read['groups'],
+  { rows, groups }: Read,
   ports: ImportPorts,
   options: ImportOptions & { readonly asOf: string; readonly total: number },
 ) {
@@ -178,7 +184,7 @@ async function sendAll(
     batch = [];
     onProgress?.(sent, total);
   };
-  for await (const body of snapshotsOf(sorter.sorted(), { weights, ...stamped })) {
+  for (const body of snapshotsOf(rows, { weights, ...stamped })) {
     batch.push(body);
     if (signal?.aborted) break;
     if (batch.length === BATCH) await flush();

@@ -32,7 +32,7 @@ interface OpenPart {
  * part, so it is reckoned from the weight of all its rows: a row belongs to the part in which its last byte lies, and
  * as no row is as long as a part, no part is left out.
  */
-export async function* snapshotsOf(rows: AsyncIterable<Row>, cutting: Cutting): AsyncGenerator<string> {
+export function* snapshotsOf(rows: readonly Row[], cutting: Cutting): Generator<string> {
   let part: OpenPart | undefined;
   let weight = 0;
   let last = '';
@@ -41,7 +41,7 @@ export async function* snapshotsOf(rows: AsyncIterable<Row>, cutting: Cutting): 
     messages += 1;
     return eventOf(cut, messages, cutting);
   };
-  for await (const row of rows) {
+  for (const row of rows) {
     const isNewGroup = part?.group !== row.group;
     weight = (isNewGroup ? 0 : weight) + weightOf(row);
     const index = partOf(weight);
