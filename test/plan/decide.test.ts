@@ -14,7 +14,7 @@ import {
 } from '../../shared/domain/ids.ts';
 import { makeStamp, STAMP_ZERO } from '../../shared/domain/stamp.ts';
 import type { ObservedGroup, View } from '../../shared/domain/view.ts';
-import { decide } from '../../shared/plan/decide.ts';
+import { decide } from '../../shared/plan/decide/index.ts';
 import type { Facts, Wanted } from '../../shared/plan/facts.ts';
 
 const NOW_MS = Date.parse('2026-11-22T10:00:00Z');

@@ -14,7 +14,7 @@ import type { GroupRef, MemberId, PlatformGroupId, PlatformUserId } from '../../
 import { groupId, memberId, platformUserId, roleId } from '../../domain/ids.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../../domain/view.ts';
-import type { Question } from '../../plan/decide.ts';
+import type { Question } from '../../plan/decision.ts';
 import type { WantedGroup } from '../../plan/draft.ts';
 import type { Facts, HeldUsers, PendingMember, Standing, Views, Wanted } from '../../plan/facts.ts';
 import { isOurCreation } from '../../plan/foreign.ts';

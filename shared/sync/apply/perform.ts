@@ -1,7 +1,7 @@
 import type { GroupState } from '../../domain/group-state.ts';
 import { HOLD_LIFE_MS, type Hold } from '../../domain/hold.ts';
 import { type GroupRef, intentId, type PlatformGroupId } from '../../domain/ids.ts';
-import type { Decision } from '../../plan/decide.ts';
+import type { Decision } from '../../plan/decision.ts';
 import type { Wanted } from '../../plan/facts.ts';
 import { isOurCreation, viewOf } from '../../plan/foreign.ts';
 import { type HeldSets, mayCoverRejected } from '../../plan/hold.ts';

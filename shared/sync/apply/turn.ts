@@ -2,7 +2,7 @@ import type { DriftKind } from '../../domain/drift.ts';
 import type { GroupField } from '../../domain/group-fields.ts';
 import type { GroupError, GroupState, Intent, WriteAction } from '../../domain/group-state.ts';
 import type { IntentId, PlatformUserId } from '../../domain/ids.ts';
-import type { Write } from '../../plan/decide.ts';
+import type { Write } from '../../plan/decision.ts';
 import type { Facts, Shown } from '../../plan/facts.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { AuditEntry, AuditLink } from '../ports/logs.ts';

@@ -3,7 +3,8 @@ import type { GroupState, Intent, ViewPointer, WriteAction } from '../../domain/
 import { type IntentId, intentId, type PlatformGroupId, type VersionToken } from '../../domain/ids.ts';
 import { CALL_BEGINS_WITHIN_MS } from '../../domain/promise.ts';
 import { isWhole, type ListedGroup, type ObservedGroup } from '../../domain/view.ts';
-import { decide, type Write } from '../../plan/decide.ts';
+import { decide } from '../../plan/decide/index.ts';
+import type { Write } from '../../plan/decision.ts';
 import { isOurCreation } from '../../plan/foreign.ts';
 import { meaningOf } from '../../plan/meaning.ts';
 import { isListed } from '../../plan/names.ts';
