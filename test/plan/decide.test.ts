@@ -124,6 +124,7 @@ const OTHER_CONNECTION = { connection: connectionName('other'), group: groupId('
 const OWNED_Q = { passedOver: new Map([['q', OTHER_CONNECTION]]) };
 const REPORT = settingsWith({ drift: 'report' });
 const RELEASE = { kind: 'release' };
+const MISSED = { kind: 'wait', noting: 'missing' };
 const PATCH = { kind: 'write', plan: { action: 'patch' } };
 const CREATE = { kind: 'write', plan: { action: 'create' } };
 const ADOPT_P = { kind: 'adopt', candidate: { id: 'p' } };
@@ -207,7 +208,7 @@ describe('decide', () => {
       },
       { as: 'deleted' },
     ],
-    ['is there, and answers 404: noted', { ...UNLINKED, ...Q, ...NOT_FOUND_Q }, { kind: 'miss' }],
+    ['is there, and answers 404: noted', { ...UNLINKED, ...Q, ...NOT_FOUND_Q }, MISSED],
     [
       '… again, and is listed: waits',
       { ...Q, ...NOT_FOUND_Q, ...NO_BASE, state: unlinked(state({ missedAtMs: NOW_MS - MINUTE_MS })) },
@@ -343,7 +344,7 @@ describe('decide', () => {
       ADOPT_Q,
     ],
     ['was refused: a person is told', { rejected: { owed: undefined }, look: shown('a') }, { kind: 'fail' }],
-    ['was refused, and is gone', { rejected: { owed: undefined }, look: 'gone' }, { kind: 'miss' }],
+    ['was refused, and is gone', { rejected: { owed: undefined }, look: 'gone' }, MISSED],
   ])('a group that %s', (_, over, expected) => {
     expect(decide(facts(over))).toMatchObject(expected);
   });
@@ -394,11 +395,11 @@ describe('decide', () => {
       { ...deleting, look: 'gone', deletion: 'deleted' },
       { kind: 'confirm_gone' },
     ],
-    ['was a deletion, and it answers 404 once', { ...deleting, look: 'gone' }, { kind: 'miss' }],
+    ['was a deletion, and it answers 404 once', { ...deleting, look: 'gone' }, MISSED],
     [
       'was a deletion that was answered 404, likewise',
       { ...deleting, look: 'gone', deletion: 'absent' },
-      { kind: 'miss' },
+      MISSED,
     ],
     [
       '… again, and is listed',
@@ -594,7 +595,7 @@ describe('decide', () => {
   const OTHERS = { ...listing(other), showsManaged: true };
   it.each<[string, Partial<Facts>, Record<string, unknown>]>([
     ['just made: waits', { state: state({ suspectedChange, createdAtMs: NOW_MS - 1 }) }, waits('waiting')],
-    ['for the first time: noted', SUSPECTED, { kind: 'miss', waitMs: MINUTE_MS }],
+    ['for the first time: noted', SUSPECTED, { ...MISSED, waitMs: MINUTE_MS }],
     ['again within the minute: waits', { state: missed(0.5) }, { kind: 'wait', waitMs: MINUTE_MS / 2 }],
     ['later: the list is asked', { state: missed(2) }, { kind: 'list' }],
     ['soon, where groups show soon', { state: missed(0.5), createSettleMs: 9_000 }, { ageMs: MINUTE_MS / 2 }],

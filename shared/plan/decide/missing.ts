@@ -27,7 +27,7 @@ export const notShownYet = ({ createSettleMs }: Facts): Wait => ({
  *     -----------------------------------------------|--------------------------------------------------
  *     was created a moment ago                       | wait: the platform may not show it yet
  *     has no link any more                           | forget
- *     is not proven to be gone (`decideAbsence`)     | miss, wait, or read what may prove it
+ *     is not proven to be gone (`decideAbsence`)     | wait, or read what may prove it
  *     is gone, and groupsync or the directory did it | unlink
  *     is gone otherwise                              | unlink with a difference: deleted, or made again
  */

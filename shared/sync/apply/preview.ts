@@ -315,7 +315,6 @@ function planFrom(ref: GroupRef, { decision, facts, unseen }: Preview): GroupPla
       return planOf(ref, 'release', { changes: [{ ...change, reason: decision.reason }] });
     }
     case 'wait':
-    case 'miss':
       return planOf(ref, 'none', { note: decision.why.message });
     default: {
       if (released) return planOf(ref, 'none', { note: 'a person let go of this group' });
