@@ -27,12 +27,20 @@ interface Memory {
   readonly closedMs: Map<string, number>;
   readonly differsSinceMs: Map<string, number>;
   readonly boundTo: Map<string, { readonly role: string; readonly atMs: number }>;
+  /** Failures of groups, by group, that a refusal explains: calls are only added, so it always will. */
+  readonly explained: Map<string, number>;
   lastMs: number;
 }
 
 /** At any time: what is called in step is in step, and what is not shows that, and why, before long. */
 export function createTruth(): Judge {
-  const memory: Memory = { closedMs: new Map(), differsSinceMs: new Map(), boundTo: new Map(), lastMs: 0 };
+  const memory: Memory = {
+    closedMs: new Map(),
+    differsSinceMs: new Map(),
+    boundTo: new Map(),
+    explained: new Map(),
+    lastMs: 0,
+  };
   return (sight) => {
     for (const connection of sight.connections) {
       judgeGate(sight, connection, memory);
@@ -62,7 +70,7 @@ function judgeGroup(sight: Sight, connection: Sighted, group: string, memory: Me
     sight.accuse('truth', 'stuck', about, sentence);
     return;
   }
-  if (item.failedAt !== undefined && !isRefused(connection, group, item)) {
+  if (item.failedAt !== undefined && !isExplained(connection, group, item, memory)) {
     const sentence = `The platform refused nothing of what was sent for the group ${group}; expected it to be tried again, but it was given up: ${item.lastError?.code}.`;
     sight.accuse('truth', 'given_up', about, sentence);
   }
@@ -86,13 +94,26 @@ function judgeGroup(sight: Sight, connection: Sighted, group: string, memory: Me
 }
 
 /** Answers to a write that waiting does not mend, not long before it was given up. */
+function isExplained(
+  connection: Sighted,
+  group: string,
+  item: StoredGroup,
+  { explained }: Pick<Memory, 'explained'>,
+): boolean {
+  const key = `${connection.name} ${group}`;
+  if (item.failedAt === undefined || explained.get(key) === item.failedAt) return true;
+  if (!isRefused(connection, group, item)) return false;
+  explained.set(key, item.failedAt);
+  return true;
+}
+
 const isRefused = ({ platform, isIdOf }: Sighted, group: string, item: StoredGroup): boolean =>
   platform.calls.some(
     ({ atMs, method, id, spokeId, status, isStale, tempers }) =>
-      (isIdOf(group, spokeId) || id === (item.platformId ?? '')) &&
+      Math.abs(atMs - (item.failedAt ?? 0)) < HOUR_MS &&
       method !== 'GET' &&
       isStale !== true &&
-      Math.abs(atMs - (item.failedAt ?? 0)) < HOUR_MS &&
+      (isIdOf(group, spokeId) || id === (item.platformId ?? '')) &&
       ([400, 404, 409, 412, 413, 422].includes(Number(status)) || tempers.includes('deletes_ignored')),
   );
 
