@@ -74,11 +74,10 @@ function flow({ stage, broken }: Metrics): IWidget[][] {
     ],
     [
       graph('SCIM requests, by connection', [broken('ScimRequests')]),
-      graph('SCIM requests refused, by status, failed, and with tokens that end soon', [
-        broken('ScimRefusals'),
-        stage('ScimFailures'),
-        stage('ScimTokensEnding'),
-      ]),
+      graph(
+        'SCIM requests refused, by status, failed, with tokens that end soon, and members that are no users',
+        [broken('ScimRefusals'), stage('ScimFailures'), stage('ScimTokensEnding'), stage('ScimStaleMembers')],
+      ),
       graph('SCIM: request to answer, ms', [stage('ScimLatencyMs')]),
     ],
     [

@@ -71,7 +71,7 @@ export async function operate(
   ports: EnginePorts,
   desk: Desk,
 ): Promise<Pick<OperatorDone, 'done' | 'removals'>> {
-  const done = await perform(connectionName(connection), deed, { ...ports, ...toolsOf(ports, desk) }, desk);
+  const done = await perform(connectionName(connection), deed, { ...ports, ...toolsOf(desk) }, desk);
   return { done, ...(desk.screen && { removals: desk.screen.users }) };
 }
 
@@ -155,11 +155,9 @@ async function perform(name: ConnectionName, deed: OperatorDeed, tool: Tool, des
 
 type Tool = EnginePorts & ReturnType<typeof toolsOf>;
 
-function toolsOf(ports: EnginePorts, { sqs, vault }: Desk) {
+function toolsOf({ sqs, vault }: Desk) {
   return {
     vault,
-    randomHex: (bytes: number) =>
-      Array.from({ length: bytes * 2 }, () => Math.floor(ports.random() * 16).toString(16)).join(''),
     events: createEventSender(sqs, async () => queueUrl('events')),
     mailboxes: {
       events: createMailbox(sqs, { name: 'events', queueUrl: async () => queueUrl('eventsDlq') }),

@@ -153,9 +153,12 @@ function printInspection({ checks, preview, adoption }: Inspection, { out }: Con
   }
   if (preview !== null && preview.members > 0) {
     out.note(
-      `match of ${preview.members} members known so far: ${preview.matched} found, ${preview.unmatched} not, ${preview.ambiguous} ambiguous`,
+      `match of ${plural(preview.members, 'member')} known so far: ${preview.matched} found, ${preview.unmatched} not, ${preview.ambiguous} ambiguous`,
     );
     for (const { rule, matched } of preview.byRule) out.note(`     ${rule}: ${matched}`);
+    const { newlyMatched = 0 } = preview;
+    if (newlyMatched > 0)
+      out.note(`     ${newlyMatched} of them have no employee now, and would join their groups`);
   }
   if (adoption === null) return;
   for (const line of adoptionLines(adoption)) out.note(line);

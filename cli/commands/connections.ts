@@ -4,6 +4,8 @@ import { settingKeys } from '../../shared/contract/change-setting.ts';
 import { decideRequests } from '../../shared/operate/confirm-settings.ts';
 import { allGroups } from '../../shared/operate/find-group.ts';
 import { eraseConnection } from '../../shared/operate/forget.ts';
+import { planningWith } from '../../shared/operate/people-now.ts';
+import { sumOf } from '../../shared/operate/setting-effect.ts';
 import { rowsOf } from '../../shared/operate/setting-requests.ts';
 import {
   changeSettings,
@@ -17,7 +19,7 @@ import { type Act, type Context, parseConnectionName } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { erasedLines, plural, shellWord } from '../output/words.ts';
 import { examples, settingChange } from './arguments.ts';
-import { planOrSay } from './plan.ts';
+import { effectOn, effectText } from './plan.ts';
 
 export function addConnections(program: Command, act: Act): void {
   const connections = program
@@ -197,14 +199,11 @@ async function previewChange(context: Context, plan: SettingsPlan, changes: read
   const seeAll = `groupsync --connection ${name} plan ${changes.map((change) => `--with ${shellWord(change)}`).join(' ')}`;
   out.note(`every group will be planned anew; all of it: ${seeAll}`);
   if (refs.length > MOST_PREVIEWED) return;
-  const plans = await planOrSay(context, refs, plan.effective);
-  const busy = plans.filter(({ action }) => action !== 'none');
-  const count = (kind: string) =>
-    busy.flatMap((one) => one.changes).filter((one) => one.kind === kind).length;
-  const held = plans.reduce((sum, one) => sum + one.held.length, 0);
-  const moved = `${count('add_member')} in, ${count('remove_member')} out, ${held} held`;
-  if (plans.length > 0)
-    out.note(`with it ${busy.length} of ${plural(plans.length, 'group')} would change: ${moved}`);
+  const planning = async () => planningWith(plan, plan.effective, await context.ports());
+  const effects = await effectOn(context, refs, planning);
+  if (effects === undefined || refs.length === 0) return;
+  const changed = `${effects.length} of ${plural(refs.length, 'group')} would change`;
+  out.note(`with it ${changed}: ${effectText(sumOf(effects))}`);
 }
 
 async function remove(context: Context, text: string, { erase = false }: { readonly erase?: boolean }) {

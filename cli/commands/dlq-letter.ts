@@ -72,7 +72,7 @@ function print(letter: ShownLetter, names: Names, { out }: Context): void {
   }
   for (const { group, state, platformId, wanted, users } of letter.now) {
     out.line(
-      `group now   ${names.group(group)}: ${state}; ${wanted} wanted; platform ${platformId ?? 'has none'}, ${users} users`,
+      `group now   ${names.group(group)}: ${state}; ${wanted} wanted; platform ${platformId ?? 'has none'}, ${plural(users, 'user')}`,
     );
   }
   out.line();

@@ -37,6 +37,8 @@ export const METRICS = {
   ScimFailures: count(),
   /** SCIM requests whose token ends within 14 days. */
   ScimTokensEnding: count('Connection'),
+  /** Members that SCIM requests named and that are no users: deleted, or never created. */
+  ScimStaleMembers: count('Connection'),
   /** From a SCIM request to its answer. */
   ScimLatencyMs: LATENCY,
 

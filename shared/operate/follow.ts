@@ -13,6 +13,7 @@ import { wakeAll } from '../sync/wake.ts';
 import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
 import { stateName } from './report.ts';
 import { instant, sayGate, sayWaiting } from './status.ts';
+import { plural } from './names.ts';
 
 export type SyncPorts = WakePorts &
   JournalPorts &
@@ -127,7 +128,7 @@ export async function followGroups(
     if (nowMs >= endMs) {
       return {
         synced,
-        stopped: `${left.length} of ${refs.length} groups are not done after ${timeoutMs / 1_000} s`,
+        stopped: `${left.length} of ${plural(refs.length, 'group')} not done after ${timeoutMs / 1_000} s`,
       };
     }
     if (signal?.aborted === true) return { synced, stopped: 'interrupted; apply goes on' };
@@ -169,7 +170,7 @@ function waitsBeyond(
   const waiting = reportWaiting(waits[0]);
   if (first === undefined || waiting === null) return undefined;
   if (waits.some((wait) => wait === undefined || wait.untilMs <= endMs)) return undefined;
-  const others = left.length === 1 ? '' : `${left.length} of ${count} groups have to wait; `;
+  const others = left.length === 1 ? '' : `${left.length} of ${plural(count, 'group')} have to wait; `;
   return `${others}${first.ref.group} is ${sayWaiting(waiting)}`;
 }
 

@@ -15,7 +15,7 @@ import type { Dirty } from '../sync/ports/desired.ts';
 import type { HeldSet } from '../sync/ports/guard.ts';
 import { dirtyNow } from '../sync/wake.ts';
 import { doRecorded, type JournalPorts, journalOf } from './journal.ts';
-import { type NamesPorts, usersOf } from './names.ts';
+import { type NamesPorts, plural, usersOf } from './names.ts';
 import { Refused } from './refused.ts';
 
 export type HoldPorts = JournalPorts &
@@ -163,7 +163,7 @@ async function carryOut(
   const { id: by } = await ports.caller();
   const decision: HoldDecision = { kind, by, reason, atMs: at.nowMs };
   const decided = { ...hold, decision, expiresAtMs: at.nowMs + HOLD_LIFE_MS };
-  const about = `${hold.removes} removals, digest ${hold.digest}`;
+  const about = `${plural(hold.removes, 'removal')}, digest ${hold.digest}`;
   const change = { kind: 'decide_hold', before: hold.decision.kind, after: kind, reason: about };
   const action = kind === 'approved' ? 'holds_approve' : 'holds_reject';
   const deed = { action, changes: [change], reason };

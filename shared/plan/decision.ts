@@ -2,8 +2,8 @@ import type { DriftPolicy } from '../contract/settings.ts';
 import type { Difference } from '../domain/drift.ts';
 import type { GroupField } from '../domain/group-fields.ts';
 import type {
-  FlapDamping,
   AcceptedDeletion,
+  FlapDamping,
   GroupError,
   GuardRecord,
   Intent,

@@ -22,7 +22,7 @@ import {
   tombstoneKey,
 } from './keys.ts';
 import { createPeopleStore } from './people-store.ts';
-import { resourceKey } from './scim-store.ts';
+import { resourceKey } from './scim-keys.ts';
 import { equal, type Item, type Key, type Part, type Table } from './table.ts';
 import { createUserStore } from './user-store.ts';
 
@@ -34,6 +34,7 @@ const SORTS: Readonly<Record<string, string>> = {
   P: 'pointersToEmployees',
   PU: 'pointersToEmployees',
   S: 'scimResources',
+  SL: 'scimResources',
   SX: 'scimValues',
   ST: 'scimTokens',
   L: 'claimsOfGroups',

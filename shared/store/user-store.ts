@@ -76,6 +76,11 @@ export function createUserStore(
       );
     },
 
+    async addNew(connection, change) {
+      const { next } = joined(undefined, change, new Set());
+      if (next !== undefined) await table.put(itemOf(connection, next), undefined, 'once');
+    },
+
     noteUnknown: (connection, member) =>
       table.put(itemOf(connection, { ...undescribed(member), writes: 1 }), missing('pk')),
 

@@ -173,6 +173,13 @@ async function saveRecord(
   return isSaved ? { ...person, revision: (seen?.revision ?? 0) + 1 } : undefined;
 }
 
+/** The person that saving this record would leave. */
+export function personAfter(record: EmployeeRecord, seen: Person | undefined): Person {
+  const facts = factsOf(record, seen);
+  const isSame = seen !== undefined && !differs(facts, seen);
+  return isSame ? seen : { ...facts, fanOutDue: false, revision: (seen?.revision ?? 0) + 1 };
+}
+
 /** A field that is missing in the answer (for example after a lost scope) keeps its value; null means that there is none. */
 function factsOf(record: EmployeeRecord, seen: Person | undefined) {
   const values = new Map(seen?.values);

@@ -76,6 +76,7 @@ async function twoCompanies() {
       settled: true,
       version: 1,
       writes: new Map(),
+      replacements: new Map(),
       listedAt: STAMP_ZERO,
     } as const;
     await ports.scim.save(connection, { ...resource, ...times }, undefined);

@@ -73,15 +73,18 @@ describe('explain', () => {
     const ports = world.onlooker as unknown as ToolPorts;
     const report = await reportPerson('ann.again@acme.test', connection, ports);
     expect(report).toMatchObject({ member: 'ann', person });
-    const rows = ['ann', 'bob', 'new'].map((id) => ({
-      line: 1,
-      group: 'h',
-      name: 'H',
-      member: member(id),
-      email: `${id.replace('new', 'ann')}@acme.test`,
-    }));
+    const rows = (async function* () {
+      for (const id of ['ann', 'bob', 'new'])
+        yield {
+          line: 1,
+          group: 'h',
+          name: 'H',
+          member: member(id),
+          email: `${id.replace('new', 'ann')}@acme.test`,
+        };
+    })();
     const asOf = new Date(world.nowMs()).toISOString();
-    expect(await compareWithNow(rows, asOf, connection, ports)).toMatchObject({
+    expect(await compareWithNow(rows, { asOf, kind: 'snapshot' }, connection, ports)).toMatchObject({
       added: 3,
       unmatched: 0,
     });

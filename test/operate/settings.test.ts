@@ -7,7 +7,7 @@ import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import { createHealthStore } from '../../shared/store/connection-states.ts';
 import { createConnectionStore } from '../../shared/store/connection-store.ts';
 import { connectionKey } from '../../shared/store/keys.ts';
-import { createScimTokenStore } from '../../shared/store/scim-store.ts';
+import { createScimTokenStore } from '../../shared/store/scim-token-store.ts';
 import type { Value } from '../../shared/store/table.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import type { GateStore } from '../../shared/sync/ports/connections.ts';

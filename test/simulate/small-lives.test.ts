@@ -34,7 +34,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   ...{ put: 'PutItem', update: 'UpdateItem', delete: 'DeleteItem' },
 };
 
-const { numRuns: LIVES } = runs(20);
+const { numRuns: LIVES } = runs(19);
 /** What a small life of a day has too seldom; the deep run meets it. */
 const SELDOM = [
   ...[

@@ -70,6 +70,19 @@ describe('a name that the platform refuses', () => {
     expect(shown('g')).toEqual([['u-a', 'u-c']]);
   });
 
+  it('does not keep out a user whom an earlier write added without effect', async () => {
+    const { world, say, tell, pass, shown, state, sweepAfter } = await company(isTooLong);
+    world.platform.refused.add('u-d');
+    await tell({ add: ['d'], to: 'g' });
+    say({ upsert: 'g', name: LONG });
+    await pass(2 * HOUR_MS);
+    world.platform.refused.clear();
+    await sweepAfter(HOUR_MS);
+    await sweepAfter(HOUR_MS);
+    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
+    expect(await state('g')).toMatchObject({ lastError: { code: 'name_refused' }, counts: { pending: 0 } });
+  });
+
   it('is shown by plan and status, while explain shows the actual state of each member', async () => {
     const { tell, world, ref } = await company(isTooLong);
     await tell({ upsert: 'g', name: LONG });

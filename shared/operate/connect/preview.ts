@@ -1,6 +1,6 @@
 import type { AdoptedPair, AdoptionPlan, MatchPreview } from '../../contract/answers.ts';
 import { mayCreate } from '../../contract/group-policy.ts';
-import { fieldName, matchForm } from '../../contract/match-rule.ts';
+import { fieldName, type MatchRule, matchForm, soughtValues } from '../../contract/match-rule.ts';
 import { renderName } from '../../contract/name-template.ts';
 import { type ConnectionSettings, matchRules } from '../../contract/settings.ts';
 import { groupExists, groupName } from '../../domain/group.ts';
@@ -37,13 +37,13 @@ export async function previewMatch(
   const roles = employees.map(roleOf);
   const rules = matchRules(settings).map(({ memberAttribute, employeeField }) => {
     const field = fieldName(employeeField);
-    return { memberAttribute, field, holders: holdersOf(field, employees, roles) };
+    return { memberAttribute, employeeField, field, holders: holdersOf(field, employees, roles) };
   });
   const byRule = rules.map(({ memberAttribute, field }) => ({
     rule: `${memberAttribute}=${field}`,
     matched: 0,
   }));
-  const counts = { matched: 0, ambiguous: 0, unmatched: 0 };
+  const counts = { matched: 0, ambiguous: 0, unmatched: 0, newlyMatched: 0 };
   const members = await someMembers(name, ports);
   for (const user of members) {
     const found = rules.findIndex((rule) => heldValue(user, rule) !== undefined);
@@ -59,6 +59,7 @@ export async function previewMatch(
     else if (choosePerson(holders, others, settings) === undefined) counts.ambiguous += 1;
     else {
       counts.matched += 1;
+      if (user.role === undefined) counts.newlyMatched += 1;
       const row = byRule[found];
       if (row !== undefined) row.matched += 1;
     }
@@ -66,18 +67,14 @@ export async function previewMatch(
   return { members: members.length, byRule, ...counts };
 }
 
-interface TriedRule {
-  readonly memberAttribute: string;
+interface TriedRule extends MatchRule {
   readonly field: string;
   readonly holders: ReadonlyMap<string, readonly Role[]>;
 }
 
 /** The member's value, if some employee has it. */
-function heldValue(user: UserState, { memberAttribute, field, holders }: TriedRule): string | undefined {
-  const raw = memberAttribute === 'id' ? user.member : user.attributes.get(memberAttribute)?.value;
-  const value = raw === undefined ? undefined : matchForm(field, raw);
-  return value !== undefined && holders.has(value) ? value : undefined;
-}
+const heldValue = (user: UserState, rule: TriedRule): string | undefined =>
+  soughtValues(rule, user).find((value) => rule.holders.has(value));
 
 function holdersOf(
   field: string,

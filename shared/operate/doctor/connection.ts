@@ -6,6 +6,7 @@ import { checkFields, neededFields } from '../connect/inspect.ts';
 import { rowsOf } from '../setting-requests.ts';
 import { failingEndpoints, sayFailingCalls, sayGate } from '../status.ts';
 import { type Checked, check, connectAgain, fault, fixOfCall, guarded, wait, well } from './check.ts';
+import { plural } from '../names.ts';
 
 /** Of members that count, past this share it is rarely the people who are at fault. */
 const MAX_UNMATCHED_SHARE = 0.1;
@@ -72,7 +73,8 @@ async function checkCredential({ name, company, settings }: Connection, ports: T
     ...(await guarded('clock', () => checkClock(applicant), fixOf)),
     ...(await guarded(
       'groups permission',
-      async () => well('groups permission', `${(await applicant.groups()).length} groups on the platform`),
+      async () =>
+        well('groups permission', `${plural((await applicant.groups()).length, 'group')} on the platform`),
       fixOf,
     )),
     ...(await guarded(
@@ -203,7 +205,10 @@ async function checkUnmatched(name: Connection['name'], wanted: number, index: T
   const share = wanted === 0 ? 0 : unmatched / wanted;
   const percent = `${Math.round(share * 100)} %`;
   return check('unmatched members', share <= MAX_UNMATCHED_SHARE, {
-    detail: unmatched === 0 ? 'none' : `${unmatched} of ${wanted} memberships (${percent}) find no employee`,
+    detail:
+      unmatched === 0
+        ? 'none'
+        : `${unmatched} of ${plural(wanted, 'membership')} (${percent}) find no employee`,
     fix: 'set match so that they are found, by what is said of each of them:\ngroupsync pending',
   });
 }

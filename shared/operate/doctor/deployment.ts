@@ -12,6 +12,7 @@ import {
 import { QUEUES, TABLE } from '../../contract/topology.ts';
 import type { Deployment, QueueFacts } from '../../sync/ports/deployment.ts';
 import { type Checked, check, fault, guarded, well } from './check.ts';
+import { plural } from '../names.ts';
 
 interface Looked {
   readonly prefix: string;
@@ -69,7 +70,7 @@ async function checkQueue(key: QueueKey, { prefix, deployment }: Looked): Promis
   }
   const waiting = facts.visible + facts.inFlight + facts.delayed;
   return [
-    well(name, `${queueName(prefix, key)}: ${waiting} messages`),
+    well(name, `${queueName(prefix, key)}: ${plural(waiting, 'message')}`),
     ...redriveOf(key, facts, prefix),
     ...(key === 'eventsDlq' || key === 'applyDlq' ? [deadLettersOf(key, waiting)] : []),
   ];

@@ -4,12 +4,14 @@ import { judgeAge, makeStamp, normaliseInstant } from '../../domain/stamp.ts';
 import type { EventSender } from '../../sync/ports/queues.ts';
 import { createErrors } from '../events.ts';
 import { type JournalPorts, journalOf, recordDeed } from '../journal.ts';
-import { type CsvRecord, type Headings, type Layout, type Row, readLayout, readRow } from './rows.ts';
-import { snapshotsOf, weightOf } from './snapshots.ts';
-
-/** All rows of a file are sorted in memory: about 300 bytes each. */
-export const MAX_ROWS = 1_000_000;
-const TOO_MANY_ROWS = `expected at most ${MAX_ROWS} rows, got more: import the groups in several files, with all rows of a group in one file`;
+import { plural } from '../names.ts';
+import type { Headings } from './columns.ts';
+import type { Directory, NamedGroup } from './directory.ts';
+import type { FileKind } from './identify.ts';
+import { type ReadFile, readAll } from './read-file.ts';
+import type { CsvRecord, Row } from './rows.ts';
+import { snapshotsOf } from './snapshots.ts';
+import { createSorter, type Sorter } from './sorter.ts';
 
 export interface ImportPorts extends JournalPorts {
   readonly events: EventSender;
@@ -22,9 +24,15 @@ export interface ImportOptions {
   readonly asOf?: string | undefined;
   /** Columns by their headings, where these are not the usual ones. */
   readonly columns?: Headings | undefined;
+  /** Whether the file lists all members (the default), or people to add or to remove. */
+  readonly kind?: FileKind | undefined;
+  /** The group of every row of a file without groups; of a file with groups, the one that is read. */
+  readonly group?: NamedGroup | undefined;
+  /** Finds groups by name and members by address. */
+  readonly directory: Directory;
   /** Holds the rows against what is true now. */
   readonly compare?:
-    | ((rows: readonly Row[], asOf: string) => Promise<ImportComparison | undefined>)
+    | ((rows: AsyncIterable<Row>, asOf: string) => Promise<ImportComparison | undefined>)
     | undefined;
   /** Shown what would be sent before the first message goes; false ends the import. */
   readonly confirm: (plan: ImportPlan) => Promise<boolean>;
@@ -33,20 +41,16 @@ export interface ImportOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export type ImportPlan = Pick<ImportReport, 'rows' | 'groups' | 'messages' | 'ignoredColumns' | 'comparison'>;
-
-/** A group in the file: the name it must have, and the bytes of its members. */
-interface GroupSize {
-  readonly name: string;
-  readonly line: number;
-  weight: number;
-}
+export type ImportPlan = Pick<
+  ImportReport,
+  'rows' | 'groups' | 'messages' | 'ignoredColumns' | 'comparison' | 'noPeople' | 'otherGroups' | 'kind'
+>;
 
 const BATCH = 10;
 
 /**
  * Turns a CSV file (group id, group name, member id, email; with a header, in any order) into snapshots, one or more
- * messages for each group. The rows of a group may stand anywhere in the file.
+ * messages for each group, or into additions or removals. The rows of a group may stand anywhere in the file.
  *
  *     file ──▶ rows checked ──▶ rows sorted ──▶ one group after the other ──▶ parts ──▶ queue
  *
@@ -59,19 +63,21 @@ export async function importCsv(
   options: ImportOptions,
 ): Promise<ImportReport> {
   const asOf = placeInTime(options.asOf, ports.clock());
-  const read = await readAll(records, options.columns);
-  const { errors, errorCount } = read.errorCount > 0 ? read : findDuplicates(read.rows);
-  const comparison = errorCount > 0 ? undefined : await options.compare?.(read.rows, asOf);
-  const plan = { ...planOf(read), ...(comparison !== undefined && { comparison }) };
+  const sorter = createSorter();
+  const read = await readAll(records, sorter, options);
+  const { errors, errorCount } = read.errorCount > 0 ? read : await findDuplicates(sorter);
+  const comparison = errorCount > 0 ? undefined : await options.compare?.(sorter.sorted(), asOf);
+  const plan = { ...planOf(read, options.kind), ...(comparison !== undefined && { comparison }) };
   const inOrder = errors.toSorted((a, b) => a.line - b.line);
   const found = { events: plan.messages, errors: inOrder, errorCount, sent: false };
-  const report = { ...plan, ...found, ...(read.example !== undefined && { columns: read.example }) };
+  const report = { ...plan, ...found, ...read.certain };
   if (errorCount > 0 || options.dryRun) return report;
   if (!(await options.confirm(plan))) return report;
   const { groups, rows } = plan;
-  const change = { kind: 'import', before: null, after: `${groups} groups`, reason: `${rows} rows` };
+  const reason = `${plural(rows, 'row')}${plan.kind === undefined ? '' : ` to ${plan.kind}`}`;
+  const change = { kind: 'import', before: null, after: plural(groups, 'group'), reason };
   await recordDeed(journalOf(options.connection), { action: 'import', changes: [change] }, ports);
-  const sent = await sendAll(read, ports, { ...options, asOf, total: plan.messages });
+  const sent = await sendAll(sorter, read.groups, ports, { ...options, asOf, total: plan.messages });
   return { ...report, ...sent, sent: true };
 }
 
@@ -86,64 +92,11 @@ function placeInTime(asOf: string | undefined, nowMs: number): string {
   );
 }
 
-type Read = Awaited<ReturnType<typeof readAll>>;
-
-/** The rows of the file, by group, member and line. */
-async function readAll(records: AsyncIterable<CsvRecord>, columns: Headings | undefined) {
-  const errors = createErrors();
-  const groups = new Map<string, GroupSize>();
-  const rows: Row[] = [];
-  let layout: Layout | undefined;
-  let example: string | undefined;
-  for await (const record of records) {
-    if (layout === undefined) {
-      const first = readLayout(record, columns);
-      if ('message' in first) {
-        // What the other lines mean is not known without it.
-        errors.add(first.line, first.message);
-        example = first.columns;
-        break;
-      }
-      layout = first;
-      if (first.hasHeader) continue;
-    }
-    const row = readRow(record, layout);
-    if ('message' in row) {
-      errors.add(row.line, row.message);
-      continue;
-    }
-    const known = groups.get(row.group) ?? { name: row.name, line: row.line, weight: 0 };
-    if (known.name !== row.name) {
-      const message = `expected the group name of line ${known.line} for the same group id, got another`;
-      errors.add(row.line, message);
-      continue;
-    }
-    if (rows.length === MAX_ROWS) {
-      errors.add(row.line, TOO_MANY_ROWS);
-      break;
-    }
-    groups.set(row.group, known);
-    known.weight += weightOf(row);
-    rows.push(row);
-  }
-  const got = layout === undefined ? 'an empty file' : 'a header alone';
-  if (rows.length === 0 && errors.result().errorCount === 0)
-    errors.add(1, `expected rows of members, got ${got}`);
-  rows.sort(byGroupAndMember);
-  return { ...errors.result(), groups, rows, ignoredColumns: layout?.ignored ?? [], example };
-}
-
-function byGroupAndMember(a: Row, b: Row): number {
-  if (a.group !== b.group) return a.group < b.group ? -1 : 1;
-  if (a.member !== b.member) return a.member < b.member ? -1 : 1;
-  return a.line - b.line;
-}
-
 /** The same member twice in a group is one member, unless the two lines say different things of them. */
-function findDuplicates(rows: readonly Row[]) {
+async function findDuplicates(sorter: Sorter) {
   const errors = createErrors();
   let before: Row | undefined;
-  for (const row of rows) {
+  for await (const row of sorter.sorted()) {
     const isSame = before?.group === row.group && before.member === row.member;
     if (isSame && before !== undefined && before.email !== row.email) {
       const message = `expected the email of line ${before.line} for the same member, got another`;
@@ -154,24 +107,31 @@ function findDuplicates(rows: readonly Row[]) {
   return errors.result();
 }
 
-function planOf({ rows, groups, ignoredColumns }: Read): ImportPlan {
+function planOf(
+  { rows, groups, ignoredColumns, noPeople, otherGroups }: ReadFile,
+  kind?: FileKind,
+): ImportPlan {
   const messages = [...groups.values()].reduce((sum, { weight }) => sum + snapshotsOf.count(weight), 0);
   return {
-    rows: rows.length,
+    rows,
     groups: groups.size,
     messages,
-    ...(ignoredColumns.length === 0 ? {} : { ignoredColumns }),
+    ...(ignoredColumns.length > 0 && { ignoredColumns }),
+    ...(noPeople > 0 && { noPeople }),
+    ...(otherGroups > 0 && { otherGroups }),
+    ...(kind !== undefined && kind !== 'snapshot' && { kind }),
   };
 }
 
 async function sendAll(
-  { rows, groups }: Read,
+  sorter: Sorter,
+  groups: ReadFile['groups'],
   ports: ImportPorts,
   options: ImportOptions & { readonly asOf: string; readonly total: number },
 ) {
-  const { connection, onProgress, asOf: time, total, signal } = options;
+  const { connection, onProgress, asOf: time, total, signal, kind } = options;
   const weights = (group: string) => groups.get(group)?.weight ?? 0;
-  const stamped = { time, importId: ports.newId() };
+  const cutting = { weights, time, importId: ports.newId(), kind: kind ?? 'snapshot' };
   let batch: string[] = [];
   let sent = 0;
   const flush = async () => {
@@ -184,7 +144,7 @@ async function sendAll(
     batch = [];
     onProgress?.(sent, total);
   };
-  for (const body of snapshotsOf(rows, { weights, ...stamped })) {
+  for await (const body of snapshotsOf(sorter.sorted(), cutting)) {
     batch.push(body);
     if (signal?.aborted) break;
     if (batch.length === BATCH) await flush();

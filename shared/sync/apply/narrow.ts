@@ -69,7 +69,8 @@ interface Next {
  *     additions                          | halves of them, until the refused user is found
  *     removals alone                     | nothing: the write is tried again in an hour
  *
- * Users who may be in the group although no read showed them are sent with each try, so that it does not remove them. Only
+ * Users who may be in the group although no read showed them are no part of the search. A try that sends users sends
+ * them too, so that it does not remove them. Only
  * if the platform accepts no try with them, they are left out.
  */
 function nextTrial(write: Write, round: Round, { isKnown, ...before }: Known): Next | undefined {
@@ -77,15 +78,16 @@ function nextTrial(write: Write, round: Round, { isKnown, ...before }: Known): N
   const trial = { ...before, withheld: [...new Set([...before.withheld, ...leftLately(write, round)])] };
   const { lots, refusals, withheld } = trial;
   const fields = fieldsIn(plan);
-  const hasMembers = plan.changes.length > fields.length;
-  const isSplit = plan.action === 'put' || (fields.length > 0 && (hasMembers || fields.length > 1));
+  const hidden = hiddenIn(round);
+  const hiddenSent = additionsIn(plan).filter((user) => hidden.includes(user)).length;
+  const hasMembers = plan.changes.length - hiddenSent > fields.length;
+  const isSplit = plan.action === 'put' || (fields.length > 0 && plan.changes.length > 1);
   if (isSplit) {
     const later = [...(hasMembers ? fields : fields.slice(1)), ...withheld];
     return { trial: { ...trial, withheld: later, refusals: refusals + 1 } };
   }
   if (fields.length === 1)
     return { trial: { ...trial, withheld: withheld.slice(1), refusals: refusals + 1 }, refused: 'field' };
-  const hidden = hiddenIn(round);
   const all = additionsIn(plan);
   const additions = all.filter((user) => !hidden.includes(user));
   const hasOthers = plan.changes.length > all.length;

@@ -1,4 +1,4 @@
-import { fieldName, matchForm } from '../../contract/match-rule.ts';
+import { fieldName, soughtValues } from '../../contract/match-rule.ts';
 import { matchRules } from '../../contract/settings.ts';
 import type { PendingCause } from '../../domain/group-state.ts';
 import type { MemberId } from '../../domain/ids.ts';
@@ -43,11 +43,10 @@ export async function matchMember(
 }
 
 /** What is looked for, rule by rule, as far as the user has what they compare. */
-export const soughtBy = ({ member, attributes }: UserState, { settings }: Connection) =>
-  matchRules(settings).flatMap(({ memberAttribute, employeeField }) => {
-    const value = memberAttribute === 'id' ? member : attributes.get(memberAttribute)?.value;
-    const field = fieldName(employeeField);
-    return value === undefined ? [] : [{ field, value: matchForm(field, value) }];
+export const soughtBy = (user: UserState, { settings }: Connection) =>
+  matchRules(settings).flatMap((rule) => {
+    const field = fieldName(rule.employeeField);
+    return soughtValues(rule, user).map((value) => ({ field, value }));
   });
 
 async function chosenAmong(

@@ -143,6 +143,11 @@ export interface UserStore {
     matched: ReadonlySet<string>,
     known?: ReadonlyMap<MemberId, UserState>,
   ): Promise<readonly JoinedUser[]>;
+  /**
+   * Stores a user whose id no other request knows yet, together with other writes without a condition. It is sent to the table
+   * once: the caller fails if no answer comes.
+   */
+  addNew(connection: ConnectionName, change: UserChange): Promise<void>;
   /** Notes that a group looked for a user and found nothing; false where something is stored of them by now. */
   noteUnknown(connection: ConnectionName, member: MemberId): Promise<boolean>;
   /**

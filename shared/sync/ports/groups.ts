@@ -1,7 +1,7 @@
 import type { GroupField } from '../../domain/group-fields.ts';
 import type {
-  FlapDamping,
   AcceptedDeletion,
+  FlapDamping,
   GroupError,
   GroupState,
   Intent,
