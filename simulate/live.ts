@@ -132,12 +132,6 @@ async function connectAll(cloud: Cloud): Promise<ReadonlyMap<string, string>> {
         const parsed = parseSettings({ baseUrl: baseUrlOf(company), ...settings });
         const connection = { name: connectionName(name), company, settings: parsed, observing: false };
         await ports.connections.save(connection);
-        // As `groupsync probe` found it, in every other life.
-        if (platform !== undefined && cloud.life.seed % 2 === 0) {
-          const found = { baseUrl: parsed.baseUrl, company, atMs: cloud.nowMs(), findings: [] };
-          const patchHonoursVersion = platform.traits.enforceVersionOnPatch;
-          await ports.connections.keepContract(connection.name, { ...found, patchHonoursVersion });
-        }
         cloud.connections.set(name, spec);
         const randomHex = (bytes: number) => Buffer.alloc(bytes, name).toString('hex');
         tokens.set(name, (await createToken(connectionName(name), { ...ports, randomHex }, {})).token);

@@ -79,7 +79,6 @@ async function importFile(context: Context, file: string, flags: ImportFlags): P
   const headings = columns === undefined ? undefined : headingsOf(columns);
   const kind = flags.add ? 'add' : flags.remove ? 'remove' : 'snapshot';
   const { parseCsv } = await import('../csv.ts');
-  const sorter = await io.createSorter();
   const progress = out.progress('sending');
   const known = await openDirectory(context, dryRun);
   const group = await givenGroup(context, flags, known.directory);
@@ -91,7 +90,7 @@ async function importFile(context: Context, file: string, flags: ImportFlags): P
       skipLines,
       onRecognised: (name) => out.note(`${name} between the columns, as the first lines have them`),
     }),
-    { ...ports, createSorter: () => sorter },
+    ports,
     {
       connection,
       dryRun,

@@ -214,8 +214,6 @@ export const GroupItem = z.lazy(() =>
     lastWriteAt: number.exactOptional(),
     /** With which rev the group came to be in step last, everybody in it being one user of that view, and nobody else. */
     inSync: z.object({ rev: number, view: intentText }).exactOptional(),
-    /** The name under which another item stands in the index for the group while it is in step. */
-    indexedName: text.exactOptional(),
     /** Whom the next mark after that was about, if that is all that it was about. */
     changedMembers: z.array(ChangedMember).exactOptional(),
     /** Digest of what a batch said of the group and its members last, all of it stored before the group was marked. */

@@ -3,7 +3,7 @@ import { groupExists, groupFloor, groupName, memberCounts } from '../domain/grou
 import type { GroupState } from '../domain/group-state.ts';
 import type { GroupRef, MemberId, PlatformUserId } from '../domain/ids.ts';
 import { STAMP_ZERO } from '../domain/stamp.ts';
-import type { Decision } from '../plan/decide.ts';
+import type { Decision } from '../plan/decision.ts';
 import type { Facts } from '../plan/facts.ts';
 import { isPresent, isWanted, verdictOf } from '../plan/verdict.ts';
 import { previewGroup, undisturbed } from '../sync/apply/preview.ts';

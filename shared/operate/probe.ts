@@ -93,11 +93,10 @@ export async function probePlatform(request: ProbeRequest, ports: ToolPorts): Pr
     else findings.push(...removal);
   }
   const version = findings.find(({ about }) => about === PATCH_VERSION)?.found ?? '';
-  // What says nothing of the one thing that the engine must know does not replace what does.
+  // A report that does not tell whether PATCH compares versions does not replace one that does.
   const kept = stopped === null && !version.startsWith('unknown');
   const bound = { baseUrl: connection.settings.baseUrl, company: connection.company, atMs: ports.clock() };
-  const report = { ...bound, patchHonoursVersion: version.startsWith('honoured'), findings };
-  if (kept) await ports.connections.keepContract(connection.name, report);
+  if (kept) await ports.connections.keepContract(connection.name, { ...bound, findings });
   return { findings, kept, stopped, left };
 }
 
@@ -169,7 +168,7 @@ async function tryVersion(method: 'patch' | 'put', group: Throwaway): Promise<st
   const stale = await write(method, { name: `${group.name} stale`, users: [] }, group, group.created.version);
   if (!current.isDone) return `unknown: the current version ${current.answer}, and nothing changes`;
   if (!stale.isDone) return `${stale.isRefused ? 'honoured' : 'unknown'}: a stale version ${stale.answer}`;
-  return method === 'put' ? 'ignored' : 'ignored: every write that carries users is preceded by a look';
+  return 'ignored';
 }
 
 async function tryName(sent: string, group: Throwaway): Promise<string> {

@@ -48,7 +48,8 @@ export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'g
   const wasGone = previousLink?.isGone === true && previousLink.platformId === id;
   const sinceFirstMs = nowMs - (missedAtMs ?? nowMs);
   if (!wasGone) {
-    if (missedAtMs === undefined) return { kind: 'miss', waitMs: limits.apartMs, why: notFoundYet(id) };
+    if (missedAtMs === undefined)
+      return { kind: 'wait', waitMs: limits.apartMs, why: notFoundYet(id), noting: 'missing' };
     const waitMs = limits.apartMs - sinceFirstMs;
     if (waitMs > 0) return { kind: 'wait', waitMs, why: notFoundYet(id) };
   }

@@ -1,7 +1,8 @@
 import type { PlatformUserId } from '../domain/ids.ts';
 import type { ObservedGroup, View } from '../domain/view.ts';
 import { LISTING_AGE_MS } from './absence.ts';
-import { type Absorb, decideForeign, type GroupTrouble, type Question } from './decide.ts';
+import { decideForeign } from './decide/drift.ts';
+import type { Absorb, GroupTrouble, Question } from './decision.ts';
 import type { Facts } from './facts.ts';
 import { foreignDifferences, isSpokeIdLost, shows, viewOf, withHidden } from './foreign.ts';
 import { foldName, renamedTo } from './names.ts';

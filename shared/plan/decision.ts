@@ -77,8 +77,6 @@ export type Decision =
     }
   /** There is no platform group to read, so the suspected external change is dropped. */
   | { readonly kind: 'forget' }
-  /** The first 404 for the group. */
-  | { readonly kind: 'miss'; readonly waitMs: number; readonly why: GroupTrouble }
   /** The platform's group is gone: its link is given up if the hour's budget allows it. */
   | {
       readonly kind: 'unlink';
@@ -126,8 +124,8 @@ export interface Wait {
   readonly kind: 'wait';
   readonly waitMs: number | undefined;
   readonly why: GroupTrouble;
-  /** A creation that was again not found, or a deletion that was answered and has no effect yet. */
-  readonly noting?: Intent;
+  /** The first 404; a creation that was again not found, or a deletion that was answered and has no effect yet. */
+  readonly noting?: 'missing' | Intent;
   /** The guard does not count the removals meanwhile. */
   readonly yields?: boolean;
 }

@@ -96,6 +96,8 @@ export interface Rejected {
   readonly name?: string | undefined;
 }
 
+export type Shown = Pick<ObservedGroup, 'id' | 'version'>;
+
 /**
  * All that a decision about one group rests on. What has not been read is undefined: where it matters, the decision is
  * the question for it. Facts are frozen for a round; nothing in them changes behind a decision.
@@ -106,8 +108,6 @@ export interface Facts {
   readonly createSettleMs: number;
   readonly state: GroupState;
   readonly settings: ConnectionSettings;
-  /** Whether the platform refuses a PATCH with a stale version; undefined: nobody has tried, and it is trusted to. */
-  readonly patchHonoursVersion?: boolean | undefined;
   readonly wanted?: Wanted | undefined;
   readonly views?: Views | undefined;
   readonly held?: HeldUsers | undefined;
@@ -115,6 +115,8 @@ export interface Facts {
   readonly departed?: ReadonlyMap<PlatformUserId, Stamp> | undefined;
   /** The platform's group just now. Of a creation whose outcome is unknown: the groups that may be it. */
   readonly look?: ObservedGroup | 'gone' | undefined;
+  /** What the last fetch or answer of this attempt showed, which may span several rounds. */
+  readonly shown?: Shown | undefined;
   readonly listed?: Listing | undefined;
   readonly reservation?: Reservation | undefined;
   /** Additions that are left out of this round's write, since the platform refused one that had them. */

@@ -2,7 +2,8 @@ import type { GroupTreatment } from '../contract/group-policy.ts';
 import { groupExists, groupFloor, groupName, hasDeparted, isUnheardOf } from '../domain/group.ts';
 import type { MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
-import { type Decision, treatmentOf } from './decide.ts';
+import type { Decision } from './decision.ts';
+import { treatmentOf } from './treatment.ts';
 import type { Facts } from './facts.ts';
 import { hasFailed } from './refused-fields.ts';
 

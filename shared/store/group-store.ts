@@ -200,8 +200,8 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         },
         remove: removedBy(seen, flip),
       };
-      const end = async () => {
-        const { set, remove } = await ending(table, seen, platform?.view, flip);
+      const end = () => {
+        const { set, remove } = ending(seen, platform?.view, flip);
         const removed = new Set([...(written.remove ?? []), ...remove]);
         const clean = { set: { ...written.set, ...set }, remove: [...removed] };
         return change(ref, clean, all(intentIs(flip.intent), revIsAs(seen), missing('paused')));
@@ -254,7 +254,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       const { isListed, ...previousLink } = seen.previousLink ?? {};
       const { set, remove } =
         againAtMs === undefined
-          ? await ending(table, seen, seen.view, { settled, counts, failing })
+          ? ending(seen, seen.view, { settled, counts, failing })
           : { set: promise(seen.ref, againAtMs), remove: ['attempts', 'lastError'] };
       const certain = againAtMs === undefined ? ['uncertain'] : [];
       return update(
@@ -326,8 +326,9 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       update(
         ref,
         {
-          set: { paused: true },
-          setIfMissing: { pausedAtMs: atMs, ...placed(ref, NOT_DUE) },
+          // Lists of what is not in step show a paused group.
+          set: { paused: true, ...placed(ref, NOT_DUE) },
+          setIfMissing: { pausedAtMs: atMs },
           remove: [MISSED],
         },
         exists('rev'),

@@ -5,8 +5,8 @@ import { WAKE_GRACE_MS } from '../domain/promise.ts';
 import type { Dirty } from '../sync/ports/desired.ts';
 import type { Flip, FoundForeign, ReportedError } from '../sync/ports/groups.ts';
 import { OF_THIS_SCHEMA, plain } from './item-form.ts';
-import { dueText, groupKey, IN_STEP, listedItem, MEMBER_PREFIX, NOT_DUE, placed } from './keys.ts';
-import { all, any, type Change, type Condition, equal, exists, less, missing, type Table } from './table.ts';
+import { dueText, groupKey, IN_STEP, MEMBER_PREFIX, NOT_DUE, placed } from './keys.ts';
+import { all, type Change, type Condition, equal, exists, less, missing, type Table } from './table.ts';
 
 /*
  * The life of a write, as conditions on the group item:
@@ -68,13 +68,11 @@ const merged = (before: readonly string[], more: readonly string[], most: number
   more.length === 0 ? undefined : [...new Set([...before, ...more])].slice(-most);
 
 /**
- * Ends what apply has to do. Where that leaves everybody in the group as one user of its view, and nobody else there, the
- * next mark may tell whom it is about (`sync/apply/touched.ts`), and the group leaves the index once another item stands
- * there for it: unless it is paused, which that item does not show.
+ * Ends what apply has to do. If each wanted member is one user of the view, and no other user is in it, the next mark may
+ * name the members that it is about (`sync/apply/touched.ts`).
  */
-export async function ending(
-  table: Table,
-  { rev, ref, indexedName, hold, approval, registers: { name } }: GroupState,
+export function ending(
+  { rev, ref, hold, approval }: GroupState,
   view: ViewPointer | undefined,
   {
     settled,
@@ -88,14 +86,10 @@ export async function ending(
     return { set: { ...set, reportedFailure: reported }, remove: [...DONE_WITH, ...TOLD] };
   }
   const isInStep = settled === 'in_sync' && view?.size === wanted && applied === wanted && pending === 0;
-  if (!isInStep || (hold ?? approval) !== undefined || name === undefined)
+  if (!isInStep || (hold ?? approval) !== undefined)
     return { set: placed(ref, NOT_DUE), remove: [...CLEAN, ...TOLD] };
-  const set = { inSync: { rev, view: view.id }, indexedName: name.value };
-  const remove = [...CLEAN, 'changedMembers'];
-  if (indexedName === name.value) return { set, remove: [...remove, 'gpk', 'gsk'] };
-  // Its own entry goes with the next end only: the index may show changes of two items in any order.
-  await table.put({ ...listedItem(ref, name.value), rev }, any(missing('rev'), less('rev', rev)));
-  return { set: { ...set, ...placed(ref, IN_STEP) }, remove };
+  const set = { ...placed(ref, IN_STEP), inSync: { rev, view: view.id } };
+  return { set, remove: [...CLEAN, 'changedMembers'] };
 }
 
 export const TOLD = ['changedMembers', 'inSync'];

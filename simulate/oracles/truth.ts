@@ -93,7 +93,10 @@ function judgeGroup(sight: Sight, connection: Sighted, group: string, memory: Me
   sight.accuse('truth', causeOf(difference, item.settled), about, sentence);
 }
 
-/** Answers to a write that waiting does not mend, not long before it was given up. */
+/**
+ * Answers to a write that waiting does not fix, not long before it was given up. The read that gives it up may wait for
+ * the hour's limit of calls.
+ */
 function isExplained(
   connection: Sighted,
   group: string,
@@ -110,7 +113,7 @@ function isExplained(
 const isRefused = ({ platform, isIdOf }: Sighted, group: string, item: StoredGroup): boolean =>
   platform.calls.some(
     ({ atMs, method, id, spokeId, status, isStale, tempers }) =>
-      Math.abs(atMs - (item.failedAt ?? 0)) < HOUR_MS &&
+      Math.abs(atMs - (item.failedAt ?? 0)) < NOTICED_WITHIN_MS &&
       method !== 'GET' &&
       isStale !== true &&
       (isIdOf(group, spokeId) || id === (item.platformId ?? '')) &&

@@ -1,13 +1,11 @@
-import { readdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { parseCsv } from '../../cli/csv.ts';
-import { createSorter } from '../../cli/sorter.ts';
 import { decodeMessage } from '../../shared/contract/decode.ts';
 import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
 import type { Headings } from '../../shared/operate/import/columns.ts';
 import { NO_DIRECTORY } from '../../shared/operate/import/directory.ts';
 import { importCsv } from '../../shared/operate/import/import.ts';
+import { createSorter } from '../../shared/operate/import/sorter.ts';
 import { createAuditLog } from '../../shared/store/logs.ts';
 import { MemoryTable } from '../../simulate/table.ts';
 import { calledBy } from '../support/engine/story.ts';
@@ -26,15 +24,11 @@ async function records(text: string, size?: number) {
 interface Asked {
   readonly dryRun?: boolean;
   readonly confirmed?: boolean;
-  readonly runLength?: number;
   readonly columns?: Headings;
   readonly asOf?: string;
 }
 
-async function run(
-  csv: string,
-  { dryRun = false, confirmed = true, runLength = 3, columns, asOf }: Asked = {},
-) {
+async function run(csv: string, { dryRun = false, confirmed = true, columns, asOf }: Asked = {}) {
   const sent: string[] = [];
   let planned: unknown;
   const report = await importCsv(
@@ -50,7 +44,6 @@ async function run(
       ...calledBy('Ann'),
       clock: () => NOW_MS,
       newId: () => 'import-1',
-      createSorter: () => createSorter(runLength),
     },
     {
       connection: DEFAULT_CONNECTION,
@@ -132,7 +125,7 @@ describe('importCsv', () => {
       { length: 5_000 },
       (_, at) => `big,B\u2028ig,member-${at % 4_500},p${at % 4_500}@acme.example`,
     );
-    const { events, sent, report } = await run(rows.join('\n'), { runLength: 700 });
+    const { events, sent, report } = await run(rows.join('\n'));
     const parts = events.map(
       ({ change }) =>
         change as unknown as { part: { index: number; count: number }; members: { id: string }[] },
@@ -246,13 +239,17 @@ describe('importCsv', () => {
     expect(events[0]?.change).toMatchObject({ members: [{ id: 'm1' }] });
   });
 
-  it('sends nothing in a dry run, nor without consent, and leaves no file behind', async () => {
-    const before = leftovers();
+  it('refuses a file with more rows than it can sort in memory', async () => {
+    const sorter = createSorter(2);
+    const row = { line: 3, group: 'g', name: 'G', member: 'm', email: '' };
+    await sorter.add({ ...row, line: 1 });
+    await sorter.add({ ...row, line: 2 });
+    await expect(sorter.add(row)).rejects.toThrow(/^line 3: expected at most 2 rows in one file, got more/);
+  });
+
+  it('sends nothing in a dry run, nor without consent', async () => {
     const csv = 'g1,One,m1,\ng1,One,m2,\ng1,One,m3,\ng1,One,m4,';
     expect((await run(csv, { dryRun: true })).sent).toEqual([]);
     expect((await run(csv, { confirmed: false })).sent).toEqual([]);
-    expect(leftovers()).toEqual(before);
   });
 });
-
-const leftovers = () => readdirSync(tmpdir()).filter((name) => name.startsWith('groupsync-import-'));

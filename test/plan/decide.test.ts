@@ -14,7 +14,7 @@ import {
 } from '../../shared/domain/ids.ts';
 import { makeStamp, STAMP_ZERO } from '../../shared/domain/stamp.ts';
 import type { ObservedGroup, View } from '../../shared/domain/view.ts';
-import { decide } from '../../shared/plan/decide.ts';
+import { decide } from '../../shared/plan/decide/index.ts';
 import type { Facts, Wanted } from '../../shared/plan/facts.ts';
 
 const NOW_MS = Date.parse('2026-11-22T10:00:00Z');
@@ -99,7 +99,9 @@ const base: Facts = {
   settings: settingsWith(),
   wanted: wanted('a'),
   views: views(view('a')),
+  shown: shown(''),
 };
+const UNREAD = { shown: undefined };
 const facts = (over: Partial<Facts>): Facts => ({ ...base, ...over });
 const listing = (...groups: readonly ObservedGroup[]) => ({ groups, ageMs: 0 });
 const DEPARTED = { ...state().registers, upserted: STAMP_ZERO, deleted: stampAt(2) };
@@ -122,6 +124,7 @@ const OTHER_CONNECTION = { connection: connectionName('other'), group: groupId('
 const OWNED_Q = { passedOver: new Map([['q', OTHER_CONNECTION]]) };
 const REPORT = settingsWith({ drift: 'report' });
 const RELEASE = { kind: 'release' };
+const MISSED = { kind: 'wait', noting: 'missing' };
 const PATCH = { kind: 'write', plan: { action: 'patch' } };
 const CREATE = { kind: 'write', plan: { action: 'create' } };
 const ADOPT_P = { kind: 'adopt', candidate: { id: 'p' } };
@@ -205,7 +208,7 @@ describe('decide', () => {
       },
       { as: 'deleted' },
     ],
-    ['is there, and answers 404: noted', { ...UNLINKED, ...Q, ...NOT_FOUND_Q }, { kind: 'miss' }],
+    ['is there, and answers 404: noted', { ...UNLINKED, ...Q, ...NOT_FOUND_Q }, MISSED],
     [
       '… again, and is listed: waits',
       { ...Q, ...NOT_FOUND_Q, ...NO_BASE, state: unlinked(state({ missedAtMs: NOW_MS - MINUTE_MS })) },
@@ -267,8 +270,29 @@ describe('decide', () => {
     ['is under suspicion: it is looked at', SUSPECTED, { kind: 'look' }],
     ['is suspected in vain', { ...SUSPECTED, look: shown('a') }, { kind: 'clear', flapDamping: undefined }],
     ['has a view that cannot be read', { views: views(undefined, { isUnreadable: true }) }, { kind: 'look' }],
-    ['may be overwritten', { wanted: wanted('ab'), patchHonoursVersion: false }, { kind: 'look' }],
-    ['would be deleted: it is looked at first', DEPARTS, { kind: 'look' }],
+    ['would be changed: it is fetched first', { wanted: wanted('ab'), ...UNREAD }, { kind: 'look' }],
+    ['would be deleted: it is fetched first', { ...DEPARTS, ...UNREAD }, { kind: 'look' }],
+    [
+      'would be changed, and was fetched when it had another version: it is fetched again',
+      { wanted: wanted('ab'), shown: changed('') },
+      { kind: 'look' },
+    ],
+    [
+      'would be changed, and another group was fetched last: it is fetched first',
+      { wanted: wanted('ab'), shown: shown('', { id: 'q' }) },
+      { kind: 'look' },
+    ],
+    [
+      'would be changed, and is as stored: it is changed',
+      { wanted: wanted('ab'), ...UNREAD, look: shown('a') },
+      PATCH,
+    ],
+    [
+      'would be changed, and another client changed it: that change is taken first',
+      { wanted: wanted('ab'), ...UNREAD, look: changed('ax') },
+      { kind: 'absorb' },
+    ],
+    ['needs no write: it is not fetched', UNREAD, { kind: 'settle', as: 'in_sync' }],
     [
       'is to be released',
       { ...DEPARTS, settings: settingsWith({ onGroupDeleted: 'release' }) },
@@ -287,11 +311,6 @@ describe('decide', () => {
     ['shows no spokeId', { ...SUSPECTED, look: unechoed }, { kind: 'list', ageMs: 5_000 }],
     ['may differ', waived('report'), { kind: 'settle', as: 'in_sync' }],
     ['may differ until …', waived('adopt'), { kind: 'read', what: ['departed'] }],
-    [
-      'would lose somebody where strangers may stay',
-      { views: views(view('ab')), settings: settingsWith({ membership: 'additive' }) },
-      { kind: 'look' },
-    ],
     [
       'would lose somebody: the guard is asked',
       { views: views(view('ab')) },
@@ -325,7 +344,7 @@ describe('decide', () => {
       ADOPT_Q,
     ],
     ['was refused: a person is told', { rejected: { owed: undefined }, look: shown('a') }, { kind: 'fail' }],
-    ['was refused, and is gone', { rejected: { owed: undefined }, look: 'gone' }, { kind: 'miss' }],
+    ['was refused, and is gone', { rejected: { owed: undefined }, look: 'gone' }, MISSED],
   ])('a group that %s', (_, over, expected) => {
     expect(decide(facts(over))).toMatchObject(expected);
   });
@@ -376,11 +395,11 @@ describe('decide', () => {
       { ...deleting, look: 'gone', deletion: 'deleted' },
       { kind: 'confirm_gone' },
     ],
-    ['was a deletion, and it answers 404 once', { ...deleting, look: 'gone' }, { kind: 'miss' }],
+    ['was a deletion, and it answers 404 once', { ...deleting, look: 'gone' }, MISSED],
     [
       'was a deletion that was answered 404, likewise',
       { ...deleting, look: 'gone', deletion: 'absent' },
-      { kind: 'miss' },
+      MISSED,
     ],
     [
       '… again, and is listed',
@@ -489,7 +508,12 @@ describe('decide', () => {
     ['… that another has', named(other), waits('name_in_use')],
     [
       '… that another has: the rest is written, and no more',
-      { ...named(other), wanted: wanted('ab'), state: state({ takeOver: true }) },
+      {
+        ...named(other),
+        wanted: wanted('ab'),
+        state: state({ takeOver: true }),
+        look: shown('a', { name: 'Old' }),
+      },
       { kind: 'write', plan: { action: 'patch', after: { name: 'Old' } } },
     ],
     ['refused after another trouble', { ...refused, state: state({ lastError }) }, AGAIN],
@@ -510,7 +534,7 @@ describe('decide', () => {
     ],
     [
       'a 404 that was none',
-      { wanted: ABSENT, state: state({ ...departed, missedAtMs: 1 }), look: shown('a') },
+      { wanted: ABSENT, state: state({ ...departed, missedAtMs: 1 }), ...UNREAD, look: shown('a') },
       { kind: 'clear' },
     ],
     [
@@ -571,7 +595,7 @@ describe('decide', () => {
   const OTHERS = { ...listing(other), showsManaged: true };
   it.each<[string, Partial<Facts>, Record<string, unknown>]>([
     ['just made: waits', { state: state({ suspectedChange, createdAtMs: NOW_MS - 1 }) }, waits('waiting')],
-    ['for the first time: noted', SUSPECTED, { kind: 'miss', waitMs: MINUTE_MS }],
+    ['for the first time: noted', SUSPECTED, { ...MISSED, waitMs: MINUTE_MS }],
     ['again within the minute: waits', { state: missed(0.5) }, { kind: 'wait', waitMs: MINUTE_MS / 2 }],
     ['later: the list is asked', { state: missed(2) }, { kind: 'list' }],
     ['soon, where groups show soon', { state: missed(0.5), createSettleMs: 9_000 }, { ageMs: MINUTE_MS / 2 }],

@@ -106,7 +106,7 @@ it.each([409, 412, 400, 422] as const)(
     const { world, tell, state, shown, troubles, id } = await inSync(['a', 'b'], {}, platform);
     world.advance(CREATE_SETTLE_MS);
     // The second change meets a write that was planned from the first, a minute after the first conflict.
-    const others = [{ name: 'First' }, undefined, { name: 'Second' }];
+    const others = [{ name: 'First' }, { name: 'Second' }];
     troubles.platform = (call) => {
       const change = call === 'patch' || call === 'put' ? others.shift() : undefined;
       if (change !== undefined) world.platform.changeAsOther(id, change);

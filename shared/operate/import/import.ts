@@ -11,11 +11,10 @@ import type { FileKind } from './identify.ts';
 import { type ReadFile, readAll } from './read-file.ts';
 import type { CsvRecord, Row } from './rows.ts';
 import { snapshotsOf } from './snapshots.ts';
-import type { Sorter } from './sorter.ts';
+import { createSorter, type Sorter } from './sorter.ts';
 
 export interface ImportPorts extends JournalPorts {
   readonly events: EventSender;
-  readonly createSorter: () => Sorter;
 }
 
 export interface ImportOptions {
@@ -53,10 +52,10 @@ const BATCH = 10;
  * Turns a CSV file (group id, group name, member id, email; with a header, in any order) into snapshots, one or more
  * messages for each group, or into additions or removals. The rows of a group may stand anywhere in the file.
  *
- *     file ──▶ rows checked ──▶ sorter (disk) ──▶ one group after the other ──▶ parts ──▶ queue
+ *     file ──▶ rows checked ──▶ rows sorted ──▶ one group after the other ──▶ parts ──▶ queue
  *
  * Nothing is sent unless the whole file is right: a snapshot says who is *not* in a group too, so a line that cannot be
- * read would take somebody out. Memory holds one part, a batch of rows, and a line for each group.
+ * read would take somebody out.
  */
 export async function importCsv(
   records: AsyncIterable<CsvRecord>,
@@ -64,26 +63,22 @@ export async function importCsv(
   options: ImportOptions,
 ): Promise<ImportReport> {
   const asOf = placeInTime(options.asOf, ports.clock());
-  const sorter = ports.createSorter();
-  try {
-    const read = await readAll(records, sorter, options);
-    const { errors, errorCount } = read.errorCount > 0 ? read : await findDuplicates(sorter);
-    const comparison = errorCount > 0 ? undefined : await options.compare?.(sorter.sorted(), asOf);
-    const plan = { ...planOf(read, options.kind), ...(comparison !== undefined && { comparison }) };
-    const inOrder = errors.toSorted((a, b) => a.line - b.line);
-    const found = { events: plan.messages, errors: inOrder, errorCount, sent: false };
-    const report = { ...plan, ...found, ...read.certain };
-    if (errorCount > 0 || options.dryRun) return report;
-    if (!(await options.confirm(plan))) return report;
-    const { groups, rows } = plan;
-    const reason = `${plural(rows, 'row')}${plan.kind === undefined ? '' : ` to ${plan.kind}`}`;
-    const change = { kind: 'import', before: null, after: plural(groups, 'group'), reason };
-    await recordDeed(journalOf(options.connection), { action: 'import', changes: [change] }, ports);
-    const sent = await sendAll(sorter, read.groups, ports, { ...options, asOf, total: plan.messages });
-    return { ...report, ...sent, sent: true };
-  } finally {
-    await sorter.discard();
-  }
+  const sorter = createSorter();
+  const read = await readAll(records, sorter, options);
+  const { errors, errorCount } = read.errorCount > 0 ? read : await findDuplicates(sorter);
+  const comparison = errorCount > 0 ? undefined : await options.compare?.(sorter.sorted(), asOf);
+  const plan = { ...planOf(read, options.kind), ...(comparison !== undefined && { comparison }) };
+  const inOrder = errors.toSorted((a, b) => a.line - b.line);
+  const found = { events: plan.messages, errors: inOrder, errorCount, sent: false };
+  const report = { ...plan, ...found, ...read.certain };
+  if (errorCount > 0 || options.dryRun) return report;
+  if (!(await options.confirm(plan))) return report;
+  const { groups, rows } = plan;
+  const reason = `${plural(rows, 'row')}${plan.kind === undefined ? '' : ` to ${plan.kind}`}`;
+  const change = { kind: 'import', before: null, after: plural(groups, 'group'), reason };
+  await recordDeed(journalOf(options.connection), { action: 'import', changes: [change] }, ports);
+  const sent = await sendAll(sorter, read.groups, ports, { ...options, asOf, total: plan.messages });
+  return { ...report, ...sent, sent: true };
 }
 
 /** @throws Error where ingest would refuse every event of that time */

@@ -3,7 +3,9 @@ import type { Gate } from '../../domain/gate.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupRef, IntentId } from '../../domain/ids.ts';
 import { isAtWork, isEarly } from '../../domain/promise.ts';
-import { type Decision, decide } from '../../plan/decide.ts';
+import { decide } from '../../plan/decide/index.ts';
+import type { Decision } from '../../plan/decision.ts';
+import type { Shown } from '../../plan/facts.ts';
 import { claimGroup } from '../claim-group.ts';
 import { countSuccess } from '../gate.ts';
 import { openPlatform } from '../open-platform.ts';
@@ -54,6 +56,8 @@ interface Tally {
   /** When the platform was called about this group. */
   callsMs?: readonly number[];
   trial: Trial;
+  /** The platform's group in the last fetch or answer. */
+  shown?: Shown | undefined;
   mine?: IntentId;
   /** Something came in between: unless another is at work, nobody else is woken for it. */
   isOvertaken: boolean;
@@ -202,10 +206,13 @@ async function takeRound(
       opened: (id) => {
         tally.mine = id;
       },
+      showed: (group) => {
+        tally.shown = group;
+      },
     };
     const barred = new Set(trial.lots.flat());
     const narrowed = { withheld: new Set(trial.withheld), isNarrowed: trial !== NO_TRIAL };
-    let round: Round = { ...startOf(state, turn), ...narrowed, barred };
+    let round: Round = { ...startOf(state, turn), ...narrowed, barred, shown: tally.shown };
     for (;;) {
       const decision = servedBy(round.wanted, decide(round));
       if (decision === ALL_MEMBERS) round = { ...round, wanted: undefined };
@@ -217,6 +224,7 @@ async function takeRound(
       const performed = await perform(decision, round, turn);
       if ('step' in performed) return performed.step;
       round = performed.round;
+      tally.shown = round.shown;
     }
   } catch (cause) {
     if (cause instanceof SettingsChanged) return { kind: 'again' };

@@ -3,7 +3,8 @@ import type { PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { judgeAnswer, type Outcome, showsWrite } from '../../plan/answer.ts';
 import { countsOf } from '../../plan/counts.ts';
-import { SETTLED, type Write } from '../../plan/decide.ts';
+import { SETTLED } from '../../plan/decide/settle.ts';
+import type { Write } from '../../plan/decision.ts';
 import type { Reservation, Wanted } from '../../plan/facts.ts';
 import { mayPrecedeWriteForMs } from '../../plan/foreign.ts';
 import type { Flip } from '../ports/groups.ts';
@@ -112,12 +113,16 @@ function stillUncertain(
 const isCertain = ({ isAsPrepared }: Outcome, { uncertain }: GroupState): boolean =>
   isAsPrepared && uncertain?.isAnswered === true;
 
-/** After a successful write the platform may still show the state from before: the write may still take effect. */
+/**
+ * After a successful write the platform may still show the state from before, even with the new version: the write may
+ * still take effect.
+ */
 const mayTakeEffect = (
   observed: ObservedGroup | undefined,
-  { unshown, isUndone }: Outcome,
+  { unshown, isUndone, trouble }: Outcome,
   { versionBefore }: Intent,
-): boolean => unshown.length > 0 || (isUndone && observed?.version === versionBefore);
+): boolean =>
+  unshown.length > 0 || trouble !== undefined || (isUndone && observed?.version === versionBefore);
 
 async function judged(
   observed: ObservedGroup | undefined,

@@ -14,7 +14,7 @@ import type { GroupRef, MemberId, PlatformGroupId, PlatformUserId } from '../../
 import { groupId, memberId, platformUserId, roleId } from '../../domain/ids.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../../domain/view.ts';
-import type { Question } from '../../plan/decide.ts';
+import type { Question } from '../../plan/decision.ts';
 import type { WantedGroup } from '../../plan/draft.ts';
 import type { Facts, HeldUsers, PendingMember, Standing, Views, Wanted } from '../../plan/facts.ts';
 import { isOurCreation } from '../../plan/foreign.ts';
@@ -63,7 +63,6 @@ export const startOf = (
   createSettleMs: ports.createSettleMs,
   state,
   settings: connection.settings,
-  patchHonoursVersion: connection.contract?.patchHonoursVersion,
 });
 
 /** There are neither an open intent nor uncertain writes. */
@@ -87,7 +86,8 @@ export async function learn<Known extends Facts>(
       const { intent, platformId } = facts.state;
       if (intent?.action === 'create') return lookForCreation(facts, reading);
       const id = intent?.platformId ?? platformId;
-      return { ...facts, look: (await groups.get(id as PlatformGroupId)) ?? 'gone' };
+      const look = await groups.get(id as PlatformGroupId);
+      return { ...facts, look: look ?? 'gone', shown: look };
     }
   }
 }

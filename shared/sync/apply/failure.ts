@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { GroupError, GroupState } from '../../domain/group-state.ts';
 import type { IntentId, PlatformUserId } from '../../domain/ids.ts';
-import { ONCE_REFUSED } from '../../plan/decide.ts';
+import { ONCE_REFUSED } from '../../plan/decide/refusal.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { countFailing, tellGate } from '../gate.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';

@@ -4,7 +4,9 @@ import type { GroupState, Intent, LinkedGroup, ViewPointer } from '../../domain/
 import { intentId, type PlatformGroupId, type VersionToken } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { attribute } from '../../plan/attribute.ts';
-import { type Absorb, type Decision, type DriftEnding, endingOf, REFUSED } from '../../plan/decide.ts';
+import { endingOf } from '../../plan/decide/drift.ts';
+import { REFUSED } from '../../plan/decide/refusal.ts';
+import type { Absorb, Decision, DriftEnding } from '../../plan/decision.ts';
 import { mayUnlink, UNLINKED_ALWAYS } from '../../plan/guard.ts';
 import { attributeDrift, toldOf } from '../attribute-drift.ts';
 import type { Flip, FoundForeign } from '../ports/groups.ts';
@@ -99,9 +101,10 @@ export async function linkTo(
   seen: GroupState,
   { id, version }: Pick<ObservedGroup, 'id' | 'version'>,
   view: View,
-  { ports }: Turn,
+  { ports, showed }: Turn,
   prepared?: ViewPointer,
 ): Promise<LinkedGroup> {
+  showed({ id, version });
   const pointer = prepared ?? (await ports.groups.prepareView(seen, intentId(ports.newId()), view));
   return { id: id as PlatformGroupId, version, view: pointer };
 }

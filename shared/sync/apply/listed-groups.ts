@@ -1,5 +1,5 @@
 import type { PlatformGroupId } from '../../domain/ids.ts';
-import type { Question } from '../../plan/decide.ts';
+import type { Question } from '../../plan/decision.ts';
 import type { Facts, Listing } from '../../plan/facts.ts';
 import { isListed } from '../../plan/names.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';

@@ -1,7 +1,8 @@
 import { FIELD_NAMES, GROUP_FIELDS, type GroupField } from '../../domain/group-fields.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import type { PlatformUserId } from '../../domain/ids.ts';
-import { type Decision, removalsRefused, type Write } from '../../plan/decide.ts';
+import { removalsRefused } from '../../plan/decide/refusal.ts';
+import type { Decision, Write } from '../../plan/decision.ts';
 import type { Wanted } from '../../plan/facts.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { refusedOf } from '../../plan/refused-fields.ts';

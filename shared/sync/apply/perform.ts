@@ -1,7 +1,7 @@
 import type { GroupState } from '../../domain/group-state.ts';
 import { HOLD_LIFE_MS, type Hold } from '../../domain/hold.ts';
 import { type GroupRef, intentId, type PlatformGroupId } from '../../domain/ids.ts';
-import type { Decision } from '../../plan/decide.ts';
+import type { Decision } from '../../plan/decision.ts';
 import type { Wanted } from '../../plan/facts.ts';
 import { isOurCreation, viewOf } from '../../plan/foreign.ts';
 import { type HeldSets, mayCoverRejected } from '../../plan/hold.ts';
@@ -47,18 +47,15 @@ const PERFORMERS: { readonly [Kind in Decision['kind']]: Performer<Kind> } = {
   },
   clear: clearSuspicion,
   forget: (_, { state }, { ports }) => unlessOvertaken(ports.groups.absorb(state, undefined)),
-  miss: async (why, { state }, { ports }) => {
-    await ports.groups.noteMissing(state, ports.clock());
-    return { step: { ...why, kind: 'wait' } };
-  },
   unlink,
   release: letGo,
   adopt,
   fail: refuse,
   wait: async ({ noting, yields = false, ...why }, round, turn) => {
     const { state } = yields ? await unreserved(round, turn) : round;
-    const { ports } = turn;
-    const isStill = noting === undefined || (await ports.groups.noteMiss(state.ref, noting));
+    const { groups, clock } = turn.ports;
+    if (noting === 'missing') await groups.noteMissing(state, clock());
+    const isStill = typeof noting !== 'object' || (await groups.noteMiss(state.ref, noting));
     return isStill ? { step: why } : OVERTAKEN;
   },
   settle,

@@ -6,8 +6,9 @@ import { type Hold, usedUp } from '../../domain/hold.ts';
 import type { GroupRef, PlatformGroupId, VersionToken } from '../../domain/ids.ts';
 import { intentId, platformGroupId } from '../../domain/ids.ts';
 import type { View } from '../../domain/view.ts';
-import { type Decision, decide, decideLook } from '../../plan/decide.ts';
-import type { Facts } from '../../plan/facts.ts';
+import { decide } from '../../plan/decide/index.ts';
+import type { Decision } from '../../plan/decision.ts';
+import type { Facts, Shown } from '../../plan/facts.ts';
 import { viewOf } from '../../plan/foreign.ts';
 import { clashFinder } from '../../plan/name-clash.ts';
 import { EARLIER_WRITE, reportWaiting, waitingOf } from '../../plan/waiting.ts';
@@ -42,14 +43,13 @@ const MAX_DECISIONS = 12 * MAX_CONFLICTS;
 export interface Preview {
   readonly decision: Decision;
   readonly facts: Facts;
-  /** Why the platform could not be asked; the decision rests on what was last seen, or is the question itself. */
+  /** Why the platform could not be read; the decision is based on the stored view, or is the question itself. */
   readonly unseen: PlatformFailure | undefined;
 }
 
 /**
- * Follows apply's own decisions over what is read, up to the first write that the platform would take. Whether it would
- * is asked first, as a stale version makes apply look again and plan anew; where the platform cannot be asked, the plan
- * is drawn from what was last seen.
+ * Follows the decisions of apply up to its first write. If the platform does not answer the fetch before that write, the
+ * plan is made from the group's stored view.
  */
 export async function previewGroup(
   state: GroupState,
@@ -58,27 +58,27 @@ export async function previewGroup(
 ): Promise<Preview> {
   const reading = readingOf(state, connection, ports);
   let facts = startOf(state, reading);
+  let unseen: PlatformFailure | undefined;
   for (let step = 0; step < MAX_DECISIONS; step += 1) {
-    let decision = decide(facts);
-    let takesOver = true;
+    const decision = decide(facts);
     try {
-      if (decision.kind === 'write' && facts.state.platformId !== undefined) {
-        if (facts.look === undefined) facts = await learn({ kind: 'look' }, facts, reading);
-        const stale = decideLook(facts);
-        // Apply learns it from the refusal of its write, and what it finds then is no group that it takes over.
-        takesOver = stale === undefined;
-        decision = stale ?? decision;
-      }
-      const next = await follow(decision, facts, reading, { ...ports, takesOver });
-      if (next === undefined) return { decision, facts, unseen: undefined };
+      const next = await follow(decision, facts, reading, ports);
+      if (next === undefined) return { decision, facts, unseen };
       facts = next;
     } catch (error) {
       if (!(error instanceof PlatformFailure)) throw error;
-      return { decision, facts, unseen: error };
+      const asStored = { ...facts, shown: storedOf(facts.state) };
+      if (decision.kind !== 'look' || decide(asStored).kind === 'look')
+        return { decision, facts, unseen: error };
+      unseen = error;
+      facts = asStored;
     }
   }
   throw new Error(`expected a preview of ${state.ref.group} to end within ${MAX_DECISIONS} decisions`);
 }
+
+const storedOf = ({ platformId: id, version }: GroupState): Shown | undefined =>
+  id === undefined || version === undefined ? undefined : { id, version };
 
 /**
  * What is asked over a group's item, anew where that is another one afterwards: what it leads to may be gone by then. Apply
@@ -137,7 +137,7 @@ async function follow(
   decision: Decision,
   facts: Facts,
   reading: Reading,
-  { guard, takesOver }: Pick<PreviewPorts, 'guard'> & { readonly takesOver: boolean },
+  { guard }: Pick<PreviewPorts, 'guard'>,
 ): Promise<Facts | undefined> {
   const { state, nowMs } = facts;
   switch (decision.kind) {
@@ -162,7 +162,8 @@ async function follow(
       const { observed, view, intent } = decision;
       const used = decision.kind === 'confirm' ? usedUp(state, intent?.consumes) : [];
       const linked = linkedTo(facts, observed.id, observed.version, view);
-      const takeOver = decision.kind === 'absorb' && takesOver;
+      // A change that apply finds in a fetch makes it send the whole group, unless it was settling a write.
+      const takeOver = decision.kind === 'absorb' && intent === undefined;
       return { ...linked, look: observed, state: changed(withoutHold(linked.state, used), { takeOver }) };
     }
     case 'clear':
@@ -252,8 +253,8 @@ const linkedTo = (facts: Facts, id: string, version: VersionToken, base: View): 
 /**
  * What apply would do to a group, for people.
  * @param settings other ones than the connection has
- * @throws PlatformFailure if apply itself would have to read the platform before it plans, and the read fails. A group
- *   that already waits does not throw: its plan shows why it waits
+ * @throws PlatformFailure if what to write depends on a read of the platform that fails, as it does while the outcome of
+ *   a write is unknown. A group that already waits does not throw: its plan shows why it waits
  */
 export async function planGroup(
   ref: GroupRef,
@@ -314,7 +315,6 @@ function planFrom(ref: GroupRef, { decision, facts, unseen }: Preview): GroupPla
       return planOf(ref, 'release', { changes: [{ ...change, reason: decision.reason }] });
     }
     case 'wait':
-    case 'miss':
       return planOf(ref, 'none', { note: decision.why.message });
     default: {
       if (released) return planOf(ref, 'none', { note: 'a person let go of this group' });

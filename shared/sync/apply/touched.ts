@@ -2,7 +2,7 @@ import { isActive } from '../../domain/active.ts';
 import { groupFloor, memberCounts } from '../../domain/group.ts';
 import { type MemberId, memberId, type PlatformUserId, platformUserId } from '../../domain/ids.ts';
 import type { Stamp } from '../../domain/stamp.ts';
-import { treatmentOf } from '../../plan/decide.ts';
+import { treatmentOf } from '../../plan/treatment.ts';
 import type { Facts, Standing, Views, Wanted } from '../../plan/facts.ts';
 import { standingOf } from '../member-standing.ts';
 import type { Connection } from '../ports/connections.ts';

@@ -2,8 +2,8 @@ import type { DriftKind } from '../../domain/drift.ts';
 import type { GroupField } from '../../domain/group-fields.ts';
 import type { GroupError, GroupState, Intent, WriteAction } from '../../domain/group-state.ts';
 import type { IntentId, PlatformUserId } from '../../domain/ids.ts';
-import type { Write } from '../../plan/decide.ts';
-import type { Facts } from '../../plan/facts.ts';
+import type { Write } from '../../plan/decision.ts';
+import type { Facts, Shown } from '../../plan/facts.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { AuditEntry, AuditLink } from '../ports/logs.ts';
 import type { Platform, PlatformFailure } from '../ports/platform.ts';
@@ -24,6 +24,8 @@ export interface Turn extends Reading {
   readonly found: (kind: DriftKind) => void;
   /** Told of each intent of ours that is open from now on. */
   readonly opened: (id: IntentId) => void;
+  /** Notes the group in an answer of the platform. */
+  readonly showed: (group: Shown) => void;
   /** What is left to be tried of additions that the platform refused together. */
   readonly trial: Trial;
 }

@@ -3,7 +3,8 @@ import type { GroupState, Intent, ViewPointer, WriteAction } from '../../domain/
 import { type IntentId, intentId, type PlatformGroupId, type VersionToken } from '../../domain/ids.ts';
 import { CALL_BEGINS_WITHIN_MS } from '../../domain/promise.ts';
 import { isWhole, type ListedGroup, type ObservedGroup } from '../../domain/view.ts';
-import { decide, type Write } from '../../plan/decide.ts';
+import { decide } from '../../plan/decide/index.ts';
+import type { Write } from '../../plan/decision.ts';
 import { isOurCreation } from '../../plan/foreign.ts';
 import { meaningOf } from '../../plan/meaning.ts';
 import { isListed } from '../../plan/names.ts';
@@ -12,7 +13,6 @@ import { changeBetween, uncertainDeletion } from '../../plan/uncertain.ts';
 import { type GroupFields, PlatformFailure } from '../ports/platform.ts';
 import { auditOf, originOf } from './audit.ts';
 import { confirmWrite, recordOf, type Writing } from './confirm.ts';
-import { additionsIn, fieldsIn } from './narrow.ts';
 import { OVERTAKEN, type Performed, type Round, type Trial, type Turn } from './turn.ts';
 import { stillOwed } from './uncertain.ts';
 
@@ -192,14 +192,11 @@ async function afterFailure(
 }
 
 /**
- * Whether another client was faster. After a write is split into parts, the group is read again only for the last part:
- * before one user or one field counts as refused.
+ * Whether another client was faster. The group was read just before the write, so any other refusal counts until the
+ * write is tried again. It is read again only before one user or one field counts as refused.
  */
 const needsLook = ({ status = 0 }: PlatformFailure, plan: Plan, { refusals, hasWritten }: Trial): boolean =>
-  CONFLICTS.has(status) || (hasWritten ? isOneAlone(plan) : refusals === 0);
-
-const isOneAlone = (plan: Plan): boolean =>
-  additionsIn(plan).length === 1 || (plan.changes.length === 1 && fieldsIn(plan).length === 1);
+  CONFLICTS.has(status) || (plan.changes.length === 1 && (hasWritten || refusals === 0));
 
 const CONFLICTS: ReadonlySet<number> = new Set([409, 412]);
 

@@ -102,8 +102,11 @@ export class ToldPlatform {
   /** Says of a write that it will never be accepted, and with which status it is refused. */
   refusal: (spokeId: string | null, users: readonly string[], sent: SentFields) => number | undefined = () =>
     undefined;
-  /** Whether the answer to a write, by its kind, shows the group as it was before; a new group without its users. */
-  behind: (kind: Responding) => boolean = () => false;
+  /**
+   * Whether the answer to a write, by its kind, shows the group as it was before, with the version of then or already with
+   * the new one; a new group without its users.
+   */
+  behind: (kind: Responding) => boolean | 'new version' = () => false;
   secretVersion = 'secret-1';
   readonly #nowMs: () => number;
   readonly #simulated: SimulatedPlatform;
@@ -192,7 +195,7 @@ export class ToldPlatform {
       if (typeof met === 'string') throw broken(met);
       if (met !== undefined) return refusedWith(met);
       const isBehind = answer.statusCode === 200 && this.behind(kind as Responding);
-      return this.#bent(sent, isBehind ? asBefore(before, answer as never) : (answer as never));
+      return this.#bent(sent, isBehind ? asBefore(before, answer as never, isBehind) : (answer as never));
     } catch (error) {
       if (refused === undefined) throw error;
       return refusedWith(refused);
@@ -375,9 +378,10 @@ const answering = (body: unknown, statusCode = 200): Answered => ({
 });
 const refusedWith = (status: number) => answering({ error: `refused with ${status}` }, status);
 const read = ({ body }: Answered): unknown => JSON.parse(Buffer.concat([...body]).toString());
-const asBefore = (before: HeldGroup | undefined, answer: Answered): Answered => {
-  if (before === undefined) return answering({ ...(read(answer) as Shown), users: [], version: 'before' });
+const asBefore = (before: HeldGroup | undefined, answer: Answered, how: true | 'new version'): Answered => {
+  const after = read(answer) as Shown & Pick<HeldGroup, 'version'>;
+  if (before === undefined) return answering({ ...after, users: [], version: 'before' });
   const { id, name, spokeId, users, version } = before;
-  return answering({ id, name, spokeId, users, version });
+  return answering({ id, name, spokeId, users, version: how === true ? version : after.version });
 };
 const asOdd = (group: Shown) => ({ ...group, name: null });
