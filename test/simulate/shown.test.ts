@@ -76,6 +76,7 @@ function causesOf({ shown, samples = [truth(), truth()], told = TOLD, checked }:
     connections: new Map([['a', { name: 'a', company: 'acme' }]]),
     platforms: new Map([['acme', { calls: checked === undefined ? [] : [call] }]]),
     life: { happenings: [] },
+    operators: { deeds: [] },
   } as unknown as Seen;
   judgeShown(seen, { name: 'a', samples, shown: { ...SHOWN, ...shown }, told });
   return [...new Set(found)];
