@@ -69,9 +69,9 @@ interface Next {
  *     additions                          | halves of them, until the refused user is found
  *     removals alone                     | nothing: the write is tried again in an hour
  *
- * Users who may be in the group although no read showed them are no part of the search. A try that sends users sends
- * them too, so that it does not remove them. Only
- * if the platform accepts no try with them, they are left out.
+ * Users who may be in the group although no read showed them are no part of the search. A refused write of a name and of
+ * such users is tried again with the name alone. A try that sends users sends them too, so that it does not remove them.
+ * Only if the platform accepts no try with them, they are left out.
  */
 function nextTrial(write: Write, round: Round, { isKnown, ...before }: Known): Next | undefined {
   const { plan } = write;
@@ -79,8 +79,10 @@ function nextTrial(write: Write, round: Round, { isKnown, ...before }: Known): N
   const { lots, refusals, withheld } = trial;
   const fields = fieldsIn(plan);
   const hidden = hiddenIn(round);
-  const hiddenSent = additionsIn(plan).filter((user) => hidden.includes(user)).length;
-  const hasMembers = plan.changes.length - hiddenSent > fields.length;
+  const all = additionsIn(plan);
+  const additions = all.filter((user) => !hidden.includes(user));
+  const hasRemovals = plan.changes.length > fields.length + all.length;
+  const hasMembers = hasRemovals || additions.length > 0;
   const isSplit = plan.action === 'put' || (fields.length > 0 && plan.changes.length > 1);
   if (isSplit) {
     const later = [...(hasMembers ? fields : fields.slice(1)), ...withheld];
@@ -88,15 +90,12 @@ function nextTrial(write: Write, round: Round, { isKnown, ...before }: Known): N
   }
   if (fields.length === 1)
     return { trial: { ...trial, withheld: withheld.slice(1), refusals: refusals + 1 }, refused: 'field' };
-  const all = additionsIn(plan);
-  const additions = all.filter((user) => !hidden.includes(user));
-  const hasOthers = plan.changes.length > all.length;
   // Only one addition is left to be tried: as without hidden users, it may be the group itself that is refused.
-  const isAlone = !(hasOthers || trial.hasWritten || isKnown) && additions.length === 1;
+  const isAlone = !(hasRemovals || trial.hasWritten || isKnown) && additions.length === 1;
   const isLast = isAlone && lots.length > 0 && lots.flat().every((user) => hidden.includes(user));
   const next = isLast
     ? undefined
-    : (narrowed(additions, hasOthers, { ...trial, isKnown }) ?? withoutHidden(hidden, trial));
+    : (narrowed(additions, hasRemovals, { ...trial, isKnown }) ?? withoutHidden(hidden, trial));
   if (next === 'refused')
     return { trial: { ...trial, lots: lots.slice(1), refusals: refusals + 1 }, refused: 'users' };
   return next && { trial: next };
@@ -157,14 +156,14 @@ async function markRefused(
  */
 function narrowed(
   additions: readonly PlatformUserId[],
-  hasOthers: boolean,
+  hasRemovals: boolean,
   { isKnown, ...trial }: Known,
 ): Trial | 'refused' | undefined {
   const { lots, refusals, hasWritten } = trial;
   const again = (waiting: Trial['lots']): Trial => ({ ...trial, lots: waiting, refusals: refusals + 1 });
   // The platform accepted no part: it refuses the group itself.
   if (additions.length === 0 || (!hasWritten && refusals + 1 >= MAX_REFUSALS)) return undefined;
-  if (hasOthers) return again([additions, ...lots]);
+  if (hasRemovals) return again([additions, ...lots]);
   if (additions.length === 1 && (hasWritten || isKnown)) return 'refused';
   if (additions.length === 1 && lots.length === 0) return undefined;
   const middle = Math.ceil(additions.length / 2);
