@@ -7,8 +7,8 @@ import { compareWithNow } from '../../shared/operate/import/compare.ts';
 import {
   createDirectory,
   type Directory,
-  NO_DIRECTORY,
   type NamedGroup,
+  NO_DIRECTORY,
 } from '../../shared/operate/import/directory.ts';
 import type { FileKind } from '../../shared/operate/import/identify.ts';
 import { importCsv } from '../../shared/operate/import/import.ts';

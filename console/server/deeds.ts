@@ -27,8 +27,8 @@ import { adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
 import { type Planning, planningWith } from '../../shared/operate/people-now.ts';
 import { rebindMember } from '../../shared/operate/rebind.ts';
-import { effectsOf, sumOf } from '../../shared/operate/setting-effect.ts';
 import { issueToken, withdrawToken } from '../../shared/operate/scim-tokens.ts';
+import { effectsOf, sumOf } from '../../shared/operate/setting-effect.ts';
 import {
   changeSettings,
   planSettings,

@@ -2,7 +2,7 @@ import { type GroupState, type Intent, READS_BEHIND_MS } from '../domain/group-s
 import type { GroupRef, PlatformGroupId } from '../domain/ids.ts';
 import type { ListedGroup } from '../domain/view.ts';
 import { tellsOfDeletion } from './attribute.ts';
-import type { Decision, Wait } from './decision.ts';
+import { type Decision, readList, type Wait } from './decision.ts';
 import { absenceLimits, existence, type PresenceInList } from './existence.ts';
 import type { Facts } from './facts.ts';
 import { mayBeSpokeId } from './names.ts';
@@ -54,7 +54,7 @@ export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'g
     if (waitMs > 0) return { kind: 'wait', waitMs, why: notFoundYet(id) };
   }
   const ageMs = wasGone ? LISTING_AGE_MS : Math.min(LISTING_AGE_MS, sinceFirstMs);
-  if (listed === undefined || listed.ageMs > ageMs) return { kind: 'list', ageMs };
+  if (listed === undefined || listed.ageMs > ageMs) return readList(ageMs);
   const listing = presenceIn(wasGone ? { showsManaged: false, ...listed } : listed, id);
   if (listing === undefined) return { kind: 'read', what: ['managed'] };
   const verdict = existence(
@@ -98,8 +98,8 @@ function presenceIn(
  *
  *   the platform shows the group | the DELETE is     | decision
  *   -----------------------------|-------------------|---------------------------------------------------
- *   no (404)                     | just answered 2xx | confirm_gone
- *   no (404)                     | any other         | confirm_gone once `decideAbsence` proves it
+ *   no (404)                     | just answered 2xx | observe that it is gone
+ *   no (404)                     | any other         | the same, once `decideAbsence` proves it
  *   yes                          | under 60 s old    | wait: the read may be older than the write
  *   yes                          | older             | drop, and plan again; refused after three of these
  */
@@ -111,7 +111,7 @@ export function decideDeletion(
   const { look, deletion, nowMs } = facts;
   if (look === 'gone') {
     const absence = deletion === 'deleted' ? 'gone' : decideAbsence(facts, intent.platformId);
-    return absence === 'gone' ? { kind: 'confirm_gone', intent } : absence;
+    return absence === 'gone' ? { kind: 'observe', observed: 'gone', intent } : absence;
   }
   const { misses = 0 } = intent;
   const waitMs = READS_BEHIND_MS - (nowMs - intent.atMs);

@@ -1,7 +1,7 @@
 import type { FlapDamping, SuspectedChange } from '../../domain/group-state.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
 import type { ObservedGroup } from '../../domain/view.ts';
-import type { Decision, Question } from '../decision.ts';
+import type { Decision, Read } from '../decision.ts';
 import type { Facts } from '../facts.ts';
 import { withUnwanted } from '../foreign.ts';
 import { says } from '../names.ts';
@@ -55,7 +55,7 @@ export const isAsked = (suspectedChange: SuspectedChange | undefined): boolean =
 export function contestAfter(
   { state, nowMs, wanted, views }: Facts,
   shown: ObservedGroup,
-): FlapDamping | Question {
+): FlapDamping | Read {
   const { flapDamping, suspectedChange, lastWriteAtMs = 0 } = state;
   const ageMs = nowMs - (flapDamping?.sinceMs ?? 0);
   if (flapDamping === undefined || ageMs >= 2 * HOUR_MS || isAsked(suspectedChange))

@@ -1,7 +1,7 @@
 import type { SettledState } from '../../domain/group-state.ts';
 import type { Hold } from '../../domain/hold.ts';
 import type { IntentId, PlatformUserId } from '../../domain/ids.ts';
-import type { Decision, Wait, Write } from '../decision.ts';
+import type { Decision, EndHold, Wait, Write } from '../decision.ts';
 import type { Facts, Reservation } from '../facts.ts';
 import { withUnwanted } from '../foreign.ts';
 import { type GuardInput, judgeRemovals } from '../guard.ts';
@@ -9,14 +9,11 @@ import { approvedBeside, holdWithSay, isOver, judgeByHold } from '../hold.ts';
 import type { Plan } from '../plan.ts';
 import { settle } from './settle.ts';
 
-export const dropHold = (...drops: readonly ('hold' | 'approval')[]): Decision => ({
-  kind: 'drop_hold',
-  drops,
-});
+export const endHold = (...ends: readonly ('hold' | 'approval')[]): EndHold => ({ kind: 'hold', ends });
 
 /** Of a platform group that is let go of nothing is held any more. */
 export const settleUnheld = (facts: Facts, as: SettledState): Decision =>
-  isHoldOver(facts) ? dropHold('hold', 'approval') : settle(as);
+  isHoldOver(facts) ? endHold('hold', 'approval') : settle(as);
 
 export type Guarded = Pick<Write, 'held' | 'consumes' | 'isReserved'>;
 
@@ -25,9 +22,9 @@ export type Guarded = Pick<Write, 'held' | 'consumes' | 'isReserved'>;
  *
  *     the plan                                          | result
  *     --------------------------------------------------|-------------------------------------------------
- *     removes no user                                   | drop a hold that is over; else it may be written
- *     has an approval that covers none of its removals  | drop the approval
- *     has a hold that covers none of the others         | drop the hold
+ *     removes no user                                   | end a hold that is over; else it may be written
+ *     has an approval that covers none of its removals  | end the approval
+ *     has a hold that covers none of the others         | end the hold
  *     removes users whom the hold stops or permits      | those stay, or are written, as an operator decided
  *     removes others, and the guard has not counted them| reserve
  *     … and the guard allows them                       | it may be written
@@ -37,11 +34,11 @@ export type Guarded = Pick<Write, 'held' | 'consumes' | 'isReserved'>;
 export function guard(plan: Plan, facts: Facts): Guarded | Decision {
   const { state, held: read, nowMs } = facts;
   const none: Guarded = { held: new Set(), consumes: undefined, isReserved: false };
-  if (plan.removals.length === 0) return isHoldOver(facts) ? dropHold('hold', 'approval') : none;
+  if (plan.removals.length === 0) return isHoldOver(facts) ? endHold('hold', 'approval') : none;
   if ((state.hold ?? state.approval) !== undefined && read === undefined)
     return { kind: 'read', what: ['held'] };
   const permitted = approvedBeside(state.approval, read?.approved, { plan, nowMs });
-  if (state.approval !== undefined && permitted.length === 0) return dropHold('approval');
+  if (state.approval !== undefined && permitted.length === 0) return endHold('approval');
   return guardOthers({ plan, facts, permitted });
 }
 
@@ -61,7 +58,7 @@ function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decisi
     state.hold &&
     read &&
     holdWithSay(state.hold, read, { plan: { ...plan, removals: others }, limits, nowMs });
-  if (state.hold !== undefined && current === undefined) return dropHold('hold');
+  if (state.hold !== undefined && current === undefined) return endHold('hold');
   const verdict = judgeByHold(others, current, nowMs);
   const size = views?.base === undefined ? 0 : withUnwanted(views.base, wanted?.group?.users).users.size;
   const holdAll = (users: readonly PlatformUserId[], rule: Hold['rule'], share?: number): Decision => ({

@@ -1,12 +1,12 @@
 import type { Intent } from '../../domain/group-state.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { decideDeletion, LISTING_AGE_MS } from '../absence.ts';
-import type { Decision } from '../decision.ts';
+import { type Decision, READ_GROUP } from '../decision.ts';
 import type { Facts } from '../facts.ts';
 import { isSpokeIdLost, shows, viewOf } from '../foreign.ts';
 import { foldName, renamedTo } from '../names.ts';
 import { decideUnlisted } from '../unlisted.ts';
-import { decideForeign, decideLacking, decideUnreadable, LOOK, waitForProof } from './drift.ts';
+import { decideForeign, decideLacking, decideUnreadable, waitForProof } from './drift.ts';
 import { CREATE_MISSES, notShownYet } from './missing.ts';
 
 /** Number of users that the platform may add to a new group: its installer. More users were added by another client. */
@@ -18,15 +18,15 @@ const ADDED_BY_PLATFORM = 1;
  *     the platform shows            | create              | patch, put | delete
  *     ------------------------------|---------------------|------------|----------------------
  *     the version from before       | –                   | drop       | see `decideDeletion`
- *     what the intent would make    | confirm             | confirm    | –
+ *     what the intent would make    | observe             | observe    | –
  *     perhaps what was earlier      | –                   | wait; drop what was refused | see `decideDeletion`
- *     something else                | –                   | absorb     | see `decideDeletion`
+ *     something else                | –                   | observe    | see `decideDeletion`
  *     nothing (404, not listed)     | drop after 3 misses | drop       | see `decideDeletion`
  *     … and other groups not listed | wait                | –          | –
  */
 export function decideIntent(facts: Facts, intent: Intent): Decision {
   const { look, rejected } = facts;
-  if (look === undefined) return LOOK;
+  if (look === undefined) return READ_GROUP;
   const dropped: Extract<Decision, { kind: 'drop' }> = {
     kind: 'drop',
     intent,
@@ -59,7 +59,7 @@ function decideOutcome(
   if (prepared !== undefined && shows(observed, prepared)) {
     const isLost = isSpokeIdLost(observed, [prepared], facts.listed, [LISTING_AGE_MS]);
     if (typeof isLost !== 'boolean') return isLost;
-    if (!isLost) return { kind: 'confirm', intent, observed, view: viewOf(observed, base, prepared) };
+    if (!isLost) return { kind: 'observe', intent, observed, view: viewOf(observed, base, prepared) };
   }
   const unproven = waitForProof(facts, observed);
   if (unproven !== undefined) return rejected === undefined ? unproven : dropped;

@@ -4,7 +4,7 @@ import type { GroupField } from '../../domain/group-fields.ts';
 import { isWhole, type ListedGroup, type View } from '../../domain/view.ts';
 import { decideAbsence, decideAdoption, LISTING_AGE_MS, listedAgain, previousGroup } from '../absence.ts';
 import { countsOf } from '../counts.ts';
-import type { Decision } from '../decision.ts';
+import { type Decision, readList } from '../decision.ts';
 import type { DraftInput, WantedGroup } from '../draft.ts';
 import type { Facts, Wanted } from '../facts.ts';
 import { isOurCreation, withUnwanted } from '../foreign.ts';
@@ -25,10 +25,10 @@ import { SETTLED, settle } from './settle.ts';
  *     the group                                          | decision
  *     ---------------------------------------------------|------------------------------------------------
  *     has no name, and no deletion before that           | settle unnamed
- *     has a view that cannot be read                     | a look; see `decideLook`
+ *     has a view that cannot be read                     | read the group; see `decideLook`
  *     was deleted there, and the policy lets that stand  | settle in_sync
  *     is to be released when the directory deletes it    | release
- *     would be changed or deleted                        | a look first, once in an attempt
+ *     would be changed or deleted                        | read the group first, once in an attempt
  *     would lose more than the guard allows              | hold, then the rest; see `guard`
  *     is to be created, and is there already             | adopt; see `decideNew`
  *     would be changed, created or deleted               | write
@@ -150,7 +150,7 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
   const { previousLink } = state;
   // A list from before our last write may lack a platform group that this directory group has released since.
   const ageMs = Math.min(LISTING_AGE_MS, Math.max(0, facts.nowMs - (state.lastWriteAtMs ?? 0)));
-  if (listed === undefined || listed.ageMs > ageMs) return { kind: 'list', ageMs };
+  if (listed === undefined || listed.ageMs > ageMs) return readList(ageMs);
   const { candidates, known, ...odd } = alreadyThere(after, listed.groups, settings.adoptExisting);
   const late = lateCreation(facts, listed.groups);
   const found = [...previousGroup(state), ...(late === undefined ? candidates : [late])];

@@ -4,7 +4,7 @@ import type { GroupState } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupRef, IntentId } from '../../domain/ids.ts';
 import { isAtWork, isEarly } from '../../domain/promise.ts';
 import { decide } from '../../plan/decide/index.ts';
-import type { Decision } from '../../plan/decision.ts';
+import type { Decision, Read } from '../../plan/decision.ts';
 import type { Shown } from '../../plan/facts.ts';
 import { claimGroup } from '../claim-group.ts';
 import { countSuccess } from '../gate.ts';
@@ -67,10 +67,10 @@ interface Tally {
 
 /** The client's tries of one call. */
 const MAX_TRIES = 4;
-/** Calls about the group that must be left for a decision: a write may need a look after it. */
-const COST: Partial<Record<Decision['kind'], number>> = { look: 1, write: 2, adopt: 1, unlink: 1 };
+/** Calls about the group that must be left for a decision: a write may need a fetch after it. */
+const COST: Partial<Record<Decision['kind'], number>> = { write: 2, adopt: 1, unlink: 1 };
 /** What can be decided by those alone whom a change is about; for anything else the others are read as well. */
-const SERVED_BY_PART: ReadonlySet<Decision['kind']> = new Set(['read', 'look', 'reserve', 'write', 'settle']);
+const SERVED_BY_PART: ReadonlySet<Decision['kind']> = new Set(['read', 'reserve', 'write', 'settle']);
 const SPENT = { code: 'waiting', message: 'the group has had all the calls that an hour allows' };
 
 /** Every round ends in a write, a settlement or a conflict; past this many the group waits its turn again. */
@@ -216,11 +216,11 @@ async function takeRound(
     for (;;) {
       const decision = servedBy(round.wanted, decide(round));
       if (decision === ALL_MEMBERS) round = { ...round, wanted: undefined };
-      if (left() < (COST[decision.kind] ?? 0)) {
+      if (left() < costOf(decision)) {
         if (round.state.intent === undefined) await unreserved(round, turn);
         return { kind: 'spent' };
       }
-      if (decision.kind !== 'read') await confirm();
+      if (decision.kind !== 'read' || asksPlatform(decision)) await confirm();
       const performed = await perform(decision, round, turn);
       if ('step' in performed) return performed.step;
       round = performed.round;
@@ -235,7 +235,15 @@ async function takeRound(
 
 /** What hangs on who all the members are is decided once they are all read. */
 const servedBy = (wanted: Round['wanted'], decision: Decision): Decision =>
-  wanted?.isPart === true && !SERVED_BY_PART.has(decision.kind) ? ALL_MEMBERS : decision;
+  wanted?.isPart === true && !isServedByPart(decision) ? ALL_MEMBERS : decision;
+
+const isServedByPart = (decision: Decision): boolean =>
+  SERVED_BY_PART.has(decision.kind) && !(decision.kind === 'read' && decision.what[0] === 'list');
+
+const costOf = (decision: Decision): number =>
+  decision.kind === 'read' && decision.what[0] === 'group' ? 1 : (COST[decision.kind] ?? 0);
+
+const asksPlatform = ({ what: [first] }: Read): boolean => first === 'group' || first === 'list';
 
 const calledBy = ({ callsMs = [] }: Tally, { clock }: ApplyPorts): readonly number[] =>
   calledOf(callsMs, clock());

@@ -136,7 +136,6 @@ async function judged(
     // If the answer differs from the write, its meaning depends on the persons of all members.
     if (isAnswered && (judgement.isAsPrepared || !wanted.isPart)) return { outcome: judgement, wanted };
     const question = isAnswered || wanted.isPart ? ALL_MEMBERS : judgement;
-    if (question.kind === 'reserve') throw new Error('expected an answer to be judged without the guard');
     known = await learn(question, known, turn);
   }
 }

@@ -14,7 +14,7 @@ import type { GroupRef, MemberId, PlatformGroupId, PlatformUserId } from '../../
 import { groupId, memberId, platformUserId, roleId } from '../../domain/ids.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../../domain/view.ts';
-import type { Question } from '../../plan/decision.ts';
+import type { Read, StoredFact } from '../../plan/decision.ts';
 import type { WantedGroup } from '../../plan/draft.ts';
 import type { Facts, HeldUsers, PendingMember, Standing, Views, Wanted } from '../../plan/facts.ts';
 import { isOurCreation } from '../../plan/foreign.ts';
@@ -68,34 +68,34 @@ export const startOf = (
 /** There are neither an open intent nor uncertain writes. */
 export const NO_WRITES = { prepared: undefined, created: undefined, uncertain: undefined };
 
-export const ALL_MEMBERS = { kind: 'read', what: ['wanted'] } as const;
+export const ALL_MEMBERS: Read = { kind: 'read', what: ['wanted'] };
 
 /** The facts with the answer to a question. What is read from our table is read consistently. */
 export async function learn<Known extends Facts>(
-  question: Exclude<Question, { kind: 'reserve' }>,
+  { what, maxAgeMs = 0 }: Read,
   facts: Known,
   reading: Reading,
 ): Promise<Known> {
-  const { groups } = reading.platform;
-  switch (question.kind) {
-    case 'read':
-      return { ...facts, ...(await readStored(question.what, facts, reading)) };
-    case 'list':
-      return { ...facts, listed: { groups: await groups.list(question.ageMs), ageMs: question.ageMs } };
-    case 'look': {
-      const { intent, platformId } = facts.state;
-      if (intent?.action === 'create') return lookForCreation(facts, reading);
-      const id = intent?.platformId ?? platformId;
-      const look = await groups.get(id as PlatformGroupId);
-      return { ...facts, look: look ?? 'gone', shown: look };
-    }
+  if (what[0] === 'group') return readGroup(facts, reading);
+  if (what[0] === 'list') {
+    const groups = await reading.platform.groups.list(maxAgeMs);
+    return { ...facts, listed: { groups, ageMs: maxAgeMs } };
   }
+  return { ...facts, ...(await readStored(what as readonly StoredFact[], facts, reading)) };
+}
+
+async function readGroup<Known extends Facts>(facts: Known, reading: Reading): Promise<Known> {
+  const { intent, platformId } = facts.state;
+  if (intent?.action === 'create') return lookForCreation(facts, reading);
+  const id = intent?.platformId ?? platformId;
+  const look = await reading.platform.groups.get(id as PlatformGroupId);
+  return { ...facts, look: look ?? 'gone', shown: look };
 }
 
 type Stored = Pick<Facts, 'wanted' | 'views' | 'held' | 'departed' | 'listed'>;
 
 async function readStored(
-  what: Extract<Question, { kind: 'read' }>['what'],
+  what: readonly StoredFact[],
   facts: Facts,
   reading: Reading,
 ): Promise<Stored | Pick<Facts, 'wanted' | 'views'>> {

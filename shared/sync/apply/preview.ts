@@ -7,11 +7,11 @@ import type { GroupRef, PlatformGroupId, VersionToken } from '../../domain/ids.t
 import { intentId, platformGroupId } from '../../domain/ids.ts';
 import type { View } from '../../domain/view.ts';
 import { decide } from '../../plan/decide/index.ts';
-import type { Decision } from '../../plan/decision.ts';
+import type { Decision, Observe } from '../../plan/decision.ts';
 import type { Facts, Shown } from '../../plan/facts.ts';
 import { viewOf } from '../../plan/foreign.ts';
 import { clashFinder } from '../../plan/name-clash.ts';
-import { EARLIER_WRITE, reportWaiting, waitingOf } from '../../plan/waiting.ts';
+import { AS_WANTED, reportWaiting, waitingOf } from '../../plan/waiting.ts';
 import { ownerOf } from '../claim-group.ts';
 import { openPlatform } from '../open-platform.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
@@ -68,14 +68,15 @@ export async function previewGroup(
     } catch (error) {
       if (!(error instanceof PlatformFailure)) throw error;
       const asStored = { ...facts, shown: storedOf(facts.state) };
-      if (decision.kind !== 'look' || decide(asStored).kind === 'look')
-        return { decision, facts, unseen: error };
+      if (!readsGroup(decision) || readsGroup(decide(asStored))) return { decision, facts, unseen: error };
       unseen = error;
       facts = asStored;
     }
   }
   throw new Error(`expected a preview of ${state.ref.group} to end within ${MAX_DECISIONS} decisions`);
 }
+
+const readsGroup = (decision: Decision): boolean => decision.kind === 'read' && decision.what[0] === 'group';
 
 const storedOf = ({ platformId: id, version }: GroupState): Shown | undefined =>
   id === undefined || version === undefined ? undefined : { id, version };
@@ -142,40 +143,20 @@ async function follow(
   const { state, nowMs } = facts;
   switch (decision.kind) {
     case 'read':
-    case 'look':
-    case 'list':
       return learn(decision, facts, reading);
     case 'reserve': {
       const { removals, size, replaces } = decision;
       const recent = await guard.recent(state.ref, nowMs, [replaces], state.lastWriteAtMs);
       return { ...facts, reservation: { intent: intentId(''), atMs: nowMs, removals, size, recent } };
     }
-    case 'hold': {
-      return { ...facts, ...withHeld(decision, state, heldBy(decision, facts, nowMs)) };
-    }
-    case 'drop_hold':
-      return { ...facts, state: withoutHold(state, decision.drops), held: undefined };
+    case 'hold':
+      return decision.ends === undefined
+        ? { ...facts, ...withHeld(decision, state, heldBy(decision, facts, nowMs)) }
+        : { ...facts, state: withoutHold(state, decision.ends), held: undefined };
     case 'drop':
       return again(facts, { intent: undefined, uncertain: owing(state, decision.owed) });
-    case 'confirm':
-    case 'absorb': {
-      const { observed, view, intent } = decision;
-      const used = decision.kind === 'confirm' ? usedUp(state, intent?.consumes) : [];
-      const linked = linkedTo(facts, observed.id, observed.version, view);
-      // A change that apply finds in a fetch makes it send the whole group, unless it was settling a write.
-      const takeOver = decision.kind === 'absorb' && intent === undefined;
-      return { ...linked, look: observed, state: changed(withoutHold(linked.state, used), { takeOver }) };
-    }
-    case 'clear':
-      return again(facts, {
-        suspectedChange: undefined,
-        missedAtMs: undefined,
-        flapDamping: decision.flapDamping ?? state.flapDamping,
-      });
-    case 'confirm_gone':
-      return again(facts, { ...UNLINKED, previousLink: previousLinkOf(state, state.platformId) });
-    case 'forget':
-      return again(facts, UNLINKED);
+    case 'observe':
+      return afterObserving(decision, facts);
     case 'unlink':
       return again(facts, {
         ...UNLINKED,
@@ -199,6 +180,24 @@ async function follow(
     default:
       return undefined;
   }
+}
+
+/** The facts after what the platform shows was recorded. */
+function afterObserving({ observed, view, intent, external, flapDamping }: Observe, facts: Facts): Facts {
+  const { state } = facts;
+  if (observed === 'gone') {
+    const link = intent && { previousLink: previousLinkOf(state, state.platformId) };
+    return again(facts, { ...UNLINKED, ...link });
+  }
+  if (view === undefined) {
+    const damping = { flapDamping: flapDamping ?? state.flapDamping };
+    return again(facts, { suspectedChange: undefined, missedAtMs: undefined, ...damping });
+  }
+  const used = external === undefined ? usedUp(state, intent?.consumes) : [];
+  const linked = linkedTo(facts, observed.id, observed.version, view);
+  // A change that apply finds in a fetch makes it send the whole group, unless it was settling a write.
+  const takeOver = external !== undefined && intent === undefined;
+  return { ...linked, look: observed, state: changed(withoutHold(linked.state, used), { takeOver }) };
 }
 
 /** The part of the record of uncertain writes that affects the guard's decision. */
@@ -297,7 +296,7 @@ async function clashesOf(
 /** A group that is as wanted, and is read again when an earlier write can no longer take effect. */
 const waitingFor = (decision: Decision) =>
   decision.kind === 'settle' && decision.againAtMs !== undefined
-    ? { ...EARLIER_WRITE, untilMs: decision.againAtMs }
+    ? { ...AS_WANTED, untilMs: decision.againAtMs }
     : undefined;
 
 /** A preview in a person's terms. */

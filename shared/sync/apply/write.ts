@@ -53,7 +53,9 @@ async function verifyDeletion(answer: DeletionAnswer, writing: Writing): Promise
   const { round, turn } = writing;
   const look = (await turn.platform.groups.get(round.state.platformId as PlatformGroupId)) ?? 'gone';
   const known: Round = { ...round, look, listed: undefined, deletion: answer };
-  return decide(known).kind === 'confirm_gone' ? confirmWrite(undefined, writing) : { round: known };
+  const decision = decide(known);
+  const isGone = decision.kind === 'observe' && decision.observed === 'gone';
+  return isGone ? confirmWrite(undefined, writing) : { round: known };
 }
 
 /** The platform has answered the PATCH of a released group. The group is released next, whatever the answer shows. */
