@@ -35,7 +35,7 @@ import {
   requireConnection,
   type SettingsPlan,
 } from '../../shared/operate/settings.ts';
-import { planGroup } from '../../shared/sync/apply/preview.ts';
+import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { ReplayProgress, SettingsPreview } from '../answers.ts';
 import { BOTH_QUEUES } from './desk.ts';

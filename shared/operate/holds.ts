@@ -7,7 +7,7 @@ import { readStamp, type Stamp } from '../domain/stamp.ts';
 import { authorsOf, type EarlierDeed, type HeldCause } from '../plan/approval.ts';
 import { type HeldRemovals, isOver } from '../plan/hold.ts';
 import { compareText } from '../plan/plan.ts';
-import { holdDigest } from '../sync/apply/facts.ts';
+import { holdDigest } from '../sync/apply/load.ts';
 import { gather } from '../sync/gather.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connections } from '../sync/ports/connections.ts';

@@ -8,9 +8,14 @@ import { type MemberId, platformUserId } from '../domain/ids.ts';
 import { STAMP_ZERO } from '../domain/stamp.ts';
 import type { Facts } from '../plan/facts.ts';
 import type { Asked, Verdict } from '../plan/verdict.ts';
-import { learn } from '../sync/apply/facts.ts';
+import { learn } from '../sync/apply/load.ts';
 import { type PreviewPorts, readingOf } from '../sync/apply/preview.ts';
-import { type MemberStanding, refusedRevisionOf, standingNow, standingOf } from '../sync/member-standing.ts';
+import {
+  type MemberStanding,
+  refusedRevisionOf,
+  standingNow,
+  standingOf,
+} from '../sync/match/member-standing.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { type UserState, undescribed } from '../sync/ports/desired.ts';

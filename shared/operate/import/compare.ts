@@ -9,7 +9,7 @@ import type { ListedGroup } from '../../domain/view.ts';
 import { judgeRemovals, NOTHING_REMOVED } from '../../plan/guard.ts';
 import { clashFinder } from '../../plan/name-clash.ts';
 import { atOnce } from '../../sync/gather.ts';
-import { standingNow } from '../../sync/member-standing.ts';
+import { standingNow } from '../../sync/match/member-standing.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { undescribed } from '../../sync/ports/desired.ts';

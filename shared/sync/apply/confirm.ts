@@ -10,8 +10,8 @@ import { mayPrecedeWriteForMs } from '../../plan/foreign.ts';
 import type { Flip } from '../ports/groups.ts';
 import { retireClaim } from '../retire-claim.ts';
 import { auditOf, originOf } from './audit.ts';
-import { ALL_MEMBERS, learn } from './facts.ts';
 import { closeDrift, linkTo, recordForeign } from './foreign.ts';
+import { ALL_MEMBERS, learn } from './load.ts';
 import { isUnfinished, OVERTAKEN, type Performed, type Round, type Turn } from './turn.ts';
 import { readRecord, storeMoved, withUncertain } from './uncertain.ts';
 

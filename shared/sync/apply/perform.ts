@@ -1,19 +1,18 @@
 import type { GroupState } from '../../domain/group-state.ts';
 import { HOLD_LIFE_MS, type Hold } from '../../domain/hold.ts';
-import { type GroupRef, intentId, type PlatformGroupId } from '../../domain/ids.ts';
+import { intentId } from '../../domain/ids.ts';
 import type { Decision, EndHold, StartHold } from '../../plan/decision.ts';
 import type { Wanted } from '../../plan/facts.ts';
-import { isOurCreation, viewOf } from '../../plan/foreign.ts';
 import { type HeldSets, mayCoverRejected } from '../../plan/hold.ts';
 import { atOnce } from '../gather.ts';
 import { type AuditLink, entryOf, OURSELVES } from '../ports/logs.ts';
 import { PlatformFailure } from '../ports/platform.ts';
-import { retireClaim } from '../retire-claim.ts';
 import { WRITES_IN_FLIGHT } from '../tuning.ts';
+import { adopt } from './adopt.ts';
 import { originOf, unfoundOf } from './audit.ts';
-import { claimAdopted, holdDigest, learn, readPreviousLink } from './facts.ts';
 import { giveUp, reportFieldFailure } from './failure.ts';
-import { closeDrift, linkTo, recordLanded, unlink } from './foreign.ts';
+import { closeDrift, unlink } from './foreign.ts';
+import { holdDigest, learn } from './load.ts';
 import { refuse } from './narrow.ts';
 import { observe } from './observe.ts';
 import type { Performed, Round, Turn } from './turn.ts';
@@ -250,29 +249,6 @@ async function letGo({ reason }: Of<'release'>, { state }: Round, turn: Turn): P
   });
   platform.groups.forgetList();
   return unlessOvertaken(ports.groups.absorb(state, undefined, { audited }));
-}
-
-/** Claim, then look, then link: the next round plans from what is there, and sends the whole group. */
-async function adopt({ candidate }: Of<'adopt'>, round: Round, turn: Turn): Promise<Performed> {
-  const { ports, platform, connection } = turn;
-  const { state } = round;
-  const id = candidate.id as PlatformGroupId;
-  const passOver = (why: 'not_found' | GroupRef): Performed => ({
-    round: { ...round, passedOver: new Map([...(round.passedOver ?? []), [id, why]]) },
-  });
-  const owner = await claimAdopted(candidate, state, turn);
-  if (owner !== undefined) return passOver(owner);
-  const observed = await platform.groups.get(id);
-  if (observed === undefined) {
-    await retireClaim(connection.company, id, state.ref, ports);
-    return passOver('not_found');
-  }
-  const previousLink = await readPreviousLink(state, id, turn);
-  const link = await linkTo(state, observed, viewOf(observed, previousLink), turn);
-  const made = state.uncertain?.write;
-  const isMade = made?.action === 'create' && isOurCreation(observed, made, round.views?.created);
-  const found = await recordLanded(isMade ? made : undefined, observed, state, turn);
-  return unlessOvertaken(ports.groups.absorb(state, link, found));
 }
 
 async function settle(

@@ -4,9 +4,9 @@ import { type MemberId, memberId, type PlatformUserId, platformUserId } from '..
 import type { Stamp } from '../../domain/stamp.ts';
 import type { Facts, Standing, Views, Wanted } from '../../plan/facts.ts';
 import { treatmentOf } from '../../plan/treatment.ts';
-import { standingOf } from '../member-standing.ts';
 import type { Connection } from '../ports/connections.ts';
 import { type UserState, undescribed } from '../ports/desired.ts';
+import { standingOf } from './member-standing.ts';
 import type { Resolution } from './resolve.ts';
 
 /*
