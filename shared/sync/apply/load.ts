@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { GroupState } from '../../domain/group-state.ts';
 import type { Hold } from '../../domain/hold.ts';
 import type { PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
+import type { View } from '../../domain/view.ts';
 import type { Read, StoredFact } from '../../plan/decision.ts';
 import type { Facts, HeldUsers, Views } from '../../plan/facts.ts';
 import { changedView, NO_CHANGE } from '../../plan/uncertain.ts';
@@ -68,21 +69,36 @@ async function readStored(
 }
 
 async function readViews(state: GroupState, { ports: { groups } }: Reading): Promise<Views> {
-  const { ref, view, intent, platformId, uncertain } = state;
-  const isNew = intent?.action === 'create';
+  const { ref, view, platformId, uncertain } = state;
   const made = uncertain?.write?.action === 'create' ? uncertain.write.change : undefined;
-  const [base, whole, change, created, late] = await Promise.all([
+  const [base, prepare, created, late] = await Promise.all([
     view && groups.readView(ref, view),
-    isNew && intent.change ? groups.readView(ref, intent.change) : undefined,
-    !isNew && intent?.change ? groups.readChange(ref, intent.change) : undefined,
+    readPrepared(state, groups),
     made && groups.readView(ref, made),
     uncertain?.change && groups.readChange(ref, uncertain.change),
   ]);
-  const isUnreadable = platformId !== undefined && base === undefined;
-  const isSet = uncertain?.change !== undefined;
-  const isLost = intent?.change !== undefined && change === undefined;
-  const prepared = isNew ? whole : intent && base && !isLost ? changedView(base, intent, change) : undefined;
-  return { base, prepared, created, uncertain: isSet ? late : uncertain && NO_CHANGE, isUnreadable };
+  return {
+    base,
+    prepared: prepare(base),
+    created,
+    uncertain: uncertain?.change === undefined ? uncertain && NO_CHANGE : late,
+    isUnreadable: platformId !== undefined && base === undefined,
+  };
+}
+
+/** The intended result of the open intent, once the view before it is known. */
+async function readPrepared(
+  { ref, intent }: GroupState,
+  groups: Reading['ports']['groups'],
+): Promise<(base: View | undefined) => View | undefined> {
+  if (intent === undefined) return () => undefined;
+  if (intent.action === 'create') {
+    const whole = intent.change && (await groups.readView(ref, intent.change));
+    return () => whole;
+  }
+  const change = intent.change && (await groups.readChange(ref, intent.change));
+  if (intent.change !== undefined && change === undefined) return () => undefined;
+  return (base) => base && changedView(base, intent, change);
 }
 
 async function readHeld(

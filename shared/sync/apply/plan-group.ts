@@ -5,6 +5,7 @@ import type { GroupState } from '../../domain/group-state.ts';
 import type { Hold } from '../../domain/hold.ts';
 import type { GroupRef } from '../../domain/ids.ts';
 import type { Decision } from '../../plan/decision.ts';
+import type { Facts } from '../../plan/facts.ts';
 import { clashFinder } from '../../plan/name-clash.ts';
 import { AS_WANTED, reportWaiting, waitingOf } from '../../plan/waiting.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
@@ -68,7 +69,7 @@ const waitingFor = (decision: Decision) =>
 
 /** A preview in a person's terms. */
 function planFrom(ref: GroupRef, { decision, facts, unseen }: Preview): GroupPlan {
-  const { hold, platformId, released } = facts.state;
+  const { hold, platformId } = facts.state;
   switch (decision.kind) {
     case 'write': {
       const { action, changes } = decision.plan;
@@ -82,17 +83,28 @@ function planFrom(ref: GroupRef, { decision, facts, unseen }: Preview): GroupPla
     }
     case 'wait':
       return planOf(ref, 'none', { note: decision.why.message });
-    default: {
-      if (released) return planOf(ref, 'none', { note: 'a person let go of this group' });
-      if (decision.kind === 'settle' && decision.failing !== undefined && decision.as !== 'held')
-        return planOf(ref, 'none', { note: decision.failing.message });
-      if (decision.kind !== 'settle' || decision.as !== 'held' || hold === undefined)
-        return planOf(ref, 'none', {});
-      const users = [...(facts.held?.users ?? [])].sort();
-      return planOf(ref, 'hold', { changes: users.map((user) => stopped(user, hold)), hold, held: users });
-    }
+    case 'settle':
+      return planSettled(ref, decision, facts);
+    default:
+      return planOf(ref, 'none', { note: releasedNote(facts) });
   }
 }
+
+function planSettled(
+  ref: GroupRef,
+  { as, failing }: Extract<Decision, { kind: 'settle' }>,
+  facts: Facts,
+): GroupPlan {
+  const { hold, released } = facts.state;
+  if (released) return planOf(ref, 'none', { note: releasedNote(facts) });
+  if (as !== 'held') return planOf(ref, 'none', { note: failing?.message ?? null });
+  if (hold === undefined) return planOf(ref, 'none', {});
+  const users = [...(facts.held?.users ?? [])].sort();
+  return planOf(ref, 'hold', { changes: users.map((user) => stopped(user, hold)), hold, held: users });
+}
+
+const releasedNote = ({ state }: Facts): string | null =>
+  state.released ? 'an operator released this group' : null;
 
 const stopped = (user: string, { rule }: Hold): AuditedChange => ({
   kind: 'remove_member',

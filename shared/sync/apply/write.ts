@@ -1,3 +1,4 @@
+import { defined } from '../../domain/defined.ts';
 import { FIELD_NAMES, GROUP_FIELDS } from '../../domain/group-fields.ts';
 import type { GroupState, Intent, ViewPointer, WriteAction } from '../../domain/group-state.ts';
 import { type IntentId, intentId, type PlatformGroupId, type VersionToken } from '../../domain/ids.ts';
@@ -101,13 +102,15 @@ async function openIntent(
     name: plan.after?.name ?? '',
     spokeId: plan.after?.spokeId ?? '',
     known,
-    ...(oddBefore === undefined ? {} : { oddBefore }),
-    ...(isReserved && reservation !== undefined ? { reserved: recordOf(reservation) } : {}),
-    ...(consumes === undefined ? {} : { consumes }),
-    ...(change === undefined ? {} : { change }),
-    ...(misses === undefined ? {} : { misses }),
-    ...(state.platformId === undefined ? {} : { platformId: state.platformId }),
-    ...(state.version === undefined ? {} : { versionBefore: state.version }),
+    ...defined({
+      oddBefore,
+      reserved: isReserved && reservation !== undefined ? recordOf(reservation) : undefined,
+      consumes,
+      change,
+      misses,
+      platformId: state.platformId,
+      versionBefore: state.version,
+    }),
   };
   return (await ports.groups.openIntent(state, intent)) ? intent : undefined;
 }
@@ -182,9 +185,7 @@ async function afterFailure(
     rejected: { owed, name: nameIn(write.plan) },
     refused: { write, intent, cause },
   };
-  const isCompared = round.rejected !== undefined && !CONFLICTS.has(cause.status ?? 0);
-  if (next === 'compare' && !isCompared && needsLook(cause, write.plan, turn.trial))
-    return { round: refused };
+  if (next === 'compare' && needsLook(cause, write.plan, round, turn.trial)) return { round: refused };
   await turn.ports.groups.dropIntent(ref, intent, { isRefused: true, uncertain: stillOwed(uncertain, owed) });
   await unreserve(refused, turn);
   const { intent: _, ...state } = round.state;
@@ -197,8 +198,15 @@ async function afterFailure(
  * Whether another client was faster. The group was read just before the write, so any other refusal counts until the
  * write is tried again. It is read again only before one user or one field counts as refused.
  */
-const needsLook = ({ status = 0 }: PlatformFailure, plan: Plan, { refusals, hasWritten }: Trial): boolean =>
-  CONFLICTS.has(status) || (plan.changes.length === 1 && (hasWritten || refusals === 0));
+function needsLook(
+  { status = 0 }: PlatformFailure,
+  plan: Plan,
+  { rejected }: Round,
+  { refusals, hasWritten }: Trial,
+): boolean {
+  if (CONFLICTS.has(status)) return true;
+  return rejected === undefined && plan.changes.length === 1 && (hasWritten || refusals === 0);
+}
 
 const CONFLICTS: ReadonlySet<number> = new Set([409, 412]);
 
