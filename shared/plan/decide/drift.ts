@@ -1,11 +1,11 @@
 import { policyFor } from '../../contract/group-policy.ts';
 import type { ConnectionSettings, DriftPolicy } from '../../contract/settings.ts';
 import type { Difference } from '../../domain/drift.ts';
-import { type GroupState, READS_BEHIND_MS } from '../../domain/group-state.ts';
+import { type FlapDamping, type GroupState, READS_BEHIND_MS } from '../../domain/group-state.ts';
 import type { PlatformUserId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { type Decision, type ObserveExternal, READ_GROUP, type Read, type Wait } from '../decision.ts';
-import type { Facts, Wanted } from '../facts.ts';
+import type { Facts, Views, Wanted } from '../facts.ts';
 import {
   foreignDifferences,
   isAsLeft,
@@ -109,44 +109,58 @@ export function decideForeign(
   views: readonly (View | undefined)[],
 ): ObserveExternal | Read {
   if (facts.views === undefined) return { kind: 'read', what: ['views'] };
-  const before = views.filter((view) => view !== undefined);
-  const { base, uncertain: change } = facts.views;
-  const { intent, uncertain } = facts.state;
-  const late = uncertain && change && lateWrites(uncertain, change, observed, base);
-  const ours = late === undefined ? before : [...before, late.view];
+  const known = views.filter((view) => view !== undefined);
+  const late = lateIn(facts, facts.views, observed);
+  const ours = late === undefined ? known : [...known, late.view];
   const isSpokeIdGone = isSpokeIdLost(observed, ours, facts.listed, ECHO_LISTING_AGES_MS);
   if (typeof isSpokeIdGone !== 'boolean') return isSpokeIdGone;
-  const known = ours.filter((view) => view !== late?.view);
   const hidden = hiddenUsers(known, observed, facts.state);
-  const all =
-    hidden.length === 0
-      ? observed
-      : { ...observed, users: [...observed.users, ...hidden.map(([user]) => user)] };
+  const all = { ...observed, users: [...observed.users, ...hidden.map(([user]) => user)] };
   const differences = foreignDifferences(known, all, { isSpokeIdGone, late });
-  const { drift: policy } = treatmentOf(facts);
-  const shown = {
-    ...withHidden(viewOf(observed, ...ours), hidden),
-    ...(isSpokeIdGone ? { spokeId: null } : {}),
-  };
-  const isRestored = differences.some((one) => endingOf(one, facts.state, facts.settings) === 'restore');
-  const flapDamping = isRestored ? contestAfter(facts, observed) : undefined;
+  const flapDamping = dampingAfter(differences, facts, observed);
   if (flapDamping !== undefined && 'kind' in flapDamping) return flapDamping;
-  const explained = weightOf(foreignDifferences(before, all, { isSpokeIdGone })) - weightOf(differences);
-  const landed = explained > 0 ? uncertain?.write : undefined;
-  const observe = (view: View): ObserveExternal => ({
+  const withoutLate = foreignDifferences(known, all, { isSpokeIdGone });
+  const hasLanded = weightOf(withoutLate) > weightOf(differences);
+  const shown = withHidden(viewOf(observed, ...ours), hidden);
+  return withWaiver(facts, {
     kind: 'observe',
     observed,
-    view,
-    intent,
-    external: { differences, landed },
+    view: isSpokeIdGone ? { ...shown, spokeId: null } : shown,
+    intent: facts.state.intent,
+    external: { differences, landed: hasLanded ? facts.state.uncertain?.write : undefined },
     flapDamping,
   });
-  if (policy === 'restore' || differences.length === 0) return observe(shown);
+}
+
+/** What uncertain writes of groupsync explain of the group that the platform shows. */
+function lateIn(
+  { state: { uncertain } }: Facts,
+  { base, uncertain: change }: Views,
+  observed: ObservedGroup,
+) {
+  return uncertain && change && lateWrites(uncertain, change, observed, base);
+}
+
+function dampingAfter(
+  differences: readonly Difference[],
+  facts: Facts,
+  observed: ObservedGroup,
+): FlapDamping | Read | undefined {
+  const isRestored = differences.some((one) => endingOf(one, facts.state, facts.settings) === 'restore');
+  return isRestored ? contestAfter(facts, observed) : undefined;
+}
+
+/** The view, with what the policy lets stand of the differences. */
+function withWaiver(facts: Facts, observe: ObserveExternal): ObserveExternal | Read {
+  const { view, external } = observe;
+  const { drift: policy } = treatmentOf(facts);
+  if (policy === 'restore' || external.differences.length === 0) return observe;
   if (facts.wanted === undefined) return { kind: 'read', what: ['wanted'] };
-  const earlier = stillWaived(facts, facts.wanted, shown);
+  const earlier = stillWaived(facts, facts.wanted, view);
   if (earlier !== undefined && 'kind' in earlier) return earlier;
   const seen = newnessOf(facts.state, facts.wanted).newest;
-  return observe({ ...shown, waiver: waive({ policy, seen, differences, earlier }) });
+  const waiver = waive({ policy, seen, differences: external.differences, earlier });
+  return { ...observe, view: { ...view, waiver } };
 }
 
 /** Users who were in the group after our last write, and who are missing from a read of the same version. */

@@ -31,19 +31,23 @@ import { decideWanted } from './write.ts';
 export function decide(facts: Facts): Decision {
   const { state, rejected, look } = facts;
   if (state.intent !== undefined) return decideIntent(facts, state.intent);
-  if (state.released)
-    return state.platformId === undefined ? settleUnheld(facts, 'excluded') : decideRelease(facts);
+  if (state.released) return decideReleased(facts);
   // Where there is no group to be seen, its version tells nothing: it is not listed yet, or somebody has deleted it.
   if (rejected !== undefined) return look === 'gone' ? decideMissing(facts) : decideRejected(facts, rejected);
   const treatment = treatmentOf(facts);
-  // Of what is left alone nobody is asked; what a person has said stays, should the group be followed again.
-  if (treatment.excluded)
-    return state.hold?.decision.kind === 'waiting' ? endHold('hold') : settle('excluded');
+  if (treatment.excluded) return decideExcluded(facts);
   const rest = decideRest(facts);
   if (rest !== undefined) return rest;
   if (state.suspectedChange !== undefined) return decideLook(facts) ?? clear(facts);
   return decideWanted(facts, treatment);
 }
+
+const decideReleased = (facts: Facts): Decision =>
+  facts.state.platformId === undefined ? settleUnheld(facts, 'excluded') : decideRelease(facts);
+
+/** A group that the settings exclude asks nobody. A decision about a hold stays, in case the group is followed again. */
+const decideExcluded = ({ state }: Facts): Decision =>
+  state.hold?.decision.kind === 'waiting' ? endHold('hold') : settle('excluded');
 
 /** Where each name is there once, a group waits until another gives its name up; meanwhile the rest is written. */
 function decideRejected(facts: Facts, { name }: Rejected): Decision {
