@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { contentDigest } from '../../domain/content-digest.ts';
 import { DATED, type Difference, NOBODY_KNOWN } from '../../domain/drift.ts';
 import type { GroupState, Intent, LinkedGroup, ViewPointer } from '../../domain/group-state.ts';
 import { intentId, type PlatformGroupId, type VersionToken } from '../../domain/ids.ts';
@@ -109,16 +110,20 @@ export async function linkTo(
   return { id: id as PlatformGroupId, version, view: pointer };
 }
 
-/** The group is as we left it: the suspicion, or the 404 before, is answered. */
+/**
+ * The group is as our last write left it: the suspicion, or the 404 before, is answered. The digest becomes that of the
+ * fetch: the view may contain users that the platform does not show, and the sweep would fetch the group each hour.
+ */
 export async function clearSuspicion(
-  { observed: { version }, flapDamping }: Extract<Decision, { kind: 'clear' }>,
+  { observed, flapDamping }: Extract<Decision, { kind: 'clear' }>,
   { state }: Round,
   { ports }: Turn,
 ): Promise<Performed> {
   const { platformId, view } = state;
   await attributeDrift(state, toldOf(state), ports);
   if (platformId === undefined || view === undefined) return AGAIN;
-  const link = { id: platformId, version, view };
+  const shown = { ...view, digest: contentDigest(observed) };
+  const link = { id: platformId, version: observed.version, view: shown };
   return unlessOvertaken(ports.groups.absorb(state, link, { flapDamping }));
 }
 
