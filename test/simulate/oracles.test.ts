@@ -259,6 +259,13 @@ function makeWorld() {
       }),
     happens: (happening: object) =>
       happenings.push({ atMs: HOUR_MS, connection: 'a', ...happening } as Life['happenings'][number]),
+    /** The connection releases deleted groups, and has released this one. */
+    releases: () => {
+      drawn.splice(0, 1, { ...connection, settings: { onGroupDeleted: 'release' } });
+      Object.assign(settings, { onGroupDeleted: 'release' });
+      world.item({ platformId: undefined });
+      items.delete('L#acme#0 p1');
+    },
     colleague: () => drawn.push({ ...connection, name: 'b' }),
     temper: (temper: Temper, hours: number) =>
       world.happens({ actor: 'platform', deed: { kind: 'temper', temper, forMs: hours * HOUR_MS } }),
@@ -355,12 +362,15 @@ const judges = (oracle: OracleName, options: typeof NOT_YET, cases: readonly Cas
   });
 
 describe('in the end', () => {
-  const deletedAfterReturn = (w: World, echoSpokeId: boolean) => [
-    w.returns(),
-    Object.assign(w.traits, { echoSpokeId }),
+  const deletesUnlinked = (w: World) => [
     w.said.clear(),
     w.changedAtMs.set('g1', w.time.nowMs),
     w.item({ deleted: stampOf(1), settled: 'deleted', platformId: undefined }),
+  ];
+  const deletedAfterReturn = (w: World, echoSpokeId: boolean) => [
+    w.returns(),
+    Object.assign(w.traits, { echoSpokeId }),
+    deletesUnlinked(w),
   ];
   judges('end', AT_END, [
     ['nothing is wrong', () => {}],
@@ -435,14 +445,18 @@ describe('in the end', () => {
       'group_left',
     ],
     [
-      'the directory deleted what a removed connection had made, and external ids are shown',
+      'the directory deleted a group of a removed connection before the returned one took it over',
       (w) => deletedAfterReturn(w, true),
-      'group_left',
     ],
     [
       'the directory deleted what a removed connection had made, and external ids are hidden',
       (w) => deletedAfterReturn(w, false),
     ],
+    [
+      'a user stays in a group that was released, and the platform refuses the name of the next one',
+      (w) => [w.releases(), w.gains(), w.refusesName('Sales')],
+    ],
+    ['a released group stays, and the next one is missing', (w) => w.releases(), 'missing_group'],
     [
       'the directory deleted it, and it is to be let go of',
       (w) => [
@@ -493,6 +507,11 @@ describe('in the end', () => {
     ],
     ['… longer ago', (w) => w.items.set('C#a FEED', { readAtMs: START_MS - 7 * HOUR_MS }), 'feed_not_read'],
   ]);
+
+  it('a group that the returned connection took over stays after the directory deleted it', () => {
+    const found = causesOf((w, hour) => [hour === 2 && w.returns(), hour === 3 && deletesUnlinked(w)]);
+    expect(found).toContain('end group_left');
+  });
 });
 
 describe('truth at any time', () => {

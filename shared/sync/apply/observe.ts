@@ -1,3 +1,4 @@
+import { contentDigest } from '../../domain/content-digest.ts';
 import type { Intent } from '../../domain/group-state.ts';
 import type { ObservedGroup } from '../../domain/view.ts';
 import { REFUSED } from '../../plan/decide/refusal.ts';
@@ -81,15 +82,19 @@ async function observeExternal(decision: ObserveExternal, before: Round, turn: T
   return unlessOvertaken(isTaken, CONFLICT);
 }
 
-/** The group is as groupsync left it: the suspicion, or the 404 before, is answered. */
+/**
+ * The group is as groupsync left it: the suspicion, or the 404 before, is answered. The digest becomes that of the fetch:
+ * the view may contain users that the platform does not show, and the sweep would fetch the group each hour.
+ */
 async function observeUnchanged(
-  { observed: { version }, flapDamping }: Observe & { readonly observed: ObservedGroup },
+  { observed, flapDamping }: Observe & { readonly observed: ObservedGroup },
   { state }: Round,
   { ports }: Turn,
 ): Promise<Performed> {
   const { platformId, view } = state;
   await attributeDrift(state, toldOf(state), ports);
   if (platformId === undefined || view === undefined) return AGAIN;
-  const link = { id: platformId, version, view };
+  const shown = { ...view, digest: contentDigest(observed) };
+  const link = { id: platformId, version: observed.version, view: shown };
   return unlessOvertaken(ports.groups.absorb(state, link, { flapDamping }));
 }
