@@ -11,9 +11,9 @@ import { markSuspects, type Suspicion, watched } from '../sync/reconcile/suspect
 import { READS_IN_FLIGHT, WRITES_IN_FLIGHT } from '../sync/tuning.ts';
 import { wakeAll } from '../sync/wake.ts';
 import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
+import { plural } from './names.ts';
 import { stateName } from './report.ts';
 import { instant, sayGate, sayWaiting } from './status.ts';
-import { plural } from './names.ts';
 
 export type SyncPorts = WakePorts &
   JournalPorts &

@@ -3,10 +3,10 @@ import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { type Applicant, failureIn } from '../../sync/ports/platform.ts';
 import { checkFields, neededFields } from '../connect/inspect.ts';
+import { plural } from '../names.ts';
 import { rowsOf } from '../setting-requests.ts';
 import { failingEndpoints, sayFailingCalls, sayGate } from '../status.ts';
 import { type Checked, check, connectAgain, fault, fixOfCall, guarded, wait, well } from './check.ts';
-import { plural } from '../names.ts';
 
 /** Of members that count, past this share it is rarely the people who are at fault. */
 const MAX_UNMATCHED_SHARE = 0.1;

@@ -1,5 +1,5 @@
-import type { LineError } from '../../contract/answers.ts';
 import { addressForm } from '../../contract/address.ts';
+import type { LineError } from '../../contract/answers.ts';
 import { atOnce } from '../../sync/gather.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { createErrors } from '../events.ts';

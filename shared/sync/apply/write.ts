@@ -9,7 +9,7 @@ import { isOurCreation } from '../../plan/foreign.ts';
 import { meaningOf } from '../../plan/meaning.ts';
 import { isListed } from '../../plan/names.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { changeBetween, uncertainDeletion } from '../../plan/uncertain.ts';
+import { changeBetween } from '../../plan/uncertain.ts';
 import { type GroupFields, PlatformFailure } from '../ports/platform.ts';
 import { auditOf, originOf } from './audit.ts';
 import { confirmWrite, recordOf, type Writing } from './confirm.ts';
@@ -91,7 +91,6 @@ async function openIntent(
   const { ports } = turn;
   const id = reservation?.intent ?? intentId(ports.newId());
   const change = await prepareChange(plan, id, round, turn);
-  const misses = plan.action === 'delete' ? uncertainDeletion(state)?.misses : undefined;
   const intent: Intent = {
     id,
     action: plan.action as WriteAction,
@@ -103,7 +102,6 @@ async function openIntent(
     ...(isReserved && reservation !== undefined ? { reserved: recordOf(reservation) } : {}),
     ...(consumes === undefined ? {} : { consumes }),
     ...(change === undefined ? {} : { change }),
-    ...(misses === undefined ? {} : { misses }),
     ...(state.platformId === undefined ? {} : { platformId: state.platformId }),
     ...(state.version === undefined ? {} : { versionBefore: state.version }),
   };
