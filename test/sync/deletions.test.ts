@@ -58,7 +58,7 @@ describe('a deletion that has no effect', () => {
     expect(world.deadLetters).toHaveLength(1);
     answer = 503;
     await sweeps(24);
-    expect((await state('g'))?.failedAt).toBeUndefined();
+    expect((await state('g'))?.failedAtMs).toBeUndefined();
     answer = undefined;
     await tell();
     expect(shown('g')).toEqual([]);
