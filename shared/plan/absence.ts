@@ -6,6 +6,7 @@ import { type Decision, readList, type Wait } from './decision.ts';
 import { absenceLimits, existence, type PresenceInList } from './existence.ts';
 import type { Facts } from './facts.ts';
 import { mayBeSpokeId } from './names.ts';
+import { uncertainDeletion } from './uncertain.ts';
 
 /** A list of the platform's groups may be this old when it decides about a creation or is searched for a spokeId. */
 export const LISTING_AGE_MS = 60_000;
@@ -101,7 +102,9 @@ function presenceIn(
  *   no (404)                     | just answered 2xx | observe that it is gone
  *   no (404)                     | any other         | the same, once `decideAbsence` proves it
  *   yes                          | under 60 s old    | wait: the read may be older than the write
- *   yes                          | older             | drop, and plan again; refused after three of these
+ *   yes                          | older             | drop, and plan again; refused if this answer is the third
+ *
+ * A DELETE without an answer is not counted: it is tried again at once.
  */
 export function decideDeletion(
   facts: Facts,
@@ -113,13 +116,13 @@ export function decideDeletion(
     const absence = deletion === 'deleted' ? 'gone' : decideAbsence(facts, intent.platformId);
     return absence === 'gone' ? { kind: 'observe', observed: 'gone', intent } : absence;
   }
-  const { misses = 0 } = intent;
   const waitMs = READS_BEHIND_MS - (nowMs - intent.atMs);
   if (waitMs > 0) {
     const wait: Wait = { kind: 'wait', waitMs, why: STILL_SHOWN };
-    return deletion === undefined ? wait : { ...wait, noting: { ...intent, misses: misses + 1 } };
+    const misses = (uncertainDeletion(facts.state)?.misses ?? 0) + 1;
+    return deletion === undefined ? wait : { ...wait, noting: { ...intent, misses } };
   }
-  return misses >= MAX_DELETES ? { ...dropped, failing: NOT_DELETED } : dropped;
+  return (intent.misses ?? 0) >= MAX_DELETES ? { ...dropped, failing: NOT_DELETED } : dropped;
 }
 
 /**

@@ -932,6 +932,15 @@ describe('on record', () => {
       },
     ],
     [
+      'an entry has the version before its write, which an earlier write made',
+      (w) => [
+        w.write({ version: 'v1' }),
+        w.entry({ versionBefore: 'v0', versionAfter: 'v0' }),
+        w.write({ version: 'v2', atMs: w.time.nowMs + HOUR_MS }),
+        w.entry({ versionBefore: 'v1', versionAfter: 'v1' }),
+      ],
+    ],
+    [
       'one entry stands for two writes',
       (w) => [w.write({}), w.unaudited({ version: 'v1' })],
       'write_without_audit',

@@ -10,7 +10,7 @@ import { isOurCreation } from '../../plan/foreign.ts';
 import { meaningOf } from '../../plan/meaning.ts';
 import { isListed } from '../../plan/names.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { changeBetween, uncertainDeletion } from '../../plan/uncertain.ts';
+import { changeBetween } from '../../plan/uncertain.ts';
 import { type GroupFields, PlatformFailure } from '../ports/platform.ts';
 import { auditOf, originOf } from './audit.ts';
 import { confirmWrite, recordOf, type Writing } from './confirm.ts';
@@ -94,7 +94,6 @@ async function openIntent(
   const { ports } = turn;
   const id = reservation?.intent ?? intentId(ports.newId());
   const change = await prepareChange(plan, id, round, turn);
-  const misses = plan.action === 'delete' ? uncertainDeletion(state)?.misses : undefined;
   const intent: Intent = {
     id,
     action: plan.action as WriteAction,
@@ -107,7 +106,6 @@ async function openIntent(
       reserved: isReserved && reservation !== undefined ? recordOf(reservation) : undefined,
       consumes,
       change,
-      misses,
       platformId: state.platformId,
       versionBefore: state.version,
     }),
