@@ -1,8 +1,8 @@
 import type { AdoptedPair, ImportComparison } from '../../contract/answers.ts';
 import { mayCreate } from '../../contract/group-policy.ts';
 import { renderName } from '../../contract/name-template.ts';
-import type { PendingCause } from '../../domain/group-state.ts';
 import { groupFloor, memberCounts } from '../../domain/group.ts';
+import type { PendingCause } from '../../domain/group-state.ts';
 import { type GroupRef, groupId, type MemberId, memberId } from '../../domain/ids.ts';
 import { makeStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { ListedGroup } from '../../domain/view.ts';
