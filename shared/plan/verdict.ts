@@ -3,9 +3,9 @@ import { groupExists, groupFloor, groupName, hasDeparted, isUnheardOf } from '..
 import type { MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
 import type { Decision } from './decision.ts';
-import { treatmentOf } from './treatment.ts';
 import type { Facts } from './facts.ts';
 import { hasFailed } from './refused-fields.ts';
+import { treatmentOf } from './treatment.ts';
 
 /** What becomes of one member, as a word and as a sentence. */
 export interface Verdict {
