@@ -74,12 +74,9 @@ function matchOf(
   const holders = rule?.holders.get(heldValue(user, rule) ?? '') ?? [];
   if (holders.length === 0) return { user, outcome: 'unmatched', rule };
   const users = new Set(holders.flatMap(({ userId }) => userId ?? []));
-  const others = roles.filter((one) => one.userId !== undefined && users.has(one.userId));
-  const person = choosePerson(
-    holders,
-    others.filter((one) => !holders.includes(one)),
-    settings,
-  );
+  const ofSameUsers = roles.filter(({ userId }) => userId !== undefined && users.has(userId));
+  const others = ofSameUsers.filter((one) => !holders.includes(one));
+  const person = choosePerson(holders, others, settings);
   return { user, outcome: person === undefined ? 'ambiguous' : 'matched', rule };
 }
 

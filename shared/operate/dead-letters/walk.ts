@@ -43,7 +43,8 @@ export async function walkMailbox(
   const endMs = clock() + longestMs;
   const expected = (await mailbox.counts()).visible;
   let [found, vain, wanted, patience] = [0, 0, true, waiting.patienceSeconds ?? PATIENCE_SECONDS];
-  const mayWaitFor = (elsewhere: number): boolean => {
+  /** @returns false where no other consumer holds messages, or they were waited for long enough */
+  const spendPatience = (elsewhere: number): boolean => {
     if (elsewhere <= 0 || patience <= 0) return false;
     waiting.onElsewhere?.(elsewhere, Math.min(patience, Math.ceil((endMs - clock()) / 1_000)));
     patience -= 1;
@@ -63,7 +64,7 @@ export async function walkMailbox(
       const { visible, inFlight } = await mailbox.counts();
       vain = visible > 0 ? vain + 1 : 0;
       if (vain > 0 && vain < VAIN_TAKES) continue;
-      if (!mayWaitFor(inFlight - held.count())) break;
+      if (!spendPatience(inFlight - held.count())) break;
     }
     const { inFlight } = await mailbox.counts();
     return { complete: !isOver(), found, elsewhere: Math.max(0, inFlight - held.count()) };

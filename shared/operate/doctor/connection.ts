@@ -164,7 +164,10 @@ async function checkGroups({ name }: Connection, ports: ToolPorts) {
 
 async function countGroups(connection: Connection['name'], { index, groups, clock }: ToolPorts) {
   const holds = { waiting: 0, approved: 0, rejected: 0 };
-  let [total, failed, oldestMs, wanted] = [0, 0, 0, 0];
+  let total = 0;
+  let failed = 0;
+  let oldestMs = 0;
+  let wanted = 0;
   for await (const page of index.all(connection)) {
     const nowMs = clock();
     total += page.length;

@@ -115,14 +115,10 @@ async function readEmployeeIds(
   try {
     for await (const page of seeking.platform.employees({ fields: [], states: [], isEveryone: true })) {
       if (page instanceof PlatformFailure || isLate(seeking)) return undefined;
-      addAll(
-        listed,
-        page.map(({ role }) => role),
-      );
-      addAll(
-        ids,
-        page.flatMap((employee) => idOf(employee, memberIdField) ?? []),
-      );
+      const roles = page.map(({ role }) => role);
+      const memberIds = page.flatMap((employee) => idOf(employee, memberIdField) ?? []);
+      addAll(listed, roles);
+      addAll(ids, memberIds);
     }
   } catch (error) {
     if (error instanceof PlatformFailure) return undefined;
