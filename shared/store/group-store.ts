@@ -81,8 +81,11 @@ const writtenBy = (flip: Flip): Change => {
   };
 };
 
-/** What the platform showed of a group that another client changed, or that groupsync no longer manages. */
-const acceptedFrom = (
+/**
+ * What is written where another client changed the platform group.
+ * @param platform undefined: the directory group has no platform group any more
+ */
+const acceptedChange = (
   seen: GroupState,
   platform: LinkedGroup | undefined,
   found: FoundForeign | undefined,
@@ -250,7 +253,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
     },
 
     async absorb(seen, platform, found) {
-      const how = acceptedFrom(seen, platform, found);
+      const how = acceptedChange(seen, platform, found);
       const absorbed = await change(seen.ref, how, all(unsettledSince(seen), suspectIsAs(seen)));
       if (absorbed.written && platform !== undefined && isOtherView(seen, platform))
         await views.discard(seen.ref, seen.view, absorbed.item);
