@@ -121,10 +121,10 @@ export async function followGroups(
     const left = states.filter(isLeft);
     onProgress?.(synced.length - left.length, refs.length);
     if (left.length === 0) return { synced, stopped: null };
-    const stopped = writesOnly ? undefined : await reasonToStop(refs, ports);
+    const stopped = writesOnly
+      ? undefined
+      : ((await reasonToStop(refs, ports)) ?? waitsBeyond(left, { nowMs, endMs, count: refs.length }));
     if (stopped !== undefined) return { synced, stopped };
-    const late = writesOnly ? undefined : waitsBeyond(left, { nowMs, endMs, count: refs.length });
-    if (late !== undefined) return { synced, stopped: late };
     if (nowMs >= endMs) {
       return {
         synced,

@@ -43,17 +43,14 @@ const NOT_DELETED = {
  */
 export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'gone' | Decision {
   const { state, nowMs, createSettleMs, listed } = facts;
-  const { previousLink } = state;
   const missedAtMs = firstNotFoundAtMs(state, nowMs);
   const limits = absenceLimits(createSettleMs);
-  const wasGone = previousLink?.isGone === true && previousLink.platformId === id;
+  const wasGone = wasGoneBefore(state, id);
   const sinceFirstMs = nowMs - (missedAtMs ?? nowMs);
-  if (!wasGone) {
-    if (missedAtMs === undefined)
-      return { kind: 'wait', waitMs: limits.apartMs, why: notFoundYet(id), noting: 'missing' };
-    const waitMs = limits.apartMs - sinceFirstMs;
-    if (waitMs > 0) return { kind: 'wait', waitMs, why: notFoundYet(id) };
-  }
+  const secondReadInMs = wasGone ? 0 : limits.apartMs - sinceFirstMs;
+  if (!wasGone && missedAtMs === undefined)
+    return { kind: 'wait', waitMs: secondReadInMs, why: notFoundYet(id), noting: 'missing' };
+  if (secondReadInMs > 0) return { kind: 'wait', waitMs: secondReadInMs, why: notFoundYet(id) };
   const ageMs = wasGone ? LISTING_AGE_MS : Math.min(LISTING_AGE_MS, sinceFirstMs);
   if (listed === undefined || listed.ageMs > ageMs) return readList(ageMs);
   const listing = presenceIn(wasGone ? { showsManaged: false, ...listed } : listed, id);
@@ -75,6 +72,10 @@ export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'g
   const leftMs = limits.uncertainMs - sinceFirstMs;
   return { kind: 'wait', waitMs: Math.min(2 * sinceFirstMs, leftMs), why: unproven(id) };
 }
+
+/** Whether this was the group's platform group until it was found gone. */
+const wasGoneBefore = ({ previousLink }: GroupState, id: PlatformGroupId | undefined): boolean =>
+  previousLink?.isGone === true && previousLink.platformId === id;
 
 /** A 404 that nothing confirmed for this long proves nothing any more: the count of 404s starts again. */
 const STALE_MS = 2 * 3_600_000;
