@@ -11,7 +11,7 @@ import { NO_WRITES } from '../../plan/uncertain.ts';
 import { atOnce } from '../gather.ts';
 import type { Connection } from '../ports/connections.ts';
 import { type UserState, undescribed } from '../ports/desired.ts';
-import { GONE } from '../ports/people.ts';
+import { GONE, type Person } from '../ports/people.ts';
 import type { Reading } from '../reading.ts';
 import { LARGE_GROUP, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { copyOf } from '../walk.ts';
@@ -193,6 +193,7 @@ function place(
       pending?.cause === 'refused' ? [[member, pending] as const] : [],
     ),
   );
+  const nowMs = ports.clock();
   const pending = new Map<MemberId, PendingMember>();
   const whyNot = new Map<PlatformUserId, { readonly member: MemberId; readonly reason: string }>();
   const standing = new Map<PlatformUserId, Standing[]>();
@@ -202,19 +203,20 @@ function place(
       continue;
     }
     const { person } = resolution;
-    const refusal = refusedRevisionOf(refused.get(member), ports.clock());
-    const { cause, id = '' } = standingOf(person, refusal, connection.settings);
+    const { revision } = person;
+    const mark = refused.get(member);
+    const { cause, id = '' } = standingOf(person, refusedRevisionOf(mark, nowMs), connection.settings);
     const user = platformUserId(id);
-    const gone = 'the platform has no such employee any more';
-    const reason = person.state === GONE ? gone : `their roleState is ${person.state}`;
-    if (cause === 'inactive') whyNot.set(user, { member, reason });
-    if (cause !== 'solved') {
-      pending.set(member, { cause, ...(cause === 'refused' ? { personRevision: person.revision } : {}) });
-    } else {
-      const { revision } = person;
-      const one = { member, revision, ...triedAgain(refused.get(member), revision, ports.clock()) };
+    if (cause === 'solved') {
+      const one = { member, revision, ...triedAgain(mark, revision, nowMs) };
       standing.set(user, [...(standing.get(user) ?? []), one]);
+      continue;
     }
+    pending.set(member, cause === 'refused' ? { cause, personRevision: revision } : { cause });
+    if (cause === 'inactive') whyNot.set(user, { member, reason: inactivity(person) });
   }
   return { pending, whyNot, standing };
 }
+
+const inactivity = ({ state }: Person): string =>
+  state === GONE ? 'the platform has no such employee any more' : `their roleState is ${state}`;
