@@ -102,7 +102,7 @@ const base: Facts = {
   settings: settingsWith(),
   wanted: wanted('a'),
   views: views(view('a')),
-  shown: shown(''),
+  shown: { ...shown(''), atMs: NOW_MS },
 };
 const UNREAD = { shown: undefined };
 const facts = (over: Partial<Facts>): Facts => ({ ...base, ...over });
@@ -277,12 +277,17 @@ describe('decide', () => {
     ['would be deleted: it is fetched first', { ...DEPARTS, ...UNREAD }, READ_GROUP],
     [
       'would be changed, and was fetched when it had another version: it is fetched again',
-      { wanted: wanted('ab'), shown: changed('') },
+      { wanted: wanted('ab'), shown: { ...changed(''), atMs: NOW_MS } },
       READ_GROUP,
     ],
     [
       'would be changed, and another group was fetched last: it is fetched first',
-      { wanted: wanted('ab'), shown: shown('', { id: 'q' }) },
+      { wanted: wanted('ab'), shown: { ...shown('', { id: 'q' }), atMs: NOW_MS } },
+      READ_GROUP,
+    ],
+    [
+      'would be changed, and was fetched over five seconds ago: it is fetched again',
+      { wanted: wanted('ab'), shown: { ...shown(''), atMs: NOW_MS - 5_001 } },
       READ_GROUP,
     ],
     [

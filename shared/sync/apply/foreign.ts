@@ -79,7 +79,7 @@ export async function linkTo(
   { ports, showed }: Turn,
   prepared?: ViewPointer,
 ): Promise<LinkedGroup> {
-  showed({ id, version });
+  showed({ id, version, atMs: ports.clock() });
   const pointer = prepared ?? (await ports.groups.prepareView(seen, intentId(ports.newId()), view));
   return { id: id as PlatformGroupId, version, view: pointer };
 }

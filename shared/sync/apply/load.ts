@@ -46,7 +46,8 @@ async function readGroup<Known extends Facts>(facts: Known, reading: Reading): P
   }
   const id = intent?.platformId ?? platformId;
   const look = await reading.platform.groups.get(id as PlatformGroupId);
-  return { ...facts, look: look ?? 'gone', shown: look };
+  const shown = look && { id: look.id, version: look.version, atMs: reading.ports.clock() };
+  return { ...facts, look: look ?? 'gone', shown };
 }
 
 type Stored = Pick<Facts, 'wanted' | 'views' | 'held' | 'departed' | 'listed'>;

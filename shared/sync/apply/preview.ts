@@ -60,7 +60,7 @@ export async function previewGroup(
       facts = next;
     } catch (error) {
       if (!(error instanceof PlatformFailure)) throw error;
-      const asStored = { ...facts, shown: storedOf(facts.state) };
+      const asStored = { ...facts, shown: storedOf(facts) };
       if (!readsGroup(decision) || readsGroup(decide(asStored))) return { decision, facts, unseen: error };
       unseen = error;
       facts = asStored;
@@ -71,8 +71,8 @@ export async function previewGroup(
 
 const readsGroup = (decision: Decision): boolean => decision.kind === 'read' && decision.what[0] === 'group';
 
-const storedOf = ({ platformId: id, version }: GroupState): Shown | undefined =>
-  id === undefined || version === undefined ? undefined : { id, version };
+const storedOf = ({ state: { platformId: id, version }, nowMs }: Facts): Shown | undefined =>
+  id === undefined || version === undefined ? undefined : { id, version, atMs: nowMs };
 
 /**
  * What is asked over a group's item, anew where that is another one afterwards: what it leads to may be gone by then. Apply
