@@ -152,13 +152,18 @@ function printNext(
   { context, file, flags }: { readonly context: Context; readonly file: string; readonly flags: ImportFlags },
 ): void {
   const { columns, delimiter: sign, skipLines, sent, comparison } = report;
-  if ([columns, sign, skipLines].some((recognised) => recognised !== undefined))
-    context.out.note(`next: groupsync import ${wordsOf(report, flags)} --dry-run ${shellWord(file)}`);
+  if ([columns, sign, skipLines].some((recognised) => recognised !== undefined)) {
+    const words = [...wordsOf(report, flags), '--dry-run', shellWord(file)].join(' ');
+    context.out.note(`next: groupsync import ${words}`);
+  }
   if (sent && (comparison?.held.length ?? 0) > 0) context.out.note('next: groupsync holds');
 }
 
 /** The flags that were given, with what was recognised in the file. */
-function wordsOf({ columns, delimiter: sign, skipLines }: ImportReport, flags: ImportFlags): string {
+function wordsOf(
+  { columns, delimiter: sign, skipLines }: ImportReport,
+  flags: ImportFlags,
+): readonly string[] {
   const options = Object.entries({
     delimiter: sign ?? flags.delimiter,
     'skip-lines': skipLines ?? flags.skipLines,
@@ -167,7 +172,7 @@ function wordsOf({ columns, delimiter: sign, skipLines }: ImportReport, flags: I
     columns: flags.columns ?? columns,
   }).flatMap(([flag, value]) => (value === undefined ? [] : [`--${flag} ${shellWord(String(value))}`]));
   const kind = flags.add ? ['--add'] : flags.remove ? ['--remove'] : [];
-  return [...options, ...kind].join(' ');
+  return [...options, ...kind];
 }
 
 function delimiter(text: string): string {

@@ -27,7 +27,8 @@ async function checkConnections(named: ConnectionName | undefined, ports: ToolPo
   const chosen = named === undefined ? all : all.filter(({ name }) => name === named);
   if (chosen.length === 0) {
     const detail = `there is no connection${named === undefined ? '' : ` ${named}`}`;
-    return fault('connections', detail, `groupsync connect ${named ?? 'default'}`);
+    const name = named ?? 'default';
+    return fault('connections', detail, `groupsync connect ${name}`);
   }
   const checks: Check[] = [];
   for (const one of chosen) checks.push(...(await checkConnection(one, ports)));
