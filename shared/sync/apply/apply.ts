@@ -59,6 +59,8 @@ interface Tally {
   /** The platform's group in the last fetch or answer. */
   shown?: Shown | undefined;
   mine?: IntentId;
+  /** The platform has refused a write of this attempt because of its content, so it works. */
+  hasRefused: boolean;
   /** Something came in between: unless another is at work, nobody else is woken for it. */
   isOvertaken: boolean;
   /** The newest entry of the audit that we put. */
@@ -88,7 +90,14 @@ const MAX_ROUNDS = 3 * MAX_CONFLICTS;
  * @throws only where our own table or queue fails: the message then comes again.
  */
 export async function applyGroup(ref: GroupRef, ports: ApplyPorts): Promise<ApplyReport> {
-  const tally: Tally = { writes: [], conflicts: 0, drift: [], trial: NO_TRIAL, isOvertaken: false };
+  const tally: Tally = {
+    writes: [],
+    conflicts: 0,
+    drift: [],
+    trial: NO_TRIAL,
+    hasRefused: false,
+    isOvertaken: false,
+  };
   const ending = await applyInRounds(ref, ports, tally);
   const { writes, conflicts, drift } = tally;
   return { ref, ...ending, writes, conflicts, drift };
@@ -115,7 +124,7 @@ async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Pr
       return { outcome, cause: step.cause };
     }
     if (step.kind === 'spent' && tally.conflicts > 0) break;
-    if (hasAnswered(step, looked)) await countSuccess(ref.connection, gate, ports);
+    if (hasAnswered(step, looked, tally)) await countSuccess(ref.connection, gate, ports);
     const ending = goesOn(step, tally) ? undefined : await endWith(step, state, ports, tally);
     if (ending !== undefined) return ending;
   }
@@ -225,6 +234,8 @@ async function takeRound(
       if ('step' in performed) return performed.step;
       round = performed.round;
       tally.shown = round.shown;
+      // A 404 may come from a wrong route.
+      tally.hasRefused ||= round.rejected !== undefined && round.look !== 'gone';
     }
   } catch (cause) {
     if (cause instanceof SettingsChanged) return { kind: 'again' };
@@ -240,9 +251,9 @@ const servedBy = (wanted: Round['wanted'], decision: Decision): Decision =>
 const calledBy = ({ callsMs = [] }: Tally, { clock }: ApplyPorts): readonly number[] =>
   calledOf(callsMs, clock());
 
-/** The platform has answered about this group, and well. */
-const hasAnswered = ({ kind }: Step, looked: boolean): boolean =>
-  kind === 'written' || (kind === 'in_step' && looked);
+/** The platform has answered well about this group, or has refused a write because of its content. */
+const hasAnswered = ({ kind }: Step, looked: boolean, { hasRefused }: Tally): boolean =>
+  kind === 'written' || (kind === 'in_step' && looked) || hasRefused;
 
 function keptFrom({ ref, paused }: GroupState, { observing }: Connection, gate: Gate) {
   if (observing) return 'observing';
