@@ -1,7 +1,7 @@
 import { DAY_MS } from '../life.ts';
 import type { PlatformWrite } from '../platform/platform.ts';
 import { isBoundByMore, unexplained } from './differences.ts';
-import { mayFindNoneOfBefore } from './returns.ts';
+import { mayFindNoneOfBefore, wasUnlisted } from './returns.ts';
 import { hasLostItsCredential, type Judge, type Sight, type Sighted } from './sight.ts';
 import { readItem, storedMember } from './stored.ts';
 
@@ -77,7 +77,12 @@ function judgeSeconds(sight: Sight, { name, company, platform, groups, settings,
     const made = platform.writes.filter(
       (one) => one.action === 'create' && isIdOf(group, one.sent.spokeId) && !isNobodys(one),
     );
-    const there = made.filter(({ id }) => isIdOf(group, platform.groups.get(id)?.spokeId));
+    const there = made
+      .filter(
+        (one, at) =>
+          !made.slice(at + 1).some((later) => wasUnlisted(sight.seen, { name, platform, one, later })),
+      )
+      .filter(({ id }) => isIdOf(group, platform.groups.get(id)?.spokeId));
     if (there.length < 2 || deeds.some((deed) => deed.group === group && deed.kind === 'release')) continue;
     const sentence = `Expected one platform group for ${group}, but we made ${there.length} that are all still there.`;
     sight.accuse('end', 'second_group', { connection: name, group }, sentence);

@@ -508,6 +508,19 @@ describe('in the end', () => {
     ['… longer ago', (w) => w.items.set('C#a FEED', { readAtMs: START_MS - 7 * HOUR_MS }), 'feed_not_read'],
   ]);
 
+  it.each([
+    ['a list without the first group', ['list_cut'], []],
+    ['a complete list', [], ['end second_group']],
+  ] as const)('a returned connection creates a second group after %s', (_, tempers, expected) => {
+    const createSecond = (w: World) => [
+      w.call(1, { route: '/groups', tempers: [...tempers], atMs: w.time.nowMs - 1_000 }),
+      w.write({ action: 'create', id: 'p2', sent: { spokeId: 'g1' } }),
+      w.groups.set('p2', { ...(w.held({}).get('p1') as HeldGroup), id: 'p2' }),
+    ];
+    const found = causesOf((w, hour) => [hour === 2 && w.returns(), hour === 3 && createSecond(w)]);
+    expect(found.filter((cause) => cause.startsWith('end second'))).toEqual(expected);
+  });
+
   it('a group that the returned connection took over stays after the directory deleted it', () => {
     const found = causesOf((w, hour) => [hour === 2 && w.returns(), hour === 3 && deletesUnlinked(w)]);
     expect(found).toContain('end group_left');
