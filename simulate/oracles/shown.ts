@@ -8,7 +8,6 @@ import { partitionOf, readItem, type StoredGroup, type StoredMember } from './st
 /** The last notification about a subject. */
 export interface Told {
   readonly isOver: boolean;
-  readonly atMs: number;
 }
 
 /** What an operator is shown of one connection, by the product's lists. */
@@ -65,7 +64,6 @@ interface Compared {
   /** Samples from before the longest delay of the index until after the answers. */
   readonly samples: readonly Truth[];
   readonly shown: Shown;
-  readonly told: ReadonlyMap<Finding['subject'], Told>;
 }
 
 /** Clocks of workers are off by 3 seconds at most, and answers take a while. */
@@ -92,7 +90,6 @@ export function judgeShown(seen: Seen, compared: Compared): void {
   judgePending(compared, wrong);
   judgeDeadLetters(compared, wrong);
   judgeCredential(seen, compared, wrong);
-  judgeNotices(compared, wrong);
 }
 
 const factsOf = (item: StoredGroup | undefined): string => {
@@ -290,16 +287,17 @@ const isCloudUnwell = ({ life }: Seen, atMs: number): boolean =>
     );
   });
 
-const TOLD_AGAIN_MS = 16 * MINUTE_MS;
-
-/** Each current finding was notified and not reported as over, unless a notification about it was sent moments ago. */
-function judgeNotices({ shown, told }: Compared, wrong: Wrong): void {
-  for (const { subject, count } of shown.levels.found) {
+/** What differs between the current findings and the last notification about each of them. */
+export function unreportedFindings(
+  found: readonly Finding[],
+  told: ReadonlyMap<Finding['subject'], Told>,
+): readonly string[] {
+  return found.flatMap(({ subject, count }) => {
     const last = told.get(subject);
-    if (last !== undefined && shown.atMs - last.atMs < TOLD_AGAIN_MS && last.atMs < shown.atMs) continue;
     const isTold = last !== undefined && !last.isOver;
-    if (isTold === count > 0) continue;
-    const sentence = `The subject "${subject}" has ${count} findings; expected the last notification to match, but ${last === undefined ? 'none was sent' : last.isOver ? 'it reports the end of them' : 'it does not report the end of them'}.`;
-    wrong('notices', sentence);
-  }
+    if (isTold === count > 0) return [];
+    const outcome = last?.isOver ? 'it reports the end of them' : 'it does not report the end of them';
+    const sent = last === undefined ? 'none was sent' : outcome;
+    return `The subject "${subject}" has ${count} findings; expected the last notification to match, but ${sent}.`;
+  });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Explanation } from '../../shared/contract/answers.ts';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
-import type { GroupPlan } from '../../shared/sync/apply/preview.ts';
+import type { GroupPlan } from '../../shared/sync/apply/plan-group.ts';
 import type { Heard, ReadGroup } from '../../simulate/directory.ts';
 import { HOUR_MS, type Life, MINUTE_MS, START_MS, type Temper, type Traits } from '../../simulate/life.ts';
 import type { OperatorDone } from '../../simulate/operators.ts';
@@ -943,6 +943,15 @@ describe('on record', () => {
         const found = { outcome: 'found_written', versionAfter: 'v9', atMs: w.time.nowMs + HOUR_MS };
         Object.assign(w.items.get(w.lastEntry()) ?? {}, found);
       },
+    ],
+    [
+      'an entry has the version before its write, which an earlier write made',
+      (w) => [
+        w.write({ version: 'v1' }),
+        w.entry({ versionBefore: 'v0', versionAfter: 'v0' }),
+        w.write({ version: 'v2', atMs: w.time.nowMs + HOUR_MS }),
+        w.entry({ versionBefore: 'v1', versionAfter: 'v1' }),
+      ],
     ],
     [
       'one entry stands for two writes',
