@@ -41,6 +41,8 @@ function judgePending(sight: Sight, connection: Sighted, group: string): void {
   const isWorkedOut = (settled === 'in_sync' || settled === 'held') && dirtySince === undefined;
   if (!isWorkedOut || paused || released || isObserving || gate === 'paused') return;
   if (sight.isInLetters(group) || connection.isHalfHeard(group)) return;
+  // A deletion ends the name. Until the directory names the group again, its members are not planned.
+  if (connection.reading.groups.get(group)?.name === undefined) return;
   const { pending, unsure } = connection.whom(group);
   for (const [member, cause] of pending) {
     const shown = storedMember(sight.seen, name, group, member)?.pendingCause;

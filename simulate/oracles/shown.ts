@@ -2,7 +2,6 @@ import type { Finding } from '../../shared/domain/notice.ts';
 import type { Levels } from '../../shared/sync/reconcile/levels.ts';
 import { DAY_MS, MINUTE_MS, START_MS } from '../life.ts';
 import type { Seen } from '../world.ts';
-import { connectedAtMs } from './returns.ts';
 import { partitionOf, readItem, type StoredGroup, type StoredMember } from './stored.ts';
 
 /** The last notification about a subject. */
@@ -258,8 +257,14 @@ function judgeCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): v
   const last = checks?.at(-1);
   // The connections of one company are checked one after the other, and a check that died proves nothing.
   if (!isAlone || last === undefined || last.atMs > shown.atMs - CHECKED_WITHIN_MS) return;
-  // The check of a removed connection says nothing of the connection that its company has now.
-  if (last.atMs < connectedAtMs(seen, name)) return;
+  // An operator who connects, also again, replaces the result of the check.
+  const isReplaced = seen.operators.deeds.some(
+    ({ kind, connection, atMs }) =>
+      connection === name &&
+      (kind === 'connect' || kind === 'observe') &&
+      atMs >= last.atMs - CHECKED_WITHIN_MS,
+  );
+  if (isReplaced) return;
   if (last.tempers.length > 0 && last.status === 200) return;
   // If no token is available, the check ends before it calls the platform.
   const isRefused = seen.platforms

@@ -475,6 +475,14 @@ describe('in the end', () => {
     ],
     ['somebody pends without a word', (w) => w.unemploy('r2'), 'pending_cause'],
     ['… for the wrong cause', (w) => [w.unemploy('r2'), w.loses(), w.pends('ambiguous')], 'pending_cause'],
+    [
+      'a member is unknown in a group that the directory has not named since its deletion',
+      (w) => [
+        w.unemploy('r2'),
+        w.item({ name: undefined }),
+        w.said.set('g1', { ...(w.said.get('g1') as ReadGroup), name: undefined }),
+      ],
+    ],
     ['somebody pends, as is shown', (w) => [w.unemploy('r2'), w.loses(), w.pends('unknown')]],
     [
       'the gate is closed because the platform has replaced the refresh token unheard',
