@@ -59,7 +59,7 @@ describe('a crash', () => {
             expect(world.platform.violations).toEqual([]);
             for (const group of expectedGroups(events).keys()) {
               const ref = { connection: CONNECTION, group: groupId(group) };
-              const { audit } = world.onlooker;
+              const { audit } = world.toolPorts;
               expect(await verifyAudit(ref, { audit, clock: world.nowMs })).toMatchObject({ broken: null });
             }
           }

@@ -56,7 +56,7 @@ async function settledWorld(seed: number, budget: number) {
     },
   });
   for (const group of GROUPS) await say(world, group, { members: MEMBERS, value: 'present' });
-  for (const ref of takeWoken(world)) await applyGroup(ref, world.onlooker);
+  for (const ref of takeWoken(world)) await applyGroup(ref, world.toolPorts);
   faults.left = budget;
   return { world, scheduler };
 }
@@ -67,7 +67,7 @@ async function say(
   group: (typeof GROUPS)[number],
   { members, value }: { readonly members: readonly string[]; readonly value: 'present' | 'absent' },
 ) {
-  const { desired, applyQueue } = world.onlooker;
+  const { desired, applyQueue } = world.toolPorts;
   const ref = { connection: CONNECTION, group };
   const stamp = makeStamp({ time: new Date(world.nowMs()).toISOString(), id: group, source: 'test' });
   for (const member of members) {

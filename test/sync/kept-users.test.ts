@@ -48,7 +48,7 @@ describe('a user whom the platform keeps though the directory took them out', ()
       expect(shown('g')).toEqual(['onGroupDeleted' in settings ? [] : users('a')]);
       expect((await state('g'))?.lastError).toBeUndefined();
       expect((await state('g'))?.dirtySinceMs).toBeUndefined();
-      expect(await allOf(world.onlooker.drift.list(CONNECTION))).toEqual([]);
+      expect(await allOf(world.toolPorts.drift.list(CONNECTION))).toEqual([]);
     },
   );
 
@@ -73,7 +73,7 @@ describe('a user whom the platform keeps though the directory took them out', ()
     await tell({ take: ['b', 'c'], from: 'g' });
     expect(shown('g')).toEqual([users('a', 'b', 'c')]);
     world.platform.kept.add('u-b');
-    await approveHold(ref('g'), { reason: 'right' }, world.onlooker);
+    await approveHold(ref('g'), { reason: 'right' }, world.toolPorts);
     say();
     await pass(HOUR_MS);
     expect(shown('g')).toEqual([users('a', 'b')]);

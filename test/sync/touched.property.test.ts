@@ -73,7 +73,7 @@ async function company() {
   const { world, tell } = told;
   const employ = async (people: typeof PEOPLE) => {
     world.platform.employees = people;
-    await refreshPeople(await world.connection(), world.onlooker);
+    await refreshPeople(await world.connection(), world.toolPorts);
   };
   await employ(PEOPLE);
   await tell({ snapshot: 'g', of: ['cid', 'dee'] });
@@ -113,7 +113,7 @@ it(
           await tell(...say);
           if (!isSeen) continue;
           const [stood, written] = [shown('g'), (await audit('g')).length];
-          await wakeAll([ref('g')], world.onlooker);
+          await wakeAll([ref('g')], world.toolPorts);
           await tell();
           expect(shown('g')).toEqual(stood);
           expect((await audit('g')).length).toBe(written);

@@ -36,7 +36,7 @@ export async function story(options: Partial<WorldOptions> = {}) {
   onTestFinished(() => expect(world.platform.violations).toEqual([]));
   const scheduler = new Scheduler({ random, onEffect: () => world.advance(1) });
   let told = 0;
-  const { onlooker } = world;
+  const { toolPorts } = world;
 
   const say = (...sayings: readonly Saying[]) => sayAs('', sayings);
   const sayAs = (sentBy: string, sayings: readonly Saying[]) => {
@@ -84,17 +84,17 @@ export async function story(options: Partial<WorldOptions> = {}) {
         if (world.nowMs() === atMs) world.advance(60_000);
       }
     },
-    state: (group: string) => onlooker.groups.read({ connection: CONNECTION, group: groupId(group) }),
+    state: (group: string) => toolPorts.groups.read({ connection: CONNECTION, group: groupId(group) }),
     /** Users of the platform's groups with this spokeId, sorted; one list for each such group. */
     shown: (spokeId: string): readonly (readonly string[])[] =>
       [...world.platform.groups.values()]
         .filter((group) => group.spokeId === spokeId)
         .map(({ users }) => [...users].sort()),
     audit: (group: string): Promise<readonly AuditEntry[]> =>
-      allOf(onlooker.audit.read({ connection: CONNECTION, group: groupId(group) })),
+      allOf(toolPorts.audit.read({ connection: CONNECTION, group: groupId(group) })),
     /** Their e-mail address is `<id>@acme.test`, their user id `u-<id>`. */
     hire: (...ids: readonly string[]) =>
-      onlooker.hire(ids.map((id) => ({ role: id, email: `${id}@acme.test` }))),
+      toolPorts.hire(ids.map((id) => ({ role: id, email: `${id}@acme.test` }))),
     member: memberId,
     role: roleId,
   };

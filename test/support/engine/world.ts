@@ -71,12 +71,12 @@ export interface World {
   /** The ports of one worker, each effect of which waits its turn. */
   portsFor(worker?: Partial<Worker>): Ports;
   /** The ports of somebody who looks on: no turns, no faults. */
-  readonly onlooker: Ports;
+  readonly toolPorts: Ports;
 }
 
 export type Ports = ReturnType<typeof portsOver>;
 
-const FREE: Worker = { name: 'onlooker', skewMs: 0, effect: async () => {}, isDead: () => false };
+const FREE: Worker = { name: 'toolPorts', skewMs: 0, effect: async () => {}, isDead: () => false };
 
 export async function createWorld(options: WorldOptions): Promise<World> {
   let now = START_MS;
@@ -92,15 +92,15 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     queues,
     ids: { next: 0 },
   };
-  const onlooker = portsOver(table, { shared, worker: FREE, faults: NO_FAULTS });
-  await onlooker.connections.save(connectionOf(options));
-  await onlooker.hire(people);
+  const toolPorts = portsOver(table, { shared, worker: FREE, faults: NO_FAULTS });
+  await toolPorts.connections.save(connectionOf(options));
+  await toolPorts.hire(people);
   return {
     table,
     random,
     nowMs,
-    onlooker,
-    connection: async () => (await onlooker.connections.current(CONNECTION)) as Connection,
+    toolPorts,
+    connection: async () => (await toolPorts.connections.current(CONNECTION)) as Connection,
     platform: shared.platform,
     applyQueue: queues.of.apply,
     eventsQueue: queues.of.events,
