@@ -61,7 +61,7 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef, random: Rand
     await ports.desired.markDirty(ref, dirtyNow(ports));
     const { outcome, writes: made } = await applyGroup(ref, ports);
     if (isOld(1, made.length)) return;
-    cloud.chronicle.fired('asked');
+    cloud.runLog.fired('asked');
     // A group that was adopted, or linked again, was there before.
     const before = groups.get(String(linked ?? state()['platformId']));
     const after = platform()?.groups.get(String(state()['platformId']));

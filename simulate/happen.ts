@@ -26,12 +26,12 @@ export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, st
 
   function happen(happening: Happening): void {
     const { connection, actor, deed } = happening;
-    const { chronicle, lambdas } = cloud;
+    const { runLog, lambdas } = cloud;
     const platform = platformOf(cloud, connection);
     const group = 'group' in deed && typeof deed.group === 'string' ? { group: deed.group } : {};
     if ('forMs' in deed) cloud.troubledUntilMs = Math.max(cloud.troubledUntilMs, cloud.nowMs() + deed.forMs);
     const what = `${actor === 'platform' ? 'begins: ' : ''}${sayingOf(deed)}`;
-    if (actor !== 'operator') chronicle.tell({ lane: actor, connection, ...group, what });
+    if (actor !== 'operator') runLog.tell({ lane: actor, connection, ...group, what });
     switch (actor) {
       case 'directory':
         say(cloud, happening, lanes, scimTokens.get(connection));
@@ -59,15 +59,15 @@ export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, st
 }
 
 function say(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLanes, token?: string): void {
-  const { chronicle, directory, nowMs, queues } = cloud;
+  const { runLog, directory, nowMs, queues } = cloud;
   const { deed, way } = happening;
-  chronicle.fired(`directory:${deed.kind}`);
-  if (way.eventId !== undefined) chronicle.fired('way:equal_stamps');
-  if ('members' in deed && deed.members.some((one) => one.startsWith('n'))) chronicle.fired('way:numbered');
-  if (way.by !== undefined) chronicle.fired('way:actor');
+  runLog.fired(`directory:${deed.kind}`);
+  if (way.eventId !== undefined) runLog.fired('way:equal_stamps');
+  if ('members' in deed && deed.members.some((one) => one.startsWith('n'))) runLog.fired('way:numbered');
+  if (way.by !== undefined) runLog.fired('way:actor');
   if (way.form === 'scim_request' && token !== undefined) requestByScim(cloud, happening, lanes, token);
   for (const message of messagesOf(happening, nowMs())) {
-    chronicle.fired(`way:${way.form}`);
+    runLog.fired(`way:${way.form}`);
     const attributes = { [MESSAGE_ATTRIBUTES.connection]: message.connection };
     const sent = queues.of.events.send({ body: message.body, attributes }, message.delayMs, message.copies);
     if (sent !== undefined) directory.sent(message, { messageId: sent.id, sentAtMs: sent.sentAtMs });
@@ -126,7 +126,7 @@ export async function operateIn(
   { connection, deed }: Pick<OperatorHappening, 'connection' | 'deed'>,
   screenOf: ScreenOf = () => undefined,
 ): Promise<boolean> {
-  const { chronicle, connections, deeds, nowMs, platforms } = cloud;
+  const { runLog, connections, deeds, nowMs, platforms } = cloud;
   const spec = cloud.life.connections.find(({ name }) => name === connection);
   const seen = 'oldMs' in deed ? screenOf(connection, deed.group, deed.oldMs) : undefined;
   const group = 'group' in deed ? { group: deed.group } : {};
@@ -149,16 +149,16 @@ export async function operateIn(
       settingsFor: (company) => ({ baseUrl: baseUrlOf(company), ...spec?.settings }),
     });
     deeds.push({ atMs: nowMs(), connection, kind: deed.kind, ...about, ...outcome });
-    chronicle.tell({
+    runLog.tell({
       lane: 'operator',
       connection,
       ...group,
       what: `${sayingOf(deed)}${outcome.done ? '' : ': refused'}`,
     });
     if (!outcome.done) return;
-    chronicle.fired(`operator:${deed.kind}`);
+    runLog.fired(`operator:${deed.kind}`);
     const now = connections.get(connection);
-    if (deed.kind === 'connect' && spec?.isLater) chronicle.fired('returned');
+    if (deed.kind === 'connect' && spec?.isLater) runLog.fired('returned');
     if (deed.kind === 'connect' && spec !== undefined)
       connections.set(connection, { ...spec, company: deed.company });
     if (deed.kind === 'set' && now !== undefined) {

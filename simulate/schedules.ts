@@ -109,11 +109,11 @@ function runTask(task: Task, only: readonly (ConnectionName | undefined)[], clou
 }
 
 /** Each day has its part of the table; the parts of skipped days are cleaned now. */
-async function cleanUp({ eraser, clock }: EnginePorts, { chronicle, nowMs }: Cloud): Promise<void> {
+async function cleanUp({ eraser, clock }: EnginePorts, { runLog, nowMs }: Cloud): Promise<void> {
   if (nowMs() < START_MS + KEPT_DAYS * DAY_MS) return;
   for (let day = 0; day < PARTS; day += 1) {
     const erased = await eraser.leavers(clock() - day * DAY_MS);
-    if (Object.keys(erased).length > 0) chronicle.fired('leavers');
+    if (Object.keys(erased).length > 0) runLog.fired('leavers');
   }
 }
 

@@ -77,7 +77,7 @@ async function showOne(cloud: Cloud, seen: Seen, { name, told }: Asked): Promise
   });
   samples.push(truthOf(seen, name));
   if (!lived || shown === undefined) return;
-  cloud.chronicle.fired('shown');
+  cloud.runLog.fired('shown');
   judgeShown(seen, { name, samples, shown });
   await notifyAndJudge(cloud, seen, { name, told });
 }
@@ -98,7 +98,7 @@ async function notifyAndJudge(cloud: Cloud, seen: Seen, { name, told }: Asked): 
     await cloud.time.sleep(NOTIFY_AGAIN_MS);
   }
   for (const sentence of unreported)
-    seen.chronicle.violated({ oracle: 'shown', cause: 'notices', connection: name, sentence });
+    seen.runLog.violated({ oracle: 'shown', cause: 'notices', connection: name, sentence });
 }
 
 async function shownTo({ ports, sqs }: Container, name: string, nowMs: () => number): Promise<Shown> {

@@ -3,7 +3,7 @@ import type { Cloud } from './cloud.ts';
 import type { QueuedMessage } from './queues.ts';
 
 /** What belongs to a life, and is as an oracle may look at it. */
-type Shown = 'life' | 'nowMs' | 'under' | 'platforms' | 'directory' | 'chronicle';
+type Shown = 'life' | 'nowMs' | 'under' | 'platforms' | 'directory' | 'runLog';
 
 /** What an oracle may look at: raw items, the platforms' truth, and what the people of the life said and did. */
 export interface Seen extends Pick<Cloud, Shown> {

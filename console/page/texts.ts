@@ -330,7 +330,7 @@ export const T = {
     outcomes: {
       written: 'done',
       found_written: 'done',
-      found_changed: 'overtaken',
+      found_changed: 'superseded',
       rejected: 'refused',
       restore: 'put right',
       report: 'left so',

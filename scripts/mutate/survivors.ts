@@ -69,8 +69,8 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     "shared/plan/decide/write.ts: if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] }; | || → &&",
   ],
   'how many are remembered, or how long, is a matter of measure': [
-    'shared/plan/foreign.ts: const MOST_OVERTAKEN = 5; | 5 → 6',
-    'shared/plan/foreign.ts: const versions = [...(before?.versions ?? []), version].slice(-MOST_OVERTAKEN); | .slice(-MOST_OVERTAKEN) → ',
+    'shared/plan/foreign.ts: const MOST_SUPERSEDED = 5; | 5 → 6',
+    'shared/plan/foreign.ts: const versions = [...(before?.versions ?? []), version].slice(-MOST_SUPERSEDED); | .slice(-MOST_SUPERSEDED) → ',
   ],
   'a view with waiver undefined is stored and compared like one without': [
     'shared/plan/draft.ts: after: { ...wanted, ...namesAfter(wanted, current), users, ...(waiver === undefined ? {} : { waiver }) }, | waiver === undefined → false',

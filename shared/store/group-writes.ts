@@ -20,7 +20,7 @@ import { all, type Change, type Condition, equal, exists, less, missing, type Ta
  *
  *     fail         intent and rev as they were read              dirty gone
  *
- * A worker that was overtaken fails its condition and changes nothing. That dirty is compared too keeps one from linking
+ * A worker that was superseded fails its condition and changes nothing. That dirty is compared too keeps one from linking
  * what a later one has settled: nobody would look at the group again. From openIntent to flip dirty stays.
  */
 export const intentIs = (id: IntentId): Condition => equal('intentId', id);

@@ -74,7 +74,7 @@ type Wrong = (cause: string, sentence: string, group?: string) => void;
 export function judgeShown(seen: Seen, compared: Compared): void {
   const { name, samples } = compared;
   const wrong: Wrong = (cause, sentence, group) =>
-    seen.chronicle.violated({
+    seen.runLog.violated({
       oracle: 'shown',
       cause,
       connection: name,

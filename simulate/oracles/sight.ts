@@ -108,7 +108,7 @@ export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
   return (seen, isEnd) => {
     const accuse: Sight['accuse'] = (oracle, cause, about, sentence) => {
       const key = JSON.stringify([oracle, cause, about.connection, about.group]);
-      if (!told.has(key)) seen.chronicle.violated({ oracle, cause, ...about, sentence });
+      if (!told.has(key)) seen.runLog.violated({ oracle, cause, ...about, sentence });
       told.add(key);
     };
     const news: (readonly [company: string, change: Change])[] = [];

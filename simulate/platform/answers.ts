@@ -39,7 +39,7 @@ export const refusal = (status: number, headers?: Answer['headers']): Answer => 
 
 /** What the platform does and answers where nothing stops a request: its truth, seen through its traits and tempers. */
 export function createAnswers(options: PlatformOptions, { tempers, groups, people, tokens }: Parts) {
-  const { company, clock, traits, chronicle } = options;
+  const { company, clock, traits, runLog } = options;
   const random = options.random.fork('answers');
   const malformed = new Set<number>();
   let forgotten = { beforeMs: 0, status: 0 };
@@ -73,7 +73,7 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
     const all = [...groups.held.values()];
     const old = traits.listLagMs === 0 ? all : groups.all(clock() - traits.listLagMs);
     if (old.length !== all.length || old.some((group, at) => group !== all[at]))
-      chronicle.fired('trait:listLagMs');
+      runLog.fired('trait:listLagMs');
     const visible = isDenying ? old.filter((group) => !isDenied('list_denies', group)) : old;
     if (visible.length < old.length) tempers.fire('list_denies');
     return { status: 200, text: `[${[...cut(visible).map(textOf), ...odd].join()}]` };
@@ -103,7 +103,7 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
   const get = (id: string): Answer => {
     const now = groups.held.get(id);
     const group = traits.getLagMs === 0 ? now : groups.asOf(clock() - traits.getLagMs, id);
-    if (group !== now) chronicle.fired('trait:getLagMs');
+    if (group !== now) runLog.fired('trait:getLagMs');
     const isDeniedNow = group !== undefined && isDenied('get_denies', group) && tempers.fire('get_denies');
     return group === undefined || isDeniedNow || isDeniedOnce(id)
       ? refusal(404)
@@ -137,7 +137,7 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
     const untilMs = clock() - traits.feedLagMs;
     const limit = Math.min(MOST_EVENTS, Number(query.get('limit') ?? MOST_EVENTS));
     const page = feedPage(log, { position, untilMs, limit });
-    if (page.isEnd && page.position < log.length) chronicle.fired('trait:feedLagMs');
+    if (page.isEnd && page.position < log.length) runLog.fired('trait:feedLagMs');
     const events = page.entries.flatMap(({ entry, sequence }) =>
       bent(activityEvent(entry, { id: `${company}-e${sequence}`, company }, people.byUserId), sequence),
     );

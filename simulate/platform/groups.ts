@@ -32,7 +32,7 @@ export type Groups = ReturnType<typeof createGroups>;
 
 /** The groups as they truly are, every write to them, and the log that the feed is read from. */
 export function createGroups(options: PlatformOptions, tempers: Tempers) {
-  const { company, clock, traits, chronicle } = options;
+  const { company, clock, traits, runLog } = options;
   /** What answers a write with a name that is taken. */
   const takenStatus = options.random.fork('groups').pick([400, 409]);
   const held = new Map<string, HeldGroup>();
@@ -116,20 +116,20 @@ export function createGroups(options: PlatformOptions, tempers: Tempers) {
 
   const nameOf = (sent: string): string => {
     const name = rules.keptName(sent, traits.names);
-    if (name !== sent) chronicle.fired('trait:names');
+    if (name !== sent) runLog.fired('trait:names');
     return name;
   };
 
   const spokeIdOf = (sent: string | null): string | null => {
     if (sent === null) return null;
     const kept = rules.keptSpokeId(sent, traits.spokeIds);
-    if (kept !== sent) chronicle.fired('trait:spokeIds');
+    if (kept !== sent) runLog.fired('trait:spokeIds');
     return kept;
   };
 
   const isTooLong = (name: string): boolean => {
     if (traits.longestName === null || name.length <= traits.longestName) return false;
-    chronicle.fired('trait:longestName');
+    runLog.fired('trait:longestName');
     return true;
   };
 
@@ -161,7 +161,7 @@ export function createGroups(options: PlatformOptions, tempers: Tempers) {
     if (!traits.uniqueNames || name === undefined) return undefined;
     const kept = rules.keptName(name, traits.names);
     const isTaken = [...held.values()].some((other) => other.name === kept && other.id !== known?.id);
-    if (isTaken) chronicle.fired('trait:uniqueNames');
+    if (isTaken) runLog.fired('trait:uniqueNames');
     return isTaken ? takenStatus : undefined;
   };
 
@@ -177,7 +177,7 @@ export function createGroups(options: PlatformOptions, tempers: Tempers) {
 
   const withInstaller = (users: readonly string[]): readonly string[] => {
     if (traits.installer === null || users.includes(traits.installer)) return users;
-    chronicle.fired('trait:installer');
+    runLog.fired('trait:installer');
     return [...users, traits.installer];
   };
 
@@ -210,7 +210,7 @@ export function createGroups(options: PlatformOptions, tempers: Tempers) {
       const known = held.get(id);
       if (known === undefined) return { status: 404 };
       if (rules.isStale(method, known, body.version, traits.enforceVersionOnPatch)) {
-        chronicle.fired('trait:staleStatus');
+        runLog.fired('trait:staleStatus');
         return { status: traits.staleStatus, isStale: true };
       }
       const refused = refusalOf(body, known);

@@ -46,7 +46,7 @@ type Outcome =
 
 export function createSimulatedPlatform(given: facts.PlatformOptions) {
   const options = { ...given, random: given.random.fork(`platform ${given.company}`) };
-  const { company, clock, traits, chronicle, sleep } = options;
+  const { company, clock, traits, runLog, sleep } = options;
   const tempers = createTempers(options);
   const tokens = createTokens(options, tempers);
   const groups = createGroups(options, tempers);
@@ -85,7 +85,7 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
     if (!isWrite && bentBy.length === 0) return;
     const what = `${method} ${id ?? route}: ${status}${[...new Set(bentBy)].map((temper) => ` (${temper})`).join('')}`;
     const group = spokeId === undefined ? {} : { group: spokeId };
-    chronicle.tell({ lane: 'platform', what, detail: `for ${by}`, ...group });
+    runLog.tell({ lane: 'platform', what, detail: `for ${by}`, ...group });
   };
 
   const answer = async (worker: Worker, sent: Sent, timeoutMs: number) => {
@@ -136,7 +136,7 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
     /** @returns whether it changed anything; then it fired `company:<kind>`. */
     company(deed: CompanyDeed) {
       const isDone = people.apply(deed);
-      if (isDone) chronicle.fired(`company:${deed.kind}`);
+      if (isDone) runLog.fired(`company:${deed.kind}`);
       return isDone;
     },
     /** Somebody else's doing with this platform group; undefined: the directory group has none (somebody.ts). */

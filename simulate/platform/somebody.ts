@@ -6,7 +6,7 @@ import type { InitiatorType } from './rules.ts';
 type Edit = Extract<ForeignDeed, { readonly kind: 'edit' }>;
 
 /** People and applications who change groups on the platform behind our back. */
-export function createSomebody({ chronicle, sleep, random, clock }: PlatformOptions, groups: Groups) {
+export function createSomebody({ runLog, sleep, random, clock }: PlatformOptions, groups: Groups) {
   let fightsEnded = 0;
 
   /** The same edit each time: those whom it took out at first are those whom it takes out again. */
@@ -26,7 +26,7 @@ export function createSomebody({ chronicle, sleep, random, clock }: PlatformOpti
       if (fightsEnded !== begun) return;
       if (!redo()) continue;
       left -= 1;
-      chronicle.fired('somebody:again');
+      runLog.fired('somebody:again');
     }
   };
 
@@ -54,7 +54,7 @@ export function createSomebody({ chronicle, sleep, random, clock }: PlatformOpti
     perform(deed: ForeignDeed, id: string | undefined, given?: InitiatorType): boolean {
       const own = random.fork(`${deed.kind} ${clock()}`);
       const isDone = perform(deed, id, given ?? own.pick(['ROLE', 'ROLE', 'EXTERNAL', 'SYSTEM'] as const));
-      if (isDone) chronicle.fired(`somebody:${deed.kind}`);
+      if (isDone) runLog.fired(`somebody:${deed.kind}`);
       return isDone;
     },
     calm() {

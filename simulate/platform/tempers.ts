@@ -12,7 +12,7 @@ interface Lasting {
 export type Tempers = ReturnType<typeof createTempers>;
 
 /** Which tempers the platform is in. What shows is counted where it takes effect: `fire`. */
-export function createTempers({ clock, random: ofPlatform, chronicle }: PlatformOptions) {
+export function createTempers({ clock, random: ofPlatform, runLog }: PlatformOptions) {
   const random = ofPlatform.fork('tempers');
   let lasting: readonly Lasting[] = [];
   let struck: string[] = [];
@@ -29,7 +29,7 @@ export function createTempers({ clock, random: ofPlatform, chronicle }: Platform
   };
   const fire = (temper: Temper): true => {
     struck.push(temper);
-    chronicle.fired(`temper:${temper}`);
+    runLog.fired(`temper:${temper}`);
     return true;
   };
 

@@ -128,7 +128,7 @@ function makeWorld() {
     lambdas: { diedMs: () => 0 },
     saidMs: new Map<string, number>(),
     cutOffMs: new Map<string, readonly number[]>(),
-    chronicle: {
+    runLog: {
       tell() {},
       fired() {},
       violated: (violation: Omit<Violation, 'atMs'>) => violations.push(violation),
@@ -331,7 +331,7 @@ function causesOf(
 ): readonly string[] {
   const world = makeWorld();
   const found: string[] = [];
-  Object.assign(world.seen.chronicle, {
+  Object.assign(world.seen.runLog, {
     violated: ({ oracle, cause }: Violation) => found.push(`${oracle} ${cause}`),
   });
   const look = createOracles();
@@ -1045,7 +1045,7 @@ describe('one decision', () => {
   const judged = (judge: (seen: Seen) => void): readonly string[] => {
     const causes: string[] = [];
     const { seen } = makeWorld();
-    Object.assign(seen.chronicle, { violated: ({ cause }: Violation) => causes.push(cause) });
+    Object.assign(seen.runLog, { violated: ({ cause }: Violation) => causes.push(cause) });
     judge(seen);
     return causes;
   };

@@ -106,7 +106,7 @@ function stage(traits: Partial<Traits> = {}, effect: () => Promise<void> = async
     traits: { ...PLAIN_TRAITS, ...traits },
     people: ['a', 'b', 'c'].map((role) => ({ role, email: `${role}@co.test` })),
     rotates: true,
-    chronicle: {
+    runLog: {
       tell: () => undefined,
       fired: (name) => fired.set(name, (fired.get(name) ?? 0) + 1),
       violated: () => undefined,

@@ -83,7 +83,7 @@ function causesOf({
   const found: string[] = [];
   const call = { atMs: NOW_MS - HOUR_MS, by: 'health-1', route: '/me', status: checked, tempers: [] };
   const seen = {
-    chronicle: { violated: ({ cause }: Violation) => found.push(cause) },
+    runLog: { violated: ({ cause }: Violation) => found.push(cause) },
     connections: new Map([['a', { name: 'a', company: 'acme' }]]),
     platforms: new Map([['acme', { calls: checked === undefined ? [] : [call] }]]),
     life: { happenings: [] },

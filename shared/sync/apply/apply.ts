@@ -60,7 +60,7 @@ export async function applyGroup(ref: GroupRef, ports: ApplyPorts): Promise<Appl
     conflicts: 0,
     drift: [],
     trial: NO_TRIAL,
-    isOvertaken: false,
+    isSuperseded: false,
     hasLooked: false,
     hasRefused: false,
   };
@@ -115,12 +115,12 @@ function isForUs(
   state: GroupState | undefined,
   round: number,
   { clock, coalesceMs }: ApplyPorts,
-  { mine, isOvertaken }: Tally,
+  { mine, isSuperseded }: Tally,
 ): state is GroupState {
   if (state === undefined || !needsApply(state)) return false;
   const nowMs = clock();
   return (
-    !isAtWork(state, nowMs, mine) && ((round > 0 && !isOvertaken) || !isEarly(state, { nowMs, coalesceMs }))
+    !isAtWork(state, nowMs, mine) && ((round > 0 && !isSuperseded) || !isEarly(state, { nowMs, coalesceMs }))
   );
 }
 
@@ -134,11 +134,11 @@ const attemptOf = (tally: Tally, ports: ApplyPorts) => ({
 function goesOn(
   step: Step,
   tally: Tally,
-): step is Extract<Step, { kind: 'again' | 'conflict' | 'overtaken' }> {
+): step is Extract<Step, { kind: 'again' | 'conflict' | 'superseded' }> {
   const { trial } = tally;
   if (step.kind === 'conflict') tally.conflicts += 1;
-  tally.isOvertaken = step.kind === 'overtaken';
-  if (tally.isOvertaken) return true;
+  tally.isSuperseded = step.kind === 'superseded';
+  if (tally.isSuperseded) return true;
   if (step.kind === 'narrowed') {
     tally.trial = step.trial;
     return step.trial.refusals < MAX_REFUSALS;
@@ -184,7 +184,7 @@ const factsOf = ({ why, keepAccess }: Extract<Step, { kind: 'wait' }>): Partial<
 });
 
 async function endWith(
-  step: Exclude<Step, { kind: 'again' | 'conflict' | 'overtaken' | 'broken' }>,
+  step: Exclude<Step, { kind: 'again' | 'conflict' | 'superseded' | 'broken' }>,
   state: GroupState,
   ports: ApplyPorts,
   tally: Tally,

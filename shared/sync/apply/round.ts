@@ -28,7 +28,7 @@ export interface Tally {
   shown?: Shown | undefined;
   mine?: IntentId;
   /** Something came in between: unless another is at work, nobody else is woken for it. */
-  isOvertaken: boolean;
+  isSuperseded: boolean;
   /** The platform was asked about the group in this attempt, whatever was decided. */
   hasLooked: boolean;
   /** The platform has refused a write of this attempt because of its content, so it works. */

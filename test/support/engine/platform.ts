@@ -127,7 +127,7 @@ export class ToldPlatform {
       clock: nowMs,
       random: seededRandom(1),
       traits: this.#traits,
-      chronicle: { tell() {}, fired() {}, violated() {} },
+      runLog: { tell() {}, fired() {}, violated() {} },
       sleep: async () => {},
     });
     this.#simulated.tokens.add(TOKEN);
