@@ -80,7 +80,7 @@ export function createCloud(life: Life, runLogOf: (nowMs: () => number) => RunLo
     cutOffMs: new Map<string, readonly number[]>(),
     /** How often anything happened to anybody in the HR systems. */
     companyDeeds: 0,
-    /** Until then a temper or a fault may show. */
+    /** Until then a platform fault or a fault may show. */
     troubledUntilMs: 0,
     /** Nothing more is begun. */
     isOver: false,

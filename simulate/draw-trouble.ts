@@ -11,20 +11,20 @@ import {
   type OperatorDeed,
   type Way,
 } from './life.ts';
+import { DAYS, PLATFORM_FAULTS, type PlatformFault, type PlatformFaultRange } from './platform-faults.ts';
 import { between, type Random, some, weighted } from './random.ts';
-import { DAYS, TEMPERS, type Temper, type TemperRange } from './tempers.ts';
 
 interface Scene extends Pick<Rhythm, 'leavings' | 'refusals'> {
   readonly towns: readonly Town[];
   readonly endMs: number;
 }
 
-/** All that goes wrong around one connection: its platform's tempers, other people there, operators, AWS. */
+/** All that goes wrong around one connection: its platform's platform faults, other people there, operators, AWS. */
 export function drawTrouble(random: Random, town: Town, scene: Scene): readonly Happening[] {
   const { name: connection } = town;
   const isFirst = scene.towns[0] === town;
   return [
-    ...drawTempers(random.fork('tempers'), town, scene).flatMap((one) => [
+    ...drawPlatformFaults(random.fork('tempers'), town, scene).flatMap((one) => [
       one,
       ...drawMeanwhile(random.fork(`renaming ${one.atMs}`), town, one),
     ]),
@@ -41,18 +41,25 @@ const userOf = ({ settings }: Town, role: string): string =>
 /** Seconds, or `date`: an HTTP date in a minute. Two hours are longer than groupsync waits. */
 const RETRY_AFTERS = ['0', '30', '7200', 'date'];
 
-function drawTempers(random: Random, town: Town, { endMs }: Scene): readonly Happening[] {
-  const weights = Object.entries(TEMPERS).map(([temper, [weight]]) => [temper, weight]);
+function drawPlatformFaults(random: Random, town: Town, { endMs }: Scene): readonly Happening[] {
+  const weights = Object.entries(PLATFORM_FAULTS).map(([platformFault, [weight]]) => [platformFault, weight]);
   const count = Number(weighted(random, { 0: 1, 1: 4, 2: 3, 3: 1 }));
   const drawn = Array.from({ length: count }).flatMap(() =>
-    drawTemper(random, town, weighted<Temper>(random, Object.fromEntries(weights)), endMs),
+    drawPlatformFault(random, town, weighted<PlatformFault>(random, Object.fromEntries(weights)), endMs),
   );
-  const seldom = SELDOM_TEMPERS.filter((temper) => random.fork(`share ${temper}`).chance(SELDOM_SHARE));
-  return [...drawn, ...seldom.flatMap((temper) => drawTemper(random.fork(temper), town, temper, endMs))];
+  const seldom = SELDOM_PLATFORM_FAULTS.filter((platformFault) =>
+    random.fork(`share ${platformFault}`).chance(SELDOM_SHARE),
+  );
+  return [
+    ...drawn,
+    ...seldom.flatMap((platformFault) =>
+      drawPlatformFault(random.fork(platformFault), town, platformFault, endMs),
+    ),
+  ];
 }
 
 /** Platform faults that the weights alone would show in one run of fifty. */
-const SELDOM_TEMPERS: readonly Temper[] = [
+const SELDOM_PLATFORM_FAULTS: readonly PlatformFault[] = [
   'deletes_ignored',
   'refuses_name',
   'refuses_spoke_id',
@@ -64,9 +71,14 @@ const SELDOM_TEMPERS: readonly Temper[] = [
 /** The additional share of connections that have each of them. */
 const SELDOM_SHARE = 0.1;
 
-function drawTemper(random: Random, town: Town, temper: Temper, endMs: number): readonly Happening[] {
-  const [, minutes, percent, about]: TemperRange = TEMPERS[temper];
-  const isLong = /^writes_(503|403)/.test(temper) && random.chance(0.25);
+function drawPlatformFault(
+  random: Random,
+  town: Town,
+  platformFault: PlatformFault,
+  endMs: number,
+): readonly Happening[] {
+  const [, minutes, percent, about]: PlatformFaultRange = PLATFORM_FAULTS[platformFault];
+  const isLong = /^writes_(503|403)/.test(platformFault) && random.chance(0.25);
   const [least, most] = isLong ? DAYS : minutes;
   const users = some(random, town.people, between(random, 1, 3)).map(({ role }) => userOf(town, role));
   const named = about === 'retryAfter' ? [random.pick(RETRY_AFTERS)] : random.chance(0.6) ? users : undefined;
@@ -74,13 +86,19 @@ function drawTemper(random: Random, town: Town, temper: Temper, endMs: number): 
   const few = isLong ? some(random, town.groups, 3) : undefined;
   const whom = few ?? (about === undefined ? undefined : named);
   // A token is revoked, mended and revoked again; so does other trouble come back.
-  const spells = temper.startsWith('token') ? between(random, 1, 3) : random.chance(0.1) ? 2 : 1;
+  const spells = platformFault.startsWith('token') ? between(random, 1, 3) : random.chance(0.1) ? 2 : 1;
   return Array.from({ length: spells }, (): Happening => {
     const atMs = between(random, 0, Math.max(0, endMs - 2 * HOUR_MS));
     const forMs = Math.min(between(random, least, most) * MINUTE_MS, endMs - atMs);
     const hasShare = percent !== undefined && !isLong && (about !== 'users' || named === undefined);
     const share = hasShare ? { share: between(random, ...percent) / 100 } : {};
-    const deed = { kind: 'temper', temper, forMs, ...(whom && { about: whom }), ...share } as const;
+    const deed = {
+      kind: 'platformFault',
+      platformFault,
+      forMs,
+      ...(whom && { about: whom }),
+      ...share,
+    } as const;
     return { atMs, connection: town.name, actor: 'platform', deed };
   });
 }
@@ -92,23 +110,23 @@ const AT_ONCE: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
  * or external ids are refused, deleted groups while DELETE has no effect, and joins and leaves while writes are late.
  */
 function drawMeanwhile(random: Random, town: Town, { atMs, deed }: Happening): readonly Happening[] {
-  if (deed.kind !== 'temper' || random.chance(0.5)) return [];
+  if (deed.kind !== 'platformFault' || random.chance(0.5)) return [];
   const say = (laterMs: number, what: DirectoryDeed): Happening => ({
     ...{ atMs: atMs + Math.round(laterMs), connection: town.name, actor: 'directory' },
     ...{ deed: what, way: AT_ONCE },
   });
-  if (deed.temper === 'wrong_route') {
+  if (deed.platformFault === 'wrong_route') {
     return some(random, town.groups, 12).map((group) => {
       const name = `Dept ${group.toUpperCase()} ${town.name}`;
       return say(between(random, 0, deed.forMs / 2), { kind: 'name', group, name });
     });
   }
-  if (deed.temper === 'deletes_ignored') {
+  if (deed.platformFault === 'deletes_ignored') {
     return some(random, town.groups, 3).map((group) =>
       say(between(random, 0, deed.forMs / 2), { kind: 'delete', group }),
     );
   }
-  if (deed.temper === 'loses_answers' || deed.temper === 'refuses_spoke_id') {
+  if (deed.platformFault === 'loses_answers' || deed.platformFault === 'refuses_spoke_id') {
     // Two connections of one company have no group in common.
     return Array.from({ length: 6 }, (_, n) =>
       say(between(random, 0, deed.forMs / 2), {
@@ -118,14 +136,14 @@ function drawMeanwhile(random: Random, town: Town, { atMs, deed }: Happening): r
       }),
     );
   }
-  if (deed.temper === 'get_denies') {
+  if (deed.platformFault === 'get_denies') {
     return some(random, town.groups, 6).map((group): Happening => {
       const edit = { kind: 'edit', group, name: `Looked at ${random.below(100)}` } as const;
       const laterMs = between(random, 0, deed.forMs / 2);
       return { atMs: atMs + laterMs, connection: town.name, actor: 'somebody', deed: edit };
     });
   }
-  if (deed.temper !== 'late_writes') return [];
+  if (deed.platformFault !== 'late_writes') return [];
   const group = random.pick(town.groups);
   const members = some(random, ['p0', 'p1', 'p2', 'p3'], 1);
   return Array.from({ length: 40 }, (_, index) =>
@@ -332,7 +350,7 @@ const ALL_CRASHES = (Object.keys(CRASH_POINTS) as LambdaName[]).flatMap((lambda)
   crashPoints(lambda).map((effect) => ({ kind: 'crash', lambda, effect, nth: 1 }) as const),
 );
 
-/** In a deep run: each death in its turn, early enough to be met, and two tempers whatever their weight. */
+/** In a deep run: each death in its turn, early enough to be met, and two platform faults whatever their weight. */
 export function drawDeepTrouble(
   random: Random,
   town: Town,
@@ -343,11 +361,13 @@ export function drawDeepTrouble(
     const deed = ALL_CRASHES[(seed * crashes + n) % ALL_CRASHES.length] as AwsDeed;
     return { atMs: between(random, 0, endMs / 3), connection, actor: 'aws', deed };
   });
-  const tempers = (Object.keys(TEMPERS) as Temper[]).filter((temper) => TEMPERS[temper][0] > 0);
+  const platformFaults = (Object.keys(PLATFORM_FAULTS) as PlatformFault[]).filter(
+    (platformFault) => PLATFORM_FAULTS[platformFault][0] > 0,
+  );
   return [
     ...deaths,
     ...[0, 1].flatMap(() => {
-      const one = drawTemper(random, town, random.pick(tempers), endMs);
+      const one = drawPlatformFault(random, town, random.pick(platformFaults), endMs);
       return one.flatMap((each) => [each, ...drawMeanwhile(random, town, each)]);
     }),
   ];

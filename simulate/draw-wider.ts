@@ -247,6 +247,6 @@ function drawNewGroups(random: Random, { town, endMs }: Place): readonly Happeni
 function drawRevocations(random: Random, { town, endMs }: Place): readonly Happening[] {
   const days = Math.max(1, Math.floor(endMs / DAY_MS));
   const atMs = random.below(days) * DAY_MS + CHECKED_AT_MS - between(random, 5, 50) * MINUTE_MS;
-  const deed = { kind: 'temper', temper: 'token_revoked', forMs: HOUR_MS } as const;
+  const deed = { kind: 'platformFault', platformFault: 'token_revoked', forMs: HOUR_MS } as const;
   return [{ atMs, connection: town.name, actor: 'platform', deed }];
 }

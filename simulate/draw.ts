@@ -16,7 +16,7 @@ import { between, type Random, seededRandom, weighted } from './random.ts';
 export interface DrawOptions {
   /** How long trouble lasts; 7 where nothing is said. */
   readonly days?: number;
-  /** Trouble to keep (`temper:writes_503`, `somebody.edit`, `crash`, `late`, `okta` …); all where nothing is said. */
+  /** Trouble to keep (`platformFault:writes_503`, `somebody.edit`, `crash`, `late`, `okta` …); all where nothing is said. */
   readonly only?: readonly string[];
   readonly scale?: keyof typeof SCALES;
   /** Two years with few happenings instead of some days with many. */
@@ -199,7 +199,8 @@ function keepOnly(life: Life, only: ReadonlySet<string>): Life {
   const keeps = (happening: Happening): boolean => {
     const { actor, deed } = happening;
     if (actor === 'company') return true;
-    if (actor === 'platform') return isNamed(only, 'temper', deed.temper) || only.has('platform');
+    if (actor === 'platform')
+      return isNamed(only, 'platformFault', deed.platformFault) || only.has('platform');
     const isOrdinary = actor === 'directory' && deed.kind !== 'wide' && deed.kind !== 'rubbish';
     return isOrdinary || isNamed(only, actor, deed.kind);
   };
@@ -227,7 +228,7 @@ function plainWay(way: Way, only: ReadonlySet<string>): Way {
   };
 }
 
-/** So many lives have every temper, fault and deed drawn (test/simulate/draw.test.ts). */
+/** So many lives have every platform fault, fault and deed drawn (test/simulate/draw.test.ts). */
 const LIVES_WITH_ALL = 300;
 
 /** Names of all that can fire in a life; what never did in a deep run was not tried. */
@@ -251,7 +252,7 @@ export function everythingThatCanFire(): readonly string[] {
 
 function namesOf(happening: Happening): readonly string[] {
   const { actor, deed } = happening;
-  if (actor === 'platform') return [`temper:${happening.deed.temper}`];
+  if (actor === 'platform') return [`platformFault:${happening.deed.platformFault}`];
   if (deed.kind === 'crash') return [];
   return [`${actor}:${deed.kind}`, ...(actor === 'directory' ? [`way:${happening.way.form}`] : [])];
 }

@@ -3,9 +3,9 @@
  * (shrink.ts) by leaving out happenings: so every happening says all that it needs and stands on its own feet.
  */
 
-import type { Temper } from './tempers.ts';
+import type { PlatformFault } from './platform-faults.ts';
 
-export type { Temper };
+export type { PlatformFault };
 
 /** 2026-11-20T10:00:00Z: when every life begins. */
 export const START_MS = Date.UTC(2026, 10, 20, 10);
@@ -28,7 +28,7 @@ export interface ConnectionSpec {
   readonly company: string;
   /** Connection settings beside `baseUrl`. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** How this company's platform is for good; the rest of its temper comes and goes as happenings. */
+  /** How this company's platform is for good; the rest of its platform fault comes and goes as happenings. */
   readonly traits: Traits;
   /** `oauth`: access tokens end after an hour and are refreshed at the platform's token URL. */
   readonly credential: 'static' | 'oauth';
@@ -143,10 +143,10 @@ export type CompanyDeed =
   | { readonly kind: 'terminate' | 'activate' | 'erase' | 'lose_user_id'; readonly role: string };
 
 export interface PlatformDeed {
-  readonly kind: 'temper';
-  readonly temper: Temper;
+  readonly kind: 'platformFault';
+  readonly platformFault: PlatformFault;
   readonly forMs: number;
-  /** Users, groups or a Retry-After that the temper is about, where it is about some. */
+  /** Users, groups or a Retry-After that the platform fault is about, where it is about some. */
   readonly about?: readonly string[];
   /** How likely it shows at one call, from 0 to 1. */
   readonly share?: number;

@@ -26,7 +26,7 @@ export interface LiveOptions {
 export interface Outcome {
   readonly life: Life;
   readonly violations: readonly Violation[];
-  /** How often each temper, fault, crash point and deed took effect. */
+  /** How often each platform fault, fault, crash point and deed took effect. */
   readonly fired: ReadonlyMap<string, number>;
   readonly told: readonly Told[];
   readonly figures: { readonly calls: number; readonly effects: number; readonly simulatedMs: number };

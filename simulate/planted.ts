@@ -390,7 +390,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
       write: (connection, { lastFailure: _, ...checked }) =>
         health.write(connection, { ...checked, goodAtMs: checked.checkedAtMs }),
     })),
-    '"temper":"token_revoked","forMs":3600000',
+    '"platformFault":"token_revoked","forMs":3600000',
   ],
   forget_keeps: [
     'the attributes of a member are kept when the person behind it is erased',

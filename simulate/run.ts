@@ -19,7 +19,7 @@ const USAGE = `npm run simulate -- [options]
   --seed N         lives one life and tells what was wrong in it
   --keep 3,17,42   … with only these of its happenings, as a failure prints them
   --trace FILE     … and writes it as a page
-  --only A,B       no other trouble than these tempers, faults and deeds
+  --only A,B       no other trouble than these platformFaults, faults and deeds
   --long           two years with few happenings
   --days D         how long trouble lasts (7)
   --crashes N      so many functions die besides (12 with --deep)

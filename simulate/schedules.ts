@@ -175,7 +175,7 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
 function isMetBy(task: Task, { deed }: Happening): boolean {
   if (deed.kind === 'crash') return deed.lambda === task;
   if (!('forMs' in deed)) return false;
-  const name = deed.kind === 'temper' ? deed.temper : deed.kind;
+  const name = deed.kind === 'platformFault' ? deed.platformFault : deed.kind;
   if (/^(?:writes_|drops_|keeps_|refuses_(?:user|name|spoke)|late_writes|twins)/.test(name)) return false;
   if (name.startsWith('feed_')) return task === 'feed';
   return !name.startsWith('list_') || task === 'sweep' || task === 'people';

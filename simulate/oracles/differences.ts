@@ -100,8 +100,8 @@ function leftBehind(context: Context): readonly Difference[] {
  * later.
  */
 function isDeletionIgnored({ sight, connection, group }: Context, platformId: string): boolean {
-  const isIgnored = ({ id, atMs, tempers }: SimulatedPlatform['calls'][number]) =>
-    id === platformId && sight.nowMs - atMs < REFUSED_MS && tempers.includes('deletes_ignored');
+  const isIgnored = ({ id, atMs, platformFaults }: SimulatedPlatform['calls'][number]) =>
+    id === platformId && sight.nowMs - atMs < REFUSED_MS && platformFaults.includes('deletes_ignored');
   return connection.item(group)?.failedAt !== undefined && connection.platform.calls.some(isIgnored);
 }
 
@@ -231,11 +231,13 @@ const extra = (context: Context, user: string, why: string): Difference => ({
 function causeOf({ sight, connection, group }: Context, cause: 'missing_user' | 'extra_user'): UserCause {
   const { failedAt } = connection.item(group) ?? {};
   const { connections, happenings } = sight.seen.life;
-  // Tempers are the platform's, which a company's connections share.
+  // Platform faults are the platform's, which a company's connections share.
   const sharing = connections.filter(({ company }) => company === connection.company).map(({ name }) => name);
   const mayBeRefused = happenings.some(
     (one) =>
-      'temper' in one.deed && one.deed.temper === 'refuses_user_422' && sharing.includes(one.connection),
+      'platformFault' in one.deed &&
+      one.deed.platformFault === 'refuses_user_422' &&
+      sharing.includes(one.connection),
   );
   const isGivenUp = failedAt !== undefined && (mayBeRefused || connection.platform.traits.uniqueNames);
   if (isGivenUp) return cause === 'missing_user' ? 'missing_in_given_up' : 'extra_in_given_up';
@@ -245,7 +247,9 @@ function causeOf({ sight, connection, group }: Context, cause: 'missing_user' | 
 /** A wrong route answered 404 for the group, and it is linked no more. */
 const isMisrouted = ({ connection, group, actual }: Context): boolean =>
   connection.item(group)?.platformId === undefined &&
-  connection.platform.calls.some(({ id, tempers }) => id === actual?.id && tempers.includes('wrong_route'));
+  connection.platform.calls.some(
+    ({ id, platformFaults }) => id === actual?.id && platformFaults.includes('wrong_route'),
+  );
 
 /** A binding outlives the address that made it, and an absent user id changes nothing. */
 export function isBoundByMore({ seen }: Sight, { name }: Sighted, member: string): boolean {

@@ -102,8 +102,8 @@ function judgeWrite(
   const isTwin =
     isOurId(madeWith) &&
     connection.platform.calls.some(
-      ({ route, spokeId, status, tempers, atMs }) =>
-        (status === 'none' || tempers.includes('answers_half')) &&
+      ({ route, spokeId, status, platformFaults, atMs }) =>
+        (status === 'none' || platformFaults.includes('answers_half')) &&
         route === '/groups' &&
         isOurId(spokeId) &&
         Math.abs(atMs - madeAtMs) < HOUR_MS,

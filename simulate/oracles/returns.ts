@@ -41,10 +41,12 @@ export function wasUnlisted(seen: Seen, { name, platform, one, later }: Creation
   const sinceMs = connectedAtMs(seen, name);
   if (!hasReturned(name) || one.atMs >= sinceMs || later.atMs < sinceMs) return false;
   return platform.calls.some(
-    ({ method, route, atMs, tempers }) =>
+    ({ method, route, atMs, platformFaults }) =>
       method === 'GET' &&
       route === '/groups' &&
-      tempers.some((temper) => temper === 'list_cut' || temper === 'list_denies') &&
+      platformFaults.some(
+        (platformFault) => platformFault === 'list_cut' || platformFault === 'list_denies',
+      ) &&
       atMs <= later.atMs &&
       later.atMs - atMs <= LIST_AGE_MS,
   );

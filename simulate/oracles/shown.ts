@@ -265,7 +265,7 @@ function judgeCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): v
       atMs >= last.atMs - CHECKED_WITHIN_MS,
   );
   if (isReplaced) return;
-  if (last.tempers.length > 0 && last.status === 200) return;
+  if (last.platformFaults.length > 0 && last.status === 200) return;
   // If no token is available, the check ends before it calls the platform.
   const isRefused = seen.platforms
     .get(company)

@@ -1,6 +1,6 @@
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { Reading } from '../directory.ts';
-import { DAY_MS, HOUR_MS, type Life, MINUTE_MS, START_MS, type Temper } from '../life.ts';
+import { DAY_MS, HOUR_MS, type Life, MINUTE_MS, type PlatformFault, START_MS } from '../life.ts';
 import {
   type Contested,
   contestedValues,
@@ -48,8 +48,8 @@ export interface Sighted {
   readonly isIdOf: (group: string, spokeId: string | null | undefined) => boolean;
   /** A SCIM request about it may have been done though its client never heard so: the server knows more than the reading. */
   readonly isHalfHeard: (group: string) => boolean;
-  /** Up to when anything went wrong with the platform or AWS, these tempers aside; 0: never. */
-  readonly troubleMs: (aside?: ReadonlySet<Temper>) => number;
+  /** Up to when anything went wrong with the platform or AWS, these platform faults aside; 0: never. */
+  readonly troubleMs: (aside?: ReadonlySet<PlatformFault>) => number;
   /** When the company last changed anything of its people. */
   readonly companyMs: number;
   /** When an operator last did anything. */
@@ -249,7 +249,7 @@ function sighted(seen: Seen, { ledger, drifts, name, company }: Sighting): Sight
         );
       return linked ?? ours();
     }),
-    troubleMs: lazily((aside: ReadonlySet<Temper> = NO_TEMPERS) =>
+    troubleMs: lazily((aside: ReadonlySet<PlatformFault> = NO_PLATFORM_FAULTS) =>
       latest([seen.lambdas.diedMs(), ...past.map((one) => troubleOf(one, seen, aside))]),
     ),
     companyMs: latest(past.map(({ actor, atMs }) => (actor === 'company' ? START_MS + atMs : 0))),
@@ -297,10 +297,10 @@ const TRAP_MS = 2 * HOUR_MS;
 function troubleOf(
   { actor, atMs, deed }: Life['happenings'][number],
   { life, nowMs }: Seen,
-  aside: ReadonlySet<Temper>,
+  aside: ReadonlySet<PlatformFault>,
 ) {
   if (actor !== 'platform' && actor !== 'aws') return 0;
-  if (deed.kind === 'temper' && aside.has(deed.temper)) return 0;
+  if (deed.kind === 'platformFault' && aside.has(deed.platformFault)) return 0;
   const forMs = 'forMs' in deed ? deed.forMs : TRAP_MS;
   return Math.min(START_MS + atMs + forMs, START_MS + life.days * DAY_MS, nowMs());
 }
@@ -318,7 +318,7 @@ export function hasLostItsCredential({ seen }: Sight, { platform, name }: Sighte
   return isRefused && ![...good].some((token) => seen.vault.ever.has(`${name} ${token}`));
 }
 
-const NO_TEMPERS: ReadonlySet<Temper> = new Set();
+const NO_PLATFORM_FAULTS: ReadonlySet<PlatformFault> = new Set();
 
 export const latest = (times: Iterable<number>): number => {
   let found = 0;

@@ -1,4 +1,4 @@
-import { HOUR_MS, MINUTE_MS, type Temper } from '../life.ts';
+import { HOUR_MS, MINUTE_MS, type PlatformFault } from '../life.ts';
 import { type Difference, nameOnPlatform, unexplained } from './differences.ts';
 import { hasLostItsCredential, type Judge, latest, type Sight, type Sighted } from './sight.ts';
 import { isBorneOut, type StoredGroup, storedUser } from './stored.ts';
@@ -9,15 +9,15 @@ const NOTICED_WITHIN_MS = 75 * MINUTE_MS;
 const SEEN_AGAIN_MS = 3 * HOUR_MS;
 const STUCK_MS = 2 * HOUR_MS;
 const GATE_OPENS_WITHIN_MS = 70 * MINUTE_MS;
-/** Tempers that lie about writes, or refuse them; a look still shows what is true. */
-const SEEN_THROUGH = new Set<Temper>([
+/** Platform faults that lie about writes, or refuse them; a look still shows what is true. */
+const SEEN_THROUGH = new Set<PlatformFault>([
   ...(['drops_users', 'keeps_users', 'refuses_user_422', 'late_writes'] as const),
   ...(['answers_lag', 'refuses_name', 'refuses_spoke_id'] as const),
   ...(['writes_503', 'writes_403', 'writes_302'] as const),
 ]);
 
-/** Tempers that keep nobody from writing: the group of a stranger, and the feed. */
-const HARMLESS = new Set<Temper>([
+/** Platform faults that keep nobody from writing: the group of a stranger, and the feed. */
+const HARMLESS = new Set<PlatformFault>([
   ...(['list_shows_odd_group', 'feed_twice', 'feed_missing'] as const),
   ...(['feed_new_kind', 'feed_malformed', 'feed_forgets'] as const),
 ]);
@@ -112,12 +112,12 @@ function isExplained(
 
 const isRefused = ({ platform, isIdOf }: Sighted, group: string, item: StoredGroup): boolean =>
   platform.calls.some(
-    ({ atMs, method, id, spokeId, status, isStale, tempers }) =>
+    ({ atMs, method, id, spokeId, status, isStale, platformFaults }) =>
       Math.abs(atMs - (item.failedAt ?? 0)) < NOTICED_WITHIN_MS &&
       method !== 'GET' &&
       isStale !== true &&
       (isIdOf(group, spokeId) || id === (item.platformId ?? '')) &&
-      ([400, 404, 409, 412, 413, 422].includes(Number(status)) || tempers.includes('deletes_ignored')),
+      ([400, 404, 409, 412, 413, 422].includes(Number(status)) || platformFaults.includes('deletes_ignored')),
   );
 
 const causeOf = ({ cause }: Difference, settled: string | undefined): string => {

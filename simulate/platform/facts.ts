@@ -65,7 +65,7 @@ export interface PlatformCall {
   /** Refused for its version alone. */
   readonly isStale?: true | undefined;
   /** What bent the answer or its work. */
-  readonly tempers: readonly string[];
+  readonly platformFaults: readonly string[];
   readonly by: string;
   /** Bearer or refresh token; empty where none was sent. */
   readonly token: string;

@@ -30,7 +30,7 @@ function namesIn({ connections, happenings, coalesceSeconds }: Life): readonly s
     ]),
     ...happenings.flatMap((one) => {
       const { actor, deed } = one;
-      if (actor === 'platform') return [deed.temper];
+      if (actor === 'platform') return [deed.platformFault];
       if (actor === 'directory') {
         const { form, time, copies, lateMs } = one.way;
         const parts = deed.kind === 'snapshot' && deed.parts > 1 ? ['parts'] : [];
@@ -59,7 +59,7 @@ it('draws the same life from the same seed, another from the next', () => {
   }
 });
 
-it('draws every temper, deed, way, trait, fault and crash point within 300 lives', () => {
+it('draws every platform fault, deed, way, trait, fault and crash point within 300 lives', () => {
   const met = new Set(lives.flatMap(namesIn));
   const expected = `
     returned window:0 window:5 window:60 connections:2 connections:3 companies:1 companies:2 companies:3 credential:static credential:oauth

@@ -3,7 +3,14 @@ import type { Explanation } from '../../shared/contract/answers.ts';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import type { GroupPlan } from '../../shared/sync/apply/plan-group.ts';
 import type { Heard, ReadGroup } from '../../simulate/directory.ts';
-import { HOUR_MS, type Life, MINUTE_MS, START_MS, type Temper, type Traits } from '../../simulate/life.ts';
+import {
+  HOUR_MS,
+  type Life,
+  MINUTE_MS,
+  type PlatformFault,
+  START_MS,
+  type Traits,
+} from '../../simulate/life.ts';
 import type { OperatorDone } from '../../simulate/operators.ts';
 import { type Around, judgeExplain, judgePlan } from '../../simulate/oracles/one-decision.ts';
 import { createOracles } from '../../simulate/oracles/oracles.ts';
@@ -224,7 +231,7 @@ function makeWorld() {
           id: 'p1',
           spokeId: 'g1',
           status: 200,
-          tempers: [],
+          platformFaults: [],
           by: 'apply-1',
           token: 'token-a',
           ...change,
@@ -267,8 +274,11 @@ function makeWorld() {
       items.delete('L#acme#0 p1');
     },
     colleague: () => drawn.push({ ...connection, name: 'b' }),
-    temper: (temper: Temper, hours: number) =>
-      world.happens({ actor: 'platform', deed: { kind: 'temper', temper, forMs: hours * HOUR_MS } }),
+    platformFault: (platformFault: PlatformFault, hours: number) =>
+      world.happens({
+        actor: 'platform',
+        deed: { kind: 'platformFault', platformFault, forMs: hours * HOUR_MS },
+      }),
     pends: (pendingCause: string) => items.set('G#a#g1 M#m2', { ...items.get('G#a#g1 M#m2'), pendingCause }),
     /** The platform refuses this name, and groupsync reports that. */
     refusesName: (name: string) => {
@@ -519,9 +529,9 @@ describe('in the end', () => {
   it.each([
     ['a list without the first group', ['list_cut'], []],
     ['a complete list', [], ['end second_group']],
-  ] as const)('a returned connection creates a second group after %s', (_, tempers, expected) => {
+  ] as const)('a returned connection creates a second group after %s', (_, platformFaults, expected) => {
     const createSecond = (w: World) => [
-      w.call(1, { route: '/groups', tempers: [...tempers], atMs: w.time.nowMs - 1_000 }),
+      w.call(1, { route: '/groups', platformFaults: [...platformFaults], atMs: w.time.nowMs - 1_000 }),
       w.write({ action: 'create', id: 'p2', sent: { spokeId: 'g1' } }),
       w.groups.set('p2', { ...(w.held({}).get('p1') as HeldGroup), id: 'p2' }),
     ];
@@ -547,10 +557,10 @@ describe('truth at any time', () => {
       (w) => [w.loses(), w.item({ openDrift: ['1'] }), w.drift()],
       'in_sync_but_different',
     ],
-    ['… and the platform could not be seen', (w) => [w.loses(), w.temper('list_denies', 4)]],
+    ['… and the platform could not be seen', (w) => [w.loses(), w.platformFault('list_denies', 4)]],
     [
       '… while the platform only drops users',
-      (w) => [w.loses(), w.temper('drops_users', 9)],
+      (w) => [w.loses(), w.platformFault('drops_users', 9)],
       'in_sync_but_different',
     ],
     [
@@ -567,7 +577,7 @@ describe('truth at any time', () => {
         w.happens({
           actor: 'platform',
           connection: 'b',
-          deed: { kind: 'temper', temper: 'refuses_user_422', forMs: HOUR_MS },
+          deed: { kind: 'platformFault', platformFault: 'refuses_user_422', forMs: HOUR_MS },
         }),
       ],
       'extra_in_given_up',
@@ -608,7 +618,7 @@ describe('truth at any time', () => {
     ['a group waits for hours with nothing in its way', (w) => w.item({ dirtySince: w.time.nowMs }), 'stuck'],
     [
       '… while the list shows a group of a stranger that is odd',
-      (w) => [w.item({ dirtySince: w.time.nowMs }), w.temper('list_shows_odd_group', 9)],
+      (w) => [w.item({ dirtySince: w.time.nowMs }), w.platformFault('list_shows_odd_group', 9)],
       'stuck',
     ],
     [

@@ -81,7 +81,7 @@ function causesOf({
   isConnectedAgain,
 }: Given): readonly string[] {
   const found: string[] = [];
-  const call = { atMs: NOW_MS - HOUR_MS, by: 'health-1', route: '/me', status: checked, tempers: [] };
+  const call = { atMs: NOW_MS - HOUR_MS, by: 'health-1', route: '/me', status: checked, platformFaults: [] };
   const seen = {
     runLog: { violated: ({ cause }: Violation) => found.push(cause) },
     connections: new Map([['a', { name: 'a', company: 'acme' }]]),

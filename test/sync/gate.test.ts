@@ -10,14 +10,14 @@ import { pump } from '../../shared/sync/pump.ts';
 import { followFeed } from '../../shared/sync/reconcile/feed.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { dirtyNow } from '../../shared/sync/wake.ts';
-import type { PlatformFault } from '../support/engine/platform.ts';
+import type { CallFault } from '../support/engine/platform.ts';
 import { story, twice } from '../support/engine/story.ts';
 import { CONNECTION, MINUTE_MS, NO_FAULTS, type Ports, takeEvents } from '../support/engine/world.ts';
 
 async function company() {
   const told = await story();
   await told.hire('a', 'b');
-  const always = (fault: PlatformFault) => {
+  const always = (fault: CallFault) => {
     told.troubles.platform = () => fault;
   };
   const gate = () => told.world.toolPorts.gates.read(CONNECTION);
@@ -318,7 +318,7 @@ describe.each([
     await told.tell({ snapshot: 'g', of: ['a'] });
     const connection = await world.connection();
     const calls: string[] = [];
-    let fault: (call: string) => PlatformFault = () => 'none';
+    let fault: (call: string) => CallFault = () => 'none';
     troubles.platform = (call) => {
       calls.push(call);
       return fault(call);
@@ -331,7 +331,7 @@ describe.each([
       ...told,
       calls,
       outcome,
-      meets: (at: string, what: PlatformFault) => {
+      meets: (at: string, what: CallFault) => {
         fault = (call) => (call === at || at === 'all' ? what : 'none');
       },
     };

@@ -13,7 +13,7 @@ import { createQueues, type Queue, type Queues, queueUrl } from '../../../simula
 import type { Random } from '../../../simulate/random.ts';
 import { MemoryTable } from '../../../simulate/table.ts';
 import type { Worker } from '../../../simulate/worker.ts';
-import { type PlatformFault, type PlatformOptions, ToldPlatform } from './platform.ts';
+import { type CallFault, type PlatformOptions, ToldPlatform } from './platform.ts';
 
 export const CONNECTION = connectionName('default');
 export const COMPANY = 'company';
@@ -24,7 +24,7 @@ export const [MINUTE_MS, HOUR_MS, DAY_MS] = [60_000, 3_600_000, 86_400_000] as c
 
 export interface Faults {
   table(): AwsFault;
-  platform(call: string): PlatformFault;
+  platform(call: string): CallFault;
   /** Whether a queue takes a batch of messages. */
   queue(): boolean;
 }

@@ -1,4 +1,4 @@
-import type { PlatformDeed, Temper } from '../life.ts';
+import type { PlatformDeed, PlatformFault } from '../life.ts';
 import type { PlatformOptions } from './facts.ts';
 
 interface Lasting {
@@ -9,27 +9,27 @@ interface Lasting {
   readonly chosen: Map<string, boolean>;
 }
 
-export type Tempers = ReturnType<typeof createTempers>;
+export type PlatformFaults = ReturnType<typeof createPlatformFaults>;
 
-/** Which tempers the platform is in. What shows is counted where it takes effect: `fire`. */
-export function createTempers({ clock, random: ofPlatform, runLog }: PlatformOptions) {
+/** Which platform faults the platform is in. What shows is counted where it takes effect: `fire`. */
+export function createPlatformFaults({ clock, random: ofPlatform, runLog }: PlatformOptions) {
   const random = ofPlatform.fork('tempers');
   let lasting: readonly Lasting[] = [];
   let struck: string[] = [];
 
-  const find = (temper: Temper): Lasting | undefined =>
+  const find = (platformFault: PlatformFault): Lasting | undefined =>
     lasting.length === 0
       ? undefined
-      : lasting.find(({ deed, untilMs }) => deed.temper === temper && clock() < untilMs);
+      : lasting.find(({ deed, untilMs }) => deed.platformFault === platformFault && clock() < untilMs);
   const chance = ({ share = 1 }: PlatformDeed) => share >= 1 || random.chance(share);
   /** Whether it shows at this call. */
-  const shows = (temper: Temper): boolean => {
-    const found = find(temper);
+  const shows = (platformFault: PlatformFault): boolean => {
+    const found = find(platformFault);
     return found !== undefined && chance(found.deed);
   };
-  const fire = (temper: Temper): true => {
-    struck.push(temper);
-    runLog.fired(`temper:${temper}`);
+  const fire = (platformFault: PlatformFault): true => {
+    struck.push(platformFault);
+    runLog.fired(`platformFault:${platformFault}`);
     return true;
   };
 
@@ -38,7 +38,7 @@ export function createTempers({ clock, random: ofPlatform, runLog }: PlatformOpt
     shows,
     fire,
     /** Shows at this call, and so takes effect. */
-    strikes: (temper: Temper): boolean => shows(temper) && fire(temper),
+    strikes: (platformFault: PlatformFault): boolean => shows(platformFault) && fire(platformFault),
     begin(deed: PlatformDeed) {
       const sinceMs = clock();
       const still = lasting.filter(({ untilMs }) => sinceMs < untilMs);
@@ -48,8 +48,8 @@ export function createTempers({ clock, random: ofPlatform, runLog }: PlatformOpt
       lasting = [];
     },
     /** Whether it is about this user or group (any of its ids); about nobody by name: about its share of all. */
-    isAbout(temper: Temper, ...ids: readonly (string | null | undefined)[]): boolean {
-      const found = find(temper);
+    isAbout(platformFault: PlatformFault, ...ids: readonly (string | null | undefined)[]): boolean {
+      const found = find(platformFault);
       if (found === undefined) return false;
       const { deed, chosen } = found;
       const { about = [] } = deed;
