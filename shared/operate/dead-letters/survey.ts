@@ -28,7 +28,7 @@ export interface SurveyOptions extends Pick<WalkOptions, 'signal' | 'onElsewhere
 
 /** Looks through dead-letter queues and puts everything back: what there is, by cause, and what has become moot. */
 export async function surveyLetters(ports: SurveyPorts, options: SurveyOptions): Promise<Survey> {
-  const tally = createTally(options.limit);
+  const totals = createTotals(options.limit);
   const { signal, onElsewhere, patienceSeconds } = options;
   const look = { signal, onElsewhere, patienceSeconds, longestMs: LOOK_MS };
   const walks = await Promise.all(
@@ -38,7 +38,7 @@ export async function surveyLetters(ports: SurveyPorts, options: SurveyOptions):
         const chosen = messages
           .map((message) => readLetter(message, queue, nowMs))
           .filter((letter) => isSelected(letter, options.selection));
-        for (const summary of await summarise(chosen, nowMs, ports)) tally.add(summary);
+        for (const summary of await summarise(chosen, nowMs, ports)) totals.add(summary);
         return true;
       }),
     ),
@@ -50,7 +50,7 @@ export async function surveyLetters(ports: SurveyPorts, options: SurveyOptions):
     total: walks.reduce((sum, { found }) => sum + found, 0) + inFlightElsewhere,
     inFlightElsewhere,
     complete: walks.every(({ complete }) => complete),
-    ...tally.result(),
+    ...totals.result(),
   };
 }
 
@@ -86,7 +86,7 @@ const summarise = (letters: readonly Letter[], nowMs: number, ports: SurveyPorts
     }),
   );
 
-function createTally(limit: number) {
+function createTotals(limit: number) {
   const causes = new Map<string, Cause>();
   const messages: LetterSummary[] = [];
   let selected = 0;
