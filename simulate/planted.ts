@@ -109,7 +109,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
             name: view.name,
             spokeId: view.spokeId,
             users: view.users,
-            ...(view.waiver && { waiver: view.waiver }),
+            ...(view.acceptedDrift && { acceptedDrift: view.acceptedDrift }),
           }
         );
       },

@@ -94,7 +94,7 @@ async function isUntouched(state: Suspicion['state'], connection: Connection, po
       openPlatform(connection, ports),
     ]);
     const shown = await groups.get(state.platformId);
-    if (shown === undefined || written === undefined || written.waiver !== undefined) return false;
+    if (shown === undefined || written === undefined || written.acceptedDrift !== undefined) return false;
     return shown.version === state.version && shows(shown, written);
   } catch {
     // Apply will look for itself, and tell what it met.

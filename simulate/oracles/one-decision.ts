@@ -35,7 +35,7 @@ const FORETOLD: Readonly<Record<string, Foretold>> = {
   in_sync: 'in',
   held: 'as it was',
   kept: 'as it was',
-  waived: 'not added',
+  accepted: 'not added',
   not_wanted: 'not added',
   released: 'as it was',
   excluded: 'as it was',

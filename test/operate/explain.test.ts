@@ -147,7 +147,7 @@ describe('explain', () => {
     await suspectChanged(world);
     await tell();
     expect(shown('g')).toEqual([['u-bob']]);
-    expect(await explain('ann')).toMatchObject({ decision: { outcome: 'waived' } });
+    expect(await explain('ann')).toMatchObject({ decision: { outcome: 'accepted' } });
     const watched = await company({ groups: { policies: [{ match: '*', mode: 'report' }] } });
     await watched.tell({ snapshot: 'g', of: ['ann'] });
     expect(await watched.explain('ann')).toMatchObject({ decision: { outcome: 'observing' } });

@@ -158,11 +158,11 @@ const leaving = (removals: number, underWay = 0) => ({
 const changed = (users: string, name = 'Eng') => shown(users, { version: versionToken('v2'), name });
 
 const unechoed = { ...changed('ab'), spokeId: null };
-const waived = (policy: 'report' | 'adopt') => ({
+const accepted = (policy: 'report' | 'adopt') => ({
   settings: settingsWith({ drift: policy }),
   views: views({
     ...view('ax'),
-    waiver: {
+    acceptedDrift: {
       policy,
       seen: stampAt(1),
       present: new Set([user('x')]),
@@ -317,8 +317,8 @@ describe('decide', () => {
       { flapDamping: undefined },
     ],
     ['shows no spokeId', { ...SUSPECTED, look: unechoed }, readList(5_000)],
-    ['may differ', waived('report'), { kind: 'settle', as: 'in_sync' }],
-    ['may differ until …', waived('adopt'), { kind: 'read', what: ['departed'] }],
+    ['may differ', accepted('report'), { kind: 'settle', as: 'in_sync' }],
+    ['may differ until …', accepted('adopt'), { kind: 'read', what: ['departed'] }],
     [
       'would lose somebody: the guard is asked',
       { views: views(view('ab')) },
@@ -644,7 +644,7 @@ describe('decide', () => {
     [
       'and may stay deleted, as the feed tells',
       { state: { ...missed(2), suspectedChange: told }, ...NONE, settings: REPORT },
-      { ...UNLINK, waiver: { policy: 'report' } },
+      { ...UNLINK, acceptedDrift: { policy: 'report' } },
     ],
     [
       'and departs, as the feed tells',
@@ -654,7 +654,7 @@ describe('decide', () => {
     [
       'and may stay deleted, where others are listed',
       { state: missed(2), listed: OTHERS, settings: settingsWith({ drift: 'adopt' }) },
-      { ...UNLINK, waiver: { policy: 'adopt' } },
+      { ...UNLINK, acceptedDrift: { policy: 'adopt' } },
     ],
     [
       'and another has our spokeId',

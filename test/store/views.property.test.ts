@@ -14,10 +14,15 @@ import { always } from '../support/engine/runs.ts';
 const ref = { connection: connectionName('default'), group: groupId('g') };
 const HOUR_MS = 3_600_000;
 const users = (...ids: readonly string[]) => ids.map((id) => platformUserId(id) as never);
-const waived = { present: new Set(users('!a')), absent: new Set(users('#b\n')), name: true, spokeId: false };
-const waiver = { policy: 'adopt', seen: 's' as Stamp, ...waived } as const;
+const accepted = {
+  present: new Set(users('!a')),
+  absent: new Set(users('#b\n')),
+  name: true,
+  spokeId: false,
+};
+const acceptedDrift = { policy: 'adopt', seen: 's' as Stamp, ...accepted } as const;
 /** What the platform cannot tell of a view. */
-const ODD: readonly Partial<View>[] = [{ alias: ' !x\n' }, { waiver }, { alias: '', waiver }];
+const ODD: readonly Partial<View>[] = [{ alias: ' !x\n' }, { acceptedDrift }, { alias: '', acceptedDrift }];
 
 const some = fc.uniqueArray(fc.nat(150), { maxLength: 3 });
 const deed = fc.record({

@@ -42,7 +42,7 @@ async function formerView(
   groups: Pick<ApplyPorts['groups'], 'readView'>,
 ): Promise<View | undefined> {
   if (previousLink?.platformId !== id) return undefined;
-  const { waiver: _, ...view } = (await groups.readView(ref, previousLink.view)) ?? {};
+  const { acceptedDrift: _, ...view } = (await groups.readView(ref, previousLink.view)) ?? {};
   return 'users' in view ? view : undefined;
 }
 

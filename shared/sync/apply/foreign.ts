@@ -93,7 +93,7 @@ export const isUnlinkingHeld = (why: Trouble): boolean => why.code === UNLINKING
 
 /** Gives up the link to a group that is gone, unless too many are gone at once, or it is there after all. */
 export async function unlink(
-  { id, difference, waiver, landed }: Extract<Decision, { kind: 'unlink' }>,
+  { id, difference, acceptedDrift, landed }: Extract<Decision, { kind: 'unlink' }>,
   { state }: Round,
   turn: Turn,
 ): Promise<Performed> {
@@ -108,7 +108,12 @@ export async function unlink(
   if (!(await isStillOurs(state, turn))) return SUPERSEDED;
   const told = difference && (await recordDrift(state, [difference], id, turn));
   const audited = await recordLanded(landed, { version: null }, state, turn);
-  const left = { ...told, ...audited, isGone: true, ...(waiver && { acceptedDeletion: waiver }) };
+  const left = {
+    ...told,
+    ...audited,
+    isGone: true,
+    ...(acceptedDrift && { acceptedDeletion: acceptedDrift }),
+  };
   return unlessSuperseded(ports.groups.absorb(state, undefined, left));
 }
 

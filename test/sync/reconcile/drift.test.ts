@@ -278,7 +278,7 @@ function stoppedAfterWriting(): Worker {
 }
 
 describe('what is reported', () => {
-  it('stays until the directory says anything about the group, and is not waived anew by the next difference', async () => {
+  it('stays until the directory says anything about the group, and is not accepted anew by the next difference', async () => {
     const { world, id } = await settled({ drift: 'report' });
     world.platform.changeAsOther(id, { name: 'Theirs' });
     await followThenApply(world, id, trace());
