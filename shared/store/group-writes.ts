@@ -15,7 +15,7 @@ import { all, type Change, type Condition, equal, exists, less, missing, type Ta
  *     flip         intent is ours (and rev as it was read)       view, version, intent gone (dirty gone, or a promise)
  *     postpone     no intent but ours (and rev as it was read)   a promise, intent released
  *     dropIntent   intent is ours                                intent gone
- *     absorb       no intent, view, uncertain and dirty as read  view, version
+ *     accept       no intent, view, uncertain and dirty as read  view, version
  *     settle       no intent, rev and view as they were read     dirty gone
  *
  *     fail         intent and rev as they were read              dirty gone

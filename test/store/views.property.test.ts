@@ -26,7 +26,7 @@ const ODD: readonly Partial<View>[] = [{ alias: ' !x\n' }, { acceptedDrift }, { 
 
 const some = fc.uniqueArray(fc.nat(150), { maxLength: 3 });
 const deed = fc.record({
-  kind: fc.constantFrom('write', 'write', 'write', 'absorb', 'unlink', 'sweep', 'sweep', 'lose'),
+  kind: fc.constantFrom('write', 'write', 'write', 'storeObserved', 'unlink', 'sweep', 'sweep', 'lose'),
   end: fc.constantFrom('flip', 'flip', 'flip', 'drop', 'uncertain', 'open'),
   toggled: fc.oneof(some, some, fc.uniqueArray(fc.nat(150), { maxLength: 120 })),
   shape: fc.nat(24),
@@ -112,11 +112,11 @@ async function live(all: readonly (readonly [Deed, number, Deed | null])[]): Pro
     const { kind, end } = drawn;
     const seen = (await store.read(ref)) as GroupState;
     if (kind === 'sweep' || kind === 'lose') return store.collect(seen, nowMs);
-    if (kind === 'unlink') return store.absorb(seen, undefined);
+    if (kind === 'unlink') return store.storeObserved(seen, undefined);
     const link = { id: 'p' as never, version: 'v' as never };
-    if (kind === 'absorb') {
+    if (kind === 'storeObserved') {
       const { view } = await prepare(store, seen, drawn);
-      return store.absorb(seen, { ...link, view });
+      return store.storeObserved(seen, { ...link, view });
     }
     const opened = seen.intent ?? (await open(store, seen, drawn));
     if (opened === undefined) return false;

@@ -60,7 +60,7 @@ export const isAsked = (suspectedChange: SuspectedChange | undefined): boolean =
  * The restoration that follows, counted. One that has to rest remembers how new the directory's word is that was written
  * before: what is not written yet does not wait, nor does the one restoration of an hour.
  */
-export function contestAfter(
+export function flapDampingAfter(
   { state, nowMs, wanted, views }: Facts,
   shown: ObservedGroup,
 ): FlapDamping | Read {

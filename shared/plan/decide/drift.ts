@@ -17,7 +17,7 @@ import {
 } from '../foreign.ts';
 import { treatmentOf } from '../treatment.ts';
 import { lateWrites } from '../uncertain.ts';
-import { contestAfter, isAsked, NO_USERS } from './damping.ts';
+import { flapDampingAfter, isAsked, NO_USERS } from './damping.ts';
 import { decideMissing, OBSERVED_GONE } from './missing.ts';
 
 /** Many changes at once share a listing; one from before our first group shows no spokeId, and is read again. */
@@ -147,7 +147,7 @@ function dampingAfter(
   observed: ObservedGroup,
 ): FlapDamping | Read | undefined {
   const isRestored = differences.some((one) => endingOf(one, facts.state, facts.settings) === 'restore');
-  return isRestored ? contestAfter(facts, observed) : undefined;
+  return isRestored ? flapDampingAfter(facts, observed) : undefined;
 }
 
 /** The view, with what the policy lets stand of the differences. */

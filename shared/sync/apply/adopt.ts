@@ -88,5 +88,5 @@ export async function adopt(
   const made = state.uncertain?.write;
   const isMade = made?.action === 'create' && isOurCreation(observed, made, round.views?.created);
   const found = await recordLanded(isMade ? made : undefined, observed, state, turn);
-  return unlessSuperseded(ports.groups.absorb(state, link, found));
+  return unlessSuperseded(ports.groups.storeObserved(state, link, found));
 }

@@ -114,7 +114,7 @@ export async function unlink(
     isGone: true,
     ...(acceptedDrift && { acceptedDeletion: acceptedDrift }),
   };
-  return unlessSuperseded(ports.groups.absorb(state, undefined, left));
+  return unlessSuperseded(ports.groups.storeObserved(state, undefined, left));
 }
 
 /** The record is put before the others are counted, so two at once may both wait, but never both pass. */

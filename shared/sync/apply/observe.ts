@@ -34,7 +34,7 @@ const isExternal = (decision: Observe): decision is ObserveExternal => decision.
 
 async function observeGone(intent: Intent | undefined, { state }: Round, turn: Turn): Promise<Performed> {
   const { connection, ports } = turn;
-  if (intent === undefined) return unlessSuperseded(ports.groups.absorb(state, undefined));
+  if (intent === undefined) return unlessSuperseded(ports.groups.storeObserved(state, undefined));
   // Before the flip: afterwards nobody would look for it.
   if (intent.platformId !== undefined)
     await retireClaim(connection.company, intent.platformId, state.ref, ports);
@@ -77,7 +77,7 @@ async function observeExternal(decision: ObserveExternal, before: Round, turn: T
   const refused = rejected && { writtenAtMs: undefined };
   const isTaken =
     intent === undefined
-      ? turn.ports.groups.absorb(state, link, found)
+      ? turn.ports.groups.storeObserved(state, link, found)
       : flipFound(intent, state, turn, { happened: false, left: { platform: link, found, ...refused } });
   return unlessSuperseded(isTaken, CONFLICT);
 }
@@ -96,5 +96,5 @@ async function observeUnchanged(
   if (platformId === undefined || view === undefined) return AGAIN;
   const shown = { ...view, digest: contentDigest(observed) };
   const link = { id: platformId, version: observed.version, view: shown };
-  return unlessSuperseded(ports.groups.absorb(state, link, { flapDamping }));
+  return unlessSuperseded(ports.groups.storeObserved(state, link, { flapDamping }));
 }

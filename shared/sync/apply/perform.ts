@@ -248,7 +248,7 @@ async function letGo({ reason }: Of<'release'>, { state }: Round, turn: Turn): P
     ...{ versionBefore: version, versionAfter: version, actor: OURSELVES, cause: `rev ${state.rev}` },
   });
   platform.groups.forgetList();
-  return unlessSuperseded(ports.groups.absorb(state, undefined, { audited }));
+  return unlessSuperseded(ports.groups.storeObserved(state, undefined, { audited }));
 }
 
 async function settle(
