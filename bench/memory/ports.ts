@@ -27,7 +27,7 @@ export function benchPorts({ onSecretRead, token, ...options }: BenchPortsOption
     },
   });
   const deadLetters: DeadLetterQueue = {
-    async bury(letters) {
+    async send(letters) {
       if (letters.length === 0) return [];
       throw new Error(`a bench dead-letters nothing: ${letters[0]?.code} ${letters[0]?.message}`);
     },

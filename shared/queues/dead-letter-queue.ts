@@ -5,7 +5,7 @@ import { MAX_BYTES, type Outgoing, sendAll, sendable, sizeOf, textAttributes } f
 
 export interface DeadLetterQueueOptions {
   readonly queueUrl: string;
-  /** Which function buries. */
+  /** Which function sends to the dead-letter queue. */
   readonly source: 'ingest' | 'apply';
   readonly clock: () => number;
 }
@@ -17,9 +17,9 @@ const REASON_LENGTHS = [MAX_TEXT, 60];
 
 export function createDeadLetterQueue(client: SQSClient, options: DeadLetterQueueOptions): DeadLetterQueue {
   return {
-    async bury(letters) {
+    async send(letters) {
       const messages = new Map(letters.map((letter) => [letter, messageOf(letter, options)]));
-      // SQS moves the whole message in the end: burying other parts of it until then would repeat them.
+      // SQS moves the whole message in the end: sending to the dead-letter queue other parts of it until then would repeat them.
       const left = new Set(letters.filter((one) => !messages.get(one)).map(({ messageId }) => messageId));
       const sent = letters.filter(({ messageId }) => !left.has(messageId));
       const outgoing = sent.flatMap((letter) => messages.get(letter) ?? []);

@@ -91,7 +91,7 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     },
     applyQueue: createApplyQueue(sdk.sqs, () => requireUrl('apply')),
     // The tool never gives up on a group by itself: only apply dead-letters.
-    deadLetters: { bury: async (letters) => letters.map(({ messageId }) => messageId) },
+    deadLetters: { send: async (letters) => letters.map(({ messageId }) => messageId) },
     mailboxes: {
       events: createMailbox(sdk.sqs, { name: 'events', queueUrl: () => requireUrl('eventsDlq'), bindingOf }),
       apply: createMailbox(sdk.sqs, { name: 'apply', queueUrl: () => requireUrl('applyDlq') }),

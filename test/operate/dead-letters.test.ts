@@ -229,7 +229,7 @@ describe('replayLetters', () => {
       await replayLetters('events', world.ports, { connection, selection: {} });
       const resent = world.sent.at(-1) ?? { body: '' };
       await ingest([{ ...resent, messageId: 'm', sentAtMs: world.clock.ms }], world.ports);
-      world.mailboxes.events.add({ ...(world.buried.at(-1) as DeadLetter), id: `d${failures}` });
+      world.mailboxes.events.add({ ...(world.deadLettered.at(-1) as DeadLetter), id: `d${failures}` });
       const survey = await surveyLetters(world.ports, { queues: ['events'], limit: 10 });
       const [message] = await world.mailboxes.events.take(1, 1);
       expect(message).toMatchObject({ failures, firstFailedAtMs: firstMs });

@@ -72,7 +72,7 @@ export async function acceptEvents(
       failures.add(cause, [message.messageId]);
     }
   }
-  await bury(result.rejected, ports, failures);
+  await send(result.rejected, ports, failures);
   return result;
 }
 
@@ -103,12 +103,12 @@ export async function refuseEvents(
     if (refusals.length === 0) failures.add(new Error('an event was not found again'), [messageId]);
     return refusals.map((one) => ({ messageId, queue: bound?.queue, failedBefore, ...one }));
   });
-  await bury(letters, ports, failures);
+  await send(letters, ports, failures);
   return letters;
 }
 
-async function bury(letters: readonly DeadLetter[], ports: AcceptPorts, failures: Failures): Promise<void> {
-  const left = await ports.deadLetters.bury(letters);
+async function send(letters: readonly DeadLetter[], ports: AcceptPorts, failures: Failures): Promise<void> {
+  const left = await ports.deadLetters.send(letters);
   if (left.length > 0) failures.add(new Error('the dead-letter queue did not accept a message'), left);
 }
 

@@ -25,7 +25,7 @@ export interface DeadLetter extends Rejection {
 
 export interface DeadLetterQueue {
   /** Whole or not at all. @returns ids of the messages that were not accepted, or do not fit: left to their queue */
-  bury(letters: readonly DeadLetter[]): Promise<readonly string[]>;
+  send(letters: readonly DeadLetter[]): Promise<readonly string[]>;
 }
 
 /** Puts messages on the events queue. */

@@ -49,8 +49,8 @@ export interface WorldOptions {
   readonly observing?: boolean;
 }
 
-/** What was buried by us; what SQS moved there itself carries no reason. */
-interface Buried {
+/** What was dead-lettered by us; what SQS moved there itself carries no reason. */
+interface DeadLettered {
   readonly code: string | undefined;
   readonly group: GroupRef | undefined;
   readonly failedBefore: string | undefined;
@@ -62,7 +62,7 @@ export interface World {
   readonly platform: ToldPlatform;
   readonly applyQueue: Queue;
   readonly eventsQueue: Queue;
-  readonly deadLetters: readonly Buried[];
+  readonly deadLetters: readonly DeadLettered[];
   readonly random: Random;
   readonly nowMs: () => number;
   /** As it is stored. */
@@ -185,9 +185,9 @@ function portsOver(table: Table, { shared, worker, faults }: Seat) {
   return {
     ...ports,
     deadLetters: {
-      bury: async (letters: readonly DeadLetter[]) => [
-        ...(await events.bury(letters.filter(({ group }) => group === undefined))),
-        ...(await ports.deadLetters.bury(letters.filter(({ group }) => group !== undefined))),
+      send: async (letters: readonly DeadLetter[]) => [
+        ...(await events.send(letters.filter(({ group }) => group === undefined))),
+        ...(await ports.deadLetters.send(letters.filter(({ group }) => group !== undefined))),
       ],
     },
     random: () => shared.random.next(),

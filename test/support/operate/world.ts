@@ -87,7 +87,7 @@ export function createWorld(
   const table = new MemoryTable();
   const platform = new ToldPlatform({ ...traits, nowMs: now });
   const woken: GroupRef[] = [];
-  const buried: unknown[] = [];
+  const deadLettered: unknown[] = [];
   const worker = { name: 'tool', skewMs: 0, effect: async () => {}, isDead: () => false };
   const sent: { body: string; connection?: string | undefined; stamp?: string | undefined }[] = [];
   const sleep = async (ms: number) => {
@@ -124,8 +124,8 @@ export function createWorld(
       },
     },
     deadLetters: {
-      bury: async (letters) => {
-        buried.push(...letters);
+      send: async (letters) => {
+        deadLettered.push(...letters);
         return [];
       },
     },
@@ -172,7 +172,7 @@ export function createWorld(
     save,
     sent,
     woken,
-    buried,
+    deadLettered,
     refOf,
     /** Employees `r<id>` with user id `u<id>` and work e-mail `<id>@acme.test`. */
     async hire(...names: string[]) {
