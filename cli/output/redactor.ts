@@ -5,7 +5,7 @@ import { visible } from './words.ts';
  * where a reason, an error or a person's own words repeat it. Ids stay, and the words that are ours. An address is known
  * by its form, wherever it stands.
  */
-export type Hush = ReturnType<typeof createHush>;
+export type Redactor = ReturnType<typeof createRedactor>;
 
 const HIDDEN = '…';
 const ADDRESS = /[^\s@<>()[\]"',;:=/]+@[^\s@<>()[\]"',;:/]+\.[\p{L}\p{N}-]+/gu;
@@ -39,7 +39,7 @@ function reasonOf(value: Fields): unknown {
 const entriesOf = (value: Fields): Iterable<readonly [string, unknown]> =>
   value instanceof Map ? value : Object.entries(value);
 
-export function createHush() {
+export function createRedactor() {
   const heard = new Set<string>();
   let known = /(?!)/g;
   let counted = 0;
