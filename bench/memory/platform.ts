@@ -10,7 +10,7 @@ import type { Totals } from './totals.ts';
 /** Short, as it stands in each id: the figures are of what groupsync stores, not of how long a platform's ids are. */
 export const COMPANY = 'b';
 
-/** What the totals calls a request, by the platform's name of it. */
+/** What the totals call a request, by the platform's name of it. */
 const CALLS: Readonly<Record<string, string>> = {
   'platform.list': 'platform GET /groups',
   'platform.create': 'platform POST /groups',

@@ -106,7 +106,7 @@ interface StampedLine extends EventLine {
   readonly events: number;
 }
 
-/** @returns how much the queue accepted; the totals gets the other lines */
+/** @returns how much the queue accepted; the totals get the other lines */
 async function sendBatch(
   batch: readonly StampedLine[],
   connection: ConnectionName | undefined,

@@ -72,7 +72,7 @@ function move(
 }
 
 /**
- * What of a accepted drift still stands. The directory's newer word ends it; so does the difference itself when it is gone
+ * What of an accepted drift still stands. The directory's newer word ends it; so does the difference itself when it is gone
  * (somebody who is wanted by now needs no accepted drift to stay).
  *
  *     the directory's newer word is about | report | adopt

@@ -70,7 +70,7 @@ describe('acceptDrift', () => {
   });
 });
 
-describe('what stands of a accepted drift', () => {
+describe('what stands of an accepted drift', () => {
   it('is all of it while the directory says nothing new', () => {
     expect(standing({})).toEqual(acceptedDrift());
     expect(standing({}, acceptedDrift({ policy: 'report' }))).toEqual(acceptedDrift({ policy: 'report' }));

@@ -179,7 +179,7 @@ describe('a plan for a group that the directory deleted', () => {
   });
 });
 
-describe('a plan with a accepted drift', () => {
+describe('a plan with an accepted drift', () => {
   const acceptedDrift: AcceptedDrift = {
     policy: 'report',
     seen: STAMP_ZERO,

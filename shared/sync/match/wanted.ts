@@ -19,7 +19,7 @@ import { isUnshownLately, refusedRevisionOf, standingOf } from './member-standin
 import { type Resolution, resolveUsers } from './resolve.ts';
 import { isTold, membersAfter } from './touched.ts';
 
-/** Whom, of those that a accepted drift lets stay, the directory has taken out since. */
+/** Whom, of those that an accepted drift lets stay, the directory has taken out since. */
 export async function readDeparted({ wanted, views, state }: Facts, reading: Reading) {
   const { connection, ports } = reading;
   const seen = views?.base?.acceptedDrift?.seen ?? STAMP_ZERO;
