@@ -30,7 +30,7 @@ export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, st
     const platform = platformOf(cloud, connection);
     const group = 'group' in deed && typeof deed.group === 'string' ? { group: deed.group } : {};
     if ('forMs' in deed) cloud.troubledUntilMs = Math.max(cloud.troubledUntilMs, cloud.nowMs() + deed.forMs);
-    const what = `${actor === 'platform' ? 'begins: ' : ''}${sayingOf(deed)}`;
+    const what = `${actor === 'platform' ? 'begins: ' : ''}${directoryEventOf(deed)}`;
     if (actor !== 'operator') runLog.tell({ lane: actor, connection, ...group, what });
     switch (actor) {
       case 'directory':
@@ -153,7 +153,7 @@ export async function operateIn(
       lane: 'operator',
       connection,
       ...group,
-      what: `${sayingOf(deed)}${outcome.done ? '' : ': refused'}`,
+      what: `${directoryEventOf(deed)}${outcome.done ? '' : ': refused'}`,
     });
     if (!outcome.done) return;
     runLog.fired(`operator:${deed.kind}`);
@@ -176,7 +176,7 @@ export async function operateIn(
   return lived;
 }
 
-function sayingOf({ kind, ...rest }: Happening['deed']): string {
+function directoryEventOf({ kind, ...rest }: Happening['deed']): string {
   // The group stands before it, and nobody thinks in milliseconds.
   const parts = Object.entries(rest).flatMap(([name, value]) => {
     if (name.endsWith('Ms')) return `${name.slice(0, -2)} ${Math.round(Number(value) / MINUTE_MS)} minutes`;

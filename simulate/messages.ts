@@ -13,7 +13,7 @@ export interface OutgoingMessage {
   /** How often SQS delivers it; 1 is once. */
   readonly copies: number;
   /** What it says, for the directory's record. */
-  readonly says: readonly Saying[];
+  readonly says: readonly DirectoryEvent[];
 }
 
 /** A request to the SCIM server, without its token. */
@@ -29,11 +29,11 @@ export interface ScimRequest {
    */
   readonly creates?: { readonly key: string; readonly lookUp: string };
   /** What it says, for the directory's record; `made` is the id in the answer to a POST. */
-  readonly says: (made: string) => readonly Saying[];
+  readonly says: (made: string) => readonly DirectoryEvent[];
 }
 
 /** One thing said of one group or member, in the engine's ids, and where it stands in the order of all that is said. */
-export interface Saying {
+export interface DirectoryEvent {
   readonly kind: 'name' | 'delete' | 'join' | 'leave' | 'snapshot' | 'profile' | 'forget';
   readonly group?: string;
   readonly name?: string | null;
@@ -111,10 +111,15 @@ function timeOf(atMs: number, time: Way['time']): string {
   return time === 'whole_second' ? text.replace(/\.\d+/, '') : text;
 }
 
-type Facts = Omit<Saying, 'order'>;
+type Facts = Omit<DirectoryEvent, 'order'>;
 type SayableDeed = Exclude<DirectoryDeed, { kind: 'wide' | 'rubbish' }>;
 
-function factsOf(deed: SayableDeed, connection: string, form: Way['form'], part: Saying['part']): Facts {
+function factsOf(
+  deed: SayableDeed,
+  connection: string,
+  form: Way['form'],
+  part: DirectoryEvent['part'],
+): Facts {
   if (!('group' in deed)) {
     const { kind, member: id } = deed;
     if (deed.kind === 'forget') return { kind, members: [{ id }] };

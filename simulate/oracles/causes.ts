@@ -39,10 +39,12 @@ function falseEvent(
   if (isReplayed(sight, id, write.atMs)) return undefined;
   const all = sight.seen.directory.heard(connection).filter((one) => one.id === id && one.source === source);
   if (all.length === 0) return 'the directory sent no such event';
-  const isAbout = ({ saying }: Heard) =>
-    saying.group === undefined
-      ? saying.members?.some((one) => storedMember(sight.seen, connection, group, one.id) !== undefined)
-      : saying.group === group;
+  const isAbout = ({ directoryEvent }: Heard) =>
+    directoryEvent.group === undefined
+      ? directoryEvent.members?.some(
+          (one) => storedMember(sight.seen, connection, group, one.id) !== undefined,
+        )
+      : directoryEvent.group === group;
   const about = all.filter(isAbout);
   if (about.length === 0) return 'the event is about no member of the group';
   if (about.every(({ arrivedAtMs }) => arrivedAtMs > write.atMs + ARRIVES_WITHIN_MS))
@@ -64,10 +66,10 @@ const isReplayed = ({ seen }: Sight, id: string, writtenAtMs: number): boolean =
   );
 
 /** The actor of an event as the audit shows it; undefined if any actor is correct. */
-function actorOf({ saying, source }: Heard): string | undefined {
+function actorOf({ directoryEvent, source }: Heard): string | undefined {
   // A SCIM request has the token as its actor.
   if (source === 'scim') return undefined;
-  const { kind, by } = saying;
+  const { kind, by } = directoryEvent;
   const isOfUser = kind === 'profile' || kind === 'forget';
   return `directory ${(!isOfUser && by) || source}`;
 }

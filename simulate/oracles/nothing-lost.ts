@@ -69,14 +69,19 @@ function judgeClaims({ seen, connections, accuse }: Sight): void {
  */
 function judgeVersions({ seen, accuse }: Sight, { name }: Sighted): void {
   const named = new Map<string, string>();
-  for (const { saying, version: number } of seen.directory.heard(name)) {
-    if (number === undefined || saying.group === undefined || saying.name == null) continue;
-    const version = `${saying.group} ${number}`;
-    const other = named.get(version) ?? saying.name;
+  for (const { directoryEvent, version: number } of seen.directory.heard(name)) {
+    if (number === undefined || directoryEvent.group === undefined || directoryEvent.name == null) continue;
+    const version = `${directoryEvent.group} ${number}`;
+    const other = named.get(version) ?? directoryEvent.name;
     named.set(version, other);
-    if (other === saying.name) continue;
-    const sentence = `Two requests were acknowledged with the version ${number} of the group ${saying.group}; expected one name for one version, but they set "${other}" and "${saying.name}".`;
-    accuse('nothing_lost', 'one_version_for_two', { connection: name, group: saying.group }, sentence);
+    if (other === directoryEvent.name) continue;
+    const sentence = `Two requests were acknowledged with the version ${number} of the group ${directoryEvent.group}; expected one name for one version, but they set "${other}" and "${directoryEvent.name}".`;
+    accuse(
+      'nothing_lost',
+      'one_version_for_two',
+      { connection: name, group: directoryEvent.group },
+      sentence,
+    );
   }
 }
 

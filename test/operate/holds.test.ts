@@ -493,10 +493,10 @@ describe('four eyes', () => {
     ['somebody else sends it', nothing, 'bob', { take: GO, from: 'g' }, 'decided'],
     ['they sent something else before', did('events_send'), '', { take: GO, from: 'g' }, 'decided'],
   ] as const)('asks for another approver than who had the hold come about: %s', async (...row) => {
-    const [, before, sentBy, saying, outcome] = row;
+    const [, before, sentBy, directoryEvent, outcome] = row;
     const told = await company({ perHourCount: 1 }, { fourEyes: true });
     await before(told);
-    await told.tellAs(sentBy, saying);
+    await told.tellAs(sentBy, directoryEvent);
     const approve = (by: string) =>
       approveHold(told.ref('g'), WORD, { ...told.world.toolPorts, ...calledBy(by) }).then(
         ({ kind }) => kind,

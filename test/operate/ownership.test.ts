@@ -4,7 +4,7 @@ import { adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
-import { allOf, type Saying, story, twice } from '../support/engine/story.ts';
+import { allOf, type DirectoryEvent, story, twice } from '../support/engine/story.ts';
 import { COMPANY, CONNECTION, takeEvents, takeWoken } from '../support/engine/world.ts';
 import { orDies, whereverItDies } from '../sync/reconcile/support/mortal.ts';
 
@@ -297,8 +297,8 @@ describe('a released group', () => {
         const { say, world, ref, state } = await company({ onGroupDeleted: 'release', adoptExisting });
         // One function instance keeps the list of groups for a minute.
         const ports = world.portsFor();
-        const take = async (group: string, ...sayings: readonly Saying[]) => {
-          say(...sayings);
+        const take = async (group: string, ...directoryEvents: readonly DirectoryEvent[]) => {
+          say(...directoryEvents);
           await ingest(takeEvents(world), ports);
           for (let run = 0; run < 3; run += 1) await applyGroup(ref(group), ports);
         };

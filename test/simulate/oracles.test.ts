@@ -52,7 +52,7 @@ function makeWorld() {
   const happenings: Life['happenings'][number][] = [];
   const said = new Map<string, ReadGroup>();
   const event: Heard = {
-    saying: { kind: 'join', group: 'g1', members: [{ id: 'm1' }] },
+    directoryEvent: { kind: 'join', group: 'g1', members: [{ id: 'm1' }] },
     instant: 0n,
     sequence: -1n,
     id: 'e1',
@@ -822,7 +822,7 @@ describe('nothing is lost', () => {
       'two names of a group were acknowledged with one version',
       (w) =>
         ['one', 'two'].map((name) =>
-          w.event({ saying: { kind: 'name', group: 'g1', name }, source: 'scim', version: 3n }),
+          w.event({ directoryEvent: { kind: 'name', group: 'g1', name }, source: 'scim', version: 3n }),
         ),
       'one_version_for_two',
     ],
@@ -918,7 +918,7 @@ describe('on record', () => {
     [
       'a write names an event about another group',
       (w) => [
-        w.event({ id: 'e2', saying: { kind: 'join', group: 'g9', members: [{ id: 'm1' }] } }),
+        w.event({ id: 'e2', directoryEvent: { kind: 'join', group: 'g9', members: [{ id: 'm1' }] } }),
         w.write({}),
         w.entry({ cause: 'event e2 of okta' }),
       ],
@@ -933,7 +933,10 @@ describe('on record', () => {
     [
       'a write names the actor of its event',
       (w) => [
-        w.event({ id: 'e2', saying: { kind: 'join', group: 'g1', members: [{ id: 'm1' }], by: 'jo' } }),
+        w.event({
+          id: 'e2',
+          directoryEvent: { kind: 'join', group: 'g1', members: [{ id: 'm1' }], by: 'jo' },
+        }),
         w.write({}),
         w.entry({ cause: 'event e2 of okta', actor: { kind: 'directory', id: 'jo' } }),
       ],

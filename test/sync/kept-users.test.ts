@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { approveHold } from '../../shared/operate/holds.ts';
-import { allOf, type Saying, story } from '../support/engine/story.ts';
+import { allOf, type DirectoryEvent, story } from '../support/engine/story.ts';
 import { CONNECTION, HOUR_MS } from '../support/engine/world.ts';
 
 const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
@@ -136,7 +136,7 @@ describe('a user whom the platform adds to a new group by itself', () => {
   );
 });
 
-it.each<Saying>([
+it.each<DirectoryEvent>([
   { take: ['b'], from: 'g' },
   { snapshot: 'g', of: ['a'] },
 ])('recognises a leaver if others may stay and our view is lost: %j', async (releasedPlatformId) => {

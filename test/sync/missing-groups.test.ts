@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { followFeed } from '../../shared/sync/reconcile/feed.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
-import { type Saying, story } from '../support/engine/story.ts';
+import { type DirectoryEvent, story } from '../support/engine/story.ts';
 import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
 
-type Wrong = { first: readonly Saying[]; hours: number; echoSpokeId: boolean };
+type Wrong = { first: readonly DirectoryEvent[]; hours: number; echoSpokeId: boolean };
 
 /** Directory groups g0, g1, …, each in step with a platform group whose creation is long past. */
 async function company(count: number, platform = {}, settings = {}) {

@@ -13,7 +13,7 @@ import { wakeGroups } from '../../shared/sync/wake.ts';
 import { seededRandom } from '../../simulate/random.ts';
 import { drive } from '../support/engine/drive.ts';
 import { Scheduler } from '../support/engine/scheduler.ts';
-import { allOf, type Saying, story } from '../support/engine/story.ts';
+import { allOf, type DirectoryEvent, story } from '../support/engine/story.ts';
 import { CONNECTION, createWorld, NO_FAULTS, START_MS, takeEvents } from '../support/engine/world.ts';
 import { slowWorker } from './reconcile/support/mortal.ts';
 
@@ -88,8 +88,8 @@ async function settled(coalesceMs = W_MS) {
     world.applyQueue.messages.map(({ visibleAtMs }) => visibleAtMs - world.nowMs()).sort((a, b) => a - b);
   const item = async () => (await table.get(groupKey(ref('g')))) ?? {};
   /** A change, with its wake-up, at this instant. */
-  const change = async (...sayings: readonly Saying[]) => {
-    told.say(...sayings);
+  const change = async (...directoryEvents: readonly DirectoryEvent[]) => {
+    told.say(...directoryEvents);
     await ingest(takeEvents(world), toolPorts);
   };
   const set = (attributes: Record<string, number | boolean>) =>
