@@ -75,11 +75,11 @@ export function createCloud(life: Life, runLogOf: (nowMs: () => number) => RunLo
     /** As they are now. */
     connections: new Map<string, ConnectionSpec>(),
     directory: createDirectoryRecord(),
-    deeds: [] as OperatorDone[],
+    actions: [] as OperatorDone[],
     saidMs: new Map<string, number>(),
     cutOffMs: new Map<string, readonly number[]>(),
     /** How often anything happened to anybody in the HR systems. */
-    companyDeeds: 0,
+    companyActions: 0,
     /** Until then a platform fault or a fault may show. */
     troubledUntilMs: 0,
     /** Nothing more is begun. */

@@ -134,10 +134,10 @@ async function requestLate(cloud: Cloud, happening: DirectoryHappening, token: s
 
 /** Asks until the server has done it or refused it for good, as identity providers do; newer ones go before what failed. */
 export function requestByScim(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLanes, token: string) {
-  const { deed, way } = happening;
+  const { action, way } = happening;
   if (way.lateMs > 0) return cloud.start(requestLate(cloud, happening, token));
-  const about = 'group' in deed ? deed.group : 'member' in deed ? deed.member : '';
-  const members = 'members' in deed ? deed.members : [];
+  const about = 'group' in action ? action.group : 'member' in action ? action.member : '';
+  const members = 'members' in action ? action.members : [];
   // Of one resource one after the other; and whoever is named was made before, and is deleted after.
   const before = Promise.all([about, `${about} named`, ...members].map((one) => lanes.get(one)));
   const asking = before.then(async () => {
@@ -200,9 +200,9 @@ async function carryOut(cloud: Cloud, request: ScimRequest, send: Send): Promise
   const { directory, nowMs, runLog } = cloud;
   const { connection } = request;
   // The client never got another token than the first.
-  const wasRemoved = cloud.deeds.some(
-    ({ kind, done, died, ...deed }) =>
-      kind === 'remove_connection' && done && !died && deed.connection === connection,
+  const wasRemoved = cloud.actions.some(
+    ({ kind, done, died, ...action }) =>
+      kind === 'remove_connection' && done && !died && action.connection === connection,
   );
   const { status, body, etag } = await send(request.method, request.path, '', request.body);
   if (status === 429 || status >= 500) return false;

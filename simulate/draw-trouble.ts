@@ -1,14 +1,14 @@
 import { type Rhythm, roleOf, type Town } from './draw-directory.ts';
 import {
-  type AwsDeed,
+  type AwsAction,
   DAY_MS,
-  type DirectoryDeed,
-  type ForeignDeed,
+  type DirectoryAction,
+  type ForeignAction,
   type Happening,
   HOUR_MS,
   type LambdaName,
   MINUTE_MS,
-  type OperatorDeed,
+  type OperatorAction,
   type Way,
 } from './life.ts';
 import { DAYS, PLATFORM_FAULTS, type PlatformFault, type PlatformFaultRange } from './platform-faults.ts';
@@ -92,14 +92,14 @@ function drawPlatformFault(
     const forMs = Math.min(between(random, least, most) * MINUTE_MS, endMs - atMs);
     const hasShare = percent !== undefined && !isLong && (about !== 'users' || named === undefined);
     const share = hasShare ? { share: between(random, ...percent) / 100 } : {};
-    const deed = {
+    const action = {
       kind: 'platformFault',
       platformFault,
       forMs,
       ...(whom && { about: whom }),
       ...share,
     } as const;
-    return { atMs, connection: town.name, actor: 'platform', deed };
+    return { atMs, connection: town.name, actor: 'platform', action };
   });
 }
 
@@ -109,41 +109,41 @@ const AT_ONCE: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
  * Events that meet a platform fault: renamed groups while a wrong route answers 404, new groups while answers are lost
  * or external ids are refused, deleted groups while DELETE has no effect, and joins and leaves while writes are late.
  */
-function drawMeanwhile(random: Random, town: Town, { atMs, deed }: Happening): readonly Happening[] {
-  if (deed.kind !== 'platformFault' || random.chance(0.5)) return [];
-  const say = (laterMs: number, what: DirectoryDeed): Happening => ({
+function drawMeanwhile(random: Random, town: Town, { atMs, action }: Happening): readonly Happening[] {
+  if (action.kind !== 'platformFault' || random.chance(0.5)) return [];
+  const say = (laterMs: number, what: DirectoryAction): Happening => ({
     ...{ atMs: atMs + Math.round(laterMs), connection: town.name, actor: 'directory' },
-    ...{ deed: what, way: AT_ONCE },
+    ...{ action: what, way: AT_ONCE },
   });
-  if (deed.platformFault === 'wrong_route') {
+  if (action.platformFault === 'wrong_route') {
     return some(random, town.groups, 12).map((group) => {
       const name = `Dept ${group.toUpperCase()} ${town.name}`;
-      return say(between(random, 0, deed.forMs / 2), { kind: 'name', group, name });
+      return say(between(random, 0, action.forMs / 2), { kind: 'name', group, name });
     });
   }
-  if (deed.platformFault === 'deletes_ignored') {
+  if (action.platformFault === 'deletes_ignored') {
     return some(random, town.groups, 3).map((group) =>
-      say(between(random, 0, deed.forMs / 2), { kind: 'delete', group }),
+      say(between(random, 0, action.forMs / 2), { kind: 'delete', group }),
     );
   }
-  if (deed.platformFault === 'loses_answers' || deed.platformFault === 'refuses_spoke_id') {
+  if (action.platformFault === 'loses_answers' || action.platformFault === 'refuses_spoke_id') {
     // Two connections of one company have no group in common.
     return Array.from({ length: 6 }, (_, n) =>
-      say(between(random, 0, deed.forMs / 2), {
+      say(between(random, 0, action.forMs / 2), {
         kind: 'name',
         group: `late${n}${town.name}`,
         name: `Late ${n} ${town.name}`,
       }),
     );
   }
-  if (deed.platformFault === 'get_denies') {
+  if (action.platformFault === 'get_denies') {
     return some(random, town.groups, 6).map((group): Happening => {
       const edit = { kind: 'edit', group, name: `Looked at ${random.below(100)}` } as const;
-      const laterMs = between(random, 0, deed.forMs / 2);
-      return { atMs: atMs + laterMs, connection: town.name, actor: 'somebody', deed: edit };
+      const laterMs = between(random, 0, action.forMs / 2);
+      return { atMs: atMs + laterMs, connection: town.name, actor: 'somebody', action: edit };
     });
   }
-  if (deed.platformFault !== 'late_writes') return [];
+  if (action.platformFault !== 'late_writes') return [];
   const group = random.pick(town.groups);
   const members = some(random, ['p0', 'p1', 'p2', 'p3'], 1);
   return Array.from({ length: 40 }, (_, index) =>
@@ -161,14 +161,18 @@ export function drawAfterthoughts(random: Random, town: Town, endMs: number): re
     const [first, second] = some(random, ['p0', 'p1', 'p2', 'p3'], 2);
     const atMs = between(random, HOUR_MS, endMs - HOUR_MS);
     const words = [first, second].map((member, at): Happening => {
-      const deed = { kind: random.chance(0.5) ? 'join' : 'leave', group, members: [member ?? 'p0'] } as const;
+      const action = {
+        kind: random.chance(0.5) ? 'join' : 'leave',
+        group,
+        members: [member ?? 'p0'],
+      } as const;
       const laterMs = at * between(random, 900, 4_000);
-      return { atMs: atMs + laterMs, connection: town.name, actor: 'directory', deed, way: AT_ONCE };
+      return { atMs: atMs + laterMs, connection: town.name, actor: 'directory', action, way: AT_ONCE };
     });
     const edit = { kind: 'edit', group, name: `Seen ${random.below(100)}` } as const;
     const earlierMs = between(random, 1_000, 20_000);
     return [
-      { atMs: atMs - earlierMs, connection: town.name, actor: 'somebody', deed: edit } as const,
+      { atMs: atMs - earlierMs, connection: town.name, actor: 'somebody', action: edit } as const,
       ...words,
     ];
   });
@@ -178,7 +182,7 @@ const FOREIGN_WEIGHTS = { edit: 12, delete: 2, recreate: 2, strip: 2, twin: 1, o
 
 /** Somebody with the platform's own screen: now and then, or again and again. */
 function drawForeign(random: Random, town: Town, { endMs }: Scene): readonly Happening[] {
-  const edit = (group: string): ForeignDeed => {
+  const edit = (group: string): ForeignAction => {
     const users = some(random, town.people, between(random, 1, 2)).map(({ role }) => userOf(town, role));
     const adds = random.chance(0.7);
     const removes = random.chance(0.4);
@@ -192,7 +196,7 @@ function drawForeign(random: Random, town: Town, { endMs }: Scene): readonly Hap
       ...(isWar && { again: { everyMs: between(random, 2, 40) * MINUTE_MS, times: between(random, 5, 60) } }),
     };
   };
-  const own = (group: string): ForeignDeed => ({
+  const own = (group: string): ForeignAction => ({
     kind: 'own',
     name: `Team ${group.toUpperCase()} ${between(random, 1, town.groups.length)} ${town.name}`,
     spokeId: random.chance(0.3) ? group : null,
@@ -201,11 +205,12 @@ function drawForeign(random: Random, town: Town, { endMs }: Scene): readonly Hap
   for (let left = random.below(4); left > 0; left -= 1) {
     const group = random.pick(town.groups);
     const kind = weighted(random, FOREIGN_WEIGHTS);
-    const deed: ForeignDeed = kind === 'edit' ? edit(group) : kind === 'own' ? own(group) : { kind, group };
+    const action: ForeignAction =
+      kind === 'edit' ? edit(group) : kind === 'own' ? own(group) : { kind, group };
     // What was there before the directory spoke is a matter of adoption.
     const isEarly = kind === 'own' && random.chance(0.6);
     const atMs = isEarly ? between(random, 2_000, MINUTE_MS) : between(random, HOUR_MS, endMs - HOUR_MS);
-    all.push({ atMs, connection: town.name, actor: 'somebody', deed });
+    all.push({ atMs, connection: town.name, actor: 'somebody', action });
   }
   return all;
 }
@@ -232,17 +237,17 @@ function drawOperators(
   { leavings, refusals, towns, endMs }: Scene,
 ): readonly Happening[] {
   const all: Happening[] = [];
-  const operate = (atMs: number, deed: OperatorDeed) =>
-    all.push({ atMs, connection: town.name, actor: 'operator', deed });
+  const operate = (atMs: number, action: OperatorAction) =>
+    all.push({ atMs, connection: town.name, actor: 'operator', action });
   const letters = () => random.pick(['replay_all', 'discard_one', 'edit_one'] as const);
-  const setting = (): OperatorDeed => {
+  const setting = (): OperatorAction => {
     const [key, values] = random.pick(SETTINGS);
     return { kind: 'set', key, value: random.pick(values) };
   };
   const company = () => (random.chance(0.5) ? town.company : random.pick(towns).company);
   const role = () => random.pick(town.people).role;
-  /** One deed, or one and another later. */
-  const routines: Readonly<Record<Routine, (group: string) => readonly OperatorDeed[]>> = {
+  /** One action, or one and another later. */
+  const routines: Readonly<Record<Routine, (group: string) => readonly OperatorAction[]>> = {
     pause: (group) => [
       { kind: 'pause', group },
       { kind: 'resume', group },
@@ -342,7 +347,7 @@ function drawCrashes(random: Random, connection: string, times: number, endMs: n
     const drawn = between(random, 1, 4);
     const nth = SELDOM.has(`${lambda} ${effect}`) ? 1 : drawn;
     const atMs = between(random, 0, endMs - 2 * HOUR_MS);
-    return { atMs, connection, actor: 'aws', deed: { kind: 'crash', lambda, effect, nth } };
+    return { atMs, connection, actor: 'aws', action: { kind: 'crash', lambda, effect, nth } };
   });
 }
 
@@ -358,8 +363,8 @@ export function drawDeepTrouble(
 ): readonly Happening[] {
   const { name: connection } = town;
   const deaths = Array.from({ length: crashes }, (_, n): Happening => {
-    const deed = ALL_CRASHES[(seed * crashes + n) % ALL_CRASHES.length] as AwsDeed;
-    return { atMs: between(random, 0, endMs / 3), connection, actor: 'aws', deed };
+    const action = ALL_CRASHES[(seed * crashes + n) % ALL_CRASHES.length] as AwsAction;
+    return { atMs: between(random, 0, endMs / 3), connection, actor: 'aws', action };
   });
   const platformFaults = (Object.keys(PLATFORM_FAULTS) as PlatformFault[]).filter(
     (platformFault) => PLATFORM_FAULTS[platformFault][0] > 0,
@@ -376,8 +381,8 @@ export function drawDeepTrouble(
 function drawAws(random: Random, connection: string, { endMs }: Scene): readonly Happening[] {
   const times = random.chance(0.75) ? between(random, 1, 6) : 0;
   const all = drawCrashes(random, connection, times, endMs);
-  const strike = (deed: AwsDeed) =>
-    all.push({ atMs: between(random, 0, endMs - 2 * HOUR_MS), connection, actor: 'aws', deed });
+  const strike = (action: AwsAction) =>
+    all.push({ atMs: between(random, 0, endMs - 2 * HOUR_MS), connection, actor: 'aws', action });
   for (let left = random.below(4); left > 0; left -= 1) {
     const forMs = between(random, 5, 300) * MINUTE_MS;
     const share = between(random, 2, 40) / 100;

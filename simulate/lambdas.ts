@@ -1,7 +1,7 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Dispatcher } from 'undici';
 import { type AwsFault, type EnginePorts, type PortsOptions, portsOver, tableOf } from './engine.ts';
-import type { AwsDeed, LambdaName } from './life.ts';
+import type { AwsAction, LambdaName } from './life.ts';
 import { type Queues, queueUrl } from './queues.ts';
 import { hashOf, type Random } from './random.ts';
 import type { MemoryTable } from './table.ts';
@@ -34,7 +34,7 @@ export interface Container {
   readonly worker: Worker;
 }
 
-type Spell = Exclude<AwsDeed, { kind: 'crash' }> & { readonly untilMs: number };
+type Spell = Exclude<AwsAction, { kind: 'crash' }> & { readonly untilMs: number };
 type Seat = Container & { kill(): void; freeze(): void; thaw(): void };
 
 /** How often a clock that is off is set again, ahead or back, while its container lives. */
@@ -46,7 +46,7 @@ export function createLambdas(options: LambdasOptions) {
   // Where nothing is gathered first, the platform takes its time: more is said while it is written.
   const slowestMs = options.coalesceMs === 0 ? 2_500 : 100;
   let spells: Spell[] = [];
-  let traps: { readonly deed: Extract<AwsDeed, { kind: 'crash' }>; left: number }[] = [];
+  let traps: { readonly action: Extract<AwsAction, { kind: 'crash' }>; left: number }[] = [];
   let effects = 0;
   let diedMs = 0;
   let ids = 0;
@@ -79,7 +79,7 @@ export function createLambdas(options: LambdasOptions) {
   };
   /** The first trap for this function and effect goes off when it has been met often enough. */
   const isTrapped = (actor: Actor, kind: string): boolean => {
-    const trap = traps.find(({ deed }) => deed.lambda === actor && deed.effect === kind);
+    const trap = traps.find(({ action }) => action.lambda === actor && action.effect === kind);
     if (trap === undefined) return false;
     trap.left -= 1;
     if (trap.left > 0) return false;
@@ -203,9 +203,9 @@ export function createLambdas(options: LambdasOptions) {
       return !seat.worker.isDead();
     },
     /** Something goes wrong with AWS from now on, for a while. */
-    begin(deed: AwsDeed) {
-      if (deed.kind === 'crash') traps.push({ deed, left: deed.nth });
-      else spells.push({ ...deed, untilMs: time.nowMs() + deed.forMs });
+    begin(action: AwsAction) {
+      if (action.kind === 'crash') traps.push({ action, left: action.nth });
+      else spells.push({ ...action, untilMs: time.nowMs() + action.forMs });
     },
     /** Nothing goes wrong any more. */
     calm() {

@@ -86,12 +86,12 @@ interface At {
 
 export type Happening = At &
   (
-    | { readonly actor: 'directory'; readonly deed: DirectoryDeed; readonly way: Way }
-    | { readonly actor: 'company'; readonly deed: CompanyDeed }
-    | { readonly actor: 'platform'; readonly deed: PlatformDeed }
-    | { readonly actor: 'somebody'; readonly deed: ForeignDeed }
-    | { readonly actor: 'operator'; readonly deed: OperatorDeed }
-    | { readonly actor: 'aws'; readonly deed: AwsDeed }
+    | { readonly actor: 'directory'; readonly action: DirectoryAction; readonly way: Way }
+    | { readonly actor: 'company'; readonly action: CompanyAction }
+    | { readonly actor: 'platform'; readonly action: PlatformAction }
+    | { readonly actor: 'somebody'; readonly action: ForeignAction }
+    | { readonly actor: 'operator'; readonly action: OperatorAction }
+    | { readonly actor: 'aws'; readonly action: AwsAction }
   );
 
 /**
@@ -100,7 +100,7 @@ export type Happening = At &
  * members `q…` are
  * known only to the SCIM server, which assigns their ids.
  */
-export type DirectoryDeed =
+export type DirectoryAction =
   | { readonly kind: 'name'; readonly group: string; readonly name: string }
   | { readonly kind: 'delete'; readonly group: string }
   | { readonly kind: 'join' | 'leave'; readonly group: string; readonly members: readonly string[] }
@@ -134,7 +134,7 @@ export interface Way {
 }
 
 /** What happens to people in the HR system. */
-export type CompanyDeed =
+export type CompanyAction =
   | { readonly kind: 'hire'; readonly person: PersonSpec }
   | { readonly kind: 'readdress'; readonly role: string; readonly email: string | null }
   | { readonly kind: 'renumber'; readonly role: string; readonly number: string }
@@ -142,7 +142,7 @@ export type CompanyDeed =
   | { readonly kind: 'change_user_id'; readonly role: string; readonly userId: string }
   | { readonly kind: 'terminate' | 'activate' | 'erase' | 'lose_user_id'; readonly role: string };
 
-export interface PlatformDeed {
+export interface PlatformAction {
   readonly kind: 'platformFault';
   readonly platformFault: PlatformFault;
   readonly forMs: number;
@@ -153,7 +153,7 @@ export interface PlatformDeed {
 }
 
 /** Somebody else's doing on the platform; `group` is the directory group whose platform group is meant. */
-export type ForeignDeed =
+export type ForeignAction =
   | {
       readonly kind: 'edit';
       readonly group: string;
@@ -168,7 +168,7 @@ export type ForeignDeed =
   /** A group of their own, with a name of ours or not. */
   | { readonly kind: 'own'; readonly name: string; readonly spokeId: string | null };
 
-export type OperatorDeed =
+export type OperatorAction =
   /** `old`: decides on what was on the screen this long ago. */
   | { readonly kind: 'approve' | 'reject'; readonly group: string; readonly oldMs: number }
   | { readonly kind: 'pause' | 'resume' | 'release' | 'adopt' | 'sync'; readonly group: string }
@@ -187,7 +187,7 @@ type FunctionName = 'ingest' | 'apply' | 'people' | 'pump' | 'feed' | 'sweep' | 
 /** What may die: a function of ours, or the command of an operator. */
 export type LambdaName = FunctionName | 'operator';
 
-export type AwsDeed =
+export type AwsAction =
   /** The next invocation of this function dies before its n-th effect of this kind. */
   | { readonly kind: 'crash'; readonly lambda: LambdaName; readonly effect: string; readonly nth: number }
   | { readonly kind: 'throttled' | 'unheard' | 'echo'; readonly forMs: number; readonly share: number }

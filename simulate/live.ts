@@ -26,7 +26,7 @@ export interface LiveOptions {
 export interface Outcome {
   readonly life: Life;
   readonly violations: readonly Violation[];
-  /** How often each platform fault, fault, crash point and deed took effect. */
+  /** How often each platform fault, fault, crash point and action took effect. */
   readonly fired: ReadonlyMap<string, number>;
   readonly told: readonly Told[];
   readonly figures: { readonly calls: number; readonly effects: number; readonly simulatedMs: number };
@@ -109,7 +109,8 @@ function calm(cloud: Cloud): void {
   cloud.runLog.tell({ lane: 'aws', what: 'all faults end; a quiet day begins' });
   cloud.time.at(cloud.nowMs() + HOUR_MS, () => {
     const [connection] = cloud.connections.keys();
-    if (connection !== undefined) cloud.start(operateIn(cloud, { connection, deed: { kind: 'replay_all' } }));
+    if (connection !== undefined)
+      cloud.start(operateIn(cloud, { connection, action: { kind: 'replay_all' } }));
   });
 }
 
@@ -143,12 +144,12 @@ async function connectAll(cloud: Cloud): Promise<ReadonlyMap<string, string>> {
 }
 
 function seenIn(cloud: Cloud): Seen {
-  const { queues, table, deeds } = cloud;
+  const { queues, table, actions } = cloud;
   const messages = () => Object.entries(queues.of).map(([key, queue]) => [key, queue.messages]);
   return {
     ...cloud,
     items: table.items,
-    operators: { deeds },
+    operators: { actions },
     get queues() {
       return Object.fromEntries(messages()) as Seen['queues'];
     },

@@ -27,13 +27,13 @@ import type { Connection } from '../shared/sync/ports/connections.ts';
 import type { CredentialVault } from '../shared/sync/ports/secrets.ts';
 import { wakeGroups } from '../shared/sync/wake.ts';
 import type { EnginePorts } from './engine.ts';
-import type { OperatorDeed } from './life.ts';
+import type { OperatorAction } from './life.ts';
 import { queueUrl } from './queues.ts';
 
 export interface OperatorDone {
   readonly atMs: number;
   readonly connection: string;
-  readonly kind: OperatorDeed['kind'];
+  readonly kind: OperatorAction['kind'];
   readonly group?: string;
   readonly member?: string;
   /** false: the command said why not. */
@@ -53,7 +53,7 @@ export interface Desk {
   readonly vault: CredentialVault;
   /** The hold as their screen shows it, which may be old by now; undefined where it showed none. */
   readonly screen: Screen | undefined;
-  /** A platform group that the directory group of this deed could be given. */
+  /** A platform group that the directory group of this action could be given. */
   readonly candidate: () => string | undefined;
   /** A credential that the company's platform takes. */
   readonly token: (company: string) => string;
@@ -67,27 +67,32 @@ const REASON = 'as the life has it';
 /** Does what one operator does, as the command line does it. @returns whether it was done, and of a decision how much */
 export async function operate(
   connection: string,
-  deed: OperatorDeed,
+  action: OperatorAction,
   ports: EnginePorts,
   desk: Desk,
 ): Promise<Pick<OperatorDone, 'done' | 'removals'>> {
-  const done = await perform(connectionName(connection), deed, { ...ports, ...toolsOf(desk) }, desk);
+  const done = await perform(connectionName(connection), action, { ...ports, ...toolsOf(desk) }, desk);
   return { done, ...(desk.screen && { removals: desk.screen.users }) };
 }
 
-async function perform(name: ConnectionName, deed: OperatorDeed, tool: Tool, desk: Desk): Promise<boolean> {
-  const ref: GroupRef = { connection: name, group: groupId('group' in deed ? deed.group : 'none') };
+async function perform(
+  name: ConnectionName,
+  action: OperatorAction,
+  tool: Tool,
+  desk: Desk,
+): Promise<boolean> {
+  const ref: GroupRef = { connection: name, group: groupId('group' in action ? action.group : 'none') };
   const store = async (known: Connection | undefined, wanted: Omit<Connection, 'name'>) => {
     const token = desk.token(wanted.company);
     await storeConnection({ ...wanted, name, known, token }, tool);
     return true;
   };
-  switch (deed.kind) {
+  switch (action.kind) {
     case 'approve':
     case 'reject': {
       if (desk.screen === undefined) return false;
       const { digest, decision } = desk.screen;
-      const decide = deed.kind === 'approve' ? approveHold : rejectHold;
+      const decide = action.kind === 'approve' ? approveHold : rejectHold;
       return (await decide(ref, { reason: REASON, digest, decision }, tool)).kind === 'decided';
     }
     case 'pause':
@@ -112,21 +117,21 @@ async function perform(name: ConnectionName, deed: OperatorDeed, tool: Tool, des
       return known !== undefined && store(known, { ...known, observing: true });
     }
     case 'rebind': {
-      const binding = { member: memberId(deed.member), role: roleId(deed.role) };
+      const binding = { member: memberId(action.member), role: roleId(action.role) };
       return (await rebindMember(name, binding, tool)).kind === 'rebound';
     }
     case 'forget':
-      return (await forgetMember(name, memberId(deed.member), tool)) !== undefined;
+      return (await forgetMember(name, memberId(action.member), tool)) !== undefined;
     case 'set': {
-      const plan = await planSettings(name, [{ key: deed.key, value: deed.value }], tool);
+      const plan = await planSettings(name, [{ key: action.key, value: action.value }], tool);
       return changeSettings(plan, tool).then(() => true);
     }
     case 'remove_connection':
       return removeConnection(name, tool).then(() => true);
     case 'connect': {
-      const settings = parseSettings(desk.settingsFor(deed.company));
+      const settings = parseSettings(desk.settingsFor(action.company));
       const known = await tool.connections.current(name);
-      return store(known, { company: deed.company, settings, observing: false });
+      return store(known, { company: action.company, settings, observing: false });
     }
     case 'replay_all': {
       const { replayed } = await replayLetters('events', tool, { connection: name, selection: {} });
@@ -139,7 +144,7 @@ async function perform(name: ConnectionName, deed: OperatorDeed, tool: Tool, des
       const ids = messages.map(({ id }) => id);
       const letters = await findLetters(ids, ['events'], tool);
       const ours = letters.filter(({ message }) => message.connection === name);
-      if (deed.kind === 'discard_one') return ours[0] !== undefined && discardLetter(ours[0], REASON, tool);
+      if (action.kind === 'discard_one') return ours[0] !== undefined && discardLetter(ours[0], REASON, tool);
       for (const one of ours) {
         const body = desk.reworded(one.message.body);
         const isMended =

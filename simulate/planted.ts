@@ -173,7 +173,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     })),
     '"token_revoked"',
   ],
-  deeds_unrecorded: [
+  actions_unrecorded: [
     'what people do leaves no audit entry',
     at('audit', (_, _ports, actor) => (actor === 'operator' ? { record: async () => 'lost' } : {})),
   ],

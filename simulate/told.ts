@@ -46,7 +46,7 @@ export type OracleName =
 /** Where everybody in a life reports to. Telling costs nothing where nobody listens. */
 export interface RunLog {
   tell(line: Omit<Told, 'atMs'>): void;
-  /** A platform fault, fault, crash point or deed took effect. */
+  /** A platform fault, fault, crash point or action took effect. */
   fired(name: string): void;
   violated(violation: Omit<Violation, 'atMs'>): void;
 }

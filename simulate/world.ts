@@ -11,7 +11,7 @@ export interface Seen extends Pick<Cloud, Shown> {
   readonly items: ReadonlyMap<string, Item>;
   /** As they are now; one that was removed is not there, one connected anew is. */
   readonly connections: Pick<Cloud['connections'], 'get' | 'values'>;
-  readonly operators: { readonly deeds: Readonly<Cloud['deeds']> };
+  readonly operators: { readonly actions: Readonly<Cloud['actions']> };
   readonly vault: Pick<Cloud['vault'], 'stored' | 'ever'>;
   readonly queues: Readonly<Record<'events' | 'eventsDlq' | 'apply' | 'applyDlq', readonly QueuedMessage[]>>;
   readonly table: Pick<Cloud['table'], 'largest' | 'widest'>;

@@ -272,7 +272,7 @@ export const Explanation = z.object({
 });
 export type Explanation = Answer<typeof Explanation>;
 
-/** One thing that happened: a write, a person's deed, or what somebody else changed on the platform. */
+/** One thing that happened: a write, a person's action, or what somebody else changed on the platform. */
 export const LogEntry = z.object({
   id: text,
   at: instant,
@@ -320,7 +320,7 @@ export const PersonReport = z.object({
     }),
   ),
   moreGroups: count.describe('Beyond those that are listed.'),
-  deeds: z.array(LogEntry).describe('What people did about them: rebind, forget.'),
+  actions: z.array(LogEntry).describe('What people did about them: rebind, forget.'),
 });
 export type PersonReport = Answer<typeof PersonReport>;
 

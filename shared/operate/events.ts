@@ -5,7 +5,7 @@ import { MAX_OPERATION, makeStamp, type Stamp } from '../domain/stamp.ts';
 import { decodeForKnownConnections } from '../sync/ingest/accept.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection, ConnectionStore } from '../sync/ports/connections.ts';
-import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
+import { type JournalPorts, journalOf, recordAction } from './journal.ts';
 
 /** One line of a JSONL file; lines are counted from 1. */
 export interface EventLine {
@@ -79,7 +79,7 @@ export async function sendEvents(
   let recording: Promise<void> | undefined;
   const change = { kind: 'send_events', before: null, after: null, reason: 'from a file, a message a line' };
   const flush = async () => {
-    recording ??= recordDeed(journalOf(keptBy), { action: 'events_send', changes: [change] }, ports);
+    recording ??= recordAction(journalOf(keptBy), { action: 'events_send', changes: [change] }, ports);
     await recording;
     const done = await sendBatch(batch, connection, totals, ports);
     sent.events += done.events;

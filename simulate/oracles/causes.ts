@@ -60,7 +60,7 @@ function falseEvent(
 /** An event without an id of its own that an operator replays has the id of the dead-lettered message. */
 const isReplayed = ({ seen }: Sight, id: string, writtenAtMs: number): boolean =>
   id.startsWith('eventsDlq-') &&
-  seen.operators.deeds.some(
+  seen.operators.actions.some(
     ({ kind, atMs }) =>
       (kind === 'replay_all' || kind === 'edit_one') && atMs <= writtenAtMs + ARRIVES_WITHIN_MS,
   );
@@ -76,12 +76,12 @@ function actorOf({ directoryEvent, source }: Heard): string | undefined {
 
 function falseApproval({ seen }: Sight, { write, owner, entry }: Recorded): string | undefined {
   const { connection, group } = owner;
-  const isGiven = seen.operators.deeds.some(
-    (deed) =>
-      deed.kind === 'approve' &&
-      deed.connection === connection &&
-      deed.group === group &&
-      deed.atMs <= write.atMs + ARRIVES_WITHIN_MS,
+  const isGiven = seen.operators.actions.some(
+    (action) =>
+      action.kind === 'approve' &&
+      action.connection === connection &&
+      action.group === group &&
+      action.atMs <= write.atMs + ARRIVES_WITHIN_MS,
   );
   if (!isGiven) return 'no operator approved removals of this group';
   return entry.actor.kind === 'operator' ? undefined : 'an operator approved it';

@@ -235,8 +235,8 @@ function causeOf({ sight, connection, group }: Context, cause: 'missing_user' | 
   const sharing = connections.filter(({ company }) => company === connection.company).map(({ name }) => name);
   const mayBeRefused = happenings.some(
     (one) =>
-      'platformFault' in one.deed &&
-      one.deed.platformFault === 'refuses_user_422' &&
+      'platformFault' in one.action &&
+      one.action.platformFault === 'refuses_user_422' &&
       sharing.includes(one.connection),
   );
   const isGivenUp = failedAt !== undefined && (mayBeRefused || connection.platform.traits.uniqueNames);
@@ -262,9 +262,9 @@ export function isBoundByMore({ seen }: Sight, { name }: Sighted, member: string
 const CHANGING = new WeakMap<Life, ReadonlySet<string>>();
 const changingRoles = ({ happenings }: Life) =>
   new Set(
-    happenings.flatMap(({ deed }) =>
-      deed.kind === 'readdress' || deed.kind === 'renumber' || deed.kind === 'lose_user_id'
-        ? [deed.role]
+    happenings.flatMap(({ action }) =>
+      action.kind === 'readdress' || action.kind === 'renumber' || action.kind === 'lose_user_id'
+        ? [action.role]
         : [],
     ),
   );
@@ -288,8 +288,8 @@ function namedByDrift({ connection, group, treatment }: Context, kind: string): 
 }
 
 function mayHaveReleased({ seen }: Sight, name: string): boolean {
-  const isSet = ({ connection, deed }: (typeof seen.life.happenings)[number]) =>
-    connection === name && deed.kind === 'set' && deed.value === 'release';
+  const isSet = ({ connection, action }: (typeof seen.life.happenings)[number]) =>
+    connection === name && action.kind === 'set' && action.value === 'release';
   const drawn = seen.life.connections.find((one) => one.name === name)?.settings['onGroupDeleted'];
   return drawn === 'release' || seen.life.happenings.some(isSet);
 }

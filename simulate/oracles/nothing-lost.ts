@@ -56,7 +56,7 @@ function judgeClaims({ seen, connections, accuse }: Sight): void {
       item?.platformId === platformId || item?.intent !== undefined || item?.dirtySince !== undefined;
     if (owner === undefined || isInUse) continue;
     const sentence = `The group ${group} is not linked to ${platformId}; expected its claim to be gone, but it stays for good.`;
-    const cause = seen.life.happenings.some(({ deed }) => ENDS_HALFWAY.has(deed.kind))
+    const cause = seen.life.happenings.some(({ action }) => ENDS_HALFWAY.has(action.kind))
       ? 'claim_left_by_fault'
       : 'claim_left';
     accuse('nothing_lost', cause, { connection: owner.name, group: String(group) }, sentence);
@@ -87,11 +87,13 @@ function judgeVersions({ seen, accuse }: Sight, { name }: Sighted): void {
 
 /** What no event can be read from is dead-lettered as it was sent. */
 function judgeRubbish({ seen, nowMs, accuse }: Sight, { name }: Sighted): void {
-  const thrownAway = seen.operators.deeds.filter(({ kind }) => kind === 'discard_one' || kind === 'edit_one');
+  const thrownAway = seen.operators.actions.filter(
+    ({ kind }) => kind === 'discard_one' || kind === 'edit_one',
+  );
   const kept = new Set([...seen.queues.events, ...seen.queues.eventsDlq].map(({ body }) => body));
   const lost = seen.life.happenings.filter(
-    ({ connection, deed, atMs }) =>
-      deed.kind === 'rubbish' && connection === name && START_MS + atMs <= nowMs && !kept.has(deed.body),
+    ({ connection, action, atMs }) =>
+      action.kind === 'rubbish' && connection === name && START_MS + atMs <= nowMs && !kept.has(action.body),
   );
   if (lost.length <= thrownAway.length || seen.life.days > LETTERS_KEPT_DAYS) return;
   const sentence = `Of the messages that nobody can read ${lost.length} are not in the dead-letter queue; expected each there whole, but for ${thrownAway.length} that operators edited or threw away.`;

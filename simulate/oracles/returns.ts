@@ -20,7 +20,7 @@ export const mayFindNoneOfBefore = ({ name, settings, platform }: MayAdopt): boo
 
 /** When an operator first connected this name; 0: it was there from the start. */
 export const connectedAtMs = ({ operators }: Seen, name: string): number =>
-  operators.deeds.find(({ kind, connection, done }) => done && kind === 'connect' && connection === name)
+  operators.actions.find(({ kind, connection, done }) => done && kind === 'connect' && connection === name)
     ?.atMs ?? 0;
 
 interface Creations {

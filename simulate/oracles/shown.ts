@@ -258,7 +258,7 @@ function judgeCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): v
   // The connections of one company are checked one after the other, and a check that died proves nothing.
   if (!isAlone || last === undefined || last.atMs > shown.atMs - CHECKED_WITHIN_MS) return;
   // An operator who connects, also again, replaces the result of the check.
-  const isReplaced = seen.operators.deeds.some(
+  const isReplaced = seen.operators.actions.some(
     ({ kind, connection, atMs }) =>
       connection === name &&
       (kind === 'connect' || kind === 'observe') &&
@@ -283,10 +283,10 @@ function judgeCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): v
 }
 
 const isCloudUnwell = ({ life }: Seen, atMs: number): boolean =>
-  life.happenings.some(({ actor, deed, ...one }) => {
-    if (deed.kind === 'crash' && deed.lambda !== 'health') return false;
+  life.happenings.some(({ actor, action, ...one }) => {
+    if (action.kind === 'crash' && action.lambda !== 'health') return false;
     const sinceMs = START_MS + one.atMs;
-    const forMs = 'forMs' in deed ? deed.forMs : DAY_MS;
+    const forMs = 'forMs' in action ? action.forMs : DAY_MS;
     return (
       actor === 'aws' && sinceMs <= atMs + CHECKED_WITHIN_MS && sinceMs + forMs >= atMs - CHECKED_WITHIN_MS
     );

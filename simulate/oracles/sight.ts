@@ -53,7 +53,7 @@ export interface Sighted {
   /** When the company last changed anything of its people. */
   readonly companyMs: number;
   /** When an operator last did anything. */
-  readonly deedMs: number;
+  readonly actionMs: number;
 }
 
 export interface Owner {
@@ -93,7 +93,7 @@ export type Judge = (sight: Sight) => void;
 
 /** When connections were removed, or were to be: a command may have died. */
 export const removalsSince = ({ seen }: Sight, sinceMs: number) =>
-  seen.operators.deeds.filter(({ kind, atMs }) => kind === 'remove_connection' && atMs >= sinceMs);
+  seen.operators.actions.filter(({ kind, atMs }) => kind === 'remove_connection' && atMs >= sinceMs);
 
 /** What is remembered from look to look. */
 export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
@@ -148,7 +148,7 @@ export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
     const strays = owned.filter((one) => !isKnown(one));
     const { events, eventsDlq } = seen.queues;
     for (const { body } of eventsDlq) letters.add(body);
-    const hasDiscarded = seen.operators.deeds.some(({ kind, done }) => done && kind === 'discard_one');
+    const hasDiscarded = seen.operators.actions.some(({ kind, done }) => done && kind === 'discard_one');
     const waiting = [...events.filter(({ receives }) => receives > 0), ...eventsDlq].map(({ body }) => body);
     const unread = hasDiscarded ? [...waiting, ...letters] : waiting;
     const isInLetters = (group: string) =>
@@ -186,12 +186,12 @@ function sighted(seen: Seen, { ledger, drifts, name, company }: Sighting): Sight
       START_MS + atMs <= seen.nowMs() &&
       (actor === 'aws' || connection === name || colleagues.includes(connection)),
   );
-  const rebound = past.flatMap(({ connection, deed }) =>
-    connection === name && deed.kind === 'rebind' ? [deed] : [],
+  const rebound = past.flatMap(({ connection, action }) =>
+    connection === name && action.kind === 'rebind' ? [action] : [],
   );
   const forgotten = new Set(
-    past.flatMap(({ connection, deed, actor }) =>
-      actor === 'operator' && connection === name && deed.kind === 'forget' ? [deed.member] : [],
+    past.flatMap(({ connection, action, actor }) =>
+      actor === 'operator' && connection === name && action.kind === 'forget' ? [action.member] : [],
     ),
   );
   const groups = [...reading.changedAtMs.keys()];
@@ -253,14 +253,14 @@ function sighted(seen: Seen, { ledger, drifts, name, company }: Sighting): Sight
       latest([seen.lambdas.diedMs(), ...past.map((one) => troubleOf(one, seen, aside))]),
     ),
     companyMs: latest(past.map(({ actor, atMs }) => (actor === 'company' ? START_MS + atMs : 0))),
-    deedMs: latest(seen.operators.deeds.map((one) => (concerns(one, name) ? one.atMs : 0))),
+    actionMs: latest(seen.operators.actions.map((one) => (concerns(one, name) ? one.atMs : 0))),
   };
 }
 
 const DRIFT_KEPT_DAYS = 400;
 
 /** Dead letters of all companies lie in one queue, and are replayed together. */
-const concerns = ({ connection, kind }: Seen['operators']['deeds'][number], name: string): boolean =>
+const concerns = ({ connection, kind }: Seen['operators']['actions'][number], name: string): boolean =>
   connection === name || kind === 'replay_all';
 
 /** Ids that the SCIM server gives to groups. */
@@ -272,10 +272,10 @@ function isScimInDoubt(past: Life['happenings'], connection: string): boolean {
   const isAsked = (one: Life['happenings'][number]) =>
     one.actor === 'directory' && one.way.form === 'scim_request';
   const asked = past.filter((one) => one.connection === connection && isAsked(one));
-  return past.some(({ actor, deed, ...fault }) => {
-    if (actor !== 'aws' || deed.kind === 'skew' || deed.kind === 'twins') return false;
-    if (deed.kind === 'crash' && deed.lambda !== 'scim') return false;
-    const untilMs = 'forMs' in deed ? fault.atMs + deed.forMs : Number.POSITIVE_INFINITY;
+  return past.some(({ actor, action, ...fault }) => {
+    if (actor !== 'aws' || action.kind === 'skew' || action.kind === 'twins') return false;
+    if (action.kind === 'crash' && action.lambda !== 'scim') return false;
+    const untilMs = 'forMs' in action ? fault.atMs + action.forMs : Number.POSITIVE_INFINITY;
     return asked.some(({ atMs, actor, ...one }) => {
       const lateMs = actor === 'directory' && 'way' in one ? one.way.lateMs : 0;
       return atMs + lateMs > fault.atMs - ANSWERED_WITHIN_MS && atMs < untilMs;
@@ -295,13 +295,13 @@ function contestedIn(life: Life): (connection: string) => Contested {
 const TRAP_MS = 2 * HOUR_MS;
 
 function troubleOf(
-  { actor, atMs, deed }: Life['happenings'][number],
+  { actor, atMs, action }: Life['happenings'][number],
   { life, nowMs }: Seen,
   aside: ReadonlySet<PlatformFault>,
 ) {
   if (actor !== 'platform' && actor !== 'aws') return 0;
-  if (deed.kind === 'platformFault' && aside.has(deed.platformFault)) return 0;
-  const forMs = 'forMs' in deed ? deed.forMs : TRAP_MS;
+  if (action.kind === 'platformFault' && aside.has(action.platformFault)) return 0;
+  const forMs = 'forMs' in action ? action.forMs : TRAP_MS;
   return Math.min(START_MS + atMs + forMs, START_MS + life.days * DAY_MS, nowMs());
 }
 

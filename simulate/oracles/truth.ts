@@ -53,13 +53,13 @@ export function createTruth(): Judge {
 }
 
 function judgeGroup(sight: Sight, connection: Sighted, group: string, memory: Memory): void {
-  const { name, reading, deedMs, companyMs, ledger } = connection;
+  const { name, reading, actionMs, companyMs, ledger } = connection;
   const item = connection.item(group);
   if (item === undefined || item.paused || item.released) return;
   const past = ledger.pasts.get(connection.actual(group)?.id ?? item.platformId ?? '');
   const writtenMs = past?.changes.at(-1)?.atMs ?? 0;
   const saidMs = reading.changedAtMs.get(group) ?? 0;
-  const changedMs = latest([saidMs, writtenMs, deedMs, memory.closedMs.get(name) ?? 0]);
+  const changedMs = latest([saidMs, writtenMs, actionMs, memory.closedMs.get(name) ?? 0]);
   const about = { connection: name, group };
   const minutes = (sinceMs: number) => Math.floor((sight.nowMs - sinceMs) / MINUTE_MS);
 
@@ -135,11 +135,11 @@ function isNameTaken(connection: Sighted, group: string): boolean {
 }
 
 function judgeGate(sight: Sight, connection: Sighted, { closedMs, lastMs }: Memory): void {
-  const { name, gate, deedMs } = connection;
+  const { name, gate, actionMs } = connection;
   if (gate === 'open') return;
   const wasClosed = closedMs.get(name) === lastMs;
   closedMs.set(name, sight.nowMs);
-  const isLong = sight.nowMs - latest([connection.troubleMs(HARMLESS), deedMs]) > GATE_OPENS_WITHIN_MS;
+  const isLong = sight.nowMs - latest([connection.troubleMs(HARMLESS), actionMs]) > GATE_OPENS_WITHIN_MS;
   if (gate === 'paused' || !wasClosed || !isLong || hasLostItsCredential(sight, connection)) return;
   const sentence = `The platform of ${name} has been well for over an hour; expected its gate to be open again, but it is ${gate}.`;
   sight.accuse('truth', 'gate_stuck', { connection: name }, sentence);
@@ -158,7 +158,7 @@ function judgeBindings(
     settings.memberIdField === 'id'
       ? role
       : (platform.employees.get(role)?.userId ?? `u-${role.replace(/-again$/, '')}`);
-  const rebinds = seen.operators.deeds.filter((one) => one.kind === 'rebind' && one.connection === name);
+  const rebinds = seen.operators.actions.filter((one) => one.kind === 'rebind' && one.connection === name);
   for (const member of reading.emails.keys()) {
     const role = storedUser(seen, name, member)?.role;
     if (role === undefined) continue;

@@ -21,7 +21,7 @@ export function createObstacles(
   tokens: Tokens,
 ) {
   const random = options.random.fork('obstacles');
-  const wordOf = (platformFault: PlatformFault) => platformFaults.find(platformFault)?.deed.about?.[0];
+  const wordOf = (platformFault: PlatformFault) => platformFaults.find(platformFault)?.action.about?.[0];
 
   const refusedWrite = ({ id, body }: Request): Answer | undefined => {
     const spokeId = id === undefined ? body.spokeId : groups.held.get(id)?.spokeId;

@@ -1,8 +1,8 @@
-import type { PlatformDeed, PlatformFault } from '../life.ts';
+import type { PlatformAction, PlatformFault } from '../life.ts';
 import type { PlatformOptions } from './facts.ts';
 
 interface Lasting {
-  readonly deed: PlatformDeed;
+  readonly action: PlatformAction;
   readonly sinceMs: number;
   readonly untilMs: number;
   /** Whom it has chosen by its share, where it is about nobody by name: the same for as long as it lasts. */
@@ -20,12 +20,12 @@ export function createPlatformFaults({ clock, random: ofPlatform, runLog }: Plat
   const find = (platformFault: PlatformFault): Lasting | undefined =>
     lasting.length === 0
       ? undefined
-      : lasting.find(({ deed, untilMs }) => deed.platformFault === platformFault && clock() < untilMs);
-  const chance = ({ share = 1 }: PlatformDeed) => share >= 1 || random.chance(share);
+      : lasting.find(({ action, untilMs }) => action.platformFault === platformFault && clock() < untilMs);
+  const chance = ({ share = 1 }: PlatformAction) => share >= 1 || random.chance(share);
   /** Whether it shows at this call. */
   const shows = (platformFault: PlatformFault): boolean => {
     const found = find(platformFault);
-    return found !== undefined && chance(found.deed);
+    return found !== undefined && chance(found.action);
   };
   const fire = (platformFault: PlatformFault): true => {
     struck.push(platformFault);
@@ -39,10 +39,10 @@ export function createPlatformFaults({ clock, random: ofPlatform, runLog }: Plat
     fire,
     /** Shows at this call, and so takes effect. */
     strikes: (platformFault: PlatformFault): boolean => shows(platformFault) && fire(platformFault),
-    begin(deed: PlatformDeed) {
+    begin(action: PlatformAction) {
       const sinceMs = clock();
       const still = lasting.filter(({ untilMs }) => sinceMs < untilMs);
-      lasting = [...still, { deed, sinceMs, untilMs: sinceMs + deed.forMs, chosen: new Map() }];
+      lasting = [...still, { action, sinceMs, untilMs: sinceMs + action.forMs, chosen: new Map() }];
     },
     calm() {
       lasting = [];
@@ -51,11 +51,11 @@ export function createPlatformFaults({ clock, random: ofPlatform, runLog }: Plat
     isAbout(platformFault: PlatformFault, ...ids: readonly (string | null | undefined)[]): boolean {
       const found = find(platformFault);
       if (found === undefined) return false;
-      const { deed, chosen } = found;
-      const { about = [] } = deed;
-      if (about.length > 0) return about.some((one) => ids.includes(one)) && chance(deed);
+      const { action, chosen } = found;
+      const { about = [] } = action;
+      if (about.length > 0) return about.some((one) => ids.includes(one)) && chance(action);
       const key = ids.find((id) => typeof id === 'string') ?? '';
-      const isChosen = chosen.get(key) ?? chance(deed);
+      const isChosen = chosen.get(key) ?? chance(action);
       chosen.set(key, isChosen);
       return isChosen;
     },

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { TimeoutError } from '../../shared/platform/errors.ts';
-import type { CompanyDeed, PlatformDeed, Traits } from '../life.ts';
+import type { CompanyAction, PlatformAction, Traits } from '../life.ts';
 import { Crash, type Worker } from '../worker.ts';
 import { type Answer, createAnswers } from './answers.ts';
 import type * as facts from './facts.ts';
@@ -135,9 +135,9 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
     refusedValues: groups.refusedValues,
     tokens,
     /** Begins a platform fault; it ends by itself after `forMs`. Fires `platformFault:<name>` where it changes an answer or its work. */
-    begin(deed: PlatformDeed) {
-      platformFaults.begin(deed);
-      if (deed.platformFault === 'token_expires') tokens.endAccess();
+    begin(action: PlatformAction) {
+      platformFaults.begin(action);
+      if (action.platformFault === 'token_expires') tokens.endAccess();
     },
     /** All platform faults end now, and so do fights (`again`). Late writes still arrive, within a minute; traits stay. */
     calm() {
@@ -145,9 +145,9 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
       somebody.calm();
     },
     /** @returns whether it changed anything; then it fired `company:<kind>`. */
-    company(deed: CompanyDeed) {
-      const isDone = people.apply(deed);
-      if (isDone) runLog.fired(`company:${deed.kind}`);
+    company(action: CompanyAction) {
+      const isDone = people.apply(action);
+      if (isDone) runLog.fired(`company:${action.kind}`);
       return isDone;
     },
     /** Somebody else's doing with this platform group; undefined: the directory group has none (somebody.ts). */

@@ -214,7 +214,7 @@ describe('the documents of --json', () => {
         },
         { group: 'h', wanted: true, present: false, outcome: 'waiting', write: null },
       ],
-      deeds: [{ action: 'rebind', before: 'r-ann', after: 'r-ann' }],
+      actions: [{ action: 'rebind', before: 'r-ann', after: 'r-ann' }],
     });
     expect((await document('person', ['person', 'm-zoe'])).json).toMatchObject({
       bound: null,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { approveHold, approveSome, listHolds, rejectHold } from '../../shared/operate/holds.ts';
-import { journalOf, recordDeed } from '../../shared/operate/journal.ts';
+import { journalOf, recordAction } from '../../shared/operate/journal.ts';
 import { releaseGroup } from '../../shared/operate/ownership.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
 import { authorsOf } from '../../shared/plan/approval.ts';
@@ -478,7 +478,7 @@ describe('a hold', () => {
 describe('four eyes', () => {
   const GO = EVERYBODY.slice(1);
   const did = (action: string) => (told: Awaited<ReturnType<typeof company>>) =>
-    recordDeed(
+    recordAction(
       journalOf(CONNECTION),
       { action, changes: [] },
       { ...told.world.toolPorts, ...calledBy('ann') },

@@ -37,7 +37,7 @@ const stampOf = (hour: number) =>
 
 function makeWorld() {
   const violations: Omit<Violation, 'atMs'>[] = [];
-  const deeds: OperatorDone[] = [];
+  const actions: OperatorDone[] = [];
   const groups = new Map<string, HeldGroup>();
   const writes: PlatformWrite[] = [];
   const foreign: ForeignWrite[] = [];
@@ -128,7 +128,7 @@ function makeWorld() {
       }),
       heard: (connection: string) => (connection === 'a' ? heard : []),
     },
-    operators: { deeds },
+    operators: { actions },
     vault: { stored: new Map([['a', { value: { refreshToken: 'refresh-a' } }]]), ever: new Set() },
     queues,
     table,
@@ -158,7 +158,7 @@ function makeWorld() {
     foreign,
     calls,
     queues,
-    deeds,
+    actions,
     happenings,
     said,
     changedAtMs,
@@ -182,7 +182,7 @@ function makeWorld() {
         items.delete(key);
       }
       items.set('C#a-again CONNECTION', { settings });
-      deeds.push({ atMs, connection: 'a-again', kind: 'connect', done: true });
+      actions.push({ atMs, connection: 'a-again', kind: 'connect', done: true });
       const actor = { kind: 'operator', id: 'operator' };
       const connect = { atMs, action: 'connect', cause: 'operator', actor, versionAfter: null };
       items.set(`G#a-again# A#${atMs}`, { ...connect, outcome: 'written' });
@@ -238,8 +238,15 @@ function makeWorld() {
         });
       }
     },
-    deed: (change: Partial<OperatorDone>) =>
-      deeds.push({ atMs: time.nowMs, connection: 'a', kind: 'approve', group: 'g1', done: true, ...change }),
+    action: (change: Partial<OperatorDone>) =>
+      actions.push({
+        atMs: time.nowMs,
+        connection: 'a',
+        kind: 'approve',
+        group: 'g1',
+        done: true,
+        ...change,
+      }),
     set: (change: object) => Object.assign(settings, change),
     loses: () => world.held({ users: ['u-r1'] }),
     gains: () => world.held({ users: ['u-r1', 'u-r2', 'u-z'] }),
@@ -277,7 +284,7 @@ function makeWorld() {
     platformFault: (platformFault: PlatformFault, hours: number) =>
       world.happens({
         actor: 'platform',
-        deed: { kind: 'platformFault', platformFault, forMs: hours * HOUR_MS },
+        action: { kind: 'platformFault', platformFault, forMs: hours * HOUR_MS },
       }),
     pends: (pendingCause: string) => items.set('G#a#g1 M#m2', { ...items.get('G#a#g1 M#m2'), pendingCause }),
     /** The platform refuses this name, and groupsync reports that. */
@@ -515,7 +522,7 @@ describe('in the end', () => {
       (w) => [
         w.acme.employees.set('r2', { role: 'r2', email: null, state: 'ACTIVE', userId: 'u-r2' }),
         w.items.set('U#a#m2 USER', { member: 'm2', role: 'r2' }),
-        w.happens({ atMs: 0, actor: 'company', deed: { kind: 'readdress', role: 'r2', email: null } }),
+        w.happens({ atMs: 0, actor: 'company', action: { kind: 'readdress', role: 'r2', email: null } }),
       ],
     ],
     ['the gate is closed', (w) => w.items.set('C#a GATE', { state: 'backoff' }), 'gate_closed'],
@@ -577,7 +584,7 @@ describe('truth at any time', () => {
         w.happens({
           actor: 'platform',
           connection: 'b',
-          deed: { kind: 'platformFault', platformFault: 'refuses_user_422', forMs: HOUR_MS },
+          action: { kind: 'platformFault', platformFault: 'refuses_user_422', forMs: HOUR_MS },
         }),
       ],
       'extra_in_given_up',
@@ -635,7 +642,7 @@ describe('truth at any time', () => {
 
   it('a member becomes another person by itself', () => {
     const rebound = (world: World, hour: number, connection = 'a') =>
-      hour === 4 && world.deed({ kind: 'rebind', connection, atMs: START_MS + 3.5 * HOUR_MS });
+      hour === 4 && world.action({ kind: 'rebind', connection, atMs: START_MS + 3.5 * HOUR_MS });
     const moves = ({ items }: World, hour: number) =>
       items.set('U#a#m1 USER', { member: 'm1', role: hour < 4 ? 'r1' : 'r9' });
     expect(causesOf(moves, NOT_YET)).toEqual(['truth binding_moved']);
@@ -675,11 +682,11 @@ describe('the guard', () => {
     ['more than a share go', cut(15), 'write_over_share'],
     [
       'more than a share go, as approved',
-      (w) => [w.deed({ removals: twenty.slice(0, 15), atMs: START_MS }), cut(15)(w)],
+      (w) => [w.action({ removals: twenty.slice(0, 15), atMs: START_MS }), cut(15)(w)],
     ],
     [
       'more go than was approved',
-      (w) => [w.deed({ removals: twenty.slice(0, 2), atMs: START_MS }), cut(17)(w)],
+      (w) => [w.action({ removals: twenty.slice(0, 2), atMs: START_MS }), cut(17)(w)],
       'write_over_share',
     ],
     ['they are dropped by the platform itself', cut(15, { sent: { users: twenty } })],
@@ -746,7 +753,7 @@ describe('ownership', () => {
     expect(
       adopts({ spokeId: 'g1' }, ({ settings }) => Object.assign(settings, { adoptExisting: 'never' })),
     ).toEqual(['ownership write_to_a_stranger']);
-    expect(adopts({ spokeId: null }, ({ deed }) => deed({ kind: 'adopt' }))).not.toContain(
+    expect(adopts({ spokeId: null }, ({ action }) => action({ kind: 'adopt' }))).not.toContain(
       'ownership write_to_a_stranger',
     );
   });
@@ -755,22 +762,26 @@ describe('ownership', () => {
     ['a write to what nobody knows', (w) => w.write({ id: 'p8', spokeId: null }), 'write_to_nobodys'],
     [
       'a write long after the connection was removed',
-      (w) => [w.deed({ kind: 'remove_connection', atMs: START_MS }), w.connections.delete('a'), w.write({})],
+      (w) => [
+        w.action({ kind: 'remove_connection', atMs: START_MS }),
+        w.connections.delete('a'),
+        w.write({}),
+      ],
       'write_after_removal',
     ],
     [
       'a write after a person let go of the group',
-      (w) => [w.deed({ kind: 'release', atMs: START_MS }), w.write({})],
+      (w) => [w.action({ kind: 'release', atMs: START_MS }), w.write({})],
       'write_after_release',
     ],
     [
       'a write while everything is paused',
-      (w) => [w.deed({ kind: 'pause_all', atMs: START_MS }), w.write({})],
+      (w) => [w.action({ kind: 'pause_all', atMs: START_MS }), w.write({})],
       'write_while_paused',
     ],
     [
       '… where the command that paused it died on its way',
-      (w) => [w.deed({ kind: 'pause_all', atMs: START_MS, died: true }), w.write({})],
+      (w) => [w.action({ kind: 'pause_all', atMs: START_MS, died: true }), w.write({})],
     ],
     [
       'a token shown to another company',
@@ -839,7 +850,7 @@ describe('nothing is lost', () => {
     ['a deletion was never stored', (w) => w.said.clear(), 'register'],
     [
       'what nobody can read is gone',
-      (w) => w.happens({ atMs: 0, actor: 'directory', deed: { kind: 'rubbish', body: '{' }, way }),
+      (w) => w.happens({ atMs: 0, actor: 'directory', action: { kind: 'rubbish', body: '{' }, way }),
       'letter_lost',
     ],
   ]);
@@ -981,25 +992,25 @@ describe('on record', () => {
     ],
     [
       'somebody is missing whom a letter is about that an operator threw away, and nothing says so',
-      (w) => [w.loses(), w.letter('g1'), w.deed({ kind: 'discard_one', group: 'g9' })],
-      'deed_discard_one',
+      (w) => [w.loses(), w.letter('g1'), w.action({ kind: 'discard_one', group: 'g9' })],
+      'action_discard_one',
     ],
-    ['an operator paused, and nothing says so', (w) => w.deed({ kind: 'pause' }), 'deed_pause'],
+    ['an operator paused, and nothing says so', (w) => w.action({ kind: 'pause' }), 'action_pause'],
     [
       'an operator paused, as the audit says',
-      (w) => [w.deed({ kind: 'pause' }), w.items.set('G#a# A#1', { atMs: w.time.nowMs, ...pause })],
+      (w) => [w.action({ kind: 'pause' }), w.items.set('G#a# A#1', { atMs: w.time.nowMs, ...pause })],
     ],
     [
       'an operator paused, and the audit says that nobody did',
       (w) => [
-        w.deed({ kind: 'pause' }),
+        w.action({ kind: 'pause' }),
         w.items.set('G#a# A#1', {
           atMs: w.time.nowMs,
           ...pause,
           actor: { kind: 'groupsync', id: 'groupsync' },
         }),
       ],
-      'deed_pause',
+      'action_pause',
     ],
     [
       'a write that nobody asked for is put down to an operator',
@@ -1035,7 +1046,7 @@ describe('on record', () => {
 describe('a person who was erased', () => {
   const attributes = (hour: number, value: string) => ({ email: { value, stamp: stampOf(hour) } });
   const erased = (w: World, said: object) => [
-    w.deed({ kind: 'forget', member: 'm9' }),
+    w.action({ kind: 'forget', member: 'm9' }),
     w.items.set('U#a#m9 USER', { member: 'm9', erasedMs: START_MS + HOUR_MS, attributes: said }),
     w.items.set('G#a# A#1', {
       atMs: w.time.nowMs,

@@ -87,7 +87,7 @@ function causesOf({
     connections: new Map([['a', { name: 'a', company: 'acme' }]]),
     platforms: new Map([['acme', { calls: checked === undefined ? [] : [call] }]]),
     life: { happenings: [] },
-    operators: { deeds: isConnectedAgain ? [CONNECTED_AGAIN] : [] },
+    operators: { actions: isConnectedAgain ? [CONNECTED_AGAIN] : [] },
   } as unknown as Seen;
   judgeShown(seen, { name: 'a', samples, shown: { ...SHOWN, ...shown } });
   return [...new Set(found)];

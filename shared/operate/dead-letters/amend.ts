@@ -5,7 +5,7 @@ import { makeStamp, readStamp, type Stamp, type StampParts } from '../../domain/
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
 import { NotFound } from '../find-group.ts';
-import { type JournalPorts, journalOf, recordDeed } from '../journal.ts';
+import { type JournalPorts, journalOf, recordAction } from '../journal.ts';
 import { type Letter, readLetter, stampOf } from './letter.ts';
 import { outgoing } from './replay.ts';
 import { isNamed } from './survey.ts';
@@ -83,8 +83,8 @@ async function recordWords(
   const [before, after] = [partsOf(words.before), words.after === null ? [] : partsOf(words.after)];
   for (let part = 0; part < Math.max(before.length, after.length); part += 1) {
     const values = { before: before[part] ?? null, after: after[part] ?? null };
-    const deed = { action: `dlq_${verb}`, changes: [{ kind: `${verb}_letter`, ...values, reason }] };
-    await recordDeed(auditedAt(letter), { ...deed, reason }, ports);
+    const action = { action: `dlq_${verb}`, changes: [{ kind: `${verb}_letter`, ...values, reason }] };
+    await recordAction(auditedAt(letter), { ...action, reason }, ports);
   }
 }
 

@@ -3,7 +3,7 @@ import type { ConnectionName, GroupRef } from '../../domain/ids.ts';
 import type { ToolPorts, WakePorts } from '../../sync/ports/bundles.ts';
 import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
 import { wakeGroups } from '../../sync/wake.ts';
-import { type JournalPorts, journalOf, recordDeed } from '../journal.ts';
+import { type JournalPorts, journalOf, recordAction } from '../journal.ts';
 import { plural } from '../names.ts';
 import { type Letter, readLetter, stampOf } from './letter.ts';
 import { isSelected, type Selection } from './survey.ts';
@@ -43,11 +43,11 @@ export async function replayLetters(
   const [replayed, failed, returned] = [new Set<string>(), new Set<string>(), new Map<string, string>()];
   const isDone = (id: string) => replayed.has(id) || failed.has(id);
   const about = { before: null, after: JSON.stringify(selection), reason: `dead letters of ${queue}` };
-  const deed = { action: 'dlq_replay', changes: [{ kind: 'replay_letters', ...about }] };
+  const action = { action: 'dlq_replay', changes: [{ kind: 'replay_letters', ...about }] };
   let recording: Promise<void> | undefined;
   const sendThenRemove = async (letters: readonly Letter[], held: Held): Promise<void> => {
     // Nothing is on record of a replay that found nothing to send.
-    recording ??= recordDeed(journalOf(options.connection), deed, ports);
+    recording ??= recordAction(journalOf(options.connection), action, ports);
     await recording;
     const refused = await resend.send(letters);
     const sent = letters.filter((letter) => !refused.has(letter)).map(({ message }) => message);

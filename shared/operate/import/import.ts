@@ -3,7 +3,7 @@ import type { ConnectionName } from '../../domain/ids.ts';
 import { judgeAge, makeStamp, normaliseInstant } from '../../domain/stamp.ts';
 import type { EventSender } from '../../sync/ports/queues.ts';
 import { createErrors } from '../events.ts';
-import { type JournalPorts, journalOf, recordDeed } from '../journal.ts';
+import { type JournalPorts, journalOf, recordAction } from '../journal.ts';
 import { plural } from '../names.ts';
 import type { Headings } from './columns.ts';
 import type { Directory, NamedGroup } from './directory.ts';
@@ -76,7 +76,7 @@ export async function importCsv(
   const { groups, rows } = plan;
   const reason = `${plural(rows, 'row')}${plan.kind === undefined ? '' : ` to ${plan.kind}`}`;
   const change = { kind: 'import', before: null, after: plural(groups, 'group'), reason };
-  await recordDeed(journalOf(options.connection), { action: 'import', changes: [change] }, ports);
+  await recordAction(journalOf(options.connection), { action: 'import', changes: [change] }, ports);
   const sent = await sendAll(rowSort, read.groups, ports, { ...options, asOf, total: plan.messages });
   return { ...report, ...sent, sent: true };
 }

@@ -2,7 +2,7 @@ import * as z from 'zod';
 
 /** Public JSON fields that may be renamed before the first release: either name counts as the same field. */
 const RENAMED: Readonly<Record<string, string>> = {
-  deeds: 'actions',
+  actions: 'actions',
   says: 'summary',
   told: 'notified',
   cameBack: 'failedAgain',

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { ForeignDeed, PersonSpec, PlatformFault, Traits } from '../../../simulate/life.ts';
+import type { ForeignAction, PersonSpec, PlatformFault, Traits } from '../../../simulate/life.ts';
 import type { HeldGroup, PlatformCall, PlatformWrite } from '../../../simulate/platform/facts.ts';
 import type { SimulatedPlatform } from '../../../simulate/platform/platform.ts';
 import { createSimulatedPlatform, PLAIN_TRAITS } from '../../../simulate/platform/platform.ts';
@@ -346,8 +346,8 @@ export class ToldPlatform {
   }
 
   /** Somebody else's doing with a group of any id. */
-  asOther(deed: ForeignDeed, id: string, by: InitiatorType): void {
-    this.#simulated.somebody(deed, id, by);
+  asOther(action: ForeignAction, id: string, by: InitiatorType): void {
+    this.#simulated.somebody(action, id, by);
   }
 
   /** Somebody else's copy of a group, its spokeId included. @returns its id */
