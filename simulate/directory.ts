@@ -75,7 +75,7 @@ export function createDirectoryRecord() {
       byId.set(as.messageId, sent);
       byBody.set(message.body, sent);
     },
-    /** What a person makes of a letter that claims to be from later: it is said now. @returns other words, if need be */
+    /** What a person makes of a dead-lettered message that claims to be from later: it is said now. @returns other words, if need be */
     reworded(body: string, atMs: number): string {
       const { message } = byBody.get(body) ?? {};
       const { time = '' } = message?.says[0]?.order ?? {};

@@ -218,7 +218,7 @@ function createStory(
     company(soon(atMs - 6 * HOUR_MS, 12 * HOUR_MS), { kind: 'hire', person });
   };
   const anybody = () => random.pick(everybody);
-  const beginning = (letter: string) => everybody.filter((member) => member.startsWith(letter));
+  const beginning = (deadLetter: string) => everybody.filter((member) => member.startsWith(deadLetter));
 
   const tell: Readonly<Record<Kind, (atMs: number, group: string) => void>> = {
     join: (atMs, group) => {

@@ -228,7 +228,7 @@ const SETTINGS: readonly (readonly [key: string, values: readonly unknown[]])[] 
 ];
 
 const RARE = { pauseAll: 1, observe: 1, token: 1, farewell: 0.4 };
-const ROUTINES = { pause: 3, release: 2, sync: 2, rebind: 2, set: 4, letters: 2, ...RARE };
+const ROUTINES = { pause: 3, release: 2, sync: 2, rebind: 2, set: 4, deadLetters: 2, ...RARE };
 type Routine = keyof typeof ROUTINES;
 
 function drawOperators(
@@ -239,7 +239,7 @@ function drawOperators(
   const all: Happening[] = [];
   const operate = (atMs: number, action: OperatorAction) =>
     all.push({ atMs, connection: town.name, actor: 'operator', action });
-  const letters = () => random.pick(['replay_all', 'discard_one', 'edit_one'] as const);
+  const deadLetters = () => random.pick(['replay_all', 'discard_one', 'edit_one'] as const);
   const setting = (): OperatorAction => {
     const [key, values] = random.pick(SETTINGS);
     return { kind: 'set', key, value: random.pick(values) };
@@ -261,7 +261,7 @@ function drawOperators(
     sync: (group) => [{ kind: 'sync', group }],
     rebind: () => [{ kind: 'rebind', member: `p${random.below(town.count)}`, role: role() }],
     set: () => [setting(), setting()],
-    letters: () => [{ kind: letters() }],
+    deadLetters: () => [{ kind: deadLetters() }],
     token: () => [{ kind: 'new_token' }],
     farewell: () => [{ kind: 'remove_connection' }, { kind: 'connect', company: company() }],
   };
@@ -285,7 +285,7 @@ function drawOperators(
     if (random.chance(0.3)) decide(random.chance(0.5) ? atMs : atMs + between(random, 1, 300) * MINUTE_MS);
   }
   for (const sentAtMs of refusals) {
-    if (random.chance(0.5)) operate(sentAtMs + between(random, 10, 300) * MINUTE_MS, { kind: letters() });
+    if (random.chance(0.5)) operate(sentAtMs + between(random, 10, 300) * MINUTE_MS, { kind: deadLetters() });
   }
   return all;
 }

@@ -267,5 +267,6 @@ function holdingsInDirectory({ connection, action }: Happening): readonly Holdin
   ]);
 }
 
-/** ASCII letters alone have no case. */
-const folded = (email: string): string => email.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+/** ASCII dead-lettered messages alone have no case. */
+const folded = (email: string): string =>
+  email.trim().replace(/[A-Z]/g, (deadLetter) => deadLetter.toLowerCase());

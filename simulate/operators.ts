@@ -11,9 +11,14 @@ import {
   roleId,
 } from '../shared/domain/ids.ts';
 import { storeConnection } from '../shared/operate/connect/connect.ts';
-import { discardLetter, findLetters, problemsOf, sendAmended } from '../shared/operate/dead-letters/amend.ts';
-import { replayLetters } from '../shared/operate/dead-letters/replay.ts';
-import { surveyLetters } from '../shared/operate/dead-letters/survey.ts';
+import {
+  discardDeadLetter,
+  findDeadLetters,
+  problemsOf,
+  sendAmended,
+} from '../shared/operate/dead-letters/amend.ts';
+import { replayDeadLetters } from '../shared/operate/dead-letters/replay.ts';
+import { surveyDeadLetters } from '../shared/operate/dead-letters/survey.ts';
 import { forgetMember } from '../shared/operate/forget.ts';
 import { approveHold, rejectHold } from '../shared/operate/holds.ts';
 import { adoptGroup, releaseGroup } from '../shared/operate/ownership.ts';
@@ -58,7 +63,7 @@ export interface Desk {
   /** A credential that the company's platform takes. */
   readonly token: (company: string) => string;
   readonly settingsFor: (company: string) => object;
-  /** What a person makes of a letter. */
+  /** What a person makes of a dead-lettered message. */
   readonly reworded: (body: string) => string;
 }
 
@@ -134,17 +139,18 @@ async function perform(
       return store(known, { company: action.company, settings, observing: false });
     }
     case 'replay_all': {
-      const { replayed } = await replayLetters('events', tool, { connection: name, selection: {} });
-      await replayLetters('apply', tool, { connection: name, selection: {} });
+      const { replayed } = await replayDeadLetters('events', tool, { connection: name, selection: {} });
+      await replayDeadLetters('apply', tool, { connection: name, selection: {} });
       return replayed > 0;
     }
     case 'discard_one':
     case 'edit_one': {
-      const { messages } = await surveyLetters(tool, { queues: ['events'], limit: 10 });
+      const { messages } = await surveyDeadLetters(tool, { queues: ['events'], limit: 10 });
       const ids = messages.map(({ id }) => id);
-      const letters = await findLetters(ids, ['events'], tool);
-      const ours = letters.filter(({ message }) => message.connection === name);
-      if (action.kind === 'discard_one') return ours[0] !== undefined && discardLetter(ours[0], REASON, tool);
+      const deadLetters = await findDeadLetters(ids, ['events'], tool);
+      const ours = deadLetters.filter(({ message }) => message.connection === name);
+      if (action.kind === 'discard_one')
+        return ours[0] !== undefined && discardDeadLetter(ours[0], REASON, tool);
       for (const one of ours) {
         const body = desk.reworded(one.message.body);
         const isMended =

@@ -76,10 +76,11 @@ const BUGS: Readonly<Record<string, Bug>> = {
       },
     })),
   ],
-  letters_are_cut: [
+  deadLetters_are_cut: [
     'a refused message is cut to five characters on its way to the dead-letter queue',
-    at('deadLetters', (letters) => ({
-      send: (all) => letters.send(all.map((letter) => ({ ...letter, body: letter.body.slice(0, 5) }))),
+    at('deadLetters', (deadLetters) => ({
+      send: (all) =>
+        deadLetters.send(all.map((deadLetter) => ({ ...deadLetter, body: deadLetter.body.slice(0, 5) }))),
     })),
     '"rubbish"',
   ],

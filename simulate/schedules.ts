@@ -144,7 +144,7 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
     ({ atMs, action }) => atMs <= sinceMs && (!('forMs' in action) || atMs + action.forMs > sinceMs),
   );
   const isTroubled = around.some(({ action }) => 'forMs' in action);
-  // Once more an hour later: what a replayed letter says of somebody is heard after the replay.
+  // Once more an hour later: what a replayed dead-lettered message says of somebody is heard after the replay.
   const actions = [0, HOUR_MS].map(
     (agoMs) => cloud.actions.filter(({ atMs }) => atMs <= nowMs() - agoMs).length,
   );

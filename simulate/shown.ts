@@ -1,6 +1,6 @@
 import { connectionName } from '../shared/domain/ids.ts';
 import type { Finding } from '../shared/domain/notice.ts';
-import { surveyLetters } from '../shared/operate/dead-letters/survey.ts';
+import { surveyDeadLetters } from '../shared/operate/dead-letters/survey.ts';
 import { listHolds } from '../shared/operate/holds.ts';
 import { listPending } from '../shared/operate/lists.ts';
 import { stateName, summaries } from '../shared/operate/report.ts';
@@ -115,7 +115,7 @@ async function shownTo({ ports, sqs }: Container, name: string, nowMs: () => num
     events: createMailbox(sqs, { name: 'events', queueUrl: async () => queueUrl('eventsDlq') }),
     apply: createMailbox(sqs, { name: 'apply', queueUrl: async () => queueUrl('applyDlq') }),
   };
-  const survey = await surveyLetters({ ...ports, mailboxes }, { queues: ['events'], limit: 1_000 });
+  const survey = await surveyDeadLetters({ ...ports, mailboxes }, { queues: ['events'], limit: 1_000 });
   return {
     atMs,
     levels,

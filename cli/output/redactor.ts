@@ -14,8 +14,8 @@ const SAID_WITH_ID = /…(?: <…>)? \(([^()\s]+)\)/g;
 const READ = /(?<=, got (?:\d+ fields?: )?)".*/s;
 const NAMING = /name$|mail|login/i;
 const NAMED_CHANGE = /^(?:name|rename|create_group|adopt_group)$/;
-/** Letters are kept whole, and whatever may stand in them is not known. */
-const LETTER = /_letter$|^dlq_(?:edit|discard)$/;
+/** Dead-lettered messages are kept whole, and whatever may stand in them is not known. */
+const DEAD_LETTER = /_deadLetter$|^dlq_(?:edit|discard)$/;
 const SAYS = /^(?:before|after|reason)$/;
 const EMPTY: Readonly<Record<string, unknown>> = {
   ...{ body: HIDDEN, groupName: HIDDEN, scim: null, attributes: {}, values: {} },
@@ -66,9 +66,9 @@ export function createRedactor() {
       return OURS.test(key) ? value.replace(ADDRESS, HIDDEN) : text(value.replace(READ, HIDDEN));
     if (Array.isArray(value)) return value.map((one) => hidden(one, key));
     if (!isFields(value)) return value;
-    const isLetter = saysOf(value, LETTER);
+    const isDeadLetter = saysOf(value, DEAD_LETTER);
     const fields = Object.entries(value).map(([of, one]) => {
-      const isWhole = (of in EMPTY || (isLetter && SAYS.test(of))) && one !== null && !Array.isArray(one);
+      const isWhole = (of in EMPTY || (isDeadLetter && SAYS.test(of))) && one !== null && !Array.isArray(one);
       return [of, isWhole ? (EMPTY[of] ?? (of === 'scim' ? null : HIDDEN)) : hidden(one, of)];
     });
     return Object.fromEntries(fields);
@@ -80,7 +80,7 @@ export function createRedactor() {
   };
 }
 
-/** As whole words; the longest first, since one name may be part of another. A colour ends in a letter. */
+/** As whole words; the longest first, since one name may be part of another. A colour ends in a dead-lettered message. */
 function anyOf(names: ReadonlySet<string>): RegExp {
   const longestFirst = [...names].sort((a, b) => b.length - a.length);
   const words = longestFirst.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');

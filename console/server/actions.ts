@@ -13,12 +13,12 @@ import {
 } from '../../shared/domain/ids.ts';
 import { decideRequests } from '../../shared/operate/confirm-settings.ts';
 import {
-  discardLetter,
-  findLetters,
+  discardDeadLetter,
+  findDeadLetters,
   problemsOf,
   sendAmended,
 } from '../../shared/operate/dead-letters/amend.ts';
-import { replayLetters } from '../../shared/operate/dead-letters/replay.ts';
+import { replayDeadLetters } from '../../shared/operate/dead-letters/replay.ts';
 import { allGroups, NotFound } from '../../shared/operate/find-group.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';
 import { forgetMember } from '../../shared/operate/forget.ts';
@@ -155,17 +155,17 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     return { problems: problemsOf(body, message, asked.ports.clock()) };
   }),
   amend: action(z.object({ id: text, body: text, reason }), async ({ id, body, reason }, asked) => {
-    const letter = await asked.desk.known(id);
-    const problems = problemsOf(body, letter.message, asked.ports.clock());
+    const deadLetter = await asked.desk.known(id);
+    const problems = problemsOf(body, deadLetter.message, asked.ports.clock());
     if (problems.length > 0) throw new Changed(`not sent, ingest would refuse it: ${problems.join('; ')}`);
-    const isSent = await asked.desk.inTurn(() => sendAmended(letter, { body, reason }, asked.ports));
+    const isSent = await asked.desk.inTurn(() => sendAmended(deadLetter, { body, reason }, asked.ports));
     if (!isSent) throw new NotFound(GONE);
   }),
   discard: action(z.object({ ids: groups, reason }), ({ ids, reason }, { ports, desk }) =>
     desk.inTurn(async () => {
-      const letters = await findLetters(ids, BOTH_QUEUES, ports);
-      for (const letter of letters) await discardLetter(letter, reason, ports);
-      return { discarded: letters.length };
+      const deadLetters = await findDeadLetters(ids, BOTH_QUEUES, ports);
+      for (const deadLetter of deadLetters) await discardDeadLetter(deadLetter, reason, ports);
+      return { discarded: deadLetters.length };
     }),
   ),
   replay: action(
@@ -213,7 +213,7 @@ function replay(
       try {
         for (const queue of BOTH_QUEUES) {
           const { replayed, failed } = total;
-          const report = await replayLetters(queue, ports, {
+          const report = await replayDeadLetters(queue, ports, {
             connection,
             selection: { ids, code },
             rate,

@@ -576,7 +576,7 @@ const Cause = z.object({
 });
 export type Cause = Answer<typeof Cause>;
 
-const LetterSummary = z.object({
+const DeadLetterSummary = z.object({
   id: text,
   queue: QueueName,
   code: text,
@@ -588,7 +588,7 @@ const LetterSummary = z.object({
   superseded: z.boolean(),
   refusal: nullable(text).describe('Why ingest would refuse it again now; null where it would not.'),
 });
-export type LetterSummary = Answer<typeof LetterSummary>;
+export type DeadLetterSummary = Answer<typeof DeadLetterSummary>;
 
 export const Survey = z.object({
   queue: z.enum(['events', 'apply', 'all']),
@@ -598,12 +598,12 @@ export const Survey = z.object({
   complete: z.boolean(),
   causes: z.array(Cause),
   /** The first of those that were selected, up to the limit; the causes count all of them. */
-  messages: z.array(LetterSummary),
+  messages: z.array(DeadLetterSummary),
   selected: count,
 });
 export type Survey = Answer<typeof Survey>;
 
-/** How a group that a letter is about stands now, in the directory's word and on the platform. */
+/** How a group that a dead-lettered message is about stands now, in the directory's word and on the platform. */
 const StandingNow = z.object({
   group: text,
   state: GroupStateName,
@@ -615,7 +615,7 @@ const StandingNow = z.object({
   lastError: nullable(text),
 });
 
-export const ShownLetter = z.object({
+export const ShownDeadLetter = z.object({
   id: text,
   queue: QueueName,
   code: text,
@@ -640,7 +640,7 @@ export const ShownLetter = z.object({
   now: z.array(StandingNow),
   body: text,
 });
-export type ShownLetter = Answer<typeof ShownLetter>;
+export type ShownDeadLetter = Answer<typeof ShownDeadLetter>;
 
 export const ReplayReport = z.object({
   replayed: count,

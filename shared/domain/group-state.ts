@@ -164,7 +164,7 @@ export const GroupItem = z.lazy(() =>
       .exactOptional(),
     /** Digest of the failure that was reported last: the same failure is reported once. */
     reportedFailure: text.exactOptional(),
-    /** A person had it tried again: its failures until then, as a letter says them. */
+    /** A person had it tried again: its failures until then, as a dead-lettered message says them. */
     failedBefore: text.exactOptional(),
     platformId: platformGroupText.exactOptional(),
     version: versionForm.exactOptional(),

@@ -72,11 +72,11 @@ function isUnmanaged(
 
 /** What says more of the group, or that one of its members is no more, lies dead-lettered. */
 function isUnheard({ sight, connection, group }: Context, said: ReadGroup | undefined): boolean {
-  if (connection.isHalfHeard(group) || sight.isInLetters(group)) return true;
+  if (connection.isHalfHeard(group) || sight.isInDeadLetters(group)) return true;
   const stored = sight.seen.under<StoredMember>(partitionOf(connection.name, group), 'M#');
   return stored.some(
     ({ member, presence }) =>
-      presence === 'present' && said?.members.has(member) !== true && sight.isInLetters(member),
+      presence === 'present' && said?.members.has(member) !== true && sight.isInDeadLetters(member),
   );
 }
 
@@ -189,7 +189,7 @@ function missingUsers(context: Context, actual: HeldGroup): readonly Difference[
     if (takenOut.has(user)) return [];
     if (unsure.has(member)) return [];
     // Their address may lie in a dead letter about another group.
-    if (sight.isInLetters(member)) return [];
+    if (sight.isInDeadLetters(member)) return [];
     if (storedMember(sight.seen, connection.name, group, member)?.pendingCause === 'refused') return [];
     const sentence = `The directory has ${member} in the group ${group}; expected ${user} in the platform's, but they are missing.`;
     return [{ cause: causeOf(context, 'missing_user'), sentence }];

@@ -40,7 +40,7 @@ function judgePending(sight: Sight, connection: Sighted, group: string): void {
   const { settled, dirtySince, paused, released } = connection.item(group) ?? {};
   const isWorkedOut = (settled === 'in_sync' || settled === 'held') && dirtySince === undefined;
   if (!isWorkedOut || paused || released || isObserving || gate === 'paused') return;
-  if (sight.isInLetters(group) || connection.isHalfHeard(group)) return;
+  if (sight.isInDeadLetters(group) || connection.isHalfHeard(group)) return;
   // A deletion ends the name. Until the directory names the group again, its members are not planned.
   if (connection.reading.groups.get(group)?.name === undefined) return;
   const { pending, unsure } = connection.whom(group);

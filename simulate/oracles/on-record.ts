@@ -109,7 +109,7 @@ function judgeWrite(sight: Sight, company: string, { write, taken }: Written): v
   sight.accuse('on_record', write.late ? 'late_write_without_audit' : 'write_without_audit', owner, sentence);
 }
 
-/** A person lets a hold go, or says again what a letter said; nothing else is put down to one. */
+/** A person lets a hold go, or says again what a dead-lettered message said; nothing else is put down to one. */
 function judgeActor(sight: Sight, write: Written['write'], owner: Owner, { actor }: StoredAudit): void {
   const hadASay = sight.seen.operators.actions.some(
     ({ kind, connection, group, atMs }) =>
@@ -132,7 +132,7 @@ function judgeActions(sight: Sight, { name, groups }: Sighted): void {
     const entries = [
       ...auditOf(sight, name, ''),
       ...(group === undefined ? [] : auditOf(sight, name, group)),
-      // What was done to a letter is kept with the group that the letter is about.
+      // What was done to a dead-lettered message is kept with the group that the dead-lettered message is about.
       ...(/_one$/.test(kind) ? groups.flatMap((one) => auditOf(sight, name, one)) : []),
     ];
     const near = entries.filter((entry) => Math.abs(entry.atMs - atMs) <= ACTION_MS);

@@ -78,8 +78,8 @@ export interface Sight {
   readonly strays: readonly { readonly change: Change; readonly owner: Owner | undefined }[];
   /** Directory group of a platform group, as it was last linked; else by the id that it carries. */
   readonly ownerOf: (company: string, id: string, spokeId: string | null | undefined) => Owner | undefined;
-  /** Whether a message about it still waits, lies dead-lettered, or did until an operator threw letters away. */
-  readonly isInLetters: (group: string) => boolean;
+  /** Whether a message about it still waits, lies dead-lettered, or did until an operator threw dead-lettered messages away. */
+  readonly isInDeadLetters: (group: string) => boolean;
   /** Each cause is told once per group. */
   accuse(
     oracle: OracleName,
@@ -101,7 +101,7 @@ export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
   const ledgers = new Map<string, Ledger>();
   const owners = new Map<string, Owner>();
   const firstCompany = new Map<string, string>();
-  const letters = new Set<string>();
+  const deadLetters = new Set<string>();
   /** All drift records that were ever seen, in their last form: the table deletes them after 400 days. */
   const drifts = new Map<string, StoredDrift>();
 
@@ -147,11 +147,11 @@ export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
     const isKnown = (one: (typeof owned)[number]): one is Sight['writes'][number] => !!one.connection;
     const strays = owned.filter((one) => !isKnown(one));
     const { events, eventsDlq } = seen.queues;
-    for (const { body } of eventsDlq) letters.add(body);
+    for (const { body } of eventsDlq) deadLetters.add(body);
     const hasDiscarded = seen.operators.actions.some(({ kind, done }) => done && kind === 'discard_one');
     const waiting = [...events.filter(({ receives }) => receives > 0), ...eventsDlq].map(({ body }) => body);
-    const unread = hasDiscarded ? [...waiting, ...letters] : waiting;
-    const isInLetters = (group: string) =>
+    const unread = hasDiscarded ? [...waiting, ...deadLetters] : waiting;
+    const isInDeadLetters = (group: string) =>
       unread.some((body) => body.includes(`"${group}"`) || body.includes(`"${group}\\"`));
     return {
       seen,
@@ -161,7 +161,7 @@ export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
       writes: owned.filter(isKnown),
       strays,
       ownerOf,
-      isInLetters,
+      isInDeadLetters,
       accuse,
     };
   };

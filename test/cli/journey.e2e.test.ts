@@ -257,8 +257,8 @@ describe('the way of a new admin', () => {
     const { json: list } = await document('dlq list', asked);
     const show = ['dlq', 'show', list.messages[0].id];
     expect((await document('dlq show', show)).json.body).toContain('specversion');
-    const { stdout: letter, stderr: next } = await cli(show);
-    expect(letter).toContain('unknown_connection: there is no connection later');
+    const { stdout: deadLetter, stderr: next } = await cli(show);
+    expect(deadLetter).toContain('unknown_connection: there is no connection later');
     expect(next).toMatch(/groupsync --local-file \S+ connect later\nnext: groupsync .* dlq replay/);
 
     const connect = on.spawn(connecting('later'));

@@ -6,7 +6,7 @@ import { createDesiredStore } from '../../shared/store/desired-store.ts';
 import { groupKey } from '../../shared/store/keys.ts';
 import { createPeopleStore } from '../../shared/store/people-store.ts';
 import { createUserStore } from '../../shared/store/user-store.ts';
-import type { DeadLetter } from '../../shared/sync/ports/queues.ts';
+import type { RejectedMessage } from '../../shared/sync/ports/queues.ts';
 import { UnstorableError } from '../../shared/sync/ports/store-errors.ts';
 import { MemoryTable } from '../../simulate/table.ts';
 import { fakeSqs } from '../queues/fake-sqs.ts';
@@ -21,7 +21,7 @@ vi.mock('../../functions/frame/once.ts', () => ({ once: (wire: () => unknown) =>
 
 let base: ReturnType<typeof fakeBase>;
 let table: MemoryTable;
-let deadLettered: DeadLetter[];
+let deadLettered: RejectedMessage[];
 let woken: GroupRef[];
 let refusesWakes: boolean;
 let brokenKey: string | undefined;
@@ -64,8 +64,8 @@ beforeEach(() => {
         },
       },
       deadLetters: {
-        send: async (letters: readonly DeadLetter[]) => {
-          deadLettered.push(...letters);
+        send: async (deadLetters: readonly RejectedMessage[]) => {
+          deadLettered.push(...deadLetters);
           return [];
         },
       },
@@ -235,13 +235,13 @@ describe('the function behind the events queue', () => {
         ...(messageAttributes && { messageAttributes }),
       } as object);
       expect(await handler({ Records: [record] }, CONTEXT)).toEqual({ batchItemFailures: [] });
-      const letter = { body, queue: 'groupsync-events-okta', connection: connection ?? 'acme' };
+      const deadLetter = { body, queue: 'groupsync-events-okta', connection: connection ?? 'acme' };
       if (outcome === 'g1')
         expect([woken, deadLettered]).toMatchObject([[{ connection: 'acme', group: 'g1' }], []]);
       else {
         expect(woken).toEqual([]);
         const code = outcome === 'beta' ? 'wrong_connection' : outcome;
-        expect(deadLettered).toEqual([expect.objectContaining({ ...letter, code })]);
+        expect(deadLettered).toEqual([expect.objectContaining({ ...deadLetter, code })]);
       }
     },
   );

@@ -293,7 +293,7 @@ function makeWorld() {
       world.item({ refusedFields: { name: { value: name } } });
     },
     unemploy: (role: string) => acme.employees.delete(role),
-    letter: (group: string, queue: 'events' | 'eventsDlq' = 'eventsDlq') =>
+    deadLetter: (group: string, queue: 'events' | 'eventsDlq' = 'eventsDlq') =>
       queues[queue].push({ body: `{"group":{"id":"${group}"}}`, visibleAtMs: 0 } as QueuedMessage),
     /** The audit entry of the last write. */
     lastEntry: () => [...items.keys()].at(-1) ?? '',
@@ -812,8 +812,8 @@ describe('nothing is lost', () => {
   const joined = (stamp: string) => ({ member: 'm3', presence: 'present', stamp });
   const way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
   judges('nothing_lost', AT_END, [
-    ['messages wait', (w) => w.letter('g9', 'events'), 'queue_events'],
-    ['messages are dead-lettered', (w) => w.letter('g9')],
+    ['messages wait', (w) => w.deadLetter('g9', 'events'), 'queue_events'],
+    ['messages are dead-lettered', (w) => w.deadLetter('g9')],
     ['a walk does not end', (w) => w.items.set('U#a#m1 USER', { member: 'm1', fanOut: 3 }), 'open_walk'],
     [
       'a write is never settled',
@@ -840,7 +840,10 @@ describe('nothing is lost', () => {
     ['a claim is left', (w) => w.items.set('L#acme#1 p7', CLAIM), 'claim_left'],
     ['a claim is over', (w) => w.items.set('L#acme#1 p7', { ...CLAIM, expiresAt: 1 })],
     ['a member was never stored', (w) => w.items.delete('G#a#g1 M#m2'), 'register'],
-    ['a member was never stored, as a letter says', (w) => [w.items.delete('G#a#g1 M#m2'), w.letter('g1')]],
+    [
+      'a member was never stored, as a dead-lettered message says',
+      (w) => [w.items.delete('G#a#g1 M#m2'), w.deadLetter('g1')],
+    ],
     ['a member who left is stored', (w) => w.items.set('G#a#g1 M#m3', joined(stampOf(0))), 'register'],
     [
       'a member who left is stored, below the floor',
@@ -851,7 +854,7 @@ describe('nothing is lost', () => {
     [
       'what nobody can read is gone',
       (w) => w.happens({ atMs: 0, actor: 'directory', action: { kind: 'rubbish', body: '{' }, way }),
-      'letter_lost',
+      'deadLetter_lost',
     ],
   ]);
 });
@@ -991,8 +994,8 @@ describe('on record', () => {
       'write_without_audit',
     ],
     [
-      'somebody is missing whom a letter is about that an operator threw away, and nothing says so',
-      (w) => [w.loses(), w.letter('g1'), w.action({ kind: 'discard_one', group: 'g9' })],
+      'somebody is missing whom a dead-lettered message is about that an operator threw away, and nothing says so',
+      (w) => [w.loses(), w.deadLetter('g1'), w.action({ kind: 'discard_one', group: 'g9' })],
       'action_discard_one',
     ],
     ['an operator paused, and nothing says so', (w) => w.action({ kind: 'pause' }), 'action_pause'],

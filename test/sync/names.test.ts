@@ -29,8 +29,8 @@ async function company(platform: object = {}, settings: Readonly<Record<string, 
 }
 
 describe('a platform where each name is there once', () => {
-  const refusals = (letters: readonly { readonly code: string | undefined }[]) =>
-    letters.filter(({ code }) => code === 'platform_rejected');
+  const refusals = (deadLetters: readonly { readonly code: string | undefined }[]) =>
+    deadLetters.filter(({ code }) => code === 'platform_rejected');
 
   it('has a group made again under its old name once that is free', async () => {
     const { world, say, work, tell, state, shown } = await company({ uniqueNames: true });

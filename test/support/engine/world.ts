@@ -6,7 +6,7 @@ import { createDeadLetterQueue } from '../../../shared/queues/dead-letter-queue.
 import { createConnectionStore } from '../../../shared/store/connection-store.ts';
 import type { Table } from '../../../shared/store/table.ts';
 import type { Connection } from '../../../shared/sync/ports/connections.ts';
-import type { DeadLetter } from '../../../shared/sync/ports/queues.ts';
+import type { RejectedMessage } from '../../../shared/sync/ports/queues.ts';
 import { type AwsFault, portsOver as enginePorts, tableOf } from '../../../simulate/engine.ts';
 import type { PersonSpec as Employee } from '../../../simulate/life.ts';
 import { createQueues, type Queue, type Queues, queueUrl } from '../../../simulate/queues.ts';
@@ -185,9 +185,9 @@ function portsOver(table: Table, { shared, worker, faults }: Seat) {
   return {
     ...ports,
     deadLetters: {
-      send: async (letters: readonly DeadLetter[]) => [
-        ...(await events.send(letters.filter(({ group }) => group === undefined))),
-        ...(await ports.deadLetters.send(letters.filter(({ group }) => group !== undefined))),
+      send: async (deadLetters: readonly RejectedMessage[]) => [
+        ...(await events.send(deadLetters.filter(({ group }) => group === undefined))),
+        ...(await ports.deadLetters.send(deadLetters.filter(({ group }) => group !== undefined))),
       ],
     },
     random: () => shared.random.next(),
