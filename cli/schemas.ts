@@ -108,7 +108,7 @@ export const OUTPUT_SCHEMAS = {
     erased: nullable(Erased).describe('Null without --erase.'),
   }),
   'notify list': z.object({ targets: z.array(text) }),
-  'notify test': z.object({ told: z.array(z.object({ target: text, failure: nullable(text) })) }),
+  'notify test': z.object({ notified: z.array(z.object({ target: text, failure: nullable(text) })) }),
   probe: z.object({ connection: text, ...ProbeReport.shape }),
   'people refresh': z.union([PeopleReport, PeoplePreview]),
   adopt: z.object({

@@ -19,7 +19,7 @@ interface Entry {
 const IDS: Readonly<Record<string, Completable>> = {
   group: 'group',
   groups: 'group',
-  id: 'deadLetter',
+  id: 'letter',
   prefix: 'token',
   client: 'client',
 };
@@ -58,7 +58,7 @@ const cases = (entries: readonly Entry[]): string =>
     .map(({ path, words, ids }) => `    '${path.join(' ')}') words='${words.join(' ')}' ids='${ids}' ;;`)
     .join('\n');
 
-const KINDS: readonly Completable[] = ['connection', 'group', 'hold', 'deadLetter', 'token', 'client'];
+const KINDS: readonly Completable[] = ['connection', 'group', 'hold', 'letter', 'token', 'client'];
 const GLOBALS_WITH_VALUE = ['--connection', '--prefix', '--region', '--profile', '--local-file'] as const;
 
 /** Both shells find the longest command in what was typed, and offer its words. In zsh `path` is where programs are. */

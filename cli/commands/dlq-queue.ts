@@ -113,7 +113,7 @@ export interface ReplayFlags extends Which {
 }
 
 const NONE: ReplayReport = {
-  ...{ replayed: 0, failed: 0, remaining: 0, cameBack: 0, because: null, cancelled: false },
+  ...{ replayed: 0, failed: 0, remaining: 0, failedAgain: 0, because: null, cancelled: false },
 };
 
 /** Shows what would be replayed, asks, and replays queue after queue. */
@@ -137,7 +137,8 @@ export async function replay(context: Context, ids: readonly string[], options: 
   const whole = asked.ids?.map((id) => plan.messages.find((message) => isNamed(message, id))?.id ?? id);
   const report = await replayAll(context, { ...asked, ids: whole }, options, plan.selected);
   out.answer(report, (shown) => print(shown, context));
-  if (report.replayed > 0 && report.cameBack === 0) out.note('what is not mended comes back within a minute');
+  if (report.replayed > 0 && report.failedAgain === 0)
+    out.note('what is not mended comes back within a minute');
   if (report.replayed > 0) out.note('next: groupsync dlq list');
   if (report.failed > 0) return EXIT.failed;
   return report.remaining > 0 ? EXIT.attention : EXIT.done;
@@ -162,7 +163,7 @@ async function replayAll(context: Context, selection: Selection, options: Replay
         replayed: before.replayed + report.replayed,
         failed: before.failed + report.failed,
         remaining: before.remaining + report.remaining,
-        cameBack: before.cameBack + report.cameBack,
+        failedAgain: before.failedAgain + report.failedAgain,
         because: before.because ?? report.because,
         cancelled: before.cancelled || report.cancelled,
       };
@@ -174,10 +175,10 @@ async function replayAll(context: Context, selection: Selection, options: Replay
   return { ...total, remaining: Math.max(total.remaining, total.cancelled ? planned - total.replayed : 0) };
 }
 
-function print({ replayed, failed, cameBack, because, ...report }: ReplayReport, { out }: Context): void {
-  const left = report.remaining - failed - cameBack;
+function print({ replayed, failed, failedAgain, because, ...report }: ReplayReport, { out }: Context): void {
+  const left = report.remaining - failed - failedAgain;
   out.line(`${plural(replayed, 'message')} replayed${report.cancelled ? ', then stopped' : ''}`);
-  if (cameBack > 0) out.line(out.paint.red(`${cameBack} came back at once: ${because}`));
+  if (failedAgain > 0) out.line(out.paint.red(`${failedAgain} came back at once: ${because}`));
   if (failed > 0) out.line(out.paint.red(`${failed} could not be sent; they are still dead letters`));
   if (left > 0) out.line(`${left} remain, held by somebody else or not come to: run the same again to go on`);
 }

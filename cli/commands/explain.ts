@@ -97,7 +97,7 @@ function print(explanation: Explanation, { out }: Context, names: Names): void {
   out.line(`because ${explanation.because}`);
   out.line();
   for (const event of events) {
-    out.line(`event     ${event.register}: ${event.says}`);
+    out.line(`event     ${event.register}: ${event.summary}`);
     out.line(paint.dim(`          ${sayEvent(event)}`));
   }
   for (const { rule, value, found } of match.rules) {

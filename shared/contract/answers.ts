@@ -226,7 +226,7 @@ const EntryActor = z.object({
 const ExplainedEvent = z.object({
   /** `member`, `group.upserted`, `group.deleted`, `group.snapshot`, `group.name` or `user.deleted`. */
   register: text,
-  says: text,
+  summary: text,
   id: nullable(text),
   source: nullable(text),
   time: nullable(text),
@@ -648,7 +648,7 @@ export const ReplayReport = z.object({
   failed: count,
   /** Of those selected: in flight elsewhere, refused, or dead-lettered anew while we worked. */
   remaining: count,
-  cameBack: count.describe('Of those remaining: sent back, and dead-lettered anew while we worked.'),
+  failedAgain: count.describe('Of those remaining: sent back, and dead-lettered anew while we worked.'),
   because: nullable(text).describe('Why the first of them came back.'),
   cancelled: z.boolean(),
 });

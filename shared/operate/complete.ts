@@ -24,7 +24,7 @@ export const COMPLETIONS = {
     return named(states.map(({ ref, registers }) => ({ id: ref.group, name: registers.name?.value })));
   },
   /** The first that come: a shell does not wait for a long queue, and hides nothing for long. */
-  async deadLetter({ mailboxes, clock }) {
+  async letter({ mailboxes, clock }) {
     const ids: string[] = [];
     for (const mailbox of Object.values(mailboxes))
       if ((await mailbox.counts()).visible > 0)

@@ -11,7 +11,7 @@ const ROWS = readFileSync('docs/fault-model.md', 'utf8')
 
 /** The names in the column "Simulated by", such as `platformFault:slow`. */
 const DOCUMENTED = ROWS.flatMap(([, , , simulatedBy = '']) =>
-  [...simulatedBy.matchAll(/`([a-z]+:\w+)`/g)].map(([, name]) => name ?? ''),
+  [...simulatedBy.matchAll(/`([a-zA-Z]+:\w+)`/g)].map(([, name]) => name ?? ''),
 );
 
 const named = (kind: string, names: readonly string[]) => names.map((name) => `${kind}:${name}`);

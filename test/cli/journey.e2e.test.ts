@@ -193,7 +193,7 @@ describe('the way of a new admin', () => {
     });
     expect(inside.json.events[0]).toMatchObject({
       register: 'member',
-      says: 'present',
+      summary: 'present',
       source: 'groupsync/import',
     });
     expect(inside.json.write).toMatchObject({ action: 'create', outcome: 'written' });
@@ -203,7 +203,7 @@ describe('the way of a new admin', () => {
       wanted: false,
       because: expect.stringContaining('took them out'),
     });
-    expect(left.json.events[0]).toMatchObject({ id: 'e1', says: 'absent' });
+    expect(left.json.events[0]).toMatchObject({ id: 'e1', summary: 'absent' });
     const stranger = await document('explain', ['explain', 'g2', 'm-x']);
     expect(stranger.json).toMatchObject({
       present: false,

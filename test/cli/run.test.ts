@@ -443,7 +443,7 @@ describe('completion', () => {
       (await runCli(['completion', 'bash', '--ids', kind], { ports })).stdout.trim().split('\n');
     expect(await ids('connection')).toEqual(['default']);
     expect(await ids('group')).toEqual(expect.arrayContaining(['g']));
-    expect(await ids('deadLetter')).toEqual(['1f9a01bc-0000']);
+    expect(await ids('letter')).toEqual(['1f9a01bc-0000']);
     expect(world.mailboxes.events.ids()).toHaveLength(1);
     const silent = { ...world.ports, connections: { list: () => new Promise(() => {}) } } as never;
     const failing = { ...world.ports, connections: { list: () => Promise.reject(new Error()) } } as never;

@@ -225,7 +225,7 @@ describe('replayDeadLetters', () => {
       });
     const ports = { ...world.ports, events: { send } };
     const report = await replayDeadLetters('events', ports, { connection, selection: {} });
-    expect(report).toMatchObject({ replayed: 25, failed: 0, remaining: 25, cameBack: 25 });
+    expect(report).toMatchObject({ replayed: 25, failed: 0, remaining: 25, failedAgain: 25 });
     expect(world.mailboxes.events.ids()).toHaveLength(25);
   });
 

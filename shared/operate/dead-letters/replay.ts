@@ -75,7 +75,7 @@ export async function replayDeadLetters(
   const others = selection.ids?.every(isDone) === true ? 0 : elsewhere;
   const remaining = failed.size + returned.size + others;
   const [because = null] = returned.values();
-  const counts = { replayed: replayed.size, failed: failed.size, remaining, cameBack: returned.size };
+  const counts = { replayed: replayed.size, failed: failed.size, remaining, failedAgain: returned.size };
   return { ...counts, because, cancelled: signal?.aborted === true };
 }
 
