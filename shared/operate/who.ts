@@ -31,12 +31,7 @@ export interface Who {
   readonly cause: MemberStanding['cause'];
 }
 
-export async function identify(
-  member: MemberId,
-  state: GroupState,
-  connection: Connection,
-  ports: WhoPorts,
-) {
+export async function identify(member: MemberId, state: GroupState, connection: Connection, ports: WhoPorts) {
   const { name, settings } = connection;
   const [[register], users] = await Promise.all([
     registersIn(state, [member], ports),

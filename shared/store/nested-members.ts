@@ -55,7 +55,9 @@ async function contentOf(table: Table, ref: GroupRef): Promise<GroupContent> {
 function checkSize(ref: GroupRef, contents: ReadonlyMap<GroupId, GroupContent>, more: number): void {
   const groups = contents.size - 1 + more;
   if (groups > MAX_NESTED_GROUPS) {
-    throw new Error(`expected at most ${MAX_NESTED_GROUPS} groups within the group ${ref.group}, got ${groups}`);
+    throw new Error(
+      `expected at most ${MAX_NESTED_GROUPS} groups within the group ${ref.group}, got ${groups}`,
+    );
   }
   const members = [...contents.values()].reduce((sum, content) => sum + content.members.length, 0);
   if (members > MAX_NESTED_MEMBERS) {

@@ -105,7 +105,9 @@ async function groupsToMark(
   { desired }: WakePorts,
 ): Promise<readonly GroupRef[]> {
   const around = await desired.groupsAround({ connection, group });
-  const unmarked = around.map((one) => ({ connection, group: one })).filter((ref) => !marked.has(nameOf(ref)));
+  const unmarked = around
+    .map((one) => ({ connection, group: one }))
+    .filter((ref) => !marked.has(nameOf(ref)));
   for (const ref of unmarked) marked.add(nameOf(ref));
   return unmarked;
 }

@@ -86,7 +86,9 @@ function memberOperations(
     return op === 'replace' && where !== undefined ? [{ kind: 'replaceWhere', where, ids: undefined }] : [];
   }
   if (where === undefined) {
-    return [op === 'remove' && value === undefined ? { kind: 'clear' } : setOperation(op, value ?? null, type)];
+    return [
+      op === 'remove' && value === undefined ? { kind: 'clear' } : setOperation(op, value ?? null, type),
+    ];
   }
   if (op === 'add') {
     throw badRequest('invalidPath', 'members: expected remove or replace for a path with a filter, got add');

@@ -44,7 +44,7 @@ const groupSchema = (memberTypes: readonly string[]): Schema => ({
           mutability: 'immutable',
           referenceTypes: memberTypes,
         }),
-        text('display', "Name of the member: its displayName, or else userName.", {
+        text('display', 'Name of the member: its displayName, or else userName.', {
           mutability: 'readOnly',
         }),
         text('type', 'Type of the member.', { mutability: 'immutable', canonicalValues: memberTypes }),

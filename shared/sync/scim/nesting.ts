@@ -84,11 +84,17 @@ async function checkNesting(group: GroupId, joining: readonly GroupId[], context
   const [above, below] = await Promise.all([levelsFrom([group], around), levelsFrom(joining, within)]);
   const levels = above.levels - 1 + below.levels;
   if (levels > MAX_NESTING_DEPTH) {
-    throw badRequest('invalidValue', `members: expected groups nested at most ${MAX_NESTING_DEPTH} levels deep`);
+    throw badRequest(
+      'invalidValue',
+      `members: expected groups nested at most ${MAX_NESTING_DEPTH} levels deep`,
+    );
   }
   const groups = new Set([...above.groups, ...below.groups]).size;
   if (groups > MAX_NESTED_GROUPS) {
-    throw badRequest('invalidValue', `members: expected at most ${MAX_NESTED_GROUPS} groups nested in each other`);
+    throw badRequest(
+      'invalidValue',
+      `members: expected at most ${MAX_NESTED_GROUPS} groups nested in each other`,
+    );
   }
 }
 

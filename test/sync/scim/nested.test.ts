@@ -117,6 +117,23 @@ describe('a group within a group', () => {
     expect(told.shown(outer)).toEqual([users('b', 'c')]);
   });
 
+  it('keeps a user whom an event takes out of the outer group alone', async () => {
+    const inner = await makeGroup('Inner', ['a', 'b']);
+    const outer = await makeGroup('Outer', ['a', 'c'], [inner]);
+    await told.tell();
+    const event = {
+      specversion: '1.0',
+      id: 'leaves',
+      source: 'test',
+      type: 'directory.group.member.removed',
+      time: new Date(told.world.nowMs()).toISOString(),
+      data: { group: { id: outer }, members: [{ id: ids.a }] },
+    };
+    told.world.eventsQueue.send({ body: JSON.stringify(event), attributes: {} });
+    await told.tell();
+    expect(told.shown(outer)).toEqual([users('a', 'b', 'c')]);
+  });
+
   it('takes its users along when it is deleted, from what the outer group lists too', async () => {
     const inner = await makeGroup('Inner', ['a', 'b']);
     const outer = await makeGroup('Outer', ['c'], [inner]);
@@ -192,7 +209,10 @@ describe('a group within a group', () => {
     await told.tell();
     const connection = await told.world.onlooker.connections.find(CONNECTION);
     if (connection === undefined) throw new Error('expected the connection of the world');
-    const explained = await explainMember(told.ref(outer), ids.a, { connection, ports: told.world.onlooker as never });
+    const explained = await explainMember(told.ref(outer), ids.a, {
+      connection,
+      ports: told.world.onlooker as never,
+    });
     expect(explained).toMatchObject({ member: ids.a, wanted: true, present: true });
   });
 
@@ -236,7 +256,9 @@ describe('groups as members', () => {
   it('are announced by the schema of groups only if they are accepted', async () => {
     const typesOf = async (settings: object) => {
       const world = createWorld({ settings });
-      const { body } = await (await world.client()).get('/Schemas/urn:ietf:params:scim:schemas:core:2.0:Group');
+      const { body } = await (await world.client()).get(
+        '/Schemas/urn:ietf:params:scim:schemas:core:2.0:Group',
+      );
       const members = body.attributes.find(({ name }: { name: string }) => name === 'members');
       return members.subAttributes.find(({ name }: { name: string }) => name === 'type').canonicalValues;
     };
