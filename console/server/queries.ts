@@ -5,7 +5,6 @@ import type { Hold } from '../../shared/domain/hold.ts';
 import {
   type ConnectionName,
   type GroupRef,
-  groupId,
   type MemberId,
   memberId,
 } from '../../shared/domain/ids.ts';
