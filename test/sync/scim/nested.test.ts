@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { parseSettings } from '../../../shared/contract/change-setting.ts';
 import { createOAuthServer } from '../../../shared/oauth/oauth-server.ts';
 import { explainMember } from '../../../shared/operate/explain.ts';
+import { groupsOfMember } from '../../../shared/operate/groups-of-member.ts';
 import { createScimStore } from '../../../shared/store/scim-store.ts';
 import { createScimTokenStore } from '../../../shared/store/scim-token-store.ts';
 import { createRateLimiter } from '../../../shared/sync/scim/limiter.ts';
@@ -209,11 +210,11 @@ describe('a group within a group', () => {
     await told.tell();
     const connection = await told.world.onlooker.connections.find(CONNECTION);
     if (connection === undefined) throw new Error('expected the connection of the world');
-    const explained = await explainMember(told.ref(outer), ids.a, {
-      connection,
-      ports: told.world.onlooker as never,
-    });
+    const ports = told.world.onlooker as never;
+    const explained = await explainMember(told.ref(outer), ids.a, { connection, ports });
     expect(explained).toMatchObject({ member: ids.a, wanted: true, present: true });
+    const groups = await groupsOfMember(CONNECTION, told.member(ids.a), ports);
+    expect(groups.toSorted()).toEqual([inner, outer].toSorted());
   });
 
   it('makes the outer group list a user whom the platform refused', async () => {
