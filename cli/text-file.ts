@@ -30,16 +30,9 @@ interface Decoding {
 export async function* textChunks(io: Io, file: string, { onRecognised }: Decoding): AsyncGenerator<string> {
   let decoder: TextDecoder | undefined;
   let isAscii = true;
-  let isStrict = true;
   for await (const chunk of bytesOf(io, file)) {
-    if (decoder === undefined) {
-      refuseOther(file, chunk);
-      const encoding = encodingOf(chunk);
-      if (encoding !== 'utf-8') onRecognised(encoding.toUpperCase());
-      isStrict = encoding === 'utf-8';
-      decoder = new TextDecoder(encoding, { fatal: isStrict });
-    }
-    const text = isStrict ? decodeStrictly(decoder, chunk) : decoder.decode(chunk, { stream: true });
+    decoder ??= decoderFor(file, chunk, onRecognised);
+    const text = decoded(decoder, chunk);
     if (text !== undefined) {
       isAscii &&= isPlain(text);
       yield text;
@@ -48,12 +41,20 @@ export async function* textChunks(io: Io, file: string, { onRecognised }: Decodi
     if (!isAscii || !isPlain(new TextDecoder().decode(chunk).replaceAll('\ufffd', ''))) throw damaged(file);
     onRecognised('Windows-1252 (Latin-1)');
     decoder = new TextDecoder('windows-1252');
-    isStrict = false;
     yield decoder.decode(chunk, { stream: true });
   }
-  const rest = isStrict && decoder !== undefined ? decodeStrictly(decoder) : decoder?.decode();
-  if (rest === undefined && decoder !== undefined) throw damaged(file);
-  yield rest ?? '';
+  const rest = decoder === undefined ? '' : decoded(decoder);
+  if (rest === undefined) throw damaged(file);
+  yield rest;
+}
+
+/** For a file that begins with this chunk. UTF-8 is decoded strictly, because the file may be in Windows-1252. */
+function decoderFor(file: string, chunk: Uint8Array, onRecognised: Decoding['onRecognised']): TextDecoder {
+  refuseOther(file, chunk);
+  const encoding = encodingOf(chunk);
+  const isUtf8 = encoding === 'utf-8';
+  if (!isUtf8) onRecognised(encoding.toUpperCase());
+  return new TextDecoder(encoding, { fatal: isUtf8 });
 }
 
 const WORKBOOK = 'an Excel workbook; save it as "CSV UTF-8"';
@@ -85,8 +86,8 @@ const damaged = (file: string) =>
     `${file}: expected UTF-8, UTF-16 or Windows-1252, got UTF-8 with damaged characters; export it again`,
   );
 
-/** @returns undefined for what is no UTF-8 */
-function decodeStrictly(decoder: TextDecoder, chunk?: Uint8Array): string | undefined {
+/** @returns undefined where a strict decoder meets no UTF-8 */
+function decoded(decoder: TextDecoder, chunk?: Uint8Array): string | undefined {
   try {
     return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
   } catch {

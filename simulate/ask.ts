@@ -1,7 +1,7 @@
 import { connectionName, type GroupRef, groupId } from '../shared/domain/ids.ts';
 import { explainMember } from '../shared/operate/explain.ts';
 import { applyGroup } from '../shared/sync/apply/apply.ts';
-import { planGroup } from '../shared/sync/apply/preview.ts';
+import { planGroup } from '../shared/sync/apply/plan-group.ts';
 import { dirtyNow } from '../shared/sync/wake.ts';
 import { type Cloud, groupItem, platformOf } from './cloud.ts';
 import { HOUR_MS, MINUTE_MS } from './life.ts';

@@ -109,10 +109,11 @@ function drawMeanwhile(random: Random, town: Town, { atMs, deed }: Happening): r
     );
   }
   if (deed.temper === 'loses_answers' || deed.temper === 'refuses_spoke_id') {
+    // Two connections of one company have no group in common.
     return Array.from({ length: 6 }, (_, n) =>
       say(between(random, 0, deed.forMs / 2), {
         kind: 'name',
-        group: `late${n}`,
+        group: `late${n}${town.name}`,
         name: `Late ${n} ${town.name}`,
       }),
     );

@@ -2,6 +2,7 @@ import { MESSAGE_ATTRIBUTES } from '../shared/contract/names.ts';
 import type { Hold } from '../shared/domain/hold.ts';
 import { baseUrlOf, type Cloud, groupItem, platformOf } from './cloud.ts';
 import { requestByScim, type ScimLanes } from './consumers.ts';
+import { originalName } from './draw-returns.ts';
 import { type Happening, MINUTE_MS, START_MS } from './life.ts';
 import { type DirectoryHappening, messagesOf } from './messages.ts';
 import { operate, type Screen } from './operators.ts';
@@ -48,7 +49,7 @@ export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, st
         return;
       }
       case 'operator':
-        cloud.start(operateIn(cloud, happening, screens.at));
+        cloud.start(operateUntilDone(cloud, happening, screens.at));
         return;
       case 'aws':
         lambdas.begin(happening.deed);
@@ -99,10 +100,31 @@ function createScreens(cloud: Cloud) {
 const carrierOf = ({ groups, traits }: SimulatedPlatform, group: string): string | undefined =>
   [...groups.values()].find(({ spokeId }) => spokeId === keptSpokeId(group, traits.spokeIds))?.id;
 
+type ScreenOf = (connection: string, group: string, oldMs: number) => Screen | undefined;
+
+const REPEATED_AFTER_MS = 10 * MINUTE_MS;
+
+/**
+ * An operator who connects a company under another name repeats each of the two commands that failed. A removal that died
+ * may be complete.
+ */
+async function operateUntilDone(cloud: Cloud, happening: OperatorHappening, screenOf: ScreenOf) {
+  const { connection, deed } = happening;
+  const isReturn = cloud.life.connections.some(
+    ({ isLater, name }) => isLater && originalName(name) === originalName(connection),
+  );
+  const isLeft = () =>
+    (deed.kind === 'remove_connection' && cloud.table.items.has(`C#${connection} CONNECTION`)) ||
+    deed.kind === 'connect';
+  while (!(await operateIn(cloud, happening, screenOf)) && isReturn && isLeft() && !cloud.isOver) {
+    await cloud.time.sleep(REPEATED_AFTER_MS);
+  }
+}
+
 export async function operateIn(
   cloud: Cloud,
   { connection, deed }: Pick<OperatorHappening, 'connection' | 'deed'>,
-  screenOf: (connection: string, group: string, oldMs: number) => Screen | undefined = () => undefined,
+  screenOf: ScreenOf = () => undefined,
 ): Promise<boolean> {
   const { chronicle, connections, deeds, nowMs, platforms } = cloud;
   const spec = cloud.life.connections.find(({ name }) => name === connection);

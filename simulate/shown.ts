@@ -6,12 +6,19 @@ import { listPending } from '../shared/operate/lists.ts';
 import { stateName, summaries } from '../shared/operate/report.ts';
 import { createMailbox } from '../shared/queues/mailbox.ts';
 import { gather } from '../shared/sync/gather.ts';
-import { type Levels, readLevels } from '../shared/sync/reconcile/levels.ts';
+import { readLevels } from '../shared/sync/reconcile/levels.ts';
 import { notify } from '../shared/sync/reconcile/notify.ts';
 import type { Cloud } from './cloud.ts';
 import type { Container } from './lambdas.ts';
 import { HOUR_MS, MINUTE_MS } from './life.ts';
-import { judgeShown, type Shown, type Told, type Truth, truthOf } from './oracles/shown.ts';
+import {
+  judgeShown,
+  type Shown,
+  type Told,
+  type Truth,
+  truthOf,
+  unreportedFindings,
+} from './oracles/shown.ts';
 import { queueUrl } from './queues.ts';
 import { between } from './random.ts';
 import { afterSilence } from './silence.ts';
@@ -22,6 +29,10 @@ const STABLE_MS = 130_000;
 const SAMPLE_MS = 10_000;
 const AT_LEAST_MS = 5 * HOUR_MS;
 const AT_MOST_MS = 13 * HOUR_MS;
+/** An attempt whose outcome was lost is repeated after 15 minutes. */
+const NOTIFY_AGAIN_MS = 16 * MINUTE_MS;
+/** A fault of the table may lose some attempts in succession. */
+const MOST_ATTEMPTS = 8;
 
 /**
  * At random moments, and before the end, reads the operator's view of each connection and sends the due notifications.
@@ -45,7 +56,7 @@ export function startShowing(cloud: Cloud, seen: Seen, endsMs: number): void {
       again(afterSilence(cloud, atMs + between(random, AT_LEAST_MS, AT_MOST_MS)));
     });
   again(cloud.nowMs() + between(random, HOUR_MS, AT_LEAST_MS));
-  cloud.time.at(endsMs - 20 * MINUTE_MS, () => cloud.start(ask()));
+  cloud.time.at(endsMs - HOUR_MS, () => cloud.start(ask()));
 }
 
 interface Asked {
@@ -62,20 +73,35 @@ async function showOne(cloud: Cloud, seen: Seen, { name, told }: Asked): Promise
   let shown: Shown | undefined;
   const lived = await cloud.invoke('judge', 5 * MINUTE_MS, async (container) => {
     if (cloud.isOver || !cloud.connections.has(name)) return;
-    shown = await shownTo(container, name, told, cloud.nowMs);
+    shown = await shownTo(container, name, cloud.nowMs);
   });
   samples.push(truthOf(seen, name));
   if (!lived || shown === undefined) return;
   cloud.chronicle.fired('shown');
-  judgeShown(seen, { name, samples, shown, told });
+  judgeShown(seen, { name, samples, shown });
+  await notifyAndJudge(cloud, seen, { name, told });
 }
 
-async function shownTo(
-  { ports, sqs }: Container,
-  name: string,
-  told: Asked['told'],
-  nowMs: () => number,
-): Promise<Shown> {
+/** Sends the due notifications until they match the findings. An invocation that fails proves nothing. */
+async function notifyAndJudge(cloud: Cloud, seen: Seen, { name, told }: Asked): Promise<void> {
+  let unreported: readonly string[] = [];
+  for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
+    const lived = await cloud.invoke('judge', 5 * MINUTE_MS, async ({ ports }) => {
+      unreported = [];
+      if (cloud.isOver || !cloud.connections.has(name)) return;
+      const connection = connectionName(name);
+      const { found } = await readLevels(connection, ports);
+      await tellPeople(found, { ports, connection, told });
+      unreported = unreportedFindings(found, told);
+    });
+    if (!lived || cloud.isOver || unreported.length === 0) return;
+    await cloud.time.sleep(NOTIFY_AGAIN_MS);
+  }
+  for (const sentence of unreported)
+    seen.chronicle.violated({ oracle: 'shown', cause: 'notices', connection: name, sentence });
+}
+
+async function shownTo({ ports, sqs }: Container, name: string, nowMs: () => number): Promise<Shown> {
   const connection = connectionName(name);
   const atMs = nowMs();
   const levels = await readLevels(connection, ports);
@@ -90,7 +116,6 @@ async function shownTo(
     apply: createMailbox(sqs, { name: 'apply', queueUrl: async () => queueUrl('applyDlq') }),
   };
   const survey = await surveyLetters({ ...ports, mailboxes }, { queues: ['events'], limit: 1_000 });
-  await tellPeople(levels, { ports, connection, told, nowMs });
   return {
     atMs,
     levels,
@@ -107,7 +132,6 @@ interface Telling {
   readonly ports: Container['ports'];
   readonly connection: ReturnType<typeof connectionName>;
   readonly told: Asked['told'];
-  readonly nowMs: () => number;
 }
 
 const SUBJECTS: readonly (readonly [Finding['subject'], RegExp])[] = [
@@ -118,13 +142,13 @@ const SUBJECTS: readonly (readonly [Finding['subject'], RegExp])[] = [
 ];
 
 /** Like the requeue job each minute. */
-async function tellPeople({ found }: Levels, { ports, connection, told, nowMs }: Telling): Promise<void> {
+async function tellPeople(found: readonly Finding[], { ports, connection, told }: Telling): Promise<void> {
   const notifier = {
     prefix: 'groupsync',
     targets: ['people'],
     tell: async ([title]: readonly string[]) => {
       const [subject] = SUBJECTS.find(([, words]) => words.test(title ?? '')) ?? [];
-      if (subject !== undefined) told.set(subject, { isOver: / over: /.test(title ?? ''), atMs: nowMs() });
+      if (subject !== undefined) told.set(subject, { isOver: / over: /.test(title ?? '') });
       return new Map<string, string>();
     },
   };

@@ -7,8 +7,8 @@ import { compareWithNow } from '../../shared/operate/import/compare.ts';
 import {
   createDirectory,
   type Directory,
-  NO_DIRECTORY,
   type NamedGroup,
+  NO_DIRECTORY,
 } from '../../shared/operate/import/directory.ts';
 import type { FileKind } from '../../shared/operate/import/identify.ts';
 import { importCsv } from '../../shared/operate/import/import.ts';
@@ -152,19 +152,27 @@ function printNext(
   { context, file, flags }: { readonly context: Context; readonly file: string; readonly flags: ImportFlags },
 ): void {
   const { columns, delimiter: sign, skipLines, sent, comparison } = report;
-  if (columns !== undefined || sign !== undefined || skipLines !== undefined) {
-    const options = Object.entries({
-      delimiter: sign ?? flags.delimiter,
-      'skip-lines': skipLines ?? flags.skipLines,
-      'as-of': flags.asOf,
-      group: flags.group,
-      columns: flags.columns ?? columns,
-    }).flatMap(([flag, value]) => (value === undefined ? [] : [`--${flag} ${shellWord(String(value))}`]));
-    const kind = flags.add ? ['--add'] : flags.remove ? ['--remove'] : [];
-    const words = [...options, ...kind, '--dry-run', shellWord(file)];
-    context.out.note(`next: groupsync import ${words.join(' ')}`);
+  if ([columns, sign, skipLines].some((recognised) => recognised !== undefined)) {
+    const words = [...wordsOf(report, flags), '--dry-run', shellWord(file)].join(' ');
+    context.out.note(`next: groupsync import ${words}`);
   }
   if (sent && (comparison?.held.length ?? 0) > 0) context.out.note('next: groupsync holds');
+}
+
+/** The flags that were given, with what was recognised in the file. */
+function wordsOf(
+  { columns, delimiter: sign, skipLines }: ImportReport,
+  flags: ImportFlags,
+): readonly string[] {
+  const options = Object.entries({
+    delimiter: sign ?? flags.delimiter,
+    'skip-lines': skipLines ?? flags.skipLines,
+    'as-of': flags.asOf,
+    group: flags.group,
+    columns: flags.columns ?? columns,
+  }).flatMap(([flag, value]) => (value === undefined ? [] : [`--${flag} ${shellWord(String(value))}`]));
+  const kind = flags.add ? ['--add'] : flags.remove ? ['--remove'] : [];
+  return [...options, ...kind];
 }
 
 function delimiter(text: string): string {

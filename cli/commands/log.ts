@@ -157,20 +157,26 @@ async function showAudit(context: Context, group: string | undefined, options: L
   const found = await (group === undefined ? readJournal : readLog)(connection, filter, ports);
   noteCut(found, options, out);
   const users = await context.names({ usersOf: ref.group === '' || out.json ? [] : [ref.group] });
-  const say = (id: string | null) => id && users.user(id);
   out.answer({ ...found, entries: found.entries.toReversed() }, ({ entries }) => {
     if (entries.length === 0) out.line('nothing yet');
-    for (const entry of entries) {
-      const { changes, changeCount, versionAfter, cause } = entry;
-      out.line(`${lineOf(entry, out)}${versionAfter === null ? '' : `, version ${versionAfter}`}`);
-      if (entry.reason !== null) out.line(out.paint.dim(`  ${cause}`));
-      for (const { kind, before, after, reason } of changes.slice(0, 10)) {
-        out.line(`  ${[kind, fromTo(say(before), say(after), out.clip)].join(' ').trim()}: ${reason}`);
-      }
-      if (changeCount > 10) out.line(`  … and ${changeCount - 10} more changes`);
-    }
+    for (const entry of entries) printEntry(entry, users, out);
   });
   return EXIT.done;
+}
+
+function printEntry(
+  entry: LogEntry,
+  users: Awaited<ReturnType<Context['names']>>,
+  out: Context['out'],
+): void {
+  const { changes, changeCount, versionAfter, cause } = entry;
+  const say = (id: string | null) => id && users.user(id);
+  out.line(`${lineOf(entry, out)}${versionAfter === null ? '' : `, version ${versionAfter}`}`);
+  if (entry.reason !== null) out.line(out.paint.dim(`  ${cause}`));
+  for (const { kind, before, after, reason } of changes.slice(0, 10)) {
+    out.line(`  ${[kind, fromTo(say(before), say(after), out.clip)].join(' ').trim()}: ${reason}`);
+  }
+  if (changeCount > 10) out.line(`  … and ${changeCount - 10} more changes`);
 }
 
 async function verify({ out, ports }: Context, ref: GroupRef): Promise<number> {

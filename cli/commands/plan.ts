@@ -8,7 +8,7 @@ import { type Planning, planningWith } from '../../shared/operate/people-now.ts'
 import { effectsOf, type GroupEffect } from '../../shared/operate/setting-effect.ts';
 import { planSettings } from '../../shared/operate/settings.ts';
 import { sayWaiting } from '../../shared/operate/status.ts';
-import { type GroupPlan, planGroup } from '../../shared/sync/apply/preview.ts';
+import { type GroupPlan, planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { atOnce } from '../../shared/sync/gather.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';

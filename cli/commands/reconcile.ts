@@ -9,8 +9,8 @@ import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
 import type { DriftRecord } from '../../shared/sync/ports/logs.ts';
 import type { Act, Context } from '../context.ts';
 import { Advised, EXIT } from '../io.ts';
-import { examples } from './arguments.ts';
 import { plural } from '../output/words.ts';
+import { examples } from './arguments.ts';
 import { dirtyGroups, follow, NO_WAIT, type Wait } from './follow.ts';
 import { effectOn, effectText } from './plan.ts';
 

@@ -27,15 +27,15 @@ import { adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
 import { type Planning, planningWith } from '../../shared/operate/people-now.ts';
 import { rebindMember } from '../../shared/operate/rebind.ts';
-import { effectsOf, sumOf } from '../../shared/operate/setting-effect.ts';
 import { issueToken, withdrawToken } from '../../shared/operate/scim-tokens.ts';
+import { effectsOf, sumOf } from '../../shared/operate/setting-effect.ts';
 import {
   changeSettings,
   planSettings,
   requireConnection,
   type SettingsPlan,
 } from '../../shared/operate/settings.ts';
-import { planGroup } from '../../shared/sync/apply/preview.ts';
+import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { ReplayProgress, SettingsPreview } from '../answers.ts';
 import { BOTH_QUEUES } from './desk.ts';

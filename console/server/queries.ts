@@ -2,12 +2,7 @@ import type { ShownLetter } from '../../shared/contract/answers.ts';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { GroupState } from '../../shared/domain/group-state.ts';
 import type { Hold } from '../../shared/domain/hold.ts';
-import {
-  type ConnectionName,
-  type GroupRef,
-  type MemberId,
-  memberId,
-} from '../../shared/domain/ids.ts';
+import { type ConnectionName, type GroupRef, type MemberId, memberId } from '../../shared/domain/ids.ts';
 import { readStamp } from '../../shared/domain/stamp.ts';
 import { describeLetter } from '../../shared/operate/dead-letters/describe.ts';
 import { surveyLetters } from '../../shared/operate/dead-letters/survey.ts';
@@ -20,8 +15,8 @@ import { tokenRow } from '../../shared/operate/scim-tokens.ts';
 import { rowsOf } from '../../shared/operate/setting-requests.ts';
 import { listConnections, requireConnection } from '../../shared/operate/settings.ts';
 import { readGroupStatus, readStatus } from '../../shared/operate/status.ts';
-import { planGroup } from '../../shared/sync/apply/preview.ts';
-import { personsBoundTo } from '../../shared/sync/bound-person.ts';
+import { planGroup } from '../../shared/sync/apply/plan-group.ts';
+import { personsBoundTo } from '../../shared/sync/match/bound-person.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { listTokens } from '../../shared/sync/scim/tokens.ts';
 import type {

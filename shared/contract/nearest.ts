@@ -26,8 +26,9 @@ function editsBetween(one: string, other: string): number {
     for (let j = 1; j <= other.length; j += 1) {
       const isSame = one[i - 1] === other[j - 1];
       const isExchanged = one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
-      const edits = [(row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + (isSame ? 0 : 1)];
-      next.push(Math.min(...edits, ...(isExchanged && i > 1 && j > 1 ? [(before[j - 2] ?? 0) + 1] : [])));
+      const edits = [(row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + Number(!isSame)];
+      if (isExchanged) edits.push((before[j - 2] ?? 0) + 1);
+      next.push(Math.min(...edits));
     }
     before = row;
     row = next;

@@ -17,7 +17,7 @@ const ViewPointer = z.lazy(() =>
   z.object({
     id: intentText,
     size: number,
-    /** Digest of the view's content, which the sweep compares with the list (`contentDigest`). */
+    /** Digest of the content that the platform showed last, which the sweep compares with the list (`contentDigest`). */
     digest: text.exactOptional(),
     text: text.exactOptional(),
     head: z.object({ chunks: number, hash: text }).exactOptional(),

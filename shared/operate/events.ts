@@ -73,7 +73,7 @@ export async function sendEvents(
 ): Promise<EventsReport> {
   const tally = createTally();
   const nextPlace = createPlaces(ports);
-  let batch: (EventLine & { readonly stamp: Stamp; readonly events: number })[] = [];
+  let batch: StampedLine[] = [];
   const sent = { events: 0, messages: 0 };
   let last = 0;
   let recording: Promise<void> | undefined;
@@ -81,17 +81,9 @@ export async function sendEvents(
   const flush = async () => {
     recording ??= recordDeed(journalOf(keptBy), { action: 'events_send', changes: [change] }, ports);
     await recording;
-    const outcomes = await ports.events.send(
-      batch.map(({ text, stamp }) => ({ body: text, connection, stamp })),
-    );
-    for (const [position, { line, events }] of batch.entries()) {
-      if (outcomes[position]?.messageId === undefined) {
-        tally.refuse(line, outcomes[position]?.refused ?? 'the queue did not accept it');
-        continue;
-      }
-      sent.messages += 1;
-      sent.events += events;
-    }
+    const done = await sendBatch(batch, connection, tally, ports);
+    sent.events += done.events;
+    sent.messages += done.messages;
     batch = [];
   };
   for await (const line of lines) {
@@ -103,10 +95,38 @@ export async function sendEvents(
     if (batch.length === BATCH) await flush();
   }
   // What was not read yet is not read any more: it may have no end.
-  if (signal?.aborted)
-    for (const { line } of batch.length > 0 ? batch : [{ line: last + 1 }]) tally.refuse(line, STOPPED);
+  const unsent = batch.length > 0 ? batch : [{ line: last + 1 }];
+  if (signal?.aborted) for (const { line } of unsent) tally.refuse(line, STOPPED);
   else if (batch.length > 0) await flush();
   return { ...tally.report(), ...sent };
+}
+
+interface StampedLine extends EventLine {
+  readonly stamp: Stamp;
+  readonly events: number;
+}
+
+/** @returns how much the queue accepted; the tally gets the other lines */
+async function sendBatch(
+  batch: readonly StampedLine[],
+  connection: ConnectionName | undefined,
+  tally: ReturnType<typeof createTally>,
+  ports: EventsPorts,
+) {
+  const sent = { events: 0, messages: 0 };
+  const outcomes = await ports.events.send(
+    batch.map(({ text, stamp }) => ({ body: text, connection, stamp })),
+  );
+  for (const [position, { line, events }] of batch.entries()) {
+    const outcome = outcomes[position];
+    if (outcome?.messageId === undefined) {
+      tally.refuse(line, outcome?.refused ?? 'the queue did not accept it');
+      continue;
+    }
+    sent.events += events;
+    sent.messages += 1;
+  }
+  return sent;
 }
 
 /** Stamps in rising order, each with as many operations as its line needs. */

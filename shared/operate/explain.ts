@@ -8,7 +8,7 @@ import { personsOf } from '../plan/person.ts';
 import { isPresent, isWanted, verdictOf } from '../plan/verdict.ts';
 import { reportWaiting, waitingOf } from '../plan/waiting.ts';
 import { type PreviewPorts, previewGroup, undisturbed } from '../sync/apply/preview.ts';
-import { standingOf } from '../sync/member-standing.ts';
+import { standingOf } from '../sync/match/member-standing.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { Person } from '../sync/ports/people.ts';
@@ -120,15 +120,25 @@ async function findMember(
     return { member: await findMemberOf([ref], text, none, ports) };
   } catch (here) {
     if (!(here instanceof NothingFits)) throw here;
-    const user = (await usersOf(ref, ports)).boundTo.get(text);
-    if (user !== undefined) return { member: user.member };
-    const found = await findAmongAll(connection.name, text, ports).catch((error: unknown) => {
-      if (error instanceof NotFound) return error;
-      throw error;
-    });
-    if (!(found instanceof NotFound)) return { member: found, isOutside: true };
-    const says = !(found instanceof NothingFits) || found.message.includes('; is it ');
-    return { member: id, isOutside: true, stranger: says ? found : here };
+    return findElsewhere(ref, text, here, { connection, ports });
+  }
+}
+
+/** A text that fits no member of the group may be of a user of other groups. */
+async function findElsewhere(
+  ref: GroupRef,
+  text: string,
+  here: NothingFits,
+  { connection, ports }: Explaining,
+): Promise<Found> {
+  const user = (await usersOf(ref, ports)).boundTo.get(text);
+  if (user !== undefined) return { member: user.member };
+  try {
+    return { member: await findAmongAll(connection.name, text, ports), isOutside: true };
+  } catch (error) {
+    if (!(error instanceof NotFound)) throw error;
+    const isHelpful = !(error instanceof NothingFits) || error.message.includes('; is it ');
+    return { member: memberId(text), isOutside: true, stranger: isHelpful ? error : here };
   }
 }
 

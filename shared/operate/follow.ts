@@ -11,9 +11,9 @@ import { markSuspects, type Suspicion, watched } from '../sync/reconcile/suspect
 import { READS_IN_FLIGHT, WRITES_IN_FLIGHT } from '../sync/tuning.ts';
 import { wakeAll } from '../sync/wake.ts';
 import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
+import { plural } from './names.ts';
 import { stateName } from './report.ts';
 import { instant, sayGate, sayWaiting } from './status.ts';
-import { plural } from './names.ts';
 
 export type SyncPorts = WakePorts &
   JournalPorts &
@@ -121,10 +121,10 @@ export async function followGroups(
     const left = states.filter(isLeft);
     onProgress?.(synced.length - left.length, refs.length);
     if (left.length === 0) return { synced, stopped: null };
-    const stopped = writesOnly ? undefined : await reasonToStop(refs, ports);
+    const stopped = writesOnly
+      ? undefined
+      : ((await reasonToStop(refs, ports)) ?? waitsBeyond(left, { nowMs, endMs, count: refs.length }));
     if (stopped !== undefined) return { synced, stopped };
-    const late = writesOnly ? undefined : waitsBeyond(left, { nowMs, endMs, count: refs.length });
-    if (late !== undefined) return { synced, stopped: late };
     if (nowMs >= endMs) {
       return {
         synced,

@@ -15,8 +15,8 @@ import type { Connection, Health } from '../sync/ports/connections.ts';
 import type { Deployment } from '../sync/ports/deployment.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';
 import { SAYING } from '../sync/ports/platform.ts';
-import { type ReportPorts, reportGroup, stateName, summaries } from './report.ts';
 import { plural } from './names.ts';
+import { type ReportPorts, reportGroup, stateName, summaries } from './report.ts';
 
 export function reportCredential(health: Health | undefined, nowMs: number): CredentialReport {
   const { goodAtMs, lastFailure } = health ?? {};

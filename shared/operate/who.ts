@@ -8,9 +8,14 @@ import { type MemberId, platformUserId } from '../domain/ids.ts';
 import { STAMP_ZERO } from '../domain/stamp.ts';
 import type { Facts } from '../plan/facts.ts';
 import type { Asked, Verdict } from '../plan/verdict.ts';
-import { learn } from '../sync/apply/facts.ts';
+import { learn } from '../sync/apply/load.ts';
 import { type PreviewPorts, readingOf } from '../sync/apply/preview.ts';
-import { type MemberStanding, refusedRevisionOf, standingNow, standingOf } from '../sync/member-standing.ts';
+import {
+  type MemberStanding,
+  refusedRevisionOf,
+  standingNow,
+  standingOf,
+} from '../sync/match/member-standing.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { type UserState, undescribed } from '../sync/ports/desired.ts';
@@ -85,35 +90,33 @@ export function obstacleTo(state: GroupState, connection: Connection, gate: stri
   return { outcome: 'gate_closed', detail: `nothing is written while the gate is ${gate}: groupsync doctor` };
 }
 
-function whyPending({ cause, user, rules, person, register }: Who, { settings }: Connection): string {
-  if (cause === 'solved' && register?.pending?.unshown !== undefined)
-    return 'the platform did not show them in its answer to our write; they are sent with each write, and at least once an hour';
-  switch (cause) {
-    case 'solved':
-      return '';
-    case 'refused':
-      return 'the platform refuses each write that adds them; they are tried again once a day';
-    case 'ambiguous': {
-      const several = rules.find(({ found }) => found.length > 1);
-      return user?.role !== undefined || several === undefined
-        ? `their attributes now point to somebody else than ${user?.role ?? 'before'}`
-        : `several employees have the same ${several.rule.split('=')[1]}`;
-    }
-    case 'inactive':
-      return person?.state === GONE
-        ? 'the platform has no such employee any more: it answers 404 to their id'
-        : `their roleState is ${person?.state}; members may be ${settings.includeStates.join(', ')}`;
-    case 'unknown': {
-      if (person !== undefined) return `the platform does not tell the userId of ${person.role}`;
-      if (user?.role !== undefined)
-        return `no refresh of people has met ${user.role}, whom they are bound to`;
-      const values = rules.filter(({ value }) => value !== null);
-      return values.length === 0
-        ? `no event gave them an attribute that a match rule uses (${rules.map(({ rule }) => rule).join(', ')})`
-        : `no employee has this value: ${values.map(({ rule, value }) => `${rule} "${value}"`).join(', ')}`;
-    }
-  }
-}
+const whyPending = (who: Who, connection: Connection): string => WHY_PENDING[who.cause](who, connection);
+
+const WHY_PENDING: Readonly<Record<MemberStanding['cause'], (who: Who, connection: Connection) => string>> = {
+  solved: ({ register }) =>
+    register?.pending?.unshown === undefined
+      ? ''
+      : 'the platform did not show them in its answer to our write; they are sent with each write, and at least once an hour',
+  refused: () => 'the platform refuses each write that adds them; they are tried again once a day',
+  ambiguous: ({ user, rules }) => {
+    const several = rules.find(({ found }) => found.length > 1);
+    return user?.role !== undefined || several === undefined
+      ? `their attributes now point to somebody else than ${user?.role ?? 'before'}`
+      : `several employees have the same ${several.rule.split('=')[1]}`;
+  },
+  inactive: ({ person }, { settings }) =>
+    person?.state === GONE
+      ? 'the platform has no such employee any more: it answers 404 to their id'
+      : `their roleState is ${person?.state}; members may be ${settings.includeStates.join(', ')}`,
+  unknown: ({ user, rules, person }) => {
+    if (person !== undefined) return `the platform does not tell the userId of ${person.role}`;
+    if (user?.role !== undefined) return `no refresh of people has met ${user.role}, whom they are bound to`;
+    const values = rules.filter(({ value }) => value !== null);
+    return values.length === 0
+      ? `no event gave them an attribute that a match rule uses (${rules.map(({ rule }) => rule).join(', ')})`
+      : `no employee has this value: ${values.map(({ rule, value }) => `${rule} "${value}"`).join(', ')}`;
+  },
+};
 
 async function tryRules(
   { name, settings }: Connection,

@@ -2,10 +2,11 @@ import { type GroupState, type Intent, READS_BEHIND_MS } from '../domain/group-s
 import type { GroupRef, PlatformGroupId } from '../domain/ids.ts';
 import type { ListedGroup } from '../domain/view.ts';
 import { tellsOfDeletion } from './attribute.ts';
-import type { Decision, Wait } from './decision.ts';
+import { type Decision, readList, type Wait } from './decision.ts';
 import { absenceLimits, existence, type PresenceInList } from './existence.ts';
 import type { Facts } from './facts.ts';
 import { mayBeSpokeId } from './names.ts';
+import { uncertainDeletion } from './uncertain.ts';
 
 /** A list of the platform's groups may be this old when it decides about a creation or is searched for a spokeId. */
 export const LISTING_AGE_MS = 60_000;
@@ -42,19 +43,16 @@ const NOT_DELETED = {
  */
 export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'gone' | Decision {
   const { state, nowMs, createSettleMs, listed } = facts;
-  const { previousLink } = state;
   const missedAtMs = firstNotFoundAtMs(state, nowMs);
   const limits = absenceLimits(createSettleMs);
-  const wasGone = previousLink?.isGone === true && previousLink.platformId === id;
+  const wasGone = wasGoneBefore(state, id);
   const sinceFirstMs = nowMs - (missedAtMs ?? nowMs);
-  if (!wasGone) {
-    if (missedAtMs === undefined)
-      return { kind: 'wait', waitMs: limits.apartMs, why: notFoundYet(id), noting: 'missing' };
-    const waitMs = limits.apartMs - sinceFirstMs;
-    if (waitMs > 0) return { kind: 'wait', waitMs, why: notFoundYet(id) };
-  }
+  const secondReadInMs = wasGone ? 0 : limits.apartMs - sinceFirstMs;
+  if (!wasGone && missedAtMs === undefined)
+    return { kind: 'wait', waitMs: secondReadInMs, why: notFoundYet(id), noting: 'missing' };
+  if (secondReadInMs > 0) return { kind: 'wait', waitMs: secondReadInMs, why: notFoundYet(id) };
   const ageMs = wasGone ? LISTING_AGE_MS : Math.min(LISTING_AGE_MS, sinceFirstMs);
-  if (listed === undefined || listed.ageMs > ageMs) return { kind: 'list', ageMs };
+  if (listed === undefined || listed.ageMs > ageMs) return readList(ageMs);
   const listing = presenceIn(wasGone ? { showsManaged: false, ...listed } : listed, id);
   if (listing === undefined) return { kind: 'read', what: ['managed'] };
   const verdict = existence(
@@ -74,6 +72,10 @@ export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'g
   const leftMs = limits.uncertainMs - sinceFirstMs;
   return { kind: 'wait', waitMs: Math.min(2 * sinceFirstMs, leftMs), why: unproven(id) };
 }
+
+/** Whether this was the group's platform group until it was found gone. */
+const wasGoneBefore = ({ previousLink }: GroupState, id: PlatformGroupId | undefined): boolean =>
+  previousLink?.isGone === true && previousLink.platformId === id;
 
 /** A 404 that nothing confirmed for this long proves nothing any more: the count of 404s starts again. */
 const STALE_MS = 2 * 3_600_000;
@@ -98,10 +100,12 @@ function presenceIn(
  *
  *   the platform shows the group | the DELETE is     | decision
  *   -----------------------------|-------------------|---------------------------------------------------
- *   no (404)                     | just answered 2xx | confirm_gone
- *   no (404)                     | any other         | confirm_gone once `decideAbsence` proves it
+ *   no (404)                     | just answered 2xx | observe that it is gone
+ *   no (404)                     | any other         | the same, once `decideAbsence` proves it
  *   yes                          | under 60 s old    | wait: the read may be older than the write
- *   yes                          | older             | drop, and plan again; refused after three of these
+ *   yes                          | older             | drop, and plan again; refused if this answer is the third
+ *
+ * A DELETE without an answer is not counted: it is tried again at once.
  */
 export function decideDeletion(
   facts: Facts,
@@ -111,15 +115,15 @@ export function decideDeletion(
   const { look, deletion, nowMs } = facts;
   if (look === 'gone') {
     const absence = deletion === 'deleted' ? 'gone' : decideAbsence(facts, intent.platformId);
-    return absence === 'gone' ? { kind: 'confirm_gone', intent } : absence;
+    return absence === 'gone' ? { kind: 'observe', observed: 'gone', intent } : absence;
   }
-  const { misses = 0 } = intent;
   const waitMs = READS_BEHIND_MS - (nowMs - intent.atMs);
   if (waitMs > 0) {
     const wait: Wait = { kind: 'wait', waitMs, why: STILL_SHOWN };
-    return deletion === undefined ? wait : { ...wait, noting: { ...intent, misses: misses + 1 } };
+    const misses = (uncertainDeletion(facts.state)?.misses ?? 0) + 1;
+    return deletion === undefined ? wait : { ...wait, noting: { ...intent, misses } };
   }
-  return misses >= MAX_DELETES ? { ...dropped, failing: NOT_DELETED } : dropped;
+  return (intent.misses ?? 0) >= MAX_DELETES ? { ...dropped, failing: NOT_DELETED } : dropped;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { PlatformUserId } from '../domain/ids.ts';
 import type { ObservedGroup, View } from '../domain/view.ts';
 import { LISTING_AGE_MS } from './absence.ts';
 import { decideForeign } from './decide/drift.ts';
-import type { Absorb, GroupTrouble, Question } from './decision.ts';
+import type { GroupTrouble, ObserveExternal, Read } from './decision.ts';
 import type { Facts } from './facts.ts';
 import { foreignDifferences, isSpokeIdLost, shows, viewOf, withHidden } from './foreign.ts';
 import { foldName, renamedTo } from './names.ts';
@@ -74,7 +74,7 @@ export interface Outcome {
   /** Users that were sent and are not shown: later writes still send them, and a later fetch shows whether they are in. */
   readonly unshown: readonly PlatformUserId[];
   /** What somebody else did meanwhile. */
-  readonly foreign: Absorb | undefined;
+  readonly foreign: ObserveExternal | undefined;
   readonly isUndone: boolean;
   readonly trouble: GroupTrouble | undefined;
 }
@@ -84,11 +84,7 @@ export interface Outcome {
  * one that does not has let both changes through, and only here can theirs be told.
  * @param facts with the open intent
  */
-export function judgeAnswer(
-  plan: Plan,
-  observed: ObservedGroup | undefined,
-  facts: Facts,
-): Outcome | Question {
+export function judgeAnswer(plan: Plan, observed: ObservedGroup | undefined, facts: Facts): Outcome | Read {
   const answer = readAnswer(plan, observed);
   const { made, kept } = answer;
   const message = toldOf(answer);
@@ -107,7 +103,7 @@ export function judgeAnswer(
   // Whoever was ours and is kept stays ours: to be taken out by a later write, also where strangers may stay.
   const shown = viewOf(observed, made, kept.length > 0 ? facts.views?.base : undefined);
   const foreign = plan.action === 'patch' ? foreignBeside(plan, observed, { made, shown, facts }) : undefined;
-  if (foreign !== undefined && foreign.kind !== 'absorb') return foreign;
+  if (foreign !== undefined && foreign.kind === 'read') return foreign;
   const isAsPrepared = foreign === undefined && shows(observed, plan.after);
   const unshown = unshownIn(plan, observed);
   const hidden = unshown.map((user) => [user, plan.after?.users.get(user) === true] as const);
@@ -131,7 +127,7 @@ function foreignBeside(
   plan: Plan,
   observed: ObservedGroup,
   { made, shown, facts }: { readonly made: View; readonly shown: View; readonly facts: Facts },
-): Absorb | Question | undefined {
+): ObserveExternal | Read | undefined {
   const isSpokeIdGone = isSpokeIdLost(observed, [made], facts.listed, [LISTING_AGE_MS]);
   if (typeof isSpokeIdGone !== 'boolean') return isSpokeIdGone;
   if (shows(observed, made) && !isSpokeIdGone) return undefined;

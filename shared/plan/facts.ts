@@ -96,7 +96,8 @@ export interface Rejected {
   readonly name?: string | undefined;
 }
 
-export type Shown = Pick<ObservedGroup, 'id' | 'version'>;
+/** The platform's group in a fetch or an answer, and when that came. */
+export type Shown = Pick<ObservedGroup, 'id' | 'version'> & { readonly atMs: number };
 
 /**
  * All that a decision about one group rests on. What has not been read is undefined: where it matters, the decision is

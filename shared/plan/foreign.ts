@@ -4,6 +4,7 @@ import { eachField, FIELD_NAMES, GROUP_FIELDS } from '../domain/group-fields.ts'
 import { type Intent, READS_BEHIND_MS } from '../domain/group-state.ts';
 import type { PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import type { ObservedGroup, View } from '../domain/view.ts';
+import { type Read, readList } from './decision.ts';
 import type { Facts, Listing } from './facts.ts';
 import { foldName, mayBeSpokeId, says } from './names.ts';
 import { compareText } from './plan.ts';
@@ -170,10 +171,10 @@ export function isSpokeIdLost(
   ours: readonly View[],
   listed: Listing | undefined,
   agesMs: readonly number[],
-): boolean | { readonly kind: 'list'; readonly ageMs: number } {
+): boolean | Read {
   if (observed.spokeId !== null || !ours.some(({ spokeId }) => spokeId !== null)) return false;
   for (const ageMs of agesMs) {
-    if (listed === undefined || listed.ageMs > ageMs) return { kind: 'list', ageMs };
+    if (listed === undefined || listed.ageMs > ageMs) return readList(ageMs);
     if (listed.groups.some(({ id, spokeId }) => id !== observed.id && spokeId !== null)) return true;
   }
   return false;

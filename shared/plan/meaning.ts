@@ -55,6 +55,15 @@ const UNSURE: Meaning = { happened: 'unknown', whose: 'probe', next: 'settle' };
 const ASK: Meaning = { happened: 'no', whose: 'probe', next: 'gate' };
 const of = (next: Next): Meaning => ({ happened: 'no', whose: 'group', next });
 
+const NOT_FOUND: Readonly<Record<Call, Meaning>> = {
+  create: ASK,
+  change: of('gone'),
+  delete: of('gone'),
+  group: of('gone'),
+  groups: ASK,
+  other: of('refuse'),
+};
+
 /**
  * What a failed call means, for whoever made it. Total: any kind, status and call has its place.
  *
@@ -79,7 +88,7 @@ export function meaningOf({ kind, status = 0 }: Failed, call: Call = 'other'): M
     case 'forbidden':
       return ASK;
     case 'not_found':
-      return call === 'create' || call === 'groups' ? ASK : of(call === 'other' ? 'refuse' : 'gone');
+      return NOT_FOUND[call];
     case 'unreached':
       return WAIT;
     case 'unanswered':

@@ -73,7 +73,7 @@ export function uncertainWrite(
  */
 export function mergeUncertain(earlier: UncertainWrites, later: UncertainWrites): UncertainWrites {
   const write = later.write ?? earlier.write;
-  const deletion = later.deletion ?? earlier.deletion;
+  const deletion = laterDeletion(earlier.deletion, later.deletion);
   const removals = largerRecord(earlier.removals, later.removals);
   return {
     ...(write && { write }),
@@ -85,6 +85,14 @@ export function mergeUncertain(earlier: UncertainWrites, later: UncertainWrites)
     ...(removals && { removals }),
     ...(earlier.isAnswered && later.isAnswered && { isAnswered: true }),
   };
+}
+
+/** The later deletion, with the number of answered deletions without effect. */
+function laterDeletion(earlier: Intent | undefined, later: Intent | undefined): Intent | undefined {
+  if (later === undefined) return earlier;
+  const isSame = earlier?.platformId === later.platformId;
+  if (later.misses !== undefined || earlier?.misses === undefined || !isSame) return later;
+  return { ...later, misses: earlier.misses };
 }
 
 const largerRecord = (one: GuardRecord | undefined, other: GuardRecord | undefined) =>
@@ -133,3 +141,6 @@ export function lateWrites(
 /** A deletion of the linked group that may still take effect: it carries no version. */
 export const uncertainDeletion = ({ uncertain, platformId }: GroupState): Intent | undefined =>
   uncertain?.deletion?.platformId === platformId ? uncertain?.deletion : undefined;
+
+/** There are neither an open intent nor uncertain writes. */
+export const NO_WRITES = { prepared: undefined, created: undefined, uncertain: undefined };

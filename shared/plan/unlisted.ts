@@ -1,5 +1,5 @@
 import type { Intent } from '../domain/group-state.ts';
-import type { Decision } from './decision.ts';
+import { type Decision, readList } from './decision.ts';
 import type { Facts } from './facts.ts';
 
 /**
@@ -16,7 +16,7 @@ import type { Facts } from './facts.ts';
  * @param noting the intent, with this search counted
  */
 export function decideUnlisted({ listed }: Facts, noting: Intent): Decision | undefined {
-  if (listed === undefined || listed.ageMs > 0) return { kind: 'list', ageMs: 0 };
+  if (listed === undefined || listed.ageMs > 0) return readList(0);
   const { unlisted } = listed;
   if (unlisted === undefined) return { kind: 'read', what: ['unlisted'] };
   const { existing, hidesAllManaged } = unlisted;

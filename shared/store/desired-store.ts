@@ -36,9 +36,8 @@ export function createDesiredStore(table: Table): DesiredStore {
   async function markWith(said: Said | undefined, ref: GroupRef, dirty: Dirty) {
     const key = groupKey(ref);
     const registers = said === undefined ? [] : registerWrites(said);
-    const heard = said?.digest === undefined ? {} : { batchDigest: said.digest };
-    const setIfMissing =
-      said?.changedMembers === undefined ? {} : { changedMembers: said.changedMembers.map(plain) };
+    const heard = plain({ batchDigest: said?.digest });
+    const setIfMissing = plain({ changedMembers: said?.changedMembers });
     if (registers.length > 0) {
       const set: Attributes = Object.assign({ ...heard }, ...registers.map((one) => one.set));
       const isLater = all(...registers.map(({ when }) => when));

@@ -175,9 +175,11 @@ export function gathering<Question, Answer>(
       const answers = await ask(batch.map(({ question }) => question));
       for (const [position, { resolve }] of batch.entries()) resolve(answers[position] as Answer);
     } catch (cause) {
-      if (batch.length > 1 && mayBeOnesFault(cause)) {
-        await pMap(batch, (one) => answer([one]), { concurrency: requestsInFlight });
-      } else for (const { reject } of batch) reject(cause);
+      if (batch.length === 1 || !mayBeOnesFault(cause)) {
+        for (const { reject } of batch) reject(cause);
+        return;
+      }
+      await pMap(batch, (one) => answer([one]), { concurrency: requestsInFlight });
     }
   };
   const sendAll = async (): Promise<void> => {

@@ -1,9 +1,15 @@
 import pMap from 'p-map';
 import * as z from 'zod';
-import { fieldName, matchForm } from '../contract/match-rule.ts';
+import { fieldName, type MatchRule, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
 import { groupFloor, memberCounts, NO_GROUP } from '../domain/group.ts';
-import { type ConnectionName, connectionName, type GroupRef, memberId } from '../domain/ids.ts';
+import {
+  type ConnectionName,
+  connectionName,
+  type GroupRef,
+  type MemberId,
+  memberId,
+} from '../domain/ids.ts';
 import { laterStamp, stampTimeMs } from '../domain/stamp.ts';
 import type { UserState } from '../sync/ports/desired.ts';
 import type { Erased, Eraser } from '../sync/ports/eraser.ts';
@@ -58,6 +64,17 @@ export function createEraser(table: Table): Eraser {
   const people = createPeopleStore(table);
   const connections = createConnectionStore(table, { clock: () => 0, rememberMs: 0 });
 
+  /** The employees that have the value of the member which this rule compares. */
+  const matchedBy = async (
+    { memberAttribute, employeeField }: MatchRule,
+    connection: ConnectionName,
+    user: UserState,
+  ): Promise<readonly Person[]> => {
+    const field = fieldName(employeeField);
+    const value = memberAttribute === 'id' ? user.member : user.attributes.get(memberAttribute)?.value;
+    return value ? people.holding(connection, field, matchForm(field, value)) : [];
+  };
+
   /**
    * Whether the member is bound or would be matched to an employee who may be a member. Such a person may join a group
    * again through an event with the id only.
@@ -67,11 +84,9 @@ export function createEraser(table: Table): Eraser {
     const mayBeMember = ({ state }: Person) =>
       state === 'ACTIVE' || settings?.includeStates.some((one) => one === state) === true;
     if (user.role !== undefined) return (await people.rolesOf(connection, user)).some(mayBeMember);
-    for (const { memberAttribute, employeeField } of settings === undefined ? [] : matchRules(settings)) {
-      const field = fieldName(employeeField);
-      const value = memberAttribute === 'id' ? user.member : user.attributes.get(memberAttribute)?.value;
-      const found = value ? await people.holding(connection, field, matchForm(field, value)) : [];
-      if (found.some(mayBeMember)) return true;
+    if (settings === undefined) return false;
+    for (const rule of matchRules(settings)) {
+      if ((await matchedBy(rule, connection, user)).some(mayBeMember)) return true;
     }
     return false;
   };
@@ -90,20 +105,36 @@ export function createEraser(table: Table): Eraser {
     return true;
   };
 
+  /** Erases the attributes of a member who has left. @returns whether there was anything to erase */
+  const eraseLeaver = async (connection: ConnectionName, member: MemberId, nowMs: number) => {
+    // An item that cannot be read is reported elsewhere, and keeps no other user from being erased.
+    const user = (await users.read(connection, [member]).catch(() => undefined))?.get(member);
+    if (user === undefined || !(await hasLeft(connection, user, nowMs - TOMBSTONE_LIFE_MS))) return false;
+    const roles = await people.rolesOf(connection, user);
+    for (const role of roles.filter(({ state }) => state !== 'ACTIVE'))
+      await people.save(connection, { ...role, values: new Map() }, role);
+    return (await users.forget(connection, member, nowMs)) !== 0;
+  };
+
+  /** Erases the name of the actor of a stored item if `isPerson` knows the actor by the other fields. */
+  const eraseActorName = async (
+    { pk, sk, actor }: Item,
+    isPerson: (actor: Readonly<Record<string, string | null>>) => boolean,
+  ): Promise<boolean> => {
+    const { name, ...nameless } = Actor.safeParse(actor).data ?? {};
+    if (name == null || !isPerson(nameless)) return false;
+    const set = { actor: 'role' in nameless ? { ...nameless, name: null } : nameless };
+    return (await table.update({ pk, sk }, { set }, equal('actor.name', name))).written;
+  };
+
   return {
     leavers: (nowMs) => {
-      const overMs = nowMs - TOMBSTONE_LIFE_MS;
       const part = { index: Math.floor(nowMs / DAY_MS) % PARTS, of: PARTS };
-      return eraseAll(async ({ pk, sk, member: id }) => {
+      return eraseAll(async ({ pk, sk, member }) => {
         if (!pk.startsWith('U#') || sk !== 'USER') return undefined;
-        const [connection, member] = [connectionName(pk.split('#')[1] ?? ''), memberId(String(id))];
-        // Whoever cannot be read is told of elsewhere, and keeps nobody else.
-        const user = (await users.read(connection, [member]).catch(() => undefined))?.get(member);
-        if (user === undefined || !(await hasLeft(connection, user, overMs))) return undefined;
-        const roles = await people.rolesOf(connection, user);
-        for (const role of roles.filter(({ state }) => state !== 'ACTIVE'))
-          await people.save(connection, { ...role, values: new Map() }, role);
-        return (await users.forget(connection, member, nowMs)) === 0 ? undefined : 'leavers';
+        const connection = connectionName(pk.split('#')[1] ?? '');
+        const isErased = await eraseLeaver(connection, memberId(String(member)), nowMs);
+        return isErased ? 'leavers' : undefined;
       }, part);
     },
 
@@ -117,6 +148,8 @@ export function createEraser(table: Table): Eraser {
     person: (connection, { member, roles }) => {
       const ids = new Set<unknown>(roles);
       const sorts = new Set([...roles].map(keyPart));
+      const isPerson: Parameters<typeof eraseActorName>[1] = (actor) =>
+        actor['id'] === member || ids.has(actor['role']);
       return eraseAll(async (item) => {
         const { pk, sk } = item;
         if (!isOf(connection, item) || sk.startsWith(AUDIT_PREFIX)) return undefined;
@@ -124,11 +157,7 @@ export function createEraser(table: Table): Eraser {
           await table.delete({ pk, sk });
           return 'pointersToEmployees';
         }
-        const { name, ...nameless } = Actor.safeParse(item['actor']).data ?? {};
-        if (name == null || (nameless['id'] !== member && !ids.has(nameless['role']))) return undefined;
-        const set = { actor: 'role' in nameless ? { ...nameless, name: null } : nameless };
-        const { written } = await table.update({ pk, sk }, { set }, equal('actor.name', name));
-        return written ? 'namesOfActors' : undefined;
+        return (await eraseActorName(item, isPerson)) ? 'namesOfActors' : undefined;
       });
     },
   };

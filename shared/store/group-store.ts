@@ -70,6 +70,53 @@ const removedBy = (
   ...refusalExplainedBy(found),
 ];
 
+/** What a flip writes, clean or not. */
+const writtenBy = (flip: Flip): Change => {
+  const { seen, platform, found, createdAtMs, settled, counts, writtenAtMs, calledMs } = flip;
+  return {
+    set: {
+      ...(platform === undefined ? plain({ previousLink: linkOf(seen, true) }) : linkAttributes(platform)),
+      ...foundBeside(seen, found),
+      ...plain({ createdAt: createdAtMs, settled, counts, lastWriteAt: writtenAtMs, calledMs }),
+    },
+    remove: removedBy(seen, flip),
+  };
+};
+
+/**
+ * What is written where another client changed the platform group.
+ * @param platform undefined: the directory group has no platform group any more
+ */
+const acceptedChange = (
+  seen: GroupState,
+  platform: LinkedGroup | undefined,
+  found: FoundForeign | undefined,
+): Change => {
+  const foundNow = foundBeside(seen, found);
+  const answered = seen.suspectedChange === undefined ? [] : ['suspectedChange', 'suspectedChangeAt'];
+  if (platform === undefined) {
+    const previousLink = linkOf(seen, found?.isGone ?? false);
+    return {
+      set: { ...foundNow, ...plain({ releasedPlatformId: seen.platformId, previousLink }) },
+      remove: [...LINK, MISSED, ...answered],
+    };
+  }
+  return {
+    set: {
+      ...linkAttributes(platform),
+      ...(isOtherView(seen, platform) && { takeOver: true }),
+      ...foundNow,
+    },
+    remove: [MISSED, 'previousLink', 'acceptedDeletion', ...answered, ...refusalExplainedBy(found)],
+  };
+};
+
+const isOtherView = ({ view }: GroupState, platform: LinkedGroup): boolean => platform.view.id !== view?.id;
+
+/** The link that a group had, as the item keeps it. */
+const linkOf = ({ platformId, view }: GroupState, isGone: boolean) =>
+  platformId && view && { platformId, view, isGone };
+
 const refusalExplainedBy = ({ explainsRefusal = false }: FoundForeign = {}) =>
   explainsRefusal ? ['lastError'] : [];
 
@@ -195,59 +242,30 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
     async flip(ref, flip) {
       const { seen, platform } = flip;
-      const { platformId, view } = seen;
-      const previousLink = platformId && view && { platformId, view: { ...view }, isGone: true };
-      const written: Change = {
-        set: {
-          ...(platform === undefined ? previousLink && { previousLink } : linkAttributes(platform)),
-          ...(flip.createdAtMs === undefined ? {} : { createdAt: flip.createdAtMs }),
-          ...foundBeside(seen, flip.found),
-          ...(flip.settled === undefined ? {} : { settled: flip.settled }),
-          counts: { ...flip.counts },
-          ...(flip.writtenAtMs === undefined ? {} : { lastWriteAt: flip.writtenAtMs }),
-          ...(flip.calledMs && { calledMs: flip.calledMs }),
-        },
-        remove: removedBy(seen, flip),
-      };
-      const end = () => {
+      const written = writtenBy(flip);
+      const writeClean = () => {
         const { set, remove } = ending(seen, platform?.view, flip);
         const removed = new Set([...(written.remove ?? []), ...remove]);
         const clean = { set: { ...written.set, ...set }, remove: [...removed] };
         return change(ref, clean, all(intentIs(flip.intent), revIsAs(seen), missing('paused')));
       };
-      const ended = flip.unfinished !== true && (await end());
-      const clean = ended !== false && ended.written;
-      const dirty = { ...written, set: { ...written.set, ...promise(ref, flip.wakeAtMs) } };
-      const flipped = clean ? ended : await change(ref, dirty, intentIs(flip.intent));
+      const writeDirty = () => {
+        const dirty = { ...written, set: { ...written.set, ...promise(ref, flip.wakeAtMs) } };
+        return change(ref, dirty, intentIs(flip.intent));
+      };
+      const ended = flip.unfinished === true ? undefined : await writeClean();
+      const clean = ended?.written === true;
+      const flipped = clean ? ended : await writeDirty();
       if (!flipped.written) return undefined;
       await discardOld(flip, flipped.item);
       return { clean };
     },
 
     async absorb(seen, platform, found) {
-      const isNews = platform?.view.id !== seen.view?.id;
-      const answered = seen.suspectedChange === undefined ? [] : ['suspectedChange', 'suspectedChangeAt'];
-      const foundNow = foundBeside(seen, found);
-      const { platformId, view } = seen;
-      const { isGone = false } = found ?? {};
-      const previousLink = platformId && view && { platformId, view: { ...view }, isGone };
-      const how: Change =
-        platform === undefined
-          ? {
-              set: {
-                ...foundNow,
-                ...(platformId && { releasedPlatformId: platformId }),
-                ...(previousLink && { previousLink }),
-              },
-              remove: [...LINK, MISSED, ...answered],
-            }
-          : {
-              set: { ...linkAttributes(platform), ...(isNews ? { takeOver: true } : {}), ...foundNow },
-              remove: [MISSED, 'previousLink', 'acceptedDeletion', ...answered, ...refusalExplainedBy(found)],
-            };
+      const how = acceptedChange(seen, platform, found);
       const absorbed = await change(seen.ref, how, all(unsettledSince(seen), suspectIsAs(seen)));
-      if (absorbed.written && isNews && platform !== undefined)
-        await views.discard(seen.ref, view, absorbed.item);
+      if (absorbed.written && platform !== undefined && isOtherView(seen, platform))
+        await views.discard(seen.ref, seen.view, absorbed.item);
       return absorbed.written;
     },
 

@@ -26,6 +26,11 @@ export function createUserStore(
     return new Map(items.map(parseUser).map((user) => [user.member, user]));
   };
 
+  const find = async (connection: ConnectionName, member: MemberId): Promise<UserState | undefined> => {
+    const item = await table.get(userKey(connection, member));
+    return item && parseUser(item);
+  };
+
   /**
    * Writes what was computed from `known` if the item is still that; else computes it again from what is there now.
    * @param next the user after the change; undefined where the change says nothing new
@@ -40,10 +45,8 @@ export function createUserStore(
     for (let race = 0; race < MAX_RACES; race += 1) {
       const changed = next(current);
       if (changed === undefined) return current ?? undescribed(member);
-      const isSame = current === undefined ? missing('pk') : equal('writes', current.writes);
-      if (await table.put(itemOf(connection, changed), isSame)) return changed;
-      const stored = await table.get(userKey(connection, member));
-      current = stored === undefined ? undefined : parseUser(stored);
+      if (await table.put(itemOf(connection, changed), isStill(current))) return changed;
+      current = await find(connection, member);
     }
     throw new StoreError(`gave up after ${MAX_RACES} concurrent writes of one user`);
   }
@@ -129,7 +132,7 @@ export function createUserStore(
     },
 
     async forget(connection, member, atMs) {
-      const stored = await table.get(userKey(connection, member));
+      const stored = await find(connection, member);
       if (stored === undefined) return undefined;
       let count = 0;
       const erased = (user = undescribed(member)): UserState => {
@@ -140,7 +143,7 @@ export function createUserStore(
         count = told.length;
         return { ...user, attributes, erasedMs: atMs, writes: user.writes + 1 };
       };
-      await changeUser(connection, member, erased, parseUser(stored));
+      await changeUser(connection, member, erased, stored);
       return count;
     },
 
@@ -163,22 +166,14 @@ function joined(
 ): { readonly next: UserState | undefined; readonly dropped: number } {
   const before = current ?? undescribed(user);
   const stored = before.attributes;
-  const all = new Map<string, Register<string>>(stored);
-  for (const [name, register] of said) {
-    const isErased = before.erasedMs !== undefined && stampTimeMs(register.stamp) < before.erasedMs;
-    if (isErased && name !== ACTIVE_ATTRIBUTE) continue;
-    all.set(name, join(all.get(name), storable(name, register)));
-  }
+  const all = joinedAttributes(before, said);
   const attributes = keptOf(all, matched);
   const cut = [...said].filter(([name, register]) => storable(name, register) !== register);
   const dropped = all.size - attributes.size + cut.length;
-  const news = [...attributes].filter(([name, { value, stamp }]) => {
-    const known = stored.get(name);
-    return known?.stamp !== stamp || known.value !== value;
-  });
-  const changesMatch = news.some(
-    ([name, { value }]) => matched.has(name) && stored.get(name)?.value !== value,
-  );
+  const hasOtherValue = ([name, { value }]: NamedRegister) => stored.get(name)?.value !== value;
+  const hasOtherStamp = ([name, { stamp }]: NamedRegister) => stored.get(name)?.stamp !== stamp;
+  const news = [...attributes].filter((one) => hasOtherStamp(one) || hasOtherValue(one));
+  const changesMatch = news.some((one) => matched.has(one[0]) && hasOtherValue(one));
   const floor = laterStamp(before.floor, deleted);
   const mustBeHeard = current === undefined || changesMatch || floor !== before.floor;
   if (news.length === 0 && !mustBeHeard) return { next: undefined, dropped };
@@ -195,6 +190,19 @@ function joined(
     ...(current === undefined ? boundTo : {}),
   };
   return { next, dropped };
+}
+
+type NamedRegister = readonly [name: string, register: Register<string>];
+
+/** The attributes of a user, with those of a change. Of an erased user, none that is older than the erasure comes back. */
+function joinedAttributes({ attributes, erasedMs }: UserState, said: UserChange['attributes']) {
+  const all = new Map<string, Register<string>>(attributes);
+  for (const [name, register] of said) {
+    const isErased = erasedMs !== undefined && stampTimeMs(register.stamp) < erasedMs;
+    if (isErased && name !== ACTIVE_ATTRIBUTE) continue;
+    all.set(name, join(all.get(name), storable(name, register)));
+  }
+  return all;
 }
 
 /** Too long a value is kept as an empty one, which matches nobody: the shorter one before it is not true any more. */
@@ -215,6 +223,10 @@ function keptOf(attributes: ReadonlyMap<string, Register<string>>, matched: Read
   );
   return new Map(ranked.slice(0, MAX_ATTRIBUTES_PER_MEMBER));
 }
+
+/** The condition that no other write came since the user was read. */
+const isStill = (user: UserState | undefined) =>
+  user === undefined ? missing('pk') : equal('writes', user.writes);
 
 function itemOf(connection: ConnectionName, user: UserState): Item {
   const { role, fanOut, attributes, ...rest } = user;

@@ -242,8 +242,8 @@ export async function countFailing(
 }
 
 /**
- * A group that succeeded ends the count. If failing groups had closed the gate, it opens the gate for all. It also ends
- * the record of failing calls about groups.
+ * A group that succeeded ends the count, and so does a group whose write the platform refused because of its content. If
+ * failing groups had closed the gate, it opens the gate for all. It also ends the record of failing calls about groups.
  */
 export async function countSuccess(name: ConnectionName, seen: Gate, ports: GateWriter): Promise<void> {
   const nowMs = ports.clock();

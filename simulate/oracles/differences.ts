@@ -33,7 +33,8 @@ const SAME = new WeakMap<object, readonly unknown[]>();
 
 /** Compares one directory group, read naively, with the platform's; each difference must be explained by itself. */
 export function unexplained(sight: Sight, connection: Sighted, group: string): readonly Difference[] {
-  const actual = connection.actual(group);
+  const found = connection.actual(group);
+  const actual = found && isUnmanaged(sight, connection, group, found) ? undefined : found;
   const { settings, companyMs, reading } = connection;
   const stands = [settings, companyMs, reading.changedAtMs.get(group), connection.item(group)];
   const known = actual && SAME.get(actual);
@@ -49,9 +50,24 @@ export function unexplained(sight: Sight, connection: Sighted, group: string): r
     SAME.set(actual, stands);
     return [];
   }
-  const found = said?.name === undefined ? leftBehind(context) : compared(context, said.name);
-  if (found.length === 0 || isUnheard(context, said)) return [];
-  return isMisrouted(context) ? found.map((one) => ({ ...one, cause: 'misrouted' })) : found;
+  const differences = said?.name === undefined ? leftBehind(context) : compared(context, said.name);
+  if (differences.length === 0 || isUnheard(context, said)) return [];
+  return isMisrouted(context) ? differences.map((one) => ({ ...one, cause: 'misrouted' })) : differences;
+}
+
+/**
+ * A platform group with the external id of a directory group, which is not linked to it: groupsync may have released it,
+ * or it belonged to the removed connection and the returned one never took it over. Such a group keeps its members.
+ */
+function isUnmanaged(
+  sight: Sight,
+  { name, company, item }: Sighted,
+  group: string,
+  { id }: Pick<HeldGroup, 'id'>,
+): boolean {
+  if (item(group)?.platformId !== undefined) return false;
+  if (mayHaveReleased(sight, name)) return true;
+  return hasReturned(name) && sight.ownerOf(company, id, null)?.connection !== name;
 }
 
 /** What says more of the group, or that one of its members is no more, lies dead-lettered. */
@@ -66,11 +82,9 @@ function isUnheard({ sight, connection, group }: Context, said: ReadGroup | unde
 
 /** The directory has no such group: what became of the platform's is the connection's policy. */
 function leftBehind(context: Context): readonly Difference[] {
-  const { sight, connection, group, treatment, actual } = context;
+  const { connection, group, treatment, actual } = context;
   const { onGroupDeleted } = connection.settings;
   if (actual === undefined || treatment.mode === 'upsertOnly' || onGroupDeleted === 'release') return [];
-  // Let go under an earlier policy, it has been nobody's since.
-  if (connection.item(group)?.platformId === undefined && mayHaveReleased(sight, connection)) return [];
   const explained = new Set([...connection.held(group), ...namedByDrift(context, 'members_added')]);
   const staying = actual.users.filter((user) => !explained.has(user));
   if (onGroupDeleted === 'empty')
@@ -102,8 +116,6 @@ function compared(context: Context, name: string): readonly Difference[] {
   const isNobodys = platformId === undefined && !traits.echoSpokeId && traits.installer !== null;
   if (isNobodys && lastError?.code === 'name_in_use') return [];
   const isGone = ['deleted', 'recreated'].some((kind) => namedByDrift(context, kind).size > 0);
-  // Ours was deleted by somebody: what carries its id is what was let go of before.
-  if (platformId === undefined && isGone && mayHaveReleased(context.sight, connection)) return [];
   if (actual === undefined) {
     const isRefusedWhole = [sentName(connection, group, name), group].some((value) =>
       isValueRefused(context, value),
@@ -192,7 +204,7 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
   if (extras.length === 0 || treatment.mode === 'upsertOnly') return [];
   const addedBy = connection.ledger.pasts.get(actual.id)?.addedBy;
   // Whom we put in before the group was let go of is nobody's when it is found again.
-  const isLetGo = mayHaveReleased(context.sight, connection);
+  const isLetGo = mayHaveReleased(context.sight, connection.name);
   // The returned connection does not know which users the removed connection added.
   const isReturned = hasReturned(connection.name);
   const isTheirs = (user: string) =>
@@ -271,7 +283,7 @@ function namedByDrift({ connection, group, treatment }: Context, kind: string): 
   return new Set(records.flatMap((one) => one[first] ?? one.before ?? []));
 }
 
-function mayHaveReleased({ seen }: Sight, { name }: Sighted): boolean {
+function mayHaveReleased({ seen }: Sight, name: string): boolean {
   const isSet = ({ connection, deed }: (typeof seen.life.happenings)[number]) =>
     connection === name && deed.kind === 'set' && deed.value === 'release';
   const drawn = seen.life.connections.find((one) => one.name === name)?.settings['onGroupDeleted'];

@@ -82,9 +82,13 @@ function judgeWrite(sight: Sight, company: string, { write, taken }: Written): v
       Math.abs(laterMs) <= AT_ONCE_MS || (outcome.startsWith('found') && laterMs >= 0 && laterMs <= DAY_MS)
     );
   };
+  const hasVersion = ({ versionAfter }: StoredAudit) => versionAfter === write.version;
+  // An answer that shows the group before the write has the version of an earlier write.
+  const isNew = ({ versionBefore, versionAfter }: StoredAudit) => versionBefore !== versionAfter;
   const recorded =
-    entries.find(({ entry }) => entry.versionAfter === write.version) ??
-    entries.find(({ entry }) => fits(entry));
+    entries.find(({ entry }) => hasVersion(entry) && isNew(entry)) ??
+    entries.find(({ entry }) => fits(entry)) ??
+    entries.find(({ entry }) => hasVersion(entry));
   if (recorded !== undefined) {
     const { entry, by } = recorded;
     taken.add(entry);

@@ -2,13 +2,11 @@ import type { Finding } from '../../shared/domain/notice.ts';
 import type { Levels } from '../../shared/sync/reconcile/levels.ts';
 import { DAY_MS, MINUTE_MS, START_MS } from '../life.ts';
 import type { Seen } from '../world.ts';
-import { connectedAtMs } from './returns.ts';
 import { partitionOf, readItem, type StoredGroup, type StoredMember } from './stored.ts';
 
 /** The last notification about a subject. */
 export interface Told {
   readonly isOver: boolean;
-  readonly atMs: number;
 }
 
 /** What an operator is shown of one connection, by the product's lists. */
@@ -65,7 +63,6 @@ interface Compared {
   /** Samples from before the longest delay of the index until after the answers. */
   readonly samples: readonly Truth[];
   readonly shown: Shown;
-  readonly told: ReadonlyMap<Finding['subject'], Told>;
 }
 
 /** Clocks of workers are off by 3 seconds at most, and answers take a while. */
@@ -92,7 +89,6 @@ export function judgeShown(seen: Seen, compared: Compared): void {
   judgePending(compared, wrong);
   judgeDeadLetters(compared, wrong);
   judgeCredential(seen, compared, wrong);
-  judgeNotices(compared, wrong);
 }
 
 const factsOf = (item: StoredGroup | undefined): string => {
@@ -261,8 +257,14 @@ function judgeCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): v
   const last = checks?.at(-1);
   // The connections of one company are checked one after the other, and a check that died proves nothing.
   if (!isAlone || last === undefined || last.atMs > shown.atMs - CHECKED_WITHIN_MS) return;
-  // The check of a removed connection says nothing of the connection that its company has now.
-  if (last.atMs < connectedAtMs(seen, name)) return;
+  // An operator who connects, also again, replaces the result of the check.
+  const isReplaced = seen.operators.deeds.some(
+    ({ kind, connection, atMs }) =>
+      connection === name &&
+      (kind === 'connect' || kind === 'observe') &&
+      atMs >= last.atMs - CHECKED_WITHIN_MS,
+  );
+  if (isReplaced) return;
   if (last.tempers.length > 0 && last.status === 200) return;
   // If no token is available, the check ends before it calls the platform.
   const isRefused = seen.platforms
@@ -290,16 +292,17 @@ const isCloudUnwell = ({ life }: Seen, atMs: number): boolean =>
     );
   });
 
-const TOLD_AGAIN_MS = 16 * MINUTE_MS;
-
-/** Each current finding was notified and not reported as over, unless a notification about it was sent moments ago. */
-function judgeNotices({ shown, told }: Compared, wrong: Wrong): void {
-  for (const { subject, count } of shown.levels.found) {
+/** What differs between the current findings and the last notification about each of them. */
+export function unreportedFindings(
+  found: readonly Finding[],
+  told: ReadonlyMap<Finding['subject'], Told>,
+): readonly string[] {
+  return found.flatMap(({ subject, count }) => {
     const last = told.get(subject);
-    if (last !== undefined && shown.atMs - last.atMs < TOLD_AGAIN_MS && last.atMs < shown.atMs) continue;
     const isTold = last !== undefined && !last.isOver;
-    if (isTold === count > 0) continue;
-    const sentence = `The subject "${subject}" has ${count} findings; expected the last notification to match, but ${last === undefined ? 'none was sent' : last.isOver ? 'it reports the end of them' : 'it does not report the end of them'}.`;
-    wrong('notices', sentence);
-  }
+    if (isTold === count > 0) return [];
+    const outcome = last?.isOver ? 'it reports the end of them' : 'it does not report the end of them';
+    const sent = last === undefined ? 'none was sent' : outcome;
+    return `The subject "${subject}" has ${count} findings; expected the last notification to match, but ${sent}.`;
+  });
 }

@@ -46,6 +46,7 @@ export interface StoredAudit {
   readonly cause: string;
   readonly actor: { readonly kind: string; readonly id: string };
   readonly outcome: string;
+  readonly versionBefore?: string | null;
   readonly versionAfter: string | null;
 }
 

@@ -147,7 +147,7 @@ async function uncertainWorld() {
   return { ...world, untilMs, cli: (...args: string[]) => runCli(args, { ports }) };
 }
 
-const WAITS = /waiting until \d\d:\d\d: outcome of an earlier write unknown/;
+const WAITS = /waiting until \d\d:\d\d: the group is as wanted, but an earlier write may still change it/;
 
 describe('a group that waits for the outcome of an earlier write', () => {
   it('shows the reason and the time in every command about the group', async () => {
@@ -159,7 +159,7 @@ describe('a group that waits for the outcome of an earlier write', () => {
     ])
       expect((await cli(...args)).stdout, args[0]).toMatch(WAITS);
     expect((await cli('groups', '-o', 'wide')).stdout).toMatch(WAITS);
-    const waiting = { until: new Date(untilMs).toISOString(), code: 'earlier_write' };
+    const waiting = { until: new Date(untilMs).toISOString(), code: 'as_wanted' };
     expect((await cli('status', 'g', '--json')).json).toMatchObject({ state: 'dirty', waiting });
     expect((await cli('groups', '--json')).json.groups).toMatchObject([{ waiting }]);
     expect((await cli('plan', 'g', '--json')).json.plans).toMatchObject([{ action: 'none', waiting }]);

@@ -75,7 +75,7 @@ describe('an answer to a write', () => {
   const both = { ...after, users: new Map([...after.users, [b, true]]) };
   const adding = (action: PlanAction) => plan(action, { changes: [add], after: both });
   const removing = plan('patch', { changes: [remove, { ...remove, before: c }], removals: [b, c] });
-  const theirs = (differences: object[]) => ({ kind: 'absorb', differences });
+  const theirs = (differences: object[]) => ({ kind: 'observe', external: { differences } });
   it.each<[string, Plan, readonly never[], string, boolean]>([
     ['all that was sent', adding('patch'), [a, b], 'New', true],
     ['another user as well', adding('patch'), [a, b, c], 'New', true],

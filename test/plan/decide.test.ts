@@ -15,10 +15,13 @@ import {
 import { makeStamp, STAMP_ZERO } from '../../shared/domain/stamp.ts';
 import type { ObservedGroup, View } from '../../shared/domain/view.ts';
 import { decide } from '../../shared/plan/decide/index.ts';
+import { READ_GROUP, readList } from '../../shared/plan/decision.ts';
 import type { Facts, Wanted } from '../../shared/plan/facts.ts';
 
 const NOW_MS = Date.parse('2026-11-22T10:00:00Z');
 const MINUTE_MS = 60_000;
+/** The platform's group is as groupsync left it. */
+const UNCHANGED = { kind: 'observe', observed: { id: expect.any(String) }, flapDamping: undefined };
 const HOUR_MS = 60 * MINUTE_MS;
 const stampAt = (minute: number) =>
   makeStamp({
@@ -99,7 +102,7 @@ const base: Facts = {
   settings: settingsWith(),
   wanted: wanted('a'),
   views: views(view('a')),
-  shown: shown(''),
+  shown: { ...shown(''), atMs: NOW_MS },
 };
 const UNREAD = { shown: undefined };
 const facts = (over: Partial<Facts>): Facts => ({ ...base, ...over });
@@ -171,7 +174,7 @@ const waived = (policy: 'report' | 'adopt') => ({
 });
 
 describe('decide', () => {
-  it.each<[string, Partial<Facts>, Record<string, unknown>]>([
+  it.each<[string, Partial<Facts>, object]>([
     ['is in step: it is settled', {}, { kind: 'settle', as: 'in_sync', counts: { wanted: 1, applied: 1 } }],
     ['is not read yet: it is read', { wanted: undefined }, { kind: 'read', what: ['wanted', 'views'] }],
     ['lacks somebody: added', { wanted: wanted('ab') }, { ...PATCH, isReserved: false }],
@@ -195,7 +198,7 @@ describe('decide', () => {
     [
       'was deleted and is listed again, but answers 404: the list is asked',
       { ...NO_BASE, ...NOT_FOUND_P, wanted: ABSENT, state: { ...LISTED_AGAIN, registers: DEPARTED } },
-      { kind: 'list' },
+      { kind: 'read', what: ['list'] },
     ],
     [
       '… and the list shows it no more: settled',
@@ -267,20 +270,25 @@ describe('decide', () => {
     ['was released and let go', { state: unlinked(state({ released: true })) }, EXCLUDED],
     ['is left out by the settings', { settings: settingsWith({ groups: { exclude: ['Eng'] } }) }, EXCLUDED],
     ['has no name', { wanted: { ...ABSENT, state: 'unnamed' } }, { as: 'unnamed', ending: 'open' }],
-    ['is under suspicion: it is looked at', SUSPECTED, { kind: 'look' }],
-    ['is suspected in vain', { ...SUSPECTED, look: shown('a') }, { kind: 'clear', flapDamping: undefined }],
-    ['has a view that cannot be read', { views: views(undefined, { isUnreadable: true }) }, { kind: 'look' }],
-    ['would be changed: it is fetched first', { wanted: wanted('ab'), ...UNREAD }, { kind: 'look' }],
-    ['would be deleted: it is fetched first', { ...DEPARTS, ...UNREAD }, { kind: 'look' }],
+    ['is under suspicion: it is looked at', SUSPECTED, READ_GROUP],
+    ['is suspected in vain', { ...SUSPECTED, look: shown('a') }, UNCHANGED],
+    ['has a view that cannot be read', { views: views(undefined, { isUnreadable: true }) }, READ_GROUP],
+    ['would be changed: it is fetched first', { wanted: wanted('ab'), ...UNREAD }, READ_GROUP],
+    ['would be deleted: it is fetched first', { ...DEPARTS, ...UNREAD }, READ_GROUP],
     [
       'would be changed, and was fetched when it had another version: it is fetched again',
-      { wanted: wanted('ab'), shown: changed('') },
-      { kind: 'look' },
+      { wanted: wanted('ab'), shown: { ...changed(''), atMs: NOW_MS } },
+      READ_GROUP,
     ],
     [
       'would be changed, and another group was fetched last: it is fetched first',
-      { wanted: wanted('ab'), shown: shown('', { id: 'q' }) },
-      { kind: 'look' },
+      { wanted: wanted('ab'), shown: { ...shown('', { id: 'q' }), atMs: NOW_MS } },
+      READ_GROUP,
+    ],
+    [
+      'would be changed, and was fetched over five seconds ago: it is fetched again',
+      { wanted: wanted('ab'), shown: { ...shown(''), atMs: NOW_MS - 5_001 } },
+      READ_GROUP,
     ],
     [
       'would be changed, and is as stored: it is changed',
@@ -290,7 +298,7 @@ describe('decide', () => {
     [
       'would be changed, and another client changed it: that change is taken first',
       { wanted: wanted('ab'), ...UNREAD, look: changed('ax') },
-      { kind: 'absorb' },
+      { kind: 'observe', external: {} },
     ],
     ['needs no write: it is not fetched', UNREAD, { kind: 'settle', as: 'in_sync' }],
     [
@@ -301,14 +309,14 @@ describe('decide', () => {
     [
       'was changed by somebody else',
       { ...SUSPECTED, look: changed('ax') },
-      { kind: 'absorb', view: { spokeId: 'g' } },
+      { kind: 'observe', view: { spokeId: 'g' }, external: {} },
     ],
     [
       'was changed, but is only watched',
       { ...SUSPECTED, look: changed('ax'), settings: WATCHED },
       { flapDamping: undefined },
     ],
-    ['shows no spokeId', { ...SUSPECTED, look: unechoed }, { kind: 'list', ageMs: 5_000 }],
+    ['shows no spokeId', { ...SUSPECTED, look: unechoed }, readList(5_000)],
     ['may differ', waived('report'), { kind: 'settle', as: 'in_sync' }],
     ['may differ until …', waived('adopt'), { kind: 'read', what: ['departed'] }],
     [
@@ -327,7 +335,7 @@ describe('decide', () => {
       },
       { kind: 'wait', yields: true, waitMs: 2_000 },
     ],
-    ['is to be made: is it there?', UNLINKED, { kind: 'list' }],
+    ['is to be made: is it there?', UNLINKED, { kind: 'read', what: ['list'] }],
     ['is there already: it is adopted', { ...UNLINKED, ...Q }, ADOPT_Q],
     [
       'is there, and not to be adopted',
@@ -363,14 +371,21 @@ describe('decide', () => {
   const creating = (misses: number, minutes = 1) =>
     opened({ action: 'create', misses, atMs: NOW_MS - minutes * MINUTE_MS });
   const refused = { rejected: { owed: undefined }, look: shown('a') };
-  const added = (...after: string[]) => ({ kind: 'absorb', differences: [{ kind: 'members_added', after }] });
+  const added = (...after: string[]) => ({
+    kind: 'observe',
+    external: { differences: [{ kind: 'members_added', after }] },
+  });
   const waits = (code: string) => ({ kind: 'wait', why: { code } });
   const RECORD = { intent: intentId('i9'), atMs: 1, removals: 1 };
-  it.each<[string, Partial<Facts>, Record<string, unknown>]>([
-    ['is not known: a look', opened(), { kind: 'look' }],
-    ['shows: it happened', { ...made, look: changed('ab') }, { kind: 'confirm' }],
-    ['shows, but for the spokeId', { ...made, look: unechoed }, { kind: 'list', ageMs: MINUTE_MS }],
-    ['shows under another name', { ...made, look: changed('ab', 'Theirs') }, { kind: 'absorb' }],
+  it.each<[string, Partial<Facts>, object]>([
+    ['is not known: a look', opened(), READ_GROUP],
+    ['shows: it happened', { ...made, look: changed('ab') }, { kind: 'observe', intent: {}, view: {} }],
+    ['shows, but for the spokeId', { ...made, look: unechoed }, readList(MINUTE_MS)],
+    [
+      'shows under another name',
+      { ...made, look: changed('ab', 'Theirs') },
+      { kind: 'observe', external: {} },
+    ],
     ['does not show: dropped', { ...made, look: shown('a') }, { kind: 'drop' }],
     ['is refused: its removals are not owed', { ...made, ...refused }, { kind: 'drop', owed: undefined }],
     ['is refused at last', { ...made, ...refused, rejected: { owed: RECORD } }, { owed: RECORD }],
@@ -393,7 +408,7 @@ describe('decide', () => {
     [
       'was a deletion that was answered, and it is gone: done',
       { ...deleting, look: 'gone', deletion: 'deleted' },
-      { kind: 'confirm_gone' },
+      { kind: 'observe', observed: 'gone', intent: {} },
     ],
     ['was a deletion, and it answers 404 once', { ...deleting, look: 'gone' }, MISSED],
     [
@@ -409,7 +424,7 @@ describe('decide', () => {
     [
       '… again, and others are listed: done',
       { ...deletingMissed, look: 'gone', listed: { ...listing(other), showsManaged: true } },
-      { kind: 'confirm_gone' },
+      { kind: 'observe', observed: 'gone', intent: {} },
     ],
     [
       '… again, and a list of others: whose are they?',
@@ -439,7 +454,7 @@ describe('decide', () => {
     ],
     ['… nor the third time, soon', { ...creating(2, 9), look: 'gone' }, { noting: { misses: 3 } }],
     ['… nor the second time, late', { ...creating(1, 10), look: 'gone' }, { noting: { misses: 2 } }],
-    ['… nor the third time: the list', { ...creating(2, 10), look: 'gone' }, { kind: 'list', ageMs: 0 }],
+    ['… nor the third time: the list', { ...creating(2, 10), look: 'gone' }, readList(0)],
     [
       '… nor the third time: reads which groups the list lacks',
       { ...creating(2, 10), look: 'gone', listed: listing(other) },
@@ -503,7 +518,7 @@ describe('decide', () => {
     suspectedChange: { ...suspectedChange, version: null },
     flapDamping: { sinceMs: NOW_MS, count: 2 },
   };
-  it.each<[string, Partial<Facts>, Record<string, unknown>]>([
+  it.each<[string, Partial<Facts>, object]>([
     ['a refused name that nobody else has', named(shown('a'), shown('', { id: 'q', name: 'X' })), AGAIN],
     ['… that another has', named(other), waits('name_in_use')],
     [
@@ -530,12 +545,12 @@ describe('decide', () => {
     [
       'a suspicion of no group',
       { ...UNLINKED, state: unlinked(state({ suspectedChange })) },
-      { kind: 'forget' },
+      { kind: 'observe', observed: 'gone' },
     ],
     [
       'a 404 that was none',
       { wanted: ABSENT, state: state({ ...departed, missedAtMs: 1 }), ...UNREAD, look: shown('a') },
-      { kind: 'clear' },
+      UNCHANGED,
     ],
     [
       'a fight that is not read',
@@ -556,15 +571,15 @@ describe('decide', () => {
     ['… for an hour', late(60, departed), { kind: 'unlink' }],
     ['… for one', late(1, departed, other), { kind: 'unlink' }],
     ['a deletion that stands', gone(1, 'report'), { kind: 'settle', as: 'in_sync' }],
-    ['… until the directory says more', gone(1, 'report', 2), { kind: 'list' }],
+    ['… until the directory says more', gone(1, 'report', 2), { kind: 'read', what: ['list'] }],
     ['… of the group itself', gone(1, 'adopt', 2), { kind: 'settle', as: 'in_sync' }],
-    ['… which it does', gone(0, 'adopt'), { kind: 'list' }],
+    ['… which it does', gone(0, 'adopt'), { kind: 'read', what: ['list'] }],
     [
       'in sync, until a write takes effect late',
       { state: state(uncertainly({})) },
       { againAtMs: NOW_MS + 1 },
     ],
-    ['… as it might have', { state: state(uncertainly({}, NOW_MS)) }, { kind: 'look' }],
+    ['… as it might have', { state: state(uncertainly({}, NOW_MS)) }, READ_GROUP],
     [
       '… a deletion of another',
       { state: state(uncertainly({ action: 'delete', platformId: 'x' as never }, 0)) },
@@ -579,8 +594,12 @@ describe('decide', () => {
     ['still to be tried', { wanted: wanted('ab'), barred: B.users }, waits('platform_rejected')],
     ['only watched', { views: views(view('ab')), settings: WATCHED }, { ending: 'report' }],
     ['a hold', holding('ab'), { kind: 'settle', as: 'held', ending: 'open' }],
-    ['a hold over nobody', holding('a', APPROVED), { kind: 'drop_hold' }],
-    ['a hold over others', holding('ab', {}, { ...B, about: 'delete' }), { kind: 'drop_hold' }],
+    ['a hold over nobody', holding('a', APPROVED), { kind: 'hold', ends: expect.any(Array) }],
+    [
+      'a hold over others',
+      holding('ab', {}, { ...B, about: 'delete' }),
+      { kind: 'hold', ends: expect.any(Array) },
+    ],
     ['a hold, and another leaver', holding('abc'), { kind: 'hold', users: ['b', 'c'], size: 3 }],
     ['an approved hold', holding('ab', APPROVED), { kind: 'write', consumes: 'd', isReserved: false }],
     ['an approved hold, and another leaver', holding('abc', APPROVED), { kind: 'reserve', removals: 1 }],
@@ -593,12 +612,12 @@ describe('decide', () => {
   const UNLINK = { kind: 'unlink' };
   const LATER = { kind: 'wait', waitMs: undefined };
   const OTHERS = { ...listing(other), showsManaged: true };
-  it.each<[string, Partial<Facts>, Record<string, unknown>]>([
+  it.each<[string, Partial<Facts>, object]>([
     ['just made: waits', { state: state({ suspectedChange, createdAtMs: NOW_MS - 1 }) }, waits('waiting')],
     ['for the first time: noted', SUSPECTED, { ...MISSED, waitMs: MINUTE_MS }],
     ['again within the minute: waits', { state: missed(0.5) }, { kind: 'wait', waitMs: MINUTE_MS / 2 }],
-    ['later: the list is asked', { state: missed(2) }, { kind: 'list' }],
-    ['soon, where groups show soon', { state: missed(0.5), createSettleMs: 9_000 }, { ageMs: MINUTE_MS / 2 }],
+    ['later: the list is asked', { state: missed(2) }, { kind: 'read', what: ['list'] }],
+    ['soon, where groups show soon', { state: missed(0.5), createSettleMs: 9_000 }, readList(MINUTE_MS / 2)],
     ['and is listed: waits, ever longer', { state: missed(2), listed: listing(shown('a')) }, LATER],
     [
       'and another group is listed: whose is it?',
@@ -653,15 +672,18 @@ describe('decide', () => {
       uncertain: { added: new Set([...added].map(user)), removed: new Set([...removed].map(user)) },
     });
     const added = { views: views(view('a'), change('b', '')), look: changed('ab') };
-    const expected = { differences: [], view: { users: view('ab').users }, landed: intent };
+    const expected = { view: { users: view('ab').users }, external: { differences: [], landed: intent } };
     expect(decide(facts({ ...late, ...added }))).toMatchObject(expected);
     const unlanded = facts({ ...late, views: views(view('a'), change('', '')), look: changed('ax') });
-    expect(decide(unlanded)).toMatchObject({ landed: undefined, flapDamping: undefined });
+    expect(decide(unlanded)).toMatchObject({ external: { landed: undefined }, flapDamping: undefined });
     const removed = facts({ ...late, views: views(view('ab'), change('', 'b')), look: changed('a') });
-    expect(decide(removed)).toMatchObject({ kind: 'absorb', differences: [], landed: intent });
+    expect(decide(removed)).toMatchObject({ kind: 'observe', external: { differences: [], landed: intent } });
     // The platform writes names in its own way, and has not shown this one yet.
     const renamed = facts({ ...late, views: views(view('a'), change('', '')), look: changed('a', 'Eng x') });
-    expect(decide(renamed)).toMatchObject({ differences: [], view: { name: 'Eng x', alias: 'Eng  x' } });
+    expect(decide(renamed)).toMatchObject({
+      external: { differences: [] },
+      view: { name: 'Eng x', alias: 'Eng  x' },
+    });
   });
 
   it('takes whoever has a register for ours where strangers may stay and our view is lost', () => {
@@ -672,7 +694,7 @@ describe('decide', () => {
       departed: new Map([[user('l'), stampAt(2)]]),
     });
     const users = new Map([...view('al').users, [user('x'), false]]);
-    expect(decide(lost)).toMatchObject({ kind: 'absorb', view: { users } });
+    expect(decide(lost)).toMatchObject({ kind: 'observe', view: { users }, external: {} });
   });
 
   describe('a group that somebody else changes again and again', () => {
@@ -680,27 +702,27 @@ describe('decide', () => {
     const fought = (over: Partial<FlapDamping>, by: SuspectedChange = suspectedChange) => ({
       state: state({ flapDamping: { ...flapDamping, ...over }, suspectedChange: by }),
     });
-    it.each<[string, Partial<Facts>, string]>([
-      ['waits for the rest of the hour', {}, 'wait'],
-      ['looks after the hour', { nowMs: NOW_MS + 50 * MINUTE_MS }, 'look'],
-      ['looks when a person asks', fought({}, { ...suspectedChange, version: null }), 'look'],
-      ['looks at once on news', fought({ seen: STAMP_ZERO }), 'look'],
-      ['looks while it is seldom', fought({ count: 2 }), 'look'],
-      ['is looked at when somebody of ours is to leave it', { views: views(view('ab')) }, 'look'],
+    it.each<[string, Partial<Facts>, object]>([
+      ['waits for the rest of the hour', {}, { kind: 'wait' }],
+      ['looks after the hour', { nowMs: NOW_MS + 50 * MINUTE_MS }, READ_GROUP],
+      ['looks when a person asks', fought({}, { ...suspectedChange, version: null }), READ_GROUP],
+      ['looks at once on news', fought({ seen: STAMP_ZERO }), READ_GROUP],
+      ['looks while it is seldom', fought({ count: 2 }), READ_GROUP],
+      ['is looked at when somebody of ours is to leave it', { views: views(view('ab')) }, READ_GROUP],
       [
         'waits with whom somebody else put in',
         { views: views({ ...view('a'), users: new Map([...view('a').users, [user('x'), false]]) }) },
-        'wait',
+        { kind: 'wait' },
       ],
-    ])('%s', (_, over, kind) => {
-      expect(decide(facts({ ...fought({}), ...over })).kind).toBe(kind);
+    ])('%s', (_, over, decision) => {
+      expect(decide(facts({ ...fought({}), ...over }))).toMatchObject(decision);
     });
 
     it('is counted: twice at once, then once an hour, and forgiven after two or where a person asks', () => {
       const look = changed('ax');
       const contestAfter = (over: Partial<GroupState>, nowMs = NOW_MS, more: Partial<Facts> = {}) => {
         const decision = decide(facts({ state: state({ suspectedChange, ...over }), look, nowMs, ...more }));
-        return decision.kind === 'absorb' ? decision.flapDamping : undefined;
+        return decision.kind === 'observe' ? decision.flapDamping : undefined;
       };
       expect(contestAfter({})).toMatchObject({ count: 1 });
       const second = { flapDamping: { ...flapDamping, count: 2 } };

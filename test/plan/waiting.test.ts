@@ -10,8 +10,12 @@ const dirty = { dirtySinceMs: NOW_MS, wakeAtMs: untilMs, paused: false };
 const waits = (over: object) => waitingOf({ ...dirty, ...over } as unknown as GroupState, NOW_MS);
 
 describe('what a dirty group waits for', () => {
-  it('is the outcome of an earlier write that may still take effect', () => {
-    const waiting = waits({ uncertain });
+  it('is a last check, when the group is as wanted and an earlier write may still take effect', () => {
+    expect(waits({ uncertain })).toMatchObject({ untilMs, code: 'as_wanted' });
+  });
+
+  it('is the outcome of an earlier write, when the group is read before the deadline of that write', () => {
+    const waiting = waits({ uncertain: { untilMs: untilMs + 1 } });
     expect(reportWaiting(waiting)).toEqual({
       until: '2026-11-20T11:38:00.000Z',
       code: 'earlier_write',

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import { drawLife, PENDING_TRAITS } from '../../simulate/draw.ts';
+import { originalName } from '../../simulate/draw-returns.ts';
 import { CRASH_POINTS, crashPoints } from '../../simulate/draw-trouble.ts';
 import { DAY_MS, type LambdaName, type Life, type Way } from '../../simulate/life.ts';
 
@@ -100,6 +101,22 @@ it('keeps within the forms that the engine accepts, and within its days', () => 
     expect(times).toEqual([...times].sort((a, b) => a - b));
     expect(times.every((atMs) => Number.isSafeInteger(atMs) && atMs >= 0 && atMs < days * DAY_MS)).toBe(true);
   }
+});
+
+it('names no directory group in two connections of one company that exist at the same time', () => {
+  const shared: string[] = [];
+  for (const { connections, happenings, seed } of lives) {
+    const owners = new Map<string, string>();
+    for (const { connection, actor, deed } of happenings) {
+      if (actor !== 'directory' || !('group' in deed)) continue;
+      const company = connections.find(({ name }) => name === connection)?.company;
+      const group = `${company} ${deed.group}`;
+      const owner = owners.get(group) ?? connection;
+      if (originalName(connection) !== originalName(owner)) shared.push(`${deed.group} in run ${seed}`);
+      owners.set(group, owner);
+    }
+  }
+  expect(shared).toEqual([]);
 });
 
 it('has a size that is lived in half a second, most of the time', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Explanation } from '../../shared/contract/answers.ts';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
-import type { GroupPlan } from '../../shared/sync/apply/preview.ts';
+import type { GroupPlan } from '../../shared/sync/apply/plan-group.ts';
 import type { Heard, ReadGroup } from '../../simulate/directory.ts';
 import { HOUR_MS, type Life, MINUTE_MS, START_MS, type Temper, type Traits } from '../../simulate/life.ts';
 import type { OperatorDone } from '../../simulate/operators.ts';
@@ -259,6 +259,13 @@ function makeWorld() {
       }),
     happens: (happening: object) =>
       happenings.push({ atMs: HOUR_MS, connection: 'a', ...happening } as Life['happenings'][number]),
+    /** The connection releases deleted groups, and has released this one. */
+    releases: () => {
+      drawn.splice(0, 1, { ...connection, settings: { onGroupDeleted: 'release' } });
+      Object.assign(settings, { onGroupDeleted: 'release' });
+      world.item({ platformId: undefined });
+      items.delete('L#acme#0 p1');
+    },
     colleague: () => drawn.push({ ...connection, name: 'b' }),
     temper: (temper: Temper, hours: number) =>
       world.happens({ actor: 'platform', deed: { kind: 'temper', temper, forMs: hours * HOUR_MS } }),
@@ -355,12 +362,15 @@ const judges = (oracle: OracleName, options: typeof NOT_YET, cases: readonly Cas
   });
 
 describe('in the end', () => {
-  const deletedAfterReturn = (w: World, echoSpokeId: boolean) => [
-    w.returns(),
-    Object.assign(w.traits, { echoSpokeId }),
+  const deletesUnlinked = (w: World) => [
     w.said.clear(),
     w.changedAtMs.set('g1', w.time.nowMs),
     w.item({ deleted: stampOf(1), settled: 'deleted', platformId: undefined }),
+  ];
+  const deletedAfterReturn = (w: World, echoSpokeId: boolean) => [
+    w.returns(),
+    Object.assign(w.traits, { echoSpokeId }),
+    deletesUnlinked(w),
   ];
   judges('end', AT_END, [
     ['nothing is wrong', () => {}],
@@ -435,14 +445,18 @@ describe('in the end', () => {
       'group_left',
     ],
     [
-      'the directory deleted what a removed connection had made, and external ids are shown',
+      'the directory deleted a group of a removed connection before the returned one took it over',
       (w) => deletedAfterReturn(w, true),
-      'group_left',
     ],
     [
       'the directory deleted what a removed connection had made, and external ids are hidden',
       (w) => deletedAfterReturn(w, false),
     ],
+    [
+      'a user stays in a group that was released, and the platform refuses the name of the next one',
+      (w) => [w.releases(), w.gains(), w.refusesName('Sales')],
+    ],
+    ['a released group stays, and the next one is missing', (w) => w.releases(), 'missing_group'],
     [
       'the directory deleted it, and it is to be let go of',
       (w) => [
@@ -461,6 +475,14 @@ describe('in the end', () => {
     ],
     ['somebody pends without a word', (w) => w.unemploy('r2'), 'pending_cause'],
     ['… for the wrong cause', (w) => [w.unemploy('r2'), w.loses(), w.pends('ambiguous')], 'pending_cause'],
+    [
+      'a member is unknown in a group that the directory has not named since its deletion',
+      (w) => [
+        w.unemploy('r2'),
+        w.item({ name: undefined }),
+        w.said.set('g1', { ...(w.said.get('g1') as ReadGroup), name: undefined }),
+      ],
+    ],
     ['somebody pends, as is shown', (w) => [w.unemploy('r2'), w.loses(), w.pends('unknown')]],
     [
       'the gate is closed because the platform has replaced the refresh token unheard',
@@ -493,6 +515,24 @@ describe('in the end', () => {
     ],
     ['… longer ago', (w) => w.items.set('C#a FEED', { readAtMs: START_MS - 7 * HOUR_MS }), 'feed_not_read'],
   ]);
+
+  it.each([
+    ['a list without the first group', ['list_cut'], []],
+    ['a complete list', [], ['end second_group']],
+  ] as const)('a returned connection creates a second group after %s', (_, tempers, expected) => {
+    const createSecond = (w: World) => [
+      w.call(1, { route: '/groups', tempers: [...tempers], atMs: w.time.nowMs - 1_000 }),
+      w.write({ action: 'create', id: 'p2', sent: { spokeId: 'g1' } }),
+      w.groups.set('p2', { ...(w.held({}).get('p1') as HeldGroup), id: 'p2' }),
+    ];
+    const found = causesOf((w, hour) => [hour === 2 && w.returns(), hour === 3 && createSecond(w)]);
+    expect(found.filter((cause) => cause.startsWith('end second'))).toEqual(expected);
+  });
+
+  it('a group that the returned connection took over stays after the directory deleted it', () => {
+    const found = causesOf((w, hour) => [hour === 2 && w.returns(), hour === 3 && deletesUnlinked(w)]);
+    expect(found).toContain('end group_left');
+  });
 });
 
 describe('truth at any time', () => {
@@ -911,6 +951,15 @@ describe('on record', () => {
         const found = { outcome: 'found_written', versionAfter: 'v9', atMs: w.time.nowMs + HOUR_MS };
         Object.assign(w.items.get(w.lastEntry()) ?? {}, found);
       },
+    ],
+    [
+      'an entry has the version before its write, which an earlier write made',
+      (w) => [
+        w.write({ version: 'v1' }),
+        w.entry({ versionBefore: 'v0', versionAfter: 'v0' }),
+        w.write({ version: 'v2', atMs: w.time.nowMs + HOUR_MS }),
+        w.entry({ versionBefore: 'v1', versionAfter: 'v1' }),
+      ],
     ],
     [
       'one entry stands for two writes',

@@ -49,6 +49,22 @@ describe('a deletion that has no effect', () => {
     expect(shown('g')).toEqual([]);
     expect(await state('g')).toMatchObject({ settled: 'deleted' });
   });
+
+  it('is tried again soon if the platform failed to answer it the next day', async () => {
+    const { world, tell, shown, state, sweeps } = await company();
+    let answer: number | undefined = 404;
+    world.platform.failing = (kind) => (kind === 'delete' ? answer : undefined);
+    await tell({ remove: 'g' });
+    expect(world.deadLetters).toHaveLength(1);
+    answer = 503;
+    await sweeps(24);
+    expect((await state('g'))?.failedAtMs).toBeUndefined();
+    answer = undefined;
+    await tell();
+    expect(shown('g')).toEqual([]);
+    expect(await state('g')).toMatchObject({ settled: 'deleted' });
+    expect(world.deadLetters).toHaveLength(1);
+  });
 });
 
 describe('a deletion that was lost', () => {

@@ -433,6 +433,21 @@ describe('groups that fail one after the other', () => {
     expect(await gate()).not.toHaveProperty('failing');
   });
 
+  it.each([400, 409, 422])(
+    'no longer close the gate once the platform refuses the content of one of them (%i)',
+    async (status) => {
+      const { world, work, gate, refuse, changeAll } = await companyOfTwelve();
+      refuse(() => true);
+      changeAll();
+      await work(30);
+      expect(await gate()).toMatchObject({ state: 'backoff' });
+      world.platform.refusal = () => status;
+      world.advance(10 * MINUTE_MS);
+      await work(10);
+      expect((await gate()).state).toBe('open');
+    },
+  );
+
   it('keep nobody waiting where others succeed in between', async () => {
     const { work, gate, refuse, changeAll, shown, say } = await companyOfTwelve();
     const broken = NAMES.slice(0, 4);

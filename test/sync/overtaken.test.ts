@@ -5,7 +5,7 @@ import { makeStamp } from '../../shared/domain/stamp.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { createConnectionStore } from '../../shared/store/connection-store.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
-import { planGroup } from '../../shared/sync/apply/preview.ts';
+import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';
-import { planGroup } from '../../shared/sync/apply/preview.ts';
+import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { story } from '../support/engine/story.ts';
 import { HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';

@@ -11,8 +11,8 @@ import { type Saying, story } from '../support/engine/story.ts';
  */
 
 const met = vi.hoisted(() => ({ parts: 0, hint: '' }));
-vi.mock('../../shared/sync/apply/touched.ts', async (original) => {
-  const whole = await original<typeof import('../../shared/sync/apply/touched.ts')>();
+vi.mock('../../shared/sync/match/touched.ts', async (original) => {
+  const whole = await original<typeof import('../../shared/sync/match/touched.ts')>();
   const membersAfter: typeof whole.membersAfter = async (...asked) => {
     const standing = await whole.membersAfter(...asked);
     met.parts += standing === undefined ? 0 : 1;

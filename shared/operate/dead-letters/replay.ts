@@ -4,10 +4,10 @@ import type { ToolPorts, WakePorts } from '../../sync/ports/bundles.ts';
 import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
 import { wakeGroups } from '../../sync/wake.ts';
 import { type JournalPorts, journalOf, recordDeed } from '../journal.ts';
+import { plural } from '../names.ts';
 import { type Letter, readLetter, stampOf } from './letter.ts';
 import { isSelected, type Selection } from './survey.ts';
 import { type Held, RENEW_AFTER_MS, type WalkOptions, walkMailbox } from './walk.ts';
-import { plural } from '../names.ts';
 
 export type ReplayPorts = WakePorts &
   JournalPorts &

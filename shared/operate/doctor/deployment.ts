@@ -11,8 +11,8 @@ import {
 } from '../../contract/names.ts';
 import { QUEUES, TABLE } from '../../contract/topology.ts';
 import type { Deployment, QueueFacts } from '../../sync/ports/deployment.ts';
-import { type Checked, check, fault, guarded, well } from './check.ts';
 import { plural } from '../names.ts';
+import { type Checked, check, fault, guarded, well } from './check.ts';
 
 interface Looked {
   readonly prefix: string;

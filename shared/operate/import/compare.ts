@@ -1,15 +1,15 @@
 import type { AdoptedPair, ImportComparison } from '../../contract/answers.ts';
 import { mayCreate } from '../../contract/group-policy.ts';
 import { renderName } from '../../contract/name-template.ts';
-import type { PendingCause } from '../../domain/group-state.ts';
 import { groupFloor, memberCounts } from '../../domain/group.ts';
+import type { PendingCause } from '../../domain/group-state.ts';
 import { type GroupRef, groupId, type MemberId, memberId } from '../../domain/ids.ts';
 import { makeStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { ListedGroup } from '../../domain/view.ts';
 import { judgeRemovals, NOTHING_REMOVED } from '../../plan/guard.ts';
 import { clashFinder } from '../../plan/name-clash.ts';
 import { atOnce } from '../../sync/gather.ts';
-import { standingNow } from '../../sync/member-standing.ts';
+import { standingNow } from '../../sync/match/member-standing.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { undescribed } from '../../sync/ports/desired.ts';

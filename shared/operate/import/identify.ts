@@ -29,13 +29,19 @@ export async function identify(
   if (given !== undefined && group.id !== given.id) return OTHER_GROUP;
   if (kind !== 'snapshot' && group.isKnown === false) return unknownGroup(row.line, group.id);
   const named = { ...row, group: group.id, name: group.name };
-  if (layout.member.isId || !isAddress(row.member)) return named;
+  return layout.member.isId || !isAddress(row.member) ? named : withMemberId(named, directory);
+}
+
+/** The row with the id of the member that has one of its addresses; as it is where no member has one. */
+async function withMemberId(row: ReadRow, directory: Directory): Promise<ReadRow | LineError> {
   const addresses = new Set([row.member, row.email].filter(isAddress));
   let member: Awaited<ReturnType<Directory['memberOf']>>;
-  for (const address of addresses) member ??= await directory.memberOf(group.id, address);
+  for (const address of addresses) member ??= await directory.memberOf(row.group, address);
+  if (member === undefined) return row;
+  if (typeof member !== 'string')
+    return refusal(row.line, 'an address of one member', row.member, member.ids);
   // What is known of a member stays: the file has no more than the address by which they were found.
-  if (typeof member === 'string') return { ...named, member, email: member === row.member ? row.email : '' };
-  return member === undefined ? named : refusal(row.line, 'an address of one member', row.member, member.ids);
+  return { ...row, member, email: member === row.member ? row.email : '' };
 }
 
 async function groupOf(
@@ -49,13 +55,16 @@ async function groupOf(
   if ('ids' in found)
     return isId ? { id: group, name: group } : refusal(line, 'a name of one group', group, found.ids);
   const hasName = columns?.name !== undefined && columns.name !== columns.at;
-  const isOther = isId && found.id !== group;
-  return {
-    id: isId ? group : found.id,
-    name: hasName ? name : isOther ? group : found.name,
-    ...(found.isKnown !== undefined && { isKnown: found.isKnown && !isOther }),
-  };
+  const chosen = isId && found.id !== group ? unlike(found, group) : found;
+  return hasName ? { ...chosen, name } : chosen;
 }
+
+/** A group of this id, where the directory found another by the same text. */
+const unlike = ({ isKnown }: NamedGroup, id: string): NamedGroup => ({
+  id,
+  name: id,
+  ...(isKnown !== undefined && { isKnown: false }),
+});
 
 const unknownGroup = (line: number, group: string): LineError => ({
   line,

@@ -1,5 +1,5 @@
-import type { LineError } from '../../contract/answers.ts';
 import { addressForm } from '../../contract/address.ts';
+import type { LineError } from '../../contract/answers.ts';
 import { atOnce } from '../../sync/gather.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { createErrors } from '../events.ts';
@@ -60,10 +60,11 @@ export async function readAll(records: AsyncIterable<CsvRecord>, sorter: Sorter,
       counts.otherGroups += 1;
       continue;
     }
-    const row = 'message' in read ? read : spelled(read);
-    const problem = 'message' in row ? row : note(row, groups);
-    if (problem !== undefined) errors.add(problem.line, problem.message);
-    if ('message' in row || problem !== undefined) continue;
+    const row = 'message' in read ? read : noted(spelled(read), groups);
+    if ('message' in row) {
+      errors.add(row.line, row.message);
+      continue;
+    }
     counts.rows += 1;
     if (!row.isPerson) counts.noPeople += 1;
     await sorter.add(row);
@@ -123,8 +124,8 @@ function oneSpelling() {
   };
 }
 
-/** Counts a row into its group. @returns what is wrong with its name */
-function note(row: ReadRow, groups: Map<string, GroupSize>): LineError | undefined {
+/** Counts a row into its group. @returns the row, or what is wrong with its name */
+function noted(row: ReadRow, groups: Map<string, GroupSize>): ReadRow | LineError {
   const known = groups.get(row.group) ?? { name: row.name, line: row.line, weight: 0 };
   if (known.name !== row.name) {
     const message = `expected the group name of line ${known.line} for the same group id, got another`;
@@ -132,7 +133,7 @@ function note(row: ReadRow, groups: Map<string, GroupSize>): LineError | undefin
   }
   groups.set(row.group, known);
   known.weight += weightOf(row);
-  return undefined;
+  return row;
 }
 
 async function readFirstRecord(

@@ -41,30 +41,38 @@ interface OpenPart {
  * as no row is as long as a part, no part is left out.
  */
 export async function* snapshotsOf(rows: AsyncIterable<Row>, cutting: Cutting): AsyncGenerator<string> {
+  let messages = 0;
+  for await (const part of partsOf(rows)) {
+    messages += 1;
+    yield eventOf(part, messages, cutting);
+  }
+}
+
+async function* partsOf(rows: AsyncIterable<Row>): AsyncGenerator<OpenPart> {
   let part: OpenPart | undefined;
   let weight = 0;
   let last = '';
-  let messages = 0;
-  const next = (cut: OpenPart) => {
-    messages += 1;
-    return eventOf(cut, messages, cutting);
-  };
   for await (const row of rows) {
-    const isNewGroup = part?.group !== row.group;
-    weight = (isNewGroup ? 0 : weight) + weightOf(row);
-    const index = partOf(weight);
-    if (part === undefined || isNewGroup || part.index !== index) {
-      if (part !== undefined) yield next(part);
-      part = { group: row.group, name: row.name, index, members: [] };
-      if (isNewGroup) last = '';
+    if (part?.group !== row.group) {
+      weight = 0;
+      last = '';
     }
-    // A line without a member only names the group; a repeated one was found to say the same.
-    const { member: id, email } = row;
-    if (id !== '' && id !== last) part.members.push(email === '' ? { id } : { id, email });
-    last = id;
+    weight += weightOf(row);
+    const index = partOf(weight);
+    if (part?.group !== row.group || part.index !== index) {
+      if (part !== undefined) yield part;
+      part = { group: row.group, name: row.name, index, members: [] };
+    }
+    if (addsMember(row, last)) part.members.push(memberOf(row));
+    last = row.member;
   }
-  if (part !== undefined) yield next(part);
+  if (part !== undefined) yield part;
 }
+
+/** A line without a member only names the group; a repeated one was found to say the same. */
+const addsMember = ({ member }: Row, last: string): boolean => member !== '' && member !== last;
+
+const memberOf = ({ member: id, email }: Row) => (email === '' ? { id } : { id, email });
 
 const partOf = (weight: number): number => Math.floor((weight - 1) / PART_BYTES);
 

@@ -1,8 +1,8 @@
-import type { FlapDamping, SuspectedChange } from '../../domain/group-state.ts';
+import type { FlapDamping, GroupState, SuspectedChange } from '../../domain/group-state.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
-import type { ObservedGroup } from '../../domain/view.ts';
-import type { Decision, Question } from '../decision.ts';
-import type { Facts } from '../facts.ts';
+import type { ObservedGroup, View } from '../../domain/view.ts';
+import type { Decision, Read } from '../decision.ts';
+import type { Facts, Views, Wanted } from '../facts.ts';
 import { withUnwanted } from '../foreign.ts';
 import { says } from '../names.ts';
 import { treatmentOf } from '../treatment.ts';
@@ -26,22 +26,30 @@ const CONTESTED = {
  */
 export function decideRest(facts: Facts): Decision | undefined {
   const { state, nowMs, wanted, views } = facts;
-  const { flapDamping, suspectedChange, hold, approval } = state;
-  if (
-    flapDamping === undefined ||
-    flapDamping.count <= RESTORED_AT_ONCE ||
-    nowMs >= flapDamping.sinceMs + HOUR_MS
-  )
-    return undefined;
-  if (isAsked(suspectedChange) || hold?.decision.kind === 'approved' || approval) return undefined;
+  const damping = dampingNow(state, nowMs);
+  if (damping === undefined || passesDamping(state)) return undefined;
   if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] };
-  if (newnessOf(state, wanted).newest > (flapDamping.seen ?? STAMP_ZERO)) return undefined;
-  const { users } = wanted.group ?? NO_USERS;
-  const current = views.base && withUnwanted(views.base, users);
-  const hasLeaver = [...(current?.users ?? [])].some(([user, isOurs]) => isOurs && !users.has(user));
-  // Whom somebody else put in is no leaver, and whom the guard holds back leaves no sooner for another write.
-  if (hasLeaver && hold === undefined && treatmentOf(facts).mode === 'sync') return undefined;
-  return { kind: 'wait', waitMs: flapDamping.sinceMs + HOUR_MS - nowMs, why: CONTESTED };
+  if (newnessOf(state, wanted).newest > (damping.seen ?? STAMP_ZERO)) return undefined;
+  // A user whom the guard holds back leaves no sooner for another write.
+  const mayLeave = state.hold === undefined && treatmentOf(facts).mode === 'sync';
+  if (mayLeave && hasLeaver(wanted, views)) return undefined;
+  return { kind: 'wait', waitMs: damping.sinceMs + HOUR_MS - nowMs, why: CONTESTED };
+}
+
+/** The damping that applies now: within the hour, and after more restorations than are made at once. */
+function dampingNow({ flapDamping }: GroupState, nowMs: number): FlapDamping | undefined {
+  if (flapDamping === undefined || flapDamping.count <= RESTORED_AT_ONCE) return undefined;
+  return nowMs < flapDamping.sinceMs + HOUR_MS ? flapDamping : undefined;
+}
+
+const passesDamping = ({ suspectedChange, hold, approval }: GroupState): boolean =>
+  isAsked(suspectedChange) || hold?.decision.kind === 'approved' || approval !== undefined;
+
+/** Whether a user that groupsync added has to leave; a user that another client added is no leaver. */
+function hasLeaver({ group }: Wanted, { base }: Views): boolean {
+  const { users } = group ?? NO_USERS;
+  const current = base && withUnwanted(base, users);
+  return [...(current?.users ?? [])].some(([user, isOurs]) => isOurs && !users.has(user));
 }
 
 /** A person who asks expects no version: they may know better than our view. */
@@ -55,22 +63,39 @@ export const isAsked = (suspectedChange: SuspectedChange | undefined): boolean =
 export function contestAfter(
   { state, nowMs, wanted, views }: Facts,
   shown: ObservedGroup,
-): FlapDamping | Question {
-  const { flapDamping, suspectedChange, lastWriteAtMs = 0 } = state;
-  const ageMs = nowMs - (flapDamping?.sinceMs ?? 0);
-  if (flapDamping === undefined || ageMs >= 2 * HOUR_MS || isAsked(suspectedChange))
-    return { sinceMs: nowMs, count: 1 };
-  const isSame = ageMs < HOUR_MS;
-  const isRested = !isSame && flapDamping.count > RESTORED_AT_ONCE;
-  if (isRested && lastWriteAtMs < flapDamping.sinceMs + HOUR_MS) return flapDamping;
-  const count = isSame ? flapDamping.count + 1 : isRested ? flapDamping.count : 1;
-  const sinceMs = isSame ? flapDamping.sinceMs : nowMs;
-  if (count <= RESTORED_AT_ONCE) return { sinceMs, count };
+): FlapDamping | Read {
+  const counted = countedAgain(state, nowMs);
+  if (counted.count <= RESTORED_AT_ONCE || counted === state.flapDamping) return counted;
   if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
-  const { base } = views ?? {};
-  const users = [...(wanted.group?.users.keys() ?? [])];
-  const known = new Set([...shown.users, ...(base?.users.keys() ?? [])]);
-  const isWritten =
-    base && says(base, 'name', wanted.group?.name ?? base.name) && users.every((user) => known.has(user));
-  return { sinceMs, count, ...(isWritten && { seen: newnessOf(state, wanted).newest }) };
+  if (!isWritten(wanted, views?.base, shown)) return counted;
+  return { ...counted, seen: newnessOf(state, wanted).newest };
+}
+
+/**
+ *     the last restorations                     | this one
+ *     ------------------------------------------|----------------------------------------
+ *     began two hours ago, or a person asks     | the first
+ *     began within the hour                     | one more
+ *     were damped, and none was written since   | the same: it is not counted
+ *     were damped, and one was written since    | the one of the next hour
+ *     were not damped                           | the first
+ */
+function countedAgain(
+  { flapDamping, suspectedChange, lastWriteAtMs = 0 }: GroupState,
+  nowMs: number,
+): FlapDamping {
+  const first = { sinceMs: nowMs, count: 1 };
+  if (flapDamping === undefined || isAsked(suspectedChange)) return first;
+  const { sinceMs, count } = flapDamping;
+  if (nowMs - sinceMs >= 2 * HOUR_MS) return first;
+  if (nowMs - sinceMs < HOUR_MS) return { sinceMs, count: count + 1 };
+  if (count <= RESTORED_AT_ONCE) return first;
+  return lastWriteAtMs < sinceMs + HOUR_MS ? flapDamping : { sinceMs: nowMs, count };
+}
+
+/** Whether what the directory wants is in the group already: what is not written yet does not wait. */
+function isWritten({ group }: Wanted, base: View | undefined, shown: ObservedGroup): boolean {
+  if (base === undefined || !says(base, 'name', group?.name ?? base.name)) return false;
+  const known = new Set([...shown.users, ...base.users.keys()]);
+  return [...(group?.users.keys() ?? [])].every((user) => known.has(user));
 }

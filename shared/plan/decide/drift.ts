@@ -1,11 +1,11 @@
 import { policyFor } from '../../contract/group-policy.ts';
 import type { ConnectionSettings, DriftPolicy } from '../../contract/settings.ts';
 import type { Difference } from '../../domain/drift.ts';
-import { type GroupState, READS_BEHIND_MS } from '../../domain/group-state.ts';
+import { type FlapDamping, type GroupState, READS_BEHIND_MS } from '../../domain/group-state.ts';
 import type { PlatformUserId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
-import type { Absorb, Decision, Question, Wait } from '../decision.ts';
-import type { Facts, Wanted } from '../facts.ts';
+import { type Decision, type ObserveExternal, READ_GROUP, type Read, type Wait } from '../decision.ts';
+import type { Facts, Views, Wanted } from '../facts.ts';
 import {
   foreignDifferences,
   isAsLeft,
@@ -18,12 +18,10 @@ import { treatmentOf } from '../treatment.ts';
 import { lateWrites } from '../uncertain.ts';
 import { newnessOf, standingWaiver, waive } from '../waive.ts';
 import { contestAfter, isAsked, NO_USERS } from './damping.ts';
-import { decideMissing } from './missing.ts';
+import { decideMissing, OBSERVED_GONE } from './missing.ts';
 
 /** Many changes at once share a listing; one from before our first group shows no spokeId, and is read again. */
 const ECHO_LISTING_AGES_MS = [5_000, 0];
-
-export const LOOK: Question = { kind: 'look' };
 
 const UNPROVEN_READ = {
   code: 'waiting',
@@ -36,17 +34,17 @@ const UNPROVEN_READ = {
  *     the platform shows                           | decision
  *     ---------------------------------------------|-----------------------------
  *     our version, and we know what we left        | undefined: as we left it
- *     the same, but a 404 came before              | clear
+ *     the same, but a 404 came before              | observe that nothing changed
  *     another version within 60 s of our write     | wait
  *     our version, fewer users, within the 60 s    | wait
- *     our version, fewer users, later              | absorb: users of ours are hidden, and sent again
- *     another version or content, unreadable view  | absorb
+ *     our version, fewer users, later              | observe: users of ours are hidden, and sent again
+ *     another version or content, unreadable view  | observe
  *     nothing (404)                                | see `decideMissing`
  */
 export function decideLook(facts: Facts): Decision | undefined {
   const { state, look, views } = facts;
-  if (state.platformId === undefined) return { kind: 'forget' };
-  if (look === undefined) return LOOK;
+  if (state.platformId === undefined) return OBSERVED_GONE;
+  if (look === undefined) return READ_GROUP;
   if (look === 'gone') return decideMissing(facts);
   const unproven = waitForProof(facts, look);
   if (unproven !== undefined) return unproven;
@@ -82,19 +80,19 @@ export function decideLacking(
  * tombstones included: else a leaver whom we had put there would stay for good.
  */
 export function decideUnreadable(facts: Facts, look: ObservedGroup): Decision {
-  const absorb = decideForeign(facts, look, []);
+  const observe = decideForeign(facts, look, []);
   const { wanted, departed, settings } = facts;
-  if (absorb.kind !== 'absorb' || settings.membership !== 'additive') return absorb;
+  if (observe.kind === 'read' || settings.membership !== 'additive') return observe;
   if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
   if (departed === undefined) return { kind: 'read', what: ['departed'] };
   const registered = [...departed.keys(), ...(wanted.group?.users.keys() ?? []), ...wanted.whyNot.keys()];
   const ours = { ...look, users: new Map(registered.map((user) => [user, true])) };
-  return { ...absorb, view: viewOf(look, ours) };
+  return { ...observe, view: viewOf(look, ours) };
 }
 
 /** Whoever asked has what rests written as well. */
 export const clear = ({ look, nowMs, state: { flapDamping, suspectedChange } }: Facts): Decision => ({
-  kind: 'clear',
+  kind: 'observe',
   observed: look as ObservedGroup,
   flapDamping:
     flapDamping !== undefined && isAsked(suspectedChange) ? { sinceMs: nowMs, count: 0 } : undefined,
@@ -109,42 +107,60 @@ export function decideForeign(
   facts: Facts,
   observed: ObservedGroup,
   views: readonly (View | undefined)[],
-): Absorb | Question {
+): ObserveExternal | Read {
   if (facts.views === undefined) return { kind: 'read', what: ['views'] };
-  const before = views.filter((view) => view !== undefined);
-  const { base, uncertain: change } = facts.views;
-  const { intent, uncertain } = facts.state;
-  const late = uncertain && change && lateWrites(uncertain, change, observed, base);
-  const ours = late === undefined ? before : [...before, late.view];
+  const known = views.filter((view) => view !== undefined);
+  const late = lateIn(facts, facts.views, observed);
+  const ours = late === undefined ? known : [...known, late.view];
   const isSpokeIdGone = isSpokeIdLost(observed, ours, facts.listed, ECHO_LISTING_AGES_MS);
   if (typeof isSpokeIdGone !== 'boolean') return isSpokeIdGone;
-  const known = ours.filter((view) => view !== late?.view);
   const hidden = hiddenUsers(known, observed, facts.state);
-  const all =
-    hidden.length === 0
-      ? observed
-      : { ...observed, users: [...observed.users, ...hidden.map(([user]) => user)] };
+  const all = { ...observed, users: [...observed.users, ...hidden.map(([user]) => user)] };
   const differences = foreignDifferences(known, all, { isSpokeIdGone, late });
-  const { drift: policy } = treatmentOf(facts);
-  const shown = {
-    ...withHidden(viewOf(observed, ...ours), hidden),
-    ...(isSpokeIdGone ? { spokeId: null } : {}),
-  };
-  const isRestored = differences.some((one) => endingOf(one, facts.state, facts.settings) === 'restore');
-  const flapDamping = isRestored ? contestAfter(facts, observed) : undefined;
+  const flapDamping = dampingAfter(differences, facts, observed);
   if (flapDamping !== undefined && 'kind' in flapDamping) return flapDamping;
-  const explained = weightOf(foreignDifferences(before, all, { isSpokeIdGone })) - weightOf(differences);
-  const landed = explained > 0 ? uncertain?.write : undefined;
-  const absorb = (view: View): Absorb => ({
-    kind: 'absorb',
-    ...{ observed, view, differences, intent, landed, flapDamping },
+  const withoutLate = foreignDifferences(known, all, { isSpokeIdGone });
+  const hasLanded = weightOf(withoutLate) > weightOf(differences);
+  const shown = withHidden(viewOf(observed, ...ours), hidden);
+  return withWaiver(facts, {
+    kind: 'observe',
+    observed,
+    view: isSpokeIdGone ? { ...shown, spokeId: null } : shown,
+    intent: facts.state.intent,
+    external: { differences, landed: hasLanded ? facts.state.uncertain?.write : undefined },
+    flapDamping,
   });
-  if (policy === 'restore' || differences.length === 0) return absorb(shown);
+}
+
+/** What uncertain writes of groupsync explain of the group that the platform shows. */
+function lateIn(
+  { state: { uncertain } }: Facts,
+  { base, uncertain: change }: Views,
+  observed: ObservedGroup,
+) {
+  return uncertain && change && lateWrites(uncertain, change, observed, base);
+}
+
+function dampingAfter(
+  differences: readonly Difference[],
+  facts: Facts,
+  observed: ObservedGroup,
+): FlapDamping | Read | undefined {
+  const isRestored = differences.some((one) => endingOf(one, facts.state, facts.settings) === 'restore');
+  return isRestored ? contestAfter(facts, observed) : undefined;
+}
+
+/** The view, with what the policy lets stand of the differences. */
+function withWaiver(facts: Facts, observe: ObserveExternal): ObserveExternal | Read {
+  const { view, external } = observe;
+  const { drift: policy } = treatmentOf(facts);
+  if (policy === 'restore' || external.differences.length === 0) return observe;
   if (facts.wanted === undefined) return { kind: 'read', what: ['wanted'] };
-  const earlier = stillWaived(facts, facts.wanted, shown);
+  const earlier = stillWaived(facts, facts.wanted, view);
   if (earlier !== undefined && 'kind' in earlier) return earlier;
   const seen = newnessOf(facts.state, facts.wanted).newest;
-  return absorb({ ...shown, waiver: waive({ policy, seen, differences, earlier }) });
+  const waiver = waive({ policy, seen, differences: external.differences, earlier });
+  return { ...observe, view: { ...view, waiver } };
 }
 
 /** Users who were in the group after our last write, and who are missing from a read of the same version. */
@@ -183,7 +199,7 @@ export function stillWaived(
   { state, departed }: Facts,
   wanted: Wanted,
   { waiver }: Pick<View, 'waiver'>,
-): ReturnType<typeof standingWaiver> | Question {
+): ReturnType<typeof standingWaiver> | Read {
   if (waiver === undefined) return undefined;
   const group = wanted.group ?? NO_USERS;
   // Tombstones and deleted users name members; only where somebody's stay was adopted does it matter which users of the

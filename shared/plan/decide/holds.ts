@@ -1,22 +1,19 @@
 import type { SettledState } from '../../domain/group-state.ts';
 import type { Hold } from '../../domain/hold.ts';
 import type { IntentId, PlatformUserId } from '../../domain/ids.ts';
-import type { Decision, Wait, Write } from '../decision.ts';
+import type { Decision, EndHold, Reserve, Wait, Write } from '../decision.ts';
 import type { Facts, Reservation } from '../facts.ts';
 import { withUnwanted } from '../foreign.ts';
-import { type GuardInput, judgeRemovals } from '../guard.ts';
+import { type GuardInput, type GuardVerdict, judgeRemovals } from '../guard.ts';
 import { approvedBeside, holdWithSay, isOver, judgeByHold } from '../hold.ts';
 import type { Plan } from '../plan.ts';
 import { settle } from './settle.ts';
 
-export const dropHold = (...drops: readonly ('hold' | 'approval')[]): Decision => ({
-  kind: 'drop_hold',
-  drops,
-});
+export const endHold = (...ends: readonly ('hold' | 'approval')[]): EndHold => ({ kind: 'hold', ends });
 
 /** Of a platform group that is let go of nothing is held any more. */
 export const settleUnheld = (facts: Facts, as: SettledState): Decision =>
-  isHoldOver(facts) ? dropHold('hold', 'approval') : settle(as);
+  isHoldOver(facts) ? endHold('hold', 'approval') : settle(as);
 
 export type Guarded = Pick<Write, 'held' | 'consumes' | 'isReserved'>;
 
@@ -25,9 +22,9 @@ export type Guarded = Pick<Write, 'held' | 'consumes' | 'isReserved'>;
  *
  *     the plan                                          | result
  *     --------------------------------------------------|-------------------------------------------------
- *     removes no user                                   | drop a hold that is over; else it may be written
- *     has an approval that covers none of its removals  | drop the approval
- *     has a hold that covers none of the others         | drop the hold
+ *     removes no user                                   | end a hold that is over; else it may be written
+ *     has an approval that covers none of its removals  | end the approval
+ *     has a hold that covers none of the others         | end the hold
  *     removes users whom the hold stops or permits      | those stay, or are written, as an operator decided
  *     removes others, and the guard has not counted them| reserve
  *     … and the guard allows them                       | it may be written
@@ -37,11 +34,11 @@ export type Guarded = Pick<Write, 'held' | 'consumes' | 'isReserved'>;
 export function guard(plan: Plan, facts: Facts): Guarded | Decision {
   const { state, held: read, nowMs } = facts;
   const none: Guarded = { held: new Set(), consumes: undefined, isReserved: false };
-  if (plan.removals.length === 0) return isHoldOver(facts) ? dropHold('hold', 'approval') : none;
+  if (plan.removals.length === 0) return isHoldOver(facts) ? endHold('hold', 'approval') : none;
   if ((state.hold ?? state.approval) !== undefined && read === undefined)
     return { kind: 'read', what: ['held'] };
   const permitted = approvedBeside(state.approval, read?.approved, { plan, nowMs });
-  if (state.approval !== undefined && permitted.length === 0) return dropHold('approval');
+  if (state.approval !== undefined && permitted.length === 0) return endHold('approval');
   return guardOthers({ plan, facts, permitted });
 }
 
@@ -54,16 +51,16 @@ interface GuardContext {
 
 /** Judges the removals that no approval next to the hold permits. */
 function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decision {
-  const { state, settings, held: read, views, wanted, nowMs, reservation } = facts;
+  const { state, settings, held: read, nowMs } = facts;
   const limits = settings.guard;
   const others = plan.removals.filter((user) => !permitted.includes(user));
   const current =
     state.hold &&
     read &&
     holdWithSay(state.hold, read, { plan: { ...plan, removals: others }, limits, nowMs });
-  if (state.hold !== undefined && current === undefined) return dropHold('hold');
+  if (state.hold !== undefined && current === undefined) return endHold('hold');
   const verdict = judgeByHold(others, current, nowMs);
-  const size = views?.base === undefined ? 0 : withUnwanted(views.base, wanted?.group?.users).users.size;
+  const size = sizeOf(facts);
   const holdAll = (users: readonly PlatformUserId[], rule: Hold['rule'], share?: number): Decision => ({
     kind: 'hold',
     users,
@@ -79,16 +76,31 @@ function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decisi
   const consumes = used?.digest;
   const held = new Set(verdict.held);
   if (verdict.unjudged.length === 0 || limits === null) return { held, consumes, isReserved: false };
+  const judgement = judgeReserved(verdict.unjudged.length, size, plan, facts);
+  if ('kind' in judgement) return judgement;
+  if (judgement.allowed) return { held, consumes, isReserved: true };
+  return holdAll([...verdict.held, ...verdict.unjudged], judgement.rule, judgement.share);
+}
+
+/** Users in the group now, as far as groupsync knows. */
+const sizeOf = ({ views, wanted }: Facts): number =>
+  views?.base === undefined ? 0 : withUnwanted(views.base, wanted?.group?.users).users.size;
+
+/** The guard's verdict, once the removals are in its record. */
+function judgeReserved(
+  removals: number,
+  size: number,
+  plan: Plan,
+  { state, settings, reservation }: Facts,
+): GuardVerdict | Reserve | Wait {
   // Either the earlier write happens yet or this one does, so the larger of the two is what is at stake.
   const replaces = state.uncertain?.removals;
-  const atStake = Math.max(verdict.unjudged.length, replaces?.removals ?? 0);
+  const atStake = Math.max(removals, replaces?.removals ?? 0);
   if (reservation?.removals !== atStake) return { kind: 'reserve', removals: atStake, size, replaces };
   const { recent } = reservation;
-  const asked = { limits, size, removals: atStake, deletesGroup: plan.departs, recent };
+  const asked = { limits: settings.guard, size, removals: atStake, deletesGroup: plan.departs, recent };
   const judgement = judgeRemovals(asked);
-  if (judgement.allowed) return { held, consumes, isReserved: true };
-  if (isOnlyTwo(asked)) return yielding(reservation.intent);
-  return holdAll([...verdict.held, ...verdict.unjudged], judgement.rule, judgement.share);
+  return !judgement.allowed && isOnlyTwo(asked) ? yielding(reservation.intent) : judgement;
 }
 
 /** Nobody is to go. A platform group that answers 404 may be there again, and with it whoever was held in it. */

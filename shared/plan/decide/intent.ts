@@ -1,12 +1,12 @@
 import type { Intent } from '../../domain/group-state.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { decideDeletion, LISTING_AGE_MS } from '../absence.ts';
-import type { Decision } from '../decision.ts';
-import type { Facts } from '../facts.ts';
+import { type Decision, READ_GROUP } from '../decision.ts';
+import type { Facts, Views } from '../facts.ts';
 import { isSpokeIdLost, shows, viewOf } from '../foreign.ts';
 import { foldName, renamedTo } from '../names.ts';
 import { decideUnlisted } from '../unlisted.ts';
-import { decideForeign, decideLacking, decideUnreadable, LOOK, waitForProof } from './drift.ts';
+import { decideForeign, decideLacking, decideUnreadable, waitForProof } from './drift.ts';
 import { CREATE_MISSES, notShownYet } from './missing.ts';
 
 /** Number of users that the platform may add to a new group: its installer. More users were added by another client. */
@@ -18,40 +18,41 @@ const ADDED_BY_PLATFORM = 1;
  *     the platform shows            | create              | patch, put | delete
  *     ------------------------------|---------------------|------------|----------------------
  *     the version from before       | –                   | drop       | see `decideDeletion`
- *     what the intent would make    | confirm             | confirm    | –
+ *     what the intent would make    | observe             | observe    | –
  *     perhaps what was earlier      | –                   | wait; drop what was refused | see `decideDeletion`
- *     something else                | –                   | absorb     | see `decideDeletion`
+ *     something else                | –                   | observe    | see `decideDeletion`
  *     nothing (404, not listed)     | drop after 3 misses | drop       | see `decideDeletion`
  *     … and other groups not listed | wait                | –          | –
  */
 export function decideIntent(facts: Facts, intent: Intent): Decision {
   const { look, rejected } = facts;
-  if (look === undefined) return LOOK;
-  const dropped: Extract<Decision, { kind: 'drop' }> = {
+  if (look === undefined) return READ_GROUP;
+  const dropped: Drop = {
     kind: 'drop',
     intent,
     // The guard's record stays: that a look did not find the write says nothing of a request that is still on its way.
     // No more than one of two writes from the same version can succeed, so the next one takes the record over.
     owed: rejected === undefined ? intent.reserved : rejected.owed,
   };
-  if (intent.action === 'create') {
-    if (look !== 'gone') return decideOutcome(facts, look, dropped);
-    const misses = (intent.misses ?? 0) + 1;
-    const isGivenUp = misses >= CREATE_MISSES && facts.nowMs - intent.atMs >= facts.createSettleMs;
-    const noting = { ...intent, misses };
-    return isGivenUp ? (decideUnlisted(facts, noting) ?? dropped) : { ...notShownYet(facts), noting };
-  }
   if (intent.action === 'delete') return decideDeletion(facts, intent, dropped);
-  if (look === 'gone' || look.version === intent.versionBefore) return dropped;
+  if (intent.action === 'create' && look === 'gone') return decideMissingCreation(facts, dropped);
+  if (look === 'gone' || (intent.action !== 'create' && look.version === intent.versionBefore))
+    return dropped;
   return decideOutcome(facts, look, dropped);
 }
 
-function decideOutcome(
-  facts: Facts,
-  observed: ObservedGroup,
-  dropped: Extract<Decision, { kind: 'drop' }>,
-): Decision {
-  const { views, rejected } = facts;
+type Drop = Extract<Decision, { kind: 'drop' }>;
+
+function decideMissingCreation(facts: Facts, dropped: Drop): Decision {
+  const { intent } = dropped;
+  const misses = (intent.misses ?? 0) + 1;
+  const noting = { ...intent, misses };
+  const isGivenUp = misses >= CREATE_MISSES && facts.nowMs - intent.atMs >= facts.createSettleMs;
+  return isGivenUp ? (decideUnlisted(facts, noting) ?? dropped) : { ...notShownYet(facts), noting };
+}
+
+function decideOutcome(facts: Facts, observed: ObservedGroup, dropped: Drop): Decision {
+  const { views } = facts;
   const { intent } = dropped;
   if (views === undefined) return { kind: 'read', what: ['views'] };
   const { base } = views;
@@ -59,15 +60,36 @@ function decideOutcome(
   if (prepared !== undefined && shows(observed, prepared)) {
     const isLost = isSpokeIdLost(observed, [prepared], facts.listed, [LISTING_AGE_MS]);
     if (typeof isLost !== 'boolean') return isLost;
-    if (!isLost) return { kind: 'confirm', intent, observed, view: viewOf(observed, base, prepared) };
+    if (!isLost) return { kind: 'observe', intent, observed, view: viewOf(observed, base, prepared) };
   }
+  return facts.rejected === undefined
+    ? decideOther(facts, observed, { views, prepared })
+    : decideOtherAfterRefusal(facts, observed, { views, dropped });
+}
+
+/** The platform shows something else than the intent would make. */
+function decideOther(
+  facts: Facts,
+  observed: ObservedGroup,
+  { views, prepared }: { readonly views: Views; readonly prepared: View | undefined },
+): Decision {
   const unproven = waitForProof(facts, observed);
-  if (unproven !== undefined) return rejected === undefined ? unproven : dropped;
+  if (unproven !== undefined) return unproven;
   if (views.isUnreadable) return decideUnreadable(facts, observed);
-  // What a refused write would have added is nobody's but theirs, where it is there all the same.
-  const ours = rejected === undefined ? [base, prepared] : [base];
-  const lacking = rejected === undefined ? decideLacking(facts, observed, ours) : undefined;
-  return lacking ?? decideForeign(facts, observed, ours);
+  const ours = [views.base, prepared];
+  return decideLacking(facts, observed, ours) ?? decideForeign(facts, observed, ours);
+}
+
+/** A refused write changed nothing. If what it would have added is there all the same, another client added it. */
+function decideOtherAfterRefusal(
+  facts: Facts,
+  observed: ObservedGroup,
+  { views, dropped }: { readonly views: Views; readonly dropped: Drop },
+): Decision {
+  if (waitForProof(facts, observed) !== undefined) return dropped;
+  return views.isUnreadable
+    ? decideUnreadable(facts, observed)
+    : decideForeign(facts, observed, [views.base]);
 }
 
 /** What the write would have made, with the form of the name that the platform stores and the user that it adds. */

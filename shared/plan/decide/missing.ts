@@ -2,7 +2,7 @@ import type { Difference } from '../../domain/drift.ts';
 import { hasDeparted } from '../../domain/group.ts';
 import type { PlatformGroupId } from '../../domain/ids.ts';
 import { decideAbsence } from '../absence.ts';
-import type { Decision, Wait } from '../decision.ts';
+import type { Decision, Observe, Wait } from '../decision.ts';
 import type { Facts } from '../facts.ts';
 import { carrying } from '../names.ts';
 import { treatmentOf } from '../treatment.ts';
@@ -11,6 +11,9 @@ import { newnessOf } from '../waive.ts';
 
 /** How often a created group is looked for in vain before it is taken for never created. */
 export const CREATE_MISSES = 3;
+
+/** There is no platform group to read, so the suspicion of an external change ends. */
+export const OBSERVED_GONE: Observe = { kind: 'observe', observed: 'gone' };
 
 const NOT_SHOWN_YET = { code: 'waiting', message: 'the platform does not show the created group yet' };
 
@@ -26,7 +29,7 @@ export const notShownYet = ({ createSettleMs }: Facts): Wait => ({
  *     the group                                      | decision
  *     -----------------------------------------------|--------------------------------------------------
  *     was created a moment ago                       | wait: the platform may not show it yet
- *     has no link any more                           | forget
+ *     has no link any more                           | observe that there is none
  *     is not proven to be gone (`decideAbsence`)     | wait, or read what may prove it
  *     is gone, and groupsync or the directory did it | unlink
  *     is gone otherwise                              | unlink with a difference: deleted, or made again
@@ -35,7 +38,7 @@ export function decideMissing(facts: Facts): Decision {
   const { state, nowMs, createSettleMs } = facts;
   const { platformId, createdAtMs = Number.NEGATIVE_INFINITY } = state;
   if (nowMs - createdAtMs < createSettleMs) return notShownYet(facts);
-  if (platformId === undefined) return { kind: 'forget' };
+  if (platformId === undefined) return OBSERVED_GONE;
   const absence = decideAbsence(facts, platformId);
   return absence === 'gone' ? decideUnlinking(facts, platformId) : absence;
 }

@@ -1,10 +1,11 @@
 import type { GroupTreatment } from '../../contract/group-policy.ts';
 import { hasDeparted } from '../../domain/group.ts';
 import type { GroupField } from '../../domain/group-fields.ts';
+import type { MemberCounts, SettledState } from '../../domain/group-state.ts';
 import { isWhole, type ListedGroup, type View } from '../../domain/view.ts';
 import { decideAbsence, decideAdoption, LISTING_AGE_MS, listedAgain, previousGroup } from '../absence.ts';
 import { countsOf } from '../counts.ts';
-import type { Decision } from '../decision.ts';
+import { type Decision, readList } from '../decision.ts';
 import type { DraftInput, WantedGroup } from '../draft.ts';
 import type { Facts, Wanted } from '../facts.ts';
 import { isOurCreation, withUnwanted } from '../foreign.ts';
@@ -25,40 +26,52 @@ import { SETTLED, settle } from './settle.ts';
  *     the group                                          | decision
  *     ---------------------------------------------------|------------------------------------------------
  *     has no name, and no deletion before that           | settle unnamed
- *     has a view that cannot be read                     | a look; see `decideLook`
+ *     has a view that cannot be read                     | read the group; see `decideLook`
  *     was deleted there, and the policy lets that stand  | settle in_sync
  *     is to be released when the directory deletes it    | release
- *     would be changed or deleted                        | a look first, once in an attempt
+ *     would be changed or deleted                        | read the group first, once in an attempt
  *     would lose more than the guard allows              | hold, then the rest; see `guard`
  *     is to be created, and is there already             | adopt; see `decideNew`
  *     would be changed, created or deleted               | write
  *     shows what is wanted                               | settle
  */
 export function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
-  const { state, settings, wanted, views } = facts;
+  const { state, wanted, views } = facts;
   if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] };
   if (wanted.state === 'unnamed' && !hasDeparted(state.registers))
     return settle('unnamed', { ending: 'open' });
   if (views.isUnreadable) return decideLook(facts) ?? clear(facts);
   if (treatment.drift !== 'restore' && isLeftDeleted(facts, wanted))
     return decideAdoption(facts, listedAgain(state)) ?? settleUnheld(facts, 'in_sync');
-  const current = views.base && withUnwanted(views.base, sentAnew(facts, wanted));
-  const waiver =
-    treatment.drift === 'restore' || current === undefined ? undefined : stillWaived(facts, wanted, current);
+  return decideDifference({ ...facts, wanted }, views.base, treatment);
+}
+
+/** Compares the wanted group with the stored view, without what the drift policy lets stand. */
+function decideDifference(facts: Known, base: View | undefined, treatment: GroupTreatment): Decision {
+  const { state, settings, wanted } = facts;
+  const current = base && withUnwanted(base, sentAnew(facts, wanted));
+  const waiver = treatment.drift !== 'restore' && current ? stillWaived(facts, wanted, current) : undefined;
   if (waiver !== undefined && 'kind' in waiver) return waiver;
-  const input: Drafting = {
-    wanted: wanted.group,
-    current,
-    membership: settings.membership,
-    mode: treatment.mode,
-    onGroupDeleted: settings.onGroupDeleted,
-    whole: state.takeOver && facts.isNarrowed !== true,
-    whyNot: wanted.whyNot,
-    waiver,
-    barred: facts.barred,
-    fixed: leftFields(facts, wanted.group),
-  };
-  const known = { ...facts, wanted };
+  return decideDraft(
+    {
+      wanted: wanted.group,
+      current,
+      membership: settings.membership,
+      mode: treatment.mode,
+      onGroupDeleted: settings.onGroupDeleted,
+      whole: state.takeOver && facts.isNarrowed !== true,
+      whyNot: wanted.whyNot,
+      waiver,
+      barred: facts.barred,
+      fixed: leftFields(facts, wanted.group),
+    },
+    facts,
+    treatment,
+  );
+}
+
+/** A group that is done except for a refused field tries that field again when it is due. */
+function decideDraft(input: Drafting, known: Known, treatment: GroupTreatment): Decision {
   const decision = decidePlan(input, known, treatment);
   const due = decision.kind === 'settle' && decision.failing ? dueRefused(known) : undefined;
   if (due === undefined) return decision;
@@ -107,12 +120,27 @@ function decidePlan(input: Drafting, facts: Known, treatment: GroupTreatment): D
   const unwritten = whyUnwritten(input, left, facts, treatment);
   if (unwritten !== undefined) return unwritten;
   const as = guarded.held.size > 0 ? 'held' : SETTLED[facts.wanted.state];
-  const counts = countsOf(facts.wanted, plan.after);
+  const settled = settleAs(as, countsOf(facts.wanted, plan.after), { left, facts, treatment });
+  return settleOnceCertain(settled, facts);
+}
+
+function settleAs(
+  as: SettledState,
+  counts: MemberCounts,
+  { left, facts, treatment }: Settling,
+): Extract<Decision, { kind: 'settle' }> {
   // A group that is only watched has no plan, so it shows no difference.
-  if (treatment.mode === 'report') return settleOnceCertain(settle(as, { counts, ending: 'report' }), facts);
+  if (treatment.mode === 'report') return settle(as, { counts, ending: 'report' });
   const failing = fieldFailure(left, facts.state);
-  if (failing === undefined) return settleOnceCertain(settle(as, { counts }), facts);
-  return settleOnceCertain({ ...settle(as, { counts, ending: 'open' }), failing }, facts);
+  return failing === undefined
+    ? settle(as, { counts })
+    : { ...settle(as, { counts, ending: 'open' }), failing };
+}
+
+interface Settling {
+  readonly left: readonly GroupField[];
+  readonly facts: Facts;
+  readonly treatment: GroupTreatment;
 }
 
 /** Why a group is not done although it needs no write now. */
@@ -150,7 +178,7 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
   const { previousLink } = state;
   // A list from before our last write may lack a platform group that this directory group has released since.
   const ageMs = Math.min(LISTING_AGE_MS, Math.max(0, facts.nowMs - (state.lastWriteAtMs ?? 0)));
-  if (listed === undefined || listed.ageMs > ageMs) return { kind: 'list', ageMs };
+  if (listed === undefined || listed.ageMs > ageMs) return readList(ageMs);
   const { candidates, known, ...odd } = alreadyThere(after, listed.groups, settings.adoptExisting);
   const late = lateCreation(facts, listed.groups);
   const found = [...previousGroup(state), ...(late === undefined ? candidates : [late])];
@@ -181,9 +209,14 @@ function lateCreation({ state: { uncertain }, nowMs, views }: Facts, listed: rea
 const changesGroup = ({ action }: Plan): boolean =>
   action === 'patch' || action === 'put' || action === 'delete';
 
+/** A change is planned from a fetch or an answer that is at most this old when its round begins. */
+const CURRENT_MS = 5_000;
+
 /** An earlier round of this attempt fetched the group, or wrote it, in the stored version: the stored view is current. */
-const isCurrent = ({ state, look, shown }: Facts): boolean =>
-  look === undefined && shown?.id === state.platformId && shown?.version === state.version;
+function isCurrent({ state, look, shown, nowMs }: Facts): boolean {
+  if (look !== undefined || shown === undefined || nowMs - shown.atMs > CURRENT_MS) return false;
+  return shown.id === state.platformId && shown.version === state.version;
+}
 
 /** Somebody is still to be tried: the group is not what is wanted. */
 const isAnybodyBarred = ({ barred = new Set(), views }: Facts, { group }: Wanted): boolean =>

@@ -10,9 +10,9 @@ import { mayPrecedeWriteForMs } from '../../plan/foreign.ts';
 import type { Flip } from '../ports/groups.ts';
 import { retireClaim } from '../retire-claim.ts';
 import { auditOf, originOf } from './audit.ts';
-import { ALL_MEMBERS, learn } from './facts.ts';
 import { closeDrift, linkTo, recordForeign } from './foreign.ts';
-import { isUnfinished, OVERTAKEN, type Performed, type Round, type Turn } from './turn.ts';
+import { ALL_MEMBERS, learn } from './load.ts';
+import { isUnfinished, OVERTAKEN, type Performed, type Round, type Step, type Turn } from './turn.ts';
 import { readRecord, storeMoved, withUncertain } from './uncertain.ts';
 
 /** An attempt that has reached its write; all facts for the write have been read. */
@@ -48,20 +48,16 @@ export async function confirmWrite(
   await markTaken(outcome.view, state, wanted, turn);
   const found = foreign && (await recordForeign(foreign, state, turn));
   if (foreign !== undefined && found === undefined) return OVERTAKEN;
-  // If the platform shows exactly the prepared view, that view is used.
-  const isWhole = intent.action === 'create' && outcome.isAsPrepared;
-  const prepared = isWhole ? intent.change : undefined;
-  const platform = observed && view && (await linkTo(state, observed, view, turn, prepared));
+  const platform =
+    observed && view && (await linkTo(state, observed, view, turn, preparedIn(writing, outcome)));
   const uncertain = await stillUncertain(observed, outcome, writing);
   const nowMs = ports.clock();
   const ending = { atMs: nowMs, versionAfter: observed?.version ?? null, outcome: 'written' } as const;
   const origin = originOf(state, wanted, write.consumes);
   const audited = await turn.record(state, auditOf(intent, outcome.changes, origin, ending));
   // Before the commit, which may leave the group clean: after a crash in between, the open intent is settled again.
-  if (observed === undefined && state.platformId !== undefined)
-    await retireClaim(turn.connection.company, state.platformId, state.ref, ports);
-  const driftClosed =
-    write.held.size === 0 && foreign === undefined && !outcome.isUndone && write.left === undefined;
+  if (observed === undefined) await retireDeleted(state, turn);
+  const driftClosed = closesDrift(write, outcome);
   if (driftClosed) await closeDrift(state, turn);
   const flipped = await ports.groups.flip(state.ref, {
     intent: intent.id,
@@ -73,26 +69,38 @@ export async function confirmWrite(
     settled: outcome.isUndone ? undefined : settledBy(write, wanted),
     counts: countsOf(wanted, view, unshown),
     hasRemoved: write.plan.removals.length > outcome.kept.length,
-    ...(platform === undefined ? {} : { platform }),
-    ...(intent.action === 'create' ? { createdAtMs: nowMs } : {}),
+    ...(platform && { platform }),
+    ...(intent.action === 'create' && { createdAtMs: nowMs }),
     found: { ...found, ...(found && { flapDamping: foreign?.flapDamping }), audited, uncertain },
     ...leftovers(writing, outcome),
   });
   if (flipped === undefined) return OVERTAKEN;
   await giveBackKept(outcome, writing);
-  return {
-    step: {
-      kind: 'written',
-      write: {
-        action: intent.action,
-        added: outcome.changes.filter(({ kind }) => kind === 'add_member').length,
-        removed: write.plan.removals.length - outcome.kept.length,
-      },
-      clean: flipped.clean,
-      isContested: foreign !== undefined,
-      undone: outcome.trouble,
-    },
-  };
+  return { step: written(writing, outcome, flipped.clean) };
+}
+
+const written = ({ write, intent }: Writing, outcome: Outcome, clean: boolean): Step => ({
+  kind: 'written',
+  write: {
+    action: intent.action,
+    added: outcome.changes.filter(({ kind }) => kind === 'add_member').length,
+    removed: write.plan.removals.length - outcome.kept.length,
+  },
+  clean,
+  isContested: outcome.foreign !== undefined,
+  undone: outcome.trouble,
+});
+
+/** The stored view of a new group, if the platform shows exactly that. */
+const preparedIn = ({ intent }: Writing, { isAsPrepared }: Outcome) =>
+  intent.action === 'create' && isAsPrepared ? intent.change : undefined;
+
+/** The write leaves no difference that another client made. */
+const closesDrift = ({ held, left }: Write, { foreign, isUndone }: Outcome): boolean =>
+  held.size === 0 && foreign === undefined && !isUndone && left === undefined;
+
+async function retireDeleted({ platformId, ref }: GroupState, { connection, ports }: Turn): Promise<void> {
+  if (platformId !== undefined) await retireClaim(connection.company, platformId, ref, ports);
 }
 
 /** The record of uncertain writes after this write. */
@@ -136,7 +144,6 @@ async function judged(
     // If the answer differs from the write, its meaning depends on the persons of all members.
     if (isAnswered && (judgement.isAsPrepared || !wanted.isPart)) return { outcome: judgement, wanted };
     const question = isAnswered || wanted.isPart ? ALL_MEMBERS : judgement;
-    if (question.kind === 'reserve') throw new Error('expected an answer to be judged without the guard');
     known = await learn(question, known, turn);
   }
 }

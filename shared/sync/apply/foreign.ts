@@ -5,39 +5,14 @@ import { intentId, type PlatformGroupId, type VersionToken } from '../../domain/
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { attribute } from '../../plan/attribute.ts';
 import { endingOf } from '../../plan/decide/drift.ts';
-import { REFUSED } from '../../plan/decide/refusal.ts';
-import type { Absorb, Decision, DriftEnding } from '../../plan/decision.ts';
+import type { Decision, DriftEnding, ObserveExternal } from '../../plan/decision.ts';
 import { mayUnlink, UNLINKED_ALWAYS } from '../../plan/guard.ts';
 import { attributeDrift, toldOf } from '../attribute-drift.ts';
 import type { Flip, FoundForeign } from '../ports/groups.ts';
 import type { DriftRecord } from '../ports/logs.ts';
 import { foundOf } from './audit.ts';
 import type { Performed, Round, Trouble, Turn } from './turn.ts';
-import { AGAIN, CONFLICT, OVERTAKEN, unlessOvertaken } from './turn.ts';
-import { readRecord, storeMoved } from './uncertain.ts';
-
-/**
- * Takes what somebody else changed as the group's view. The record of it comes first: once the view is what was
- * observed, nothing can tell any more what was changed.
- */
-export async function absorb(decision: Absorb, round: Round, turn: Turn): Promise<Performed> {
-  const { observed, view, intent, landed, flapDamping } = decision;
-  const { state, rejected } = round;
-  const { ports } = turn;
-  const recorded = await recordForeign(decision, state, turn);
-  if (recorded === undefined) return OVERTAKEN;
-  const link = await linkTo(state, observed, view, turn);
-  const explainsRefusal = state.lastError?.code === REFUSED.why.code;
-  const audited = await recordLanded(landed, observed, state, turn);
-  const uncertain = await storeMoved(readRecord(round), round, { observed, view }, turn);
-  const found = { ...recorded, flapDamping, explainsRefusal, ...audited, uncertain };
-  const refused = rejected && { writtenAtMs: undefined };
-  const isTaken =
-    intent === undefined
-      ? ports.groups.absorb(state, link, found)
-      : flipFound(intent, state, turn, { happened: false, left: { platform: link, found, ...refused } });
-  return unlessOvertaken(isTaken, CONFLICT);
-}
+import { CONFLICT, OVERTAKEN, unlessOvertaken } from './turn.ts';
 
 /**
  * Ends an open intent by what a look found. The group is left dirty: what the directory wants now may be something else
@@ -79,12 +54,12 @@ export const recordLanded = async (
 
 /** @returns undefined where another worker of ours has written meanwhile, so that the change may be ours */
 export async function recordForeign(
-  { differences, observed }: Absorb,
+  { external, observed }: ObserveExternal,
   state: GroupState,
   turn: Turn,
 ): Promise<FoundForeign | undefined> {
   if (!(await isStillOurs(state, turn))) return undefined;
-  return recordDrift(state, differences, observed.id as PlatformGroupId, turn);
+  return recordDrift(state, external.differences, observed.id as PlatformGroupId, turn);
 }
 
 /**
@@ -104,22 +79,9 @@ export async function linkTo(
   { ports, showed }: Turn,
   prepared?: ViewPointer,
 ): Promise<LinkedGroup> {
-  showed({ id, version });
+  showed({ id, version, atMs: ports.clock() });
   const pointer = prepared ?? (await ports.groups.prepareView(seen, intentId(ports.newId()), view));
   return { id: id as PlatformGroupId, version, view: pointer };
-}
-
-/** The group is as we left it: the suspicion, or the 404 before, is answered. */
-export async function clearSuspicion(
-  { observed: { version }, flapDamping }: Extract<Decision, { kind: 'clear' }>,
-  { state }: Round,
-  { ports }: Turn,
-): Promise<Performed> {
-  const { platformId, view } = state;
-  await attributeDrift(state, toldOf(state), ports);
-  if (platformId === undefined || view === undefined) return AGAIN;
-  const link = { id: platformId, version, view };
-  return unlessOvertaken(ports.groups.absorb(state, link, { flapDamping }));
 }
 
 const UNLINKING_HELD = {

@@ -1,5 +1,5 @@
 import type { PlatformGroupId } from '../../domain/ids.ts';
-import type { Question } from '../../plan/decision.ts';
+import type { StoredFact } from '../../plan/decision.ts';
 import type { Facts, Listing } from '../../plan/facts.ts';
 import { isListed } from '../../plan/names.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
@@ -15,7 +15,7 @@ interface Reading {
 
 /** The list of an attempt, with what the table and the platform know about its groups. */
 export async function readOfList(
-  what: Extract<Question, { kind: 'read' }>['what'],
+  what: readonly StoredFact[],
   facts: Facts,
   reading: Reading,
 ): Promise<Listing | undefined> {

@@ -6,6 +6,7 @@ import type { Decision, Write } from '../../plan/decision.ts';
 import type { Wanted } from '../../plan/facts.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { refusedOf } from '../../plan/refused-fields.ts';
+import type { AuditLink } from '../ports/logs.ts';
 import type { PlatformFailure } from '../ports/platform.ts';
 import { MAX_REFUSALS } from '../tuning.ts';
 import { auditOf, originOf } from './audit.ts';
@@ -30,24 +31,39 @@ export async function refuse(
       outcome: 'rejected',
     }),
   );
-  const additions = additionsIn(write.plan);
-  const wasRefused = (user: PlatformUserId) => wanted?.standing.get(user)?.some((one) => one.wasRefused);
-  const isKnown = additions.length > 0 && additions.every(wasRefused);
+  const isKnown = isKnownRefusal(write.plan, wanted);
   // It may be a conflict that is not visible yet. The search would blame users wrongly, or use up the hour's calls.
   if (firstly !== undefined && !turn.trial.hasWritten && !isKnown) return { step: firstly };
   const next = nextTrial(write, round, { ...turn.trial, isKnown });
-  if (next === undefined || wanted === undefined) {
-    if (firstly !== undefined) return { step: firstly };
-    const { action, removals } = write.plan;
-    if (action !== 'delete' && removals.length > 0)
-      return { step: { ...removalsRefused(removals.length, cause.message), keepAccess: removals.length } };
-    const about = { plan: write.plan, ports, audited };
-    const isGivenUp = await giveUp({ ...state, calledMs: turn.calledMs() }, cause, about);
-    return isGivenUp ? { step: { kind: 'failed', cause } } : OVERTAKEN;
+  if (next !== undefined && wanted !== undefined) {
+    if (next.refused === 'users') await markRefused(additionsIn(write.plan), state, wanted, turn);
+    if (next.refused === 'field') await markField(write.plan, cause, state, turn);
+    return { step: { kind: 'narrowed', trial: next.trial } };
   }
-  if (next.refused === 'users') await markRefused(additions, state, wanted, turn);
-  if (next.refused === 'field') await markField(write.plan, cause, state, turn);
-  return { step: { kind: 'narrowed', trial: next.trial } };
+  return firstly === undefined ? endSearch(refused, audited, state, turn) : { step: firstly };
+}
+
+/** The platform has refused each of these additions before. */
+function isKnownRefusal(plan: Plan, wanted: Wanted | undefined): boolean {
+  const additions = additionsIn(plan);
+  const wasRefused = (user: PlatformUserId) => wanted?.standing.get(user)?.some((one) => one.wasRefused);
+  return additions.length > 0 && additions.every(wasRefused);
+}
+
+/** No smaller write is left: removals are tried again in an hour, and anything else is given up until it changes. */
+async function endSearch(
+  { write, cause }: NonNullable<Round['refused']>,
+  audited: AuditLink,
+  state: GroupState,
+  turn: Turn,
+): Promise<Performed> {
+  const { plan } = write;
+  const { action, removals } = plan;
+  if (action !== 'delete' && removals.length > 0)
+    return { step: { ...removalsRefused(removals.length, cause.message), keepAccess: removals.length } };
+  const about = { plan, ports: turn.ports, audited };
+  const isGivenUp = await giveUp({ ...state, calledMs: turn.calledMs() }, cause, about);
+  return isGivenUp ? { step: { kind: 'failed', cause } } : OVERTAKEN;
 }
 
 /** The next try after a refusal, and the parts that are certainly refused. */
@@ -76,7 +92,7 @@ interface Next {
 function nextTrial(write: Write, round: Round, { isKnown, ...before }: Known): Next | undefined {
   const { plan } = write;
   const trial = { ...before, withheld: [...new Set([...before.withheld, ...leftLately(write, round)])] };
-  const { lots, refusals, withheld } = trial;
+  const { refusals, withheld } = trial;
   const fields = fieldsIn(plan);
   const hidden = hiddenIn(round);
   const all = additionsIn(plan);
@@ -90,12 +106,25 @@ function nextTrial(write: Write, round: Round, { isKnown, ...before }: Known): N
   }
   if (fields.length === 1)
     return { trial: { ...trial, withheld: withheld.slice(1), refusals: refusals + 1 }, refused: 'field' };
+  return nextMembers({ additions, hidden, hasRemovals }, { ...trial, isKnown });
+}
+
+interface RefusedMembers {
+  readonly additions: readonly PlatformUserId[];
+  /** Users who are sent with each try, because they may be in the group. */
+  readonly hidden: readonly PlatformUserId[];
+  readonly hasRemovals: boolean;
+}
+
+function nextMembers(
+  { additions, hidden, hasRemovals }: RefusedMembers,
+  { isKnown, ...trial }: Known,
+): Next | undefined {
+  const { lots, refusals } = trial;
   // Only one addition is left to be tried: as without hidden users, it may be the group itself that is refused.
   const isAlone = !(hasRemovals || trial.hasWritten || isKnown) && additions.length === 1;
-  const isLast = isAlone && lots.length > 0 && lots.flat().every((user) => hidden.includes(user));
-  const next = isLast
-    ? undefined
-    : (narrowed(additions, hasRemovals, { ...trial, isKnown }) ?? withoutHidden(hidden, trial));
+  if (isAlone && lots.length > 0 && lots.flat().every((user) => hidden.includes(user))) return undefined;
+  const next = narrowed(additions, hasRemovals, { ...trial, isKnown }) ?? withoutHidden(hidden, trial);
   if (next === 'refused')
     return { trial: { ...trial, lots: lots.slice(1), refusals: refusals + 1 }, refused: 'users' };
   return next && { trial: next };

@@ -1,30 +1,23 @@
-import { createHash } from 'node:crypto';
-import type { NameClash, Plan } from '../../contract/answers.ts';
-import type { ConnectionSettings } from '../../contract/settings.ts';
 import type { GroupState, GuardRecord, Uncertain } from '../../domain/group-state.ts';
-import { type Hold, usedUp } from '../../domain/hold.ts';
+import { usedUp } from '../../domain/hold.ts';
 import type { GroupRef, PlatformGroupId, VersionToken } from '../../domain/ids.ts';
 import { intentId, platformGroupId } from '../../domain/ids.ts';
 import type { View } from '../../domain/view.ts';
 import { decide } from '../../plan/decide/index.ts';
-import type { Decision } from '../../plan/decision.ts';
+import type { Decision, Observe } from '../../plan/decision.ts';
 import type { Facts, Shown } from '../../plan/facts.ts';
 import { viewOf } from '../../plan/foreign.ts';
-import { clashFinder } from '../../plan/name-clash.ts';
-import { EARLIER_WRITE, reportWaiting, waitingOf } from '../../plan/waiting.ts';
+import { NO_WRITES } from '../../plan/uncertain.ts';
 import { ownerOf } from '../claim-group.ts';
 import { openPlatform } from '../open-platform.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
-import type { AuditedChange } from '../ports/logs.ts';
 import { type Platform, PlatformFailure } from '../ports/platform.ts';
+import type { Reading } from '../reading.ts';
 import { MAX_CONFLICTS } from '../tuning.ts';
-import { unmanagedOf } from '../unmanaged.ts';
-import { claimAdopted, learn, NO_WRITES, type Reading, readPreviousLink, startOf } from './facts.ts';
+import { claimAdopted, readPreviousLink } from './adopt.ts';
+import { learn, startOf } from './load.ts';
 import { heldBy, withHeld, withoutHold } from './perform.ts';
-
-/** What apply would do to one group if it ran now. */
-export type GroupPlan = Plan & { readonly hold: Hold | null };
 
 /** What a preview reads; nothing here is written. */
 export interface PreviewPorts extends Pick<ApplyPorts, 'platforms' | 'clock' | 'createSettleMs'> {
@@ -67,9 +60,8 @@ export async function previewGroup(
       facts = next;
     } catch (error) {
       if (!(error instanceof PlatformFailure)) throw error;
-      const asStored = { ...facts, shown: storedOf(facts.state) };
-      if (decision.kind !== 'look' || decide(asStored).kind === 'look')
-        return { decision, facts, unseen: error };
+      const asStored = { ...facts, shown: storedOf(facts) };
+      if (!readsGroup(decision) || readsGroup(decide(asStored))) return { decision, facts, unseen: error };
       unseen = error;
       facts = asStored;
     }
@@ -77,8 +69,10 @@ export async function previewGroup(
   throw new Error(`expected a preview of ${state.ref.group} to end within ${MAX_DECISIONS} decisions`);
 }
 
-const storedOf = ({ platformId: id, version }: GroupState): Shown | undefined =>
-  id === undefined || version === undefined ? undefined : { id, version };
+const readsGroup = (decision: Decision): boolean => decision.kind === 'read' && decision.what[0] === 'group';
+
+const storedOf = ({ state: { platformId: id, version }, nowMs }: Facts): Shown | undefined =>
+  id === undefined || version === undefined ? undefined : { id, version, atMs: nowMs };
 
 /**
  * What is asked over a group's item, anew where that is another one afterwards: what it leads to may be gone by then. Apply
@@ -142,40 +136,20 @@ async function follow(
   const { state, nowMs } = facts;
   switch (decision.kind) {
     case 'read':
-    case 'look':
-    case 'list':
       return learn(decision, facts, reading);
     case 'reserve': {
       const { removals, size, replaces } = decision;
       const recent = await guard.recent(state.ref, nowMs, [replaces], state.lastWriteAtMs);
       return { ...facts, reservation: { intent: intentId(''), atMs: nowMs, removals, size, recent } };
     }
-    case 'hold': {
-      return { ...facts, ...withHeld(decision, state, heldBy(decision, facts, nowMs)) };
-    }
-    case 'drop_hold':
-      return { ...facts, state: withoutHold(state, decision.drops), held: undefined };
+    case 'hold':
+      return decision.ends === undefined
+        ? { ...facts, ...withHeld(decision, state, heldBy(decision, facts, nowMs)) }
+        : { ...facts, state: withoutHold(state, decision.ends), held: undefined };
     case 'drop':
       return again(facts, { intent: undefined, uncertain: owing(state, decision.owed) });
-    case 'confirm':
-    case 'absorb': {
-      const { observed, view, intent } = decision;
-      const used = decision.kind === 'confirm' ? usedUp(state, intent?.consumes) : [];
-      const linked = linkedTo(facts, observed.id, observed.version, view);
-      // A change that apply finds in a fetch makes it send the whole group, unless it was settling a write.
-      const takeOver = decision.kind === 'absorb' && intent === undefined;
-      return { ...linked, look: observed, state: changed(withoutHold(linked.state, used), { takeOver }) };
-    }
-    case 'clear':
-      return again(facts, {
-        suspectedChange: undefined,
-        missedAtMs: undefined,
-        flapDamping: decision.flapDamping ?? state.flapDamping,
-      });
-    case 'confirm_gone':
-      return again(facts, { ...UNLINKED, previousLink: previousLinkOf(state, state.platformId) });
-    case 'forget':
-      return again(facts, UNLINKED);
+    case 'observe':
+      return afterObserving(decision, facts);
     case 'unlink':
       return again(facts, {
         ...UNLINKED,
@@ -199,6 +173,24 @@ async function follow(
     default:
       return undefined;
   }
+}
+
+/** The facts after what the platform shows was recorded. */
+function afterObserving({ observed, view, intent, external, flapDamping }: Observe, facts: Facts): Facts {
+  const { state } = facts;
+  if (observed === 'gone') {
+    const link = intent && { previousLink: previousLinkOf(state, state.platformId) };
+    return again(facts, { ...UNLINKED, ...link });
+  }
+  if (view === undefined) {
+    const damping = { flapDamping: flapDamping ?? state.flapDamping };
+    return again(facts, { suspectedChange: undefined, missedAtMs: undefined, ...damping });
+  }
+  const used = external === undefined ? usedUp(state, intent?.consumes) : [];
+  const linked = linkedTo(facts, observed.id, observed.version, view);
+  // A change that apply finds in a fetch makes it send the whole group, unless it was settling a write.
+  const takeOver = external !== undefined && intent === undefined;
+  return { ...linked, look: observed, state: changed(withoutHold(linked.state, used), { takeOver }) };
 }
 
 /** The part of the record of uncertain writes that affects the guard's decision. */
@@ -249,106 +241,3 @@ const linkedTo = (facts: Facts, id: string, version: VersionToken, base: View): 
   }),
   views: { base, ...NO_WRITES, isUnreadable: false },
 });
-
-/**
- * What apply would do to a group, for people.
- * @param settings other ones than the connection has
- * @throws PlatformFailure if what to write depends on a read of the platform that fails, as it does while the outcome of
- *   a write is unknown. A group that already waits does not throw: its plan shows why it waits
- */
-export async function planGroup(
-  ref: GroupRef,
-  ports: PreviewPorts & Pick<ApplyPorts, 'connections'>,
-  settings?: ConnectionSettings,
-): Promise<GroupPlan> {
-  const connection = await ports.connections.find(ref.connection);
-  const state = await ports.groups.read(ref);
-  if (connection === undefined || state === undefined)
-    return planOf(ref, 'none', { note: 'there is no such group' });
-  const chosen = settings === undefined ? connection : { ...connection, settings };
-  const ask = (now: GroupState) => previewGroup(now, chosen, ports);
-  // A group that is in step by its own item and whole views, as most are, costs no further read.
-  const needsProof = ({ decision, facts }: Preview) => decision.kind !== 'settle' || facts.state !== state;
-  const preview = await undisturbed(state, ports, ask, needsProof);
-  const waiting = waitingFor(preview.decision) ?? waitingOf(state, ports.clock());
-  if (preview.unseen !== undefined && preview.decision.kind !== 'write') {
-    if (waiting === undefined) throw preview.unseen;
-    const note = `what would change is unknown: ${preview.unseen.message}`;
-    return planOf(ref, 'none', { note, waiting: reportWaiting(waiting) });
-  }
-  const clashes = await clashesOf(preview, chosen, ports);
-  return { ...planFrom(ref, preview), waiting: reportWaiting(waiting), clashes };
-}
-
-/** Uses the same list of groups as the decision about a creation. */
-async function clashesOf(
-  { decision, facts }: Preview,
-  { company, settings }: Connection,
-  ports: Pick<PreviewPorts, 'claims' | 'connections'>,
-): Promise<readonly NameClash[]> {
-  if (decision.kind !== 'write' || decision.plan.action !== 'create') return [];
-  const { after } = decision.plan;
-  if (after === undefined || facts.listed === undefined) return [];
-  const found = clashFinder(facts.listed.groups, settings.adoptExisting)(after);
-  const unmanaged = await unmanagedOf(found, company, ports);
-  return unmanaged.map(({ id, name }) => ({ platformId: id, name }));
-}
-
-/** A group that is as wanted, and is read again when an earlier write can no longer take effect. */
-const waitingFor = (decision: Decision) =>
-  decision.kind === 'settle' && decision.againAtMs !== undefined
-    ? { ...EARLIER_WRITE, untilMs: decision.againAtMs }
-    : undefined;
-
-/** A preview in a person's terms. */
-function planFrom(ref: GroupRef, { decision, facts, unseen }: Preview): GroupPlan {
-  const { hold, platformId, released } = facts.state;
-  switch (decision.kind) {
-    case 'write': {
-      const { action, changes } = decision.plan;
-      const held = [...decision.held].sort();
-      const note = unseen === undefined ? null : `drawn from what was last seen: ${unseen.message}`;
-      return planOf(ref, action, { changes, held, hold: (held.length > 0 && hold) || null, note });
-    }
-    case 'release': {
-      const change = { kind: 'release_group', before: platformId ?? null, after: null };
-      return planOf(ref, 'release', { changes: [{ ...change, reason: decision.reason }] });
-    }
-    case 'wait':
-      return planOf(ref, 'none', { note: decision.why.message });
-    default: {
-      if (released) return planOf(ref, 'none', { note: 'a person let go of this group' });
-      if (decision.kind === 'settle' && decision.failing !== undefined && decision.as !== 'held')
-        return planOf(ref, 'none', { note: decision.failing.message });
-      if (decision.kind !== 'settle' || decision.as !== 'held' || hold === undefined)
-        return planOf(ref, 'none', {});
-      const users = [...(facts.held?.users ?? [])].sort();
-      return planOf(ref, 'hold', { changes: users.map((user) => stopped(user, hold)), hold, held: users });
-    }
-  }
-}
-
-const stopped = (user: string, { rule }: Hold): AuditedChange => ({
-  kind: 'remove_member',
-  member: null,
-  before: user,
-  after: null,
-  reason: `stopped by the guard (${rule}), until a person approves`,
-});
-
-function planOf({ group }: GroupRef, action: GroupPlan['action'], known: Partial<GroupPlan>): GroupPlan {
-  const plan = {
-    group,
-    action,
-    changes: [],
-    held: [],
-    hold: null,
-    note: null,
-    waiting: null,
-    clashes: [],
-    ...known,
-  };
-  const said = JSON.stringify([action, plan.changes.map(({ kind, before, after }) => [kind, before, after])]);
-  const digest = action === 'hold' ? plan.hold?.digest : undefined;
-  return { ...plan, digest: digest ?? createHash('sha256').update(said).digest('hex') };
-}

@@ -7,7 +7,7 @@ import type { Facts, Shown } from '../../plan/facts.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { AuditEntry, AuditLink } from '../ports/logs.ts';
 import type { Platform, PlatformFailure } from '../ports/platform.ts';
-import type { Reading } from './facts.ts';
+import type { Reading } from '../reading.ts';
 
 /** One invocation for one group: its connection, its platform, and what it may touch. */
 export interface Turn extends Reading {

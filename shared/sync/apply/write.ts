@@ -1,3 +1,4 @@
+import { defined } from '../../domain/defined.ts';
 import { FIELD_NAMES, GROUP_FIELDS } from '../../domain/group-fields.ts';
 import type { GroupState, Intent, ViewPointer, WriteAction } from '../../domain/group-state.ts';
 import { type IntentId, intentId, type PlatformGroupId, type VersionToken } from '../../domain/ids.ts';
@@ -9,7 +10,7 @@ import { isOurCreation } from '../../plan/foreign.ts';
 import { meaningOf } from '../../plan/meaning.ts';
 import { isListed } from '../../plan/names.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { changeBetween, uncertainDeletion } from '../../plan/uncertain.ts';
+import { changeBetween } from '../../plan/uncertain.ts';
 import { type GroupFields, PlatformFailure } from '../ports/platform.ts';
 import { auditOf, originOf } from './audit.ts';
 import { confirmWrite, recordOf, type Writing } from './confirm.ts';
@@ -53,7 +54,9 @@ async function verifyDeletion(answer: DeletionAnswer, writing: Writing): Promise
   const { round, turn } = writing;
   const look = (await turn.platform.groups.get(round.state.platformId as PlatformGroupId)) ?? 'gone';
   const known: Round = { ...round, look, listed: undefined, deletion: answer };
-  return decide(known).kind === 'confirm_gone' ? confirmWrite(undefined, writing) : { round: known };
+  const decision = decide(known);
+  const isGone = decision.kind === 'observe' && decision.observed === 'gone';
+  return isGone ? confirmWrite(undefined, writing) : { round: known };
 }
 
 /** The platform has answered the PATCH of a released group. The group is released next, whatever the answer shows. */
@@ -91,7 +94,6 @@ async function openIntent(
   const { ports } = turn;
   const id = reservation?.intent ?? intentId(ports.newId());
   const change = await prepareChange(plan, id, round, turn);
-  const misses = plan.action === 'delete' ? uncertainDeletion(state)?.misses : undefined;
   const intent: Intent = {
     id,
     action: plan.action as WriteAction,
@@ -99,13 +101,14 @@ async function openIntent(
     name: plan.after?.name ?? '',
     spokeId: plan.after?.spokeId ?? '',
     known,
-    ...(oddBefore === undefined ? {} : { oddBefore }),
-    ...(isReserved && reservation !== undefined ? { reserved: recordOf(reservation) } : {}),
-    ...(consumes === undefined ? {} : { consumes }),
-    ...(change === undefined ? {} : { change }),
-    ...(misses === undefined ? {} : { misses }),
-    ...(state.platformId === undefined ? {} : { platformId: state.platformId }),
-    ...(state.version === undefined ? {} : { versionBefore: state.version }),
+    ...defined({
+      oddBefore,
+      reserved: isReserved && reservation !== undefined ? recordOf(reservation) : undefined,
+      consumes,
+      change,
+      platformId: state.platformId,
+      versionBefore: state.version,
+    }),
   };
   return (await ports.groups.openIntent(state, intent)) ? intent : undefined;
 }
@@ -180,9 +183,7 @@ async function afterFailure(
     rejected: { owed, name: nameIn(write.plan) },
     refused: { write, intent, cause },
   };
-  const isCompared = round.rejected !== undefined && !CONFLICTS.has(cause.status ?? 0);
-  if (next === 'compare' && !isCompared && needsLook(cause, write.plan, turn.trial))
-    return { round: refused };
+  if (next === 'compare' && needsLook(cause, write.plan, round, turn.trial)) return { round: refused };
   await turn.ports.groups.dropIntent(ref, intent, { isRefused: true, uncertain: stillOwed(uncertain, owed) });
   await unreserve(refused, turn);
   const { intent: _, ...state } = round.state;
@@ -195,8 +196,15 @@ async function afterFailure(
  * Whether another client was faster. The group was read just before the write, so any other refusal counts until the
  * write is tried again. It is read again only before one user or one field counts as refused.
  */
-const needsLook = ({ status = 0 }: PlatformFailure, plan: Plan, { refusals, hasWritten }: Trial): boolean =>
-  CONFLICTS.has(status) || (plan.changes.length === 1 && (hasWritten || refusals === 0));
+function needsLook(
+  { status = 0 }: PlatformFailure,
+  plan: Plan,
+  { rejected }: Round,
+  { refusals, hasWritten }: Trial,
+): boolean {
+  if (CONFLICTS.has(status)) return true;
+  return rejected === undefined && plan.changes.length === 1 && (hasWritten || refusals === 0);
+}
 
 const CONFLICTS: ReadonlySet<number> = new Set([409, 412]);
 

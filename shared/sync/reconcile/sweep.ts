@@ -109,13 +109,12 @@ export async function compareAll(
   const changed: Watched[number][] = [];
   for await (const page of ports.index.all(connection.name)) {
     const refs = page.map(({ ref }) => ref);
-    for (const { group } of refs) if (foldSpokeId(group) !== group) idsByForm.set(foldSpokeId(group), group);
+    const folded = refs.filter(({ group }) => foldSpokeId(group) !== group);
+    for (const { group } of folded) idsByForm.set(foldSpokeId(group), group);
     const states = await watched(refs, connection, { groups: ports.groups, passOver: sweeping.passOver });
-    for (const state of states) {
-      linked.add(state.platformId);
-      const users = listed.get(state.platformId)?.unbound ?? [];
-      if (users.length > 0) unbound.push({ state, users });
-    }
+    for (const { platformId } of states) linked.add(platformId);
+    const found = states.map((state) => ({ state, users: listed.get(state.platformId)?.unbound ?? [] }));
+    unbound.push(...found.filter(({ users }) => users.length > 0));
     missing.push(...states.filter((state) => !listed.has(state.platformId) && wasThere(state)));
     await suspectDiffering(states, sweeping);
     changed.push(...states.filter((state) => hasOtherContent(state, sweeping)));

@@ -68,4 +68,25 @@ describe('a group with our version and other content', () => {
     expect(world.platform.writes).toHaveLength(40);
     expect(await drift()).toEqual([]);
   });
+
+  it.each([
+    ['additive membership', { membership: 'additive' }],
+    ['adopted drift', { drift: 'adopt' }],
+  ])(
+    'is fetched once if the platform has lost an external member with our write (%s)',
+    async (_, settings) => {
+      const { world, tell, hire, sweepAfter, shown, drift } = await company(1, settings);
+      const [group] = world.platform.groups.values();
+      world.platform.changeAsOther(group?.id ?? '', { users: [...(group?.users ?? []), 'u-guest'] });
+      await sweepAfter();
+      expect(await drift()).toEqual(['members_added']);
+      world.advance(HOUR_MS);
+      world.platform.refused.add('u-guest');
+      await hire('c');
+      await tell({ add: ['c'], to: 'g0' });
+      expect(shown('g0')).toEqual([['u-a', 'u-b', 'u-c']]);
+      expect(await sweepAfter()).toEqual(['GET /groups', 'GET /groups/{id}']);
+      for (let hour = 0; hour < 3; hour += 1) expect(await sweepAfter()).toEqual(['GET /groups']);
+    },
+  );
 });

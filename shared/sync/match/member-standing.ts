@@ -1,10 +1,10 @@
-import type { PendingCause, PendingMark } from '../domain/group-state.ts';
-import { mayBeMember, type PersonSettings } from '../plan/person.ts';
-import { resolveUser } from './apply/resolve.ts';
-import type { Connection } from './ports/connections.ts';
-import type { UserState } from './ports/desired.ts';
-import type { PeopleStore, Person } from './ports/people.ts';
-import { REFUSED_AGAIN_MS, UNSHOWN_AGAIN_MS } from './tuning.ts';
+import type { PendingCause, PendingMark } from '../../domain/group-state.ts';
+import { mayBeMember, type PersonSettings } from '../../plan/person.ts';
+import type { Connection } from '../ports/connections.ts';
+import type { UserState } from '../ports/desired.ts';
+import type { PeopleStore, Person } from '../ports/people.ts';
+import { REFUSED_AGAIN_MS, UNSHOWN_AGAIN_MS } from '../tuning.ts';
+import { resolveUser } from './resolve.ts';
 
 /** What keeps a member of a group from being written, if anything does. */
 export interface MemberStanding {

@@ -1,8 +1,8 @@
-import { mayBeMember, personsOf } from '../plan/person.ts';
-import { atOnce } from './gather.ts';
-import type { Connection } from './ports/connections.ts';
-import type { BoundTo, PeopleStore, Person } from './ports/people.ts';
-import { READS_IN_FLIGHT } from './tuning.ts';
+import { mayBeMember, personsOf } from '../../plan/person.ts';
+import { atOnce } from '../gather.ts';
+import type { Connection } from '../ports/connections.ts';
+import type { BoundTo, PeopleStore, Person } from '../ports/people.ts';
+import { READS_IN_FLIGHT } from '../tuning.ts';
 
 type Reading = Pick<PeopleStore, 'ofUser'>;
 

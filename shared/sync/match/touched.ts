@@ -2,11 +2,12 @@ import { isActive } from '../../domain/active.ts';
 import { groupFloor, memberCounts } from '../../domain/group.ts';
 import { type MemberId, memberId, type PlatformUserId, platformUserId } from '../../domain/ids.ts';
 import type { Stamp } from '../../domain/stamp.ts';
-import { treatmentOf } from '../../plan/treatment.ts';
+import type { View } from '../../domain/view.ts';
 import type { Facts, Standing, Views, Wanted } from '../../plan/facts.ts';
-import { standingOf } from '../member-standing.ts';
+import { treatmentOf } from '../../plan/treatment.ts';
 import type { Connection } from '../ports/connections.ts';
 import { type UserState, undescribed } from '../ports/desired.ts';
+import { standingOf } from './member-standing.ts';
 import type { Resolution } from './resolve.ts';
 
 /*
@@ -80,10 +81,8 @@ export async function membersAfter(
     const isIn = counts(registers.find((one) => one.member === member && one.value === 'present')?.stamp);
     return isIn || counts(left) ? [{ user, isIn }] : [];
   });
-  const isOdd = movers.some(({ user, isIn }) => user.review || (!isIn && user.role === undefined));
   const isPending = registers.some(({ pending }) => pending !== undefined);
-  const isUnsure = base?.waiver !== undefined || base?.unshown !== undefined;
-  if (base === undefined || isUnsure || isOdd || isPending) return undefined;
+  if (base === undefined || isUnsure(base) || movers.some(isOdd) || isPending) return undefined;
   const resolutions = await resolve(movers.map(({ user }) => user));
   const standing = new Map<PlatformUserId, readonly Standing[]>();
   for (const user of base.users.keys()) standing.set(user, STILL);
@@ -100,4 +99,14 @@ export async function membersAfter(
     else standing.delete(shown);
   }
   return standing;
+}
+
+const isUnsure = ({ waiver, unshown }: View): boolean => waiver !== undefined || unshown !== undefined;
+
+/** A member that left without a known role, or that is to be matched again. */
+const isOdd = ({ user, isIn }: Mover): boolean => user.review === true || (!isIn && user.role === undefined);
+
+interface Mover {
+  readonly user: UserState;
+  readonly isIn: boolean;
 }

@@ -3,12 +3,12 @@ import { matchRules } from '../../contract/settings.ts';
 import type { PendingCause } from '../../domain/group-state.ts';
 import type { MemberId } from '../../domain/ids.ts';
 import { choosePerson, mayBeMember, personsOf } from '../../plan/person.ts';
-import { boundToOf, otherRolesOf, personBoundTo, personsBoundTo } from '../bound-person.ts';
 import { atOnce } from '../gather.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { UserState } from '../ports/desired.ts';
 import type { BoundTo, PeopleStore, Person } from '../ports/people.ts';
 import { READS_IN_FLIGHT } from '../tuning.ts';
+import { boundToOf, otherRolesOf, personBoundTo, personsBoundTo } from './bound-person.ts';
 
 export type Resolution =
   | {
