@@ -164,7 +164,7 @@ export const GroupItem = z.lazy(() =>
       .exactOptional(),
     /** Digest of the failure that was reported last: the same failure is reported once. */
     reportedFailure: text.exactOptional(),
-    /** A person had it tried again: its failures until then, as a letter says them. */
+    /** A person had it tried again: its failures until then, as a dead-lettered message says them. */
     failedBefore: text.exactOptional(),
     platformId: platformGroupText.exactOptional(),
     version: versionForm.exactOptional(),
@@ -222,7 +222,7 @@ export const GroupItem = z.lazy(() =>
     changedMembers: z.array(ChangedMember).exactOptional(),
     /** Digest of what a batch said of the group and its members last, all of it stored before the group was marked. */
     batchDigest: text.exactOptional(),
-    /** Names of the newest entries of the group's audit: of a write, and of a person's deed. */
+    /** Names of the newest entries of the group's audit: of a write, and of a person's action. */
     lastAudit: text.exactOptional(),
     lastAction: text.exactOptional(),
   }),

@@ -26,7 +26,7 @@ export type ExplainPorts = PreviewPorts &
   Pick<ToolPorts, 'gates' | 'index' | 'people' | 'connections' | 'scim'>;
 
 /**
- * Follows one member through one group: what the directory says, who they are, and what apply decides.
+ * Follows one member through one group: what the directory summary, who they are, and what apply decides.
  * @param text the member's id in the directory, or a value of one of its attributes (an e-mail address); of somebody
  *   whom no event named, also an address or id that the platform has
  * @throws NotFound where nobody of that name is known, or has ever been in the group
@@ -144,15 +144,15 @@ async function findElsewhere(
 
 function eventsOf(state: GroupState, { register, user }: Who): readonly ExplainedEvent[] {
   const words: readonly Word[] = [
-    ...(register === undefined ? [] : [{ ...register, register: 'member', says: register.value }]),
+    ...(register === undefined ? [] : [{ ...register, register: 'member', summary: register.value }]),
     ...wordsOfGroup(state.registers),
-    { register: 'user.deleted', says: 'the user was deleted', stamp: user?.floor ?? STAMP_ZERO },
+    { register: 'user.deleted', summary: 'the user was deleted', stamp: user?.floor ?? STAMP_ZERO },
   ];
-  return words.flatMap(({ register, says, stamp, actor }) => {
+  return words.flatMap(({ register, summary, stamp, actor }) => {
     const event = stamp === STAMP_ZERO ? undefined : readStamp(stamp);
     if (event === undefined) return [];
     const { id, source, time } = event;
-    return [{ register, says, id, source, time, actor: actor === undefined ? null : shownActor(actor) }];
+    return [{ register, summary, id, source, time, actor: actor === undefined ? null : shownActor(actor) }];
   });
 }
 

@@ -261,12 +261,12 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       return { clean };
     },
 
-    async absorb(seen, platform, found) {
+    async storeObserved(seen, platform, found) {
       const how = acceptedChange(seen, platform, found);
-      const absorbed = await change(seen.ref, how, all(unsettledSince(seen), suspectIsAs(seen)));
-      if (absorbed.written && platform !== undefined && isOtherView(seen, platform))
-        await views.discard(seen.ref, seen.view, absorbed.item);
-      return absorbed.written;
+      const accepted = await change(seen.ref, how, all(unsettledSince(seen), suspectIsAs(seen)));
+      if (accepted.written && platform !== undefined && isOtherView(seen, platform))
+        await views.discard(seen.ref, seen.view, accepted.item);
+      return accepted.written;
     },
 
     noteListed: (seen, dirty) => {

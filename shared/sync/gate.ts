@@ -36,7 +36,7 @@ export type GateWriter = Pick<Ports, 'gates' | 'clock' | 'newId'> & {
 
 /**
  * The connection's journal has when a gate closed and opened, and why. It is told afterwards: a worker that dies in
- * between is not told of, but nothing is told that did not happen. A person's pause is on record as their deed.
+ * between is not told of, but nothing is told that did not happen. A person's pause is on record as their action.
  * @returns false where the gate is another than the one seen
  */
 export async function writeGate(

@@ -20,7 +20,7 @@ export const mayFindNoneOfBefore = ({ name, settings, platform }: MayAdopt): boo
 
 /** When an operator first connected this name; 0: it was there from the start. */
 export const connectedAtMs = ({ operators }: Seen, name: string): number =>
-  operators.deeds.find(({ kind, connection, done }) => done && kind === 'connect' && connection === name)
+  operators.actions.find(({ kind, connection, done }) => done && kind === 'connect' && connection === name)
     ?.atMs ?? 0;
 
 interface Creations {
@@ -41,10 +41,12 @@ export function wasUnlisted(seen: Seen, { name, platform, one, later }: Creation
   const sinceMs = connectedAtMs(seen, name);
   if (!hasReturned(name) || one.atMs >= sinceMs || later.atMs < sinceMs) return false;
   return platform.calls.some(
-    ({ method, route, atMs, tempers }) =>
+    ({ method, route, atMs, platformFaults }) =>
       method === 'GET' &&
       route === '/groups' &&
-      tempers.some((temper) => temper === 'list_cut' || temper === 'list_denies') &&
+      platformFaults.some(
+        (platformFault) => platformFault === 'list_cut' || platformFault === 'list_denies',
+      ) &&
       atMs <= later.atMs &&
       later.atMs - atMs <= LIST_AGE_MS,
   );

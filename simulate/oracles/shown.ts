@@ -74,7 +74,7 @@ type Wrong = (cause: string, sentence: string, group?: string) => void;
 export function judgeShown(seen: Seen, compared: Compared): void {
   const { name, samples } = compared;
   const wrong: Wrong = (cause, sentence, group) =>
-    seen.chronicle.violated({
+    seen.runLog.violated({
       oracle: 'shown',
       cause,
       connection: name,
@@ -258,14 +258,14 @@ function judgeCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): v
   // The connections of one company are checked one after the other, and a check that died proves nothing.
   if (!isAlone || last === undefined || last.atMs > shown.atMs - CHECKED_WITHIN_MS) return;
   // An operator who connects, also again, replaces the result of the check.
-  const isReplaced = seen.operators.deeds.some(
+  const isReplaced = seen.operators.actions.some(
     ({ kind, connection, atMs }) =>
       connection === name &&
       (kind === 'connect' || kind === 'observe') &&
       atMs >= last.atMs - CHECKED_WITHIN_MS,
   );
   if (isReplaced) return;
-  if (last.tempers.length > 0 && last.status === 200) return;
+  if (last.platformFaults.length > 0 && last.status === 200) return;
   // If no token is available, the check ends before it calls the platform.
   const isRefused = seen.platforms
     .get(company)
@@ -283,10 +283,10 @@ function judgeCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): v
 }
 
 const isCloudUnwell = ({ life }: Seen, atMs: number): boolean =>
-  life.happenings.some(({ actor, deed, ...one }) => {
-    if (deed.kind === 'crash' && deed.lambda !== 'health') return false;
+  life.happenings.some(({ actor, action, ...one }) => {
+    if (action.kind === 'crash' && action.lambda !== 'health') return false;
     const sinceMs = START_MS + one.atMs;
-    const forMs = 'forMs' in deed ? deed.forMs : DAY_MS;
+    const forMs = 'forMs' in action ? action.forMs : DAY_MS;
     return (
       actor === 'aws' && sinceMs <= atMs + CHECKED_WITHIN_MS && sinceMs + forMs >= atMs - CHECKED_WITHIN_MS
     );

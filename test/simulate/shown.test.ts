@@ -81,13 +81,13 @@ function causesOf({
   isConnectedAgain,
 }: Given): readonly string[] {
   const found: string[] = [];
-  const call = { atMs: NOW_MS - HOUR_MS, by: 'health-1', route: '/me', status: checked, tempers: [] };
+  const call = { atMs: NOW_MS - HOUR_MS, by: 'health-1', route: '/me', status: checked, platformFaults: [] };
   const seen = {
-    chronicle: { violated: ({ cause }: Violation) => found.push(cause) },
+    runLog: { violated: ({ cause }: Violation) => found.push(cause) },
     connections: new Map([['a', { name: 'a', company: 'acme' }]]),
     platforms: new Map([['acme', { calls: checked === undefined ? [] : [call] }]]),
     life: { happenings: [] },
-    operators: { deeds: isConnectedAgain ? [CONNECTED_AGAIN] : [] },
+    operators: { actions: isConnectedAgain ? [CONNECTED_AGAIN] : [] },
   } as unknown as Seen;
   judgeShown(seen, { name: 'a', samples, shown: { ...SHOWN, ...shown } });
   return [...new Set(found)];

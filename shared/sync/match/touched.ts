@@ -101,7 +101,8 @@ export async function membersAfter(
   return standing;
 }
 
-const isUnsure = ({ waiver, unshown }: View): boolean => waiver !== undefined || unshown !== undefined;
+const isUnsure = ({ acceptedDrift, unshown }: View): boolean =>
+  acceptedDrift !== undefined || unshown !== undefined;
 
 /** A member that left without a known role, or that is to be matched again. */
 const isOdd = ({ user, isIn }: Mover): boolean => user.review === true || (!isIn && user.role === undefined);

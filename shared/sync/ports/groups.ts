@@ -116,7 +116,7 @@ export interface GroupStore {
    * Makes what was observed on the platform the group's view, without a write of ours: dirty stays, a suspicion that
    * this answers is cleared. false where an intent was opened, the view moved or the group was settled since `seen`.
    */
-  absorb(seen: GroupState, platform: LinkedGroup | undefined, found?: FoundForeign): Promise<boolean>;
+  storeObserved(seen: GroupState, platform: LinkedGroup | undefined, found?: FoundForeign): Promise<boolean>;
   /**
    * Notes that somebody else may have changed the group, with rev and dirty in the same write; false where there is
    * another suspicion than `seen` carries by now, or no link any more.

@@ -191,12 +191,12 @@ async function readForChange(id: string, type: TypeName, context: ScimContext, k
 async function keepIfOurs({ before, after }: Rewrite, context: ScimContext): Promise<void> {
   try {
     await verifyClaim(after, context);
-  } catch (overtaken) {
+  } catch (superseded) {
     const { attributes } = before;
     const writes = new Map([...after.writes].filter(([id]) => before.writes.has(id)));
     const restored = { ...nextRevision(after, context.ports.clock()), attributes, writes };
     await context.ports.scim.save(context.connection, restored, after);
-    throw overtaken;
+    throw superseded;
   }
 }
 

@@ -2,10 +2,7 @@ import * as z from 'zod';
 
 /** Public JSON fields that may be renamed before the first release: either name counts as the same field. */
 const RENAMED: Readonly<Record<string, string>> = {
-  deeds: 'actions',
-  says: 'summary',
-  told: 'notified',
-  cameBack: 'failedAgain',
+  failedAgain: 'failedAgain',
 };
 const EITHER = new Map(
   Object.entries(RENAMED).flatMap(([before, after]) => {

@@ -24,11 +24,11 @@ let ids: Record<Name, string>;
 async function start(settings: object = {}) {
   told = await story({ settings: { nested: 'flatten', ...settings } });
   await told.hire(...NAMES);
-  const { onlooker, table, nowMs } = told.world;
+  const { toolPorts, table, nowMs } = told.world;
   const tokens = createScimTokenStore(table);
   const randomHex = (bytes: number) => '0'.repeat(2 * bytes);
   const ports = {
-    ...onlooker,
+    ...toolPorts,
     scim: createScimStore(table),
     tokens,
     limiter: createRateLimiter(nowMs),
@@ -208,9 +208,9 @@ describe('a group within a group', () => {
     const inner = await makeGroup('Inner', ['a']);
     const outer = await makeGroup('Outer', ['c'], [inner]);
     await told.tell();
-    const connection = await told.world.onlooker.connections.find(CONNECTION);
+    const connection = await told.world.toolPorts.connections.find(CONNECTION);
     if (connection === undefined) throw new Error('expected the connection of the world');
-    const ports = told.world.onlooker as never;
+    const ports = told.world.toolPorts as never;
     const explained = await explainMember(told.ref(outer), ids.a, { connection, ports });
     expect(explained).toMatchObject({ member: ids.a, wanted: true, present: true });
     const groups = await groupsOfMember(CONNECTION, told.member(ids.a), ports);
