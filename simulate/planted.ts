@@ -233,7 +233,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     at('desired', (desired, ports) => ({
       markDirty: async (ref, when, said) =>
         ports.random() < 0.25
-          ? { wakeAtMs: when.nowMs, lastWriteAtMs: undefined, paused: true }
+          ? { wakeAtMs: when.nowMs, lastWriteAtMs: undefined, paused: true, isContained: false }
           : desired.markDirty(ref, when, said),
     })),
   ],

@@ -2,19 +2,14 @@ import type { ShownDeadLetter } from '../../shared/contract/answers.ts';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { GroupState } from '../../shared/domain/group-state.ts';
 import type { Hold } from '../../shared/domain/hold.ts';
-import {
-  type ConnectionName,
-  type GroupRef,
-  groupId,
-  type MemberId,
-  memberId,
-} from '../../shared/domain/ids.ts';
+import { type ConnectionName, type GroupRef, type MemberId, memberId } from '../../shared/domain/ids.ts';
 import { readStamp } from '../../shared/domain/stamp.ts';
 import { describeDeadLetter } from '../../shared/operate/dead-letters/describe.ts';
 import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { examine } from '../../shared/operate/doctor/doctor.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { findGroup, NotFound } from '../../shared/operate/find-group.ts';
+import { groupsOfMember } from '../../shared/operate/groups-of-member.ts';
 import { holdRow } from '../../shared/operate/lists.ts';
 import { tokenRow } from '../../shared/operate/scim-tokens.ts';
 import { rowsOf } from '../../shared/operate/setting-requests.ts';
@@ -259,11 +254,9 @@ async function personPage(text: string, asked: Asked): Promise<PersonPage> {
   const current = await ports.connections.find(connection);
   const [bound] = current && user ? await personsBoundTo([user], current, ports.people) : [];
   const groups: PersonPage['groups'][number][] = [];
-  for await (const page of ports.users.groupsOf(connection, member)) {
-    for (const group of page) {
-      const state = await ports.groups.read({ connection, group: groupId(group) });
-      if (state !== undefined) groups.push(await personGroup(state, member, asked));
-    }
+  for (const group of await groupsOfMember(connection, member, ports)) {
+    const state = await ports.groups.read({ connection, group });
+    if (state !== undefined) groups.push(await personGroup(state, member, asked));
   }
   const { entries } = await overview.activity();
   const ids = new Set([member, role, bound?.role, bound?.userId].filter((id) => id !== undefined));

@@ -211,6 +211,10 @@ export const GroupItem = z.lazy(() =>
     /** When it was, if it is: names the pause, so that nobody ends another one. */
     pausedAtMs: number.exactOptional(),
     counts: MemberCounts.exactOptional(),
+    /** It contains other groups, or did once: its members are not only its own member registers. */
+    containsGroups: z.boolean().exactOptional(),
+    /** It is a member of other groups, or was once: what changes it changes them. */
+    isContained: z.boolean().exactOptional(),
     lastWriteAt: number.exactOptional(),
     /** With which rev the group came to be in step last, everybody in it being one user of that view, and nobody else. */
     inSync: z.object({ rev: number, view: intentText }).exactOptional(),

@@ -1,11 +1,12 @@
 import type { PersonReport } from '../contract/answers.ts';
 import { stampTimeMs } from '../domain/stamp.ts';
-import { atOnce, gather } from '../sync/gather.ts';
+import { atOnce } from '../sync/gather.ts';
 import { personsBoundTo } from '../sync/match/bound-person.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { explainMember } from './explain.ts';
 import { findMember } from './find-member.ts';
+import { groupsOfMember } from './groups-of-member.ts';
 import { journalOf } from './journal.ts';
 import { readLog } from './log.ts';
 import { sayPerson } from './names.ts';
@@ -29,8 +30,8 @@ export async function reportPerson(
 ): Promise<PersonReport> {
   const { name } = connection;
   const member = await findMember(name, text, ports);
-  const named = await gather(ports.users.groupsOf(name, member));
-  const groups = named.sort().slice(0, MOST_GROUPS);
+  const named = await groupsOfMember(name, member, ports);
+  const groups = named.toSorted().slice(0, MOST_GROUPS);
   const refs = groups.map((group) => ({ connection: name, group }));
   const [[scim], users, states, { entries: actions }, explained] = await Promise.all([
     ports.scim.read(name, 'User', [member]),

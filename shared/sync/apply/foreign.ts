@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DATED, type Difference, NOBODY_KNOWN } from '../../domain/drift.ts';
+import { FIELD_NAMES, GROUP_FIELDS } from '../../domain/group-fields.ts';
 import type { GroupState, Intent, LinkedGroup, ViewPointer } from '../../domain/group-state.ts';
 import { intentId, type PlatformGroupId, type VersionToken } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
@@ -179,7 +180,11 @@ async function recordDrift(
 }
 
 /** What somebody may take back; a group that is gone is gone. */
-const LASTING_KINDS = ['name', 'members_added', 'members_removed', 'spoke_id'] as const;
+const LASTING_KINDS = [
+  ...FIELD_NAMES.map((field) => GROUP_FIELDS[field].drift),
+  'members_added',
+  'members_removed',
+] as const;
 
 function idOf({ ref, view }: GroupState, { kind }: Pick<Difference, 'kind'>, platformId: PlatformGroupId) {
   const parts = JSON.stringify([ref.group, platformId, view?.id ?? null, kind]);

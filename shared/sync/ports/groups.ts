@@ -93,9 +93,12 @@ export interface ApprovedPart extends HeldSets {
 
 export interface GroupStore {
   read(ref: GroupRef): Promise<GroupState | undefined>;
-  /** Every member register of the group, tombstones included. */
+  /**
+   * Every member register of the group, tombstones included. Groups within the group are replaced by their users.
+   * @throws Error if it contains more groups or users than it may
+   */
   members(ref: GroupRef): Promise<readonly StoredMember[]>;
-  /** The registers of these members, as far as there are any. */
+  /** The group's own registers of these members, as far as there are any. */
   registers(ref: GroupRef, members: readonly MemberId[]): Promise<readonly StoredMember[]>;
   /** Sets or clears why a member is pending; the index lists it. */
   markPending(ref: GroupRef, member: MemberId, mark: PendingMark | undefined): Promise<void>;

@@ -1,4 +1,4 @@
-import { groupId, memberId } from '../../domain/ids.ts';
+import { groupId } from '../../domain/ids.ts';
 import { answerBytes, checkAnswer } from '../../scim/answer.ts';
 import { documentOf } from '../../scim/document.ts';
 import { badRequest, listBody } from '../../scim/errors.ts';
@@ -14,6 +14,7 @@ import type { ScimContext } from './context.ts';
 import { viewGroup } from './group-view.ts';
 import { claimOf, pointerOf } from './indexing.ts';
 import { listedAmong } from './membership.ts';
+import { listedIdsOf, listedMember } from './nesting.ts';
 import { mend } from './resources.ts';
 import { show } from './show.ts';
 import { hashOf } from './tokens.ts';
@@ -22,7 +23,7 @@ import {
   groupsAmong,
   groupsOfUser,
   type MembersReader,
-  membersOfGroup,
+  usersOfGroup,
 } from './user-groups.ts';
 
 const GROUPS_IN_FLIGHT = 8;
@@ -47,7 +48,7 @@ export async function listResources(names: readonly TypeName[], query: ListQuery
   const plain = filter === undefined && sortBy === undefined ? only : undefined;
   const group = only?.name === 'User' && sortBy === undefined ? groupNamedBy(filter, only) : undefined;
   if (group !== undefined) {
-    const members = new Set(await membersOfGroup(group, context));
+    const members = new Set(await usersOfGroup(group, context));
     const ids = (await idsOf('User', context)).filter((id) => members.has(id));
     return listPage(ids, { names, query, found: undefined, context });
   }
@@ -215,10 +216,12 @@ async function idsBy({ by, value }: Lookup, type: ResourceType, context: ScimCon
       const holder = await ports.scim.holder(connection, claimOf(value, type.name));
       return holder === undefined ? [] : [holder];
     }
-    case 'member':
-      return gather(ports.users.groupsOf(connection, memberId(value)));
+    case 'member': {
+      const lists = listedIdsOf(value).map((id) => gather(ports.users.groupsOf(connection, id)));
+      return (await Promise.all(lists)).flat();
+    }
     case 'group':
-      return membersOfGroup(value, context);
+      return usersOfGroup(value, context);
   }
 }
 
@@ -243,6 +246,6 @@ async function seenBy(filter: Filter, { resource, document }: Found, { context, 
   const isWhole = asked === 'all' || resource.replacements.size > 0;
   const members = isWhole
     ? (await viewGroup(resource, context)).members
-    : [...(await listedAmong(groupId(resource.id), asked.map(memberId), context))];
-  return { ...document, members: members.map((value) => ({ value, type: 'User' })) };
+    : [...(await listedAmong(groupId(resource.id), asked.flatMap(listedIdsOf), context))];
+  return { ...document, members: members.map((id) => ({ ...listedMember(id) })) };
 }

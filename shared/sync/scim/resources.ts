@@ -1,4 +1,6 @@
-import { groupId, memberId } from '../../domain/ids.ts';
+import type { DirectoryChange } from '../../domain/event.ts';
+import { groupId, type MemberId, memberId } from '../../domain/ids.ts';
+import { nestedMember } from '../../domain/nesting.ts';
 import type { Stamp } from '../../domain/stamp.ts';
 import { namesVersion } from '../../scim/document.ts';
 import { ScimError } from '../../scim/errors.ts';
@@ -227,24 +229,30 @@ export async function settleResource(
  */
 export async function finishEnding(ending: ScimResource, context: ScimContext): Promise<void> {
   const { ports, connection } = context;
+  const { replacements } = ending;
   if (ending.type === 'Group') {
-    const ref = { connection, group: groupId(ending.id) };
-    await record([{ by: ending, change: { kind: 'group.deleted', group: ref.group } }], context);
-    await Promise.all([...ending.replacements].map(([id, held]) => ports.scim.dropList(ref, id, held)));
+    const group = groupId(ending.id);
+    await recordEnd(ending, nestedMember(group), [{ kind: 'group.deleted', group }], context);
+    const drops = [...replacements].map(([id, held]) => ports.scim.dropList({ connection, group }, id, held));
+    await Promise.all(drops);
   } else {
-    await endUser(ending, context);
+    await recordEnd(ending, memberId(ending.id), userEnd(ending), context);
   }
   await unindex(ending, undefined, context);
   await ports.scim.remove(connection, ending);
 }
 
 /**
- * The deletion's floor ends a user's memberships. Each group that lists the user is also changed, so that its list no
- * longer shows the user and its version rises.
+ * Records a deletion, which ends the memberships. Each group that lists the member is also changed, so that its list no longer
+ * shows the member and its version rises.
  */
-async function endUser(ending: ScimResource, context: ScimContext): Promise<void> {
+async function recordEnd(
+  ending: ScimResource,
+  member: MemberId,
+  end: readonly DirectoryChange[],
+  context: ScimContext,
+): Promise<void> {
   const { ports, connection } = context;
-  const member = memberId(ending.id);
   const begun: MemberWrite[] = [];
   for await (const groups of ports.users.groupsOf(connection, member)) {
     const isListed = await atOnce(READS_IN_FLIGHT, groups, async (group) =>
@@ -261,7 +269,7 @@ async function endUser(ending: ScimResource, context: ScimContext): Promise<void
       change: { kind: 'member.removed', group: groupId(revision.id), members },
     }),
   );
-  await record([...userEnd(ending).map((change) => ({ by: ending, change })), ...leaves], context);
+  await record([...end.map((change) => ({ by: ending, change })), ...leaves], context);
   await atOnce(READS_IN_FLIGHT, begun, ({ id, revision }) =>
     ports.scim.endWrite(connection, { ...revision, settled: true }, { id, supersedes: [] }),
   );
