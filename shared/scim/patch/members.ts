@@ -85,17 +85,25 @@ function memberOperations(
   if (path.sub !== undefined) {
     return op === 'replace' && where !== undefined ? [{ kind: 'replaceWhere', where, ids: undefined }] : [];
   }
-  if (where === undefined) {
+  if (where === undefined)
     return [
       op === 'remove' && value === undefined ? { kind: 'clear' } : setOperation(op, value ?? null, type),
     ];
-  }
-  if (op === 'add') {
+  return [selectedOperation(op, where, value ?? null, type)];
+}
+
+/** The change of the members that a filter selects. */
+function selectedOperation(
+  op: PatchOperation['op'],
+  where: Filter,
+  value: ScimValue,
+  type: ResourceType,
+): MemberOperation {
+  if (op === 'add')
     throw badRequest('invalidPath', 'members: expected remove or replace for a path with a filter, got add');
-  }
-  if (op === 'replace') return [{ kind: 'replaceWhere', where, ids: replacements(value ?? null, type) }];
+  if (op === 'replace') return { kind: 'replaceWhere', where, ids: replacements(value, type) };
   const ids = namedIds(where);
-  return [ids === undefined ? { kind: 'removeWhere', where } : { kind: 'remove', ids }];
+  return ids === undefined ? { kind: 'removeWhere', where } : { kind: 'remove', ids };
 }
 
 /** Ids of the members that replace others; undefined for a value without an id, which changes only parts. */

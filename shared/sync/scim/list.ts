@@ -44,18 +44,26 @@ export async function listResources(names: readonly TypeName[], query: ListQuery
   const { filter, sortBy } = query;
   const types = names.map((name) => context.types[name]);
   if (filter !== undefined) for (const type of types) checkFilter(filter, type);
-  const [only] = types.length === 1 ? types : [];
-  const plain = filter === undefined && sortBy === undefined ? only : undefined;
-  const group = only?.name === 'User' && sortBy === undefined ? groupNamedBy(filter, only) : undefined;
-  if (group !== undefined) {
-    const members = new Set(await usersOfGroup(group, context));
-    const ids = (await idsOf('User', context)).filter((id) => members.has(id));
-    return listPage(ids, { names, query, found: undefined, context });
-  }
+  const [only] = types.length === 1 && sortBy === undefined ? types : [];
+  const ids = only && (await idsInOrder(only, filter, context));
+  if (ids !== undefined) return listPage(ids, { names, query, found: undefined, context });
   const found: Found[] = [];
-  if (plain === undefined) for (const type of types) found.push(...(await findAll(type, query, context)));
-  const ids = plain ? await idsOf(plain.name, context) : found.map(({ resource }) => resource.id);
-  return listPage(ids, { names, query, found: plain ? undefined : found, context });
+  for (const type of types) found.push(...(await findAll(type, query, context)));
+  const foundIds = found.map(({ resource }) => resource.id);
+  return listPage(foundIds, { names, query, found, context });
+}
+
+/** Ids of a list that needs no resource to be read: of all of a type, or the users of a group. */
+async function idsInOrder(
+  type: ResourceType,
+  filter: ListQuery['filter'],
+  context: ScimContext,
+): Promise<readonly string[] | undefined> {
+  if (filter === undefined) return idsOf(type.name, context);
+  const group = type.name === 'User' ? groupNamedBy(filter, type) : undefined;
+  if (group === undefined) return undefined;
+  const members = new Set(await usersOfGroup(group, context));
+  return (await idsOf('User', context)).filter((id) => members.has(id));
 }
 
 interface Listed {

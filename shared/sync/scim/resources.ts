@@ -98,7 +98,7 @@ export async function rewriteResource(
     readonly found?: ScimResource | undefined;
   },
 ): Promise<Rewrite> {
-  const { ports, connection } = context;
+  const { ports } = context;
   for (let race = 0; race < MAX_RACES; race += 1) {
     const before = await readForChange(id, type, context, race === 0 ? found : undefined);
     await context.admitted;
@@ -109,16 +109,22 @@ export async function rewriteResource(
       { attributes: edit(before.attributes), beside, state },
       context,
     );
-    const isIndexed = state === 'ending' || isIndexedAlike(before, after);
-    if (!isIndexed) {
-      await claimUnique(after, context);
-      await pointAt(after, context);
-    }
-    if (!(await ports.scim.save(connection, after, before))) continue;
-    if (!isIndexed) await keepIfOurs({ before, after }, context);
-    return { before, after, write };
+    if (await saveIndexed({ before, after }, context)) return { before, after, write };
   }
   throw new Error(`gave up after ${MAX_RACES} concurrent writes of one resource`);
+}
+
+/** Claims and indexes what has changed, before and after the resource is saved. @returns whether it was saved */
+async function saveIndexed({ before, after }: Rewrite, context: ScimContext): Promise<boolean> {
+  const { ports, connection } = context;
+  const isIndexed = after.state === 'ending' || isIndexedAlike(before, after);
+  if (!isIndexed) {
+    await claimUnique(after, context);
+    await pointAt(after, context);
+  }
+  if (!(await ports.scim.save(connection, after, before))) return false;
+  if (!isIndexed) await keepIfOurs({ before, after }, context);
+  return true;
 }
 
 /** The next revision of a resource, and the write of members that begins with it. */
