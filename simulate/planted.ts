@@ -76,7 +76,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
       },
     })),
   ],
-  deadLetters_are_cut: [
+  dead_letters_are_cut: [
     'a refused message is cut to five characters on its way to the dead-letter queue',
     at('deadLetters', (deadLetters) => ({
       send: (all) =>
