@@ -13,6 +13,7 @@ import {
   dirtying,
   ending,
   foundBeside,
+  holdIsAs,
   intentIs,
   intentIsAs,
   promise,
@@ -247,7 +248,8 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         const { set, remove } = ending(seen, platform?.view, flip);
         const removed = new Set([...(written.remove ?? []), ...remove]);
         const clean = { set: { ...written.set, ...set }, remove: [...removed] };
-        return change(ref, clean, all(intentIs(flip.intent), revIsAs(seen), missing('paused')));
+        const isAsSeen = all(revIsAs(seen), holdIsAs(seen), missing('paused'));
+        return change(ref, clean, all(intentIs(flip.intent), isAsSeen));
       };
       const writeDirty = () => {
         const dirty = { ...written, set: { ...written.set, ...promise(ref, flip.wakeAtMs) } };
@@ -296,7 +298,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
           },
           remove: [...remove, ...certain, MISSED, ...(driftClosed ? ['openDrift'] : [])],
         },
-        all(untouchedSince(seen), revIsAs(seen), missing('paused')),
+        all(untouchedSince(seen), revIsAs(seen), holdIsAs(seen), missing('paused')),
       );
     },
 

@@ -12,11 +12,11 @@ import { all, type Change, type Condition, equal, exists, less, missing, type Ta
  * The life of a write, as conditions on the group item:
  *
  *     openIntent   no intent, view, uncertain and dirty as read  intent := ours
- *     flip         intent is ours (and rev as it was read)       view, version, intent gone (dirty gone, or a promise)
+ *     flip         intent is ours (and rev and hold as read)     view, version, intent gone (dirty gone, or a promise)
  *     postpone     no intent but ours (and rev as it was read)   a promise, intent released
  *     dropIntent   intent is ours                                intent gone
  *     accept       no intent, view, uncertain and dirty as read  view, version
- *     settle       no intent, rev and view as they were read     dirty gone
+ *     settle       no intent, rev, view and hold as read         dirty gone
  *
  *     fail         intent and rev as they were read              dirty gone
  *
@@ -41,6 +41,9 @@ export const suspectIsAs = ({ suspectedChange }: GroupState): Condition =>
     ? missing('suspectedChangeAt')
     : equal('suspectedChangeAt', suspectedChange.atMs);
 export const revIsAs = ({ rev }: GroupState): Condition => (rev === 0 ? missing('rev') : equal('rev', rev));
+/** A hold that came after the group was read keeps the group from being done: the next apply checks it. */
+export const holdIsAs = ({ hold }: GroupState): Condition =>
+  hold === undefined ? missing('hold') : equal('hold.digest', hold.digest);
 /** The hold as it was read, with the same word on it. */
 export const decisionIs = ({ digest, decision }: Hold): Condition =>
   all(

@@ -1,17 +1,24 @@
 import { expect, it } from 'vitest';
 import { ConnectionSettings } from '../../shared/contract/settings.ts';
 import { NO_GROUP } from '../../shared/domain/group.ts';
+import type { Hold } from '../../shared/domain/hold.ts';
+import { platformUserId } from '../../shared/domain/ids.ts';
 import { makeStamp } from '../../shared/domain/stamp.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { createConnectionStore } from '../../shared/store/connection-store.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import { holdDigest } from '../../shared/sync/apply/load.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
+import type { AuditLink } from '../../shared/sync/ports/logs.ts';
+import { readLevels } from '../../shared/sync/reconcile/levels.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
 import { allOf, story } from '../support/engine/story.ts';
 import { CONNECTION, CREATE_SETTLE_MS, NO_FAULTS, type Ports, takeEvents } from '../support/engine/world.ts';
 import { slowWorker } from './reconcile/support/mortal.ts';
+
+const HOUR_MS = 3_600_000;
 
 /** A group of these members, in step. */
 async function inSync(members: readonly string[], settings = {}, platform = {}, coalesceMs = 0) {
@@ -180,6 +187,38 @@ it.each(['restore', 'adopt'])('a deletion of ours that lands late is nobody else
   const landed = expect.objectContaining({ action: 'delete', outcome: 'found_written' });
   expect(await audit('g')).toContainEqual(landed);
 });
+
+it.each(['platform.patch', 'update GROUP'])(
+  'a hold that another worker records during a write (before %s) is counted, and is checked by the next apply',
+  async (heldUpBefore) => {
+    const { world, say, state, ref, tell } = await inSync(['a', 'b']);
+    say({ take: ['b'], from: 'g' });
+    await ingest(takeEvents(world), world.toolPorts);
+    const seen = await state('g');
+    if (seen === undefined) throw new Error('expected the group');
+    const users = new Set([platformUserId('u-b')]);
+    const hold: Hold = {
+      digest: holdDigest(seen.platformId, 'remove', [...users]),
+      rule: 'count',
+      removes: 1,
+      keeps: 1,
+      share: 0.5,
+      createdAtMs: world.nowMs(),
+      expiresAtMs: world.nowMs() + HOUR_MS,
+      decision: { kind: 'waiting' },
+      chunks: 0,
+      hash: '',
+    };
+    const sets = { hold: { hold, users }, approval: undefined };
+    const slow = slowWorker(heldUpBefore, () => world.toolPorts.groups.hold(seen, sets, {} as AuditLink));
+    await applyGroup(ref('g'), world.portsFor(slow));
+    const { holdsWaiting } = await readLevels(CONNECTION, world.toolPorts);
+    expect(holdsWaiting).toBe((await state('g'))?.hold === undefined ? 0 : 1);
+    world.advance(HOUR_MS / 2);
+    await tell();
+    expect(await state('g')).not.toHaveProperty('hold');
+  },
+);
 
 it('a leaver does not wait for the end of a fight, which goes on once an hour', async () => {
   const { world, work, shown, ref, id } = await inSync(['a', 'b']);
