@@ -78,11 +78,11 @@ describe('alarms', () => {
     },
   );
 
-  it('have a runbook section each that says what it means, what is felt, how to look and how to mend', () => {
+  it('have a runbook section each with the parts Meaning, Effect, Check and Fix, and a command', () => {
     const linked = new Set(everyAlarm.map((alarm): string => alarm.AlarmDescription.split('#')[1]));
     for (const anchor of linked) {
       const section = sections.get(anchor) ?? '';
-      for (const part of ['**Means.**', '**Felt.**', '**Look.**', '**Mend.**']) {
+      for (const part of ['**Meaning.**', '**Effect.**', '**Check.**', '**Fix.**']) {
         expect(section, `${anchor} has no part ${part}`).toContain(part);
       }
       expect(section, `${anchor} has no command`).toContain('```sh');
