@@ -125,9 +125,9 @@ async function liveSeeds(): Promise<number> {
     jobs,
     (answer) => {
       if ('report' in answer) reports.push(answer.report);
-      else broken.push(`life ${answer.seed} broke: ${answer.broke}`);
+      else broken.push(`run ${answer.seed} broke: ${answer.broke}`);
       const lived = reports.length + broken.length;
-      if (process.stderr.isTTY) process.stderr.write(`\r${lived} lives`);
+      if (process.stderr.isTTY) process.stderr.write(`\r${lived} runs`);
     },
     isEnough,
   );
@@ -155,7 +155,7 @@ function tellFigures(reports: readonly LifeReport[], seconds: number): void {
   const years = sum(({ simulatedMs }) => simulatedMs) / (365.25 * 86_400_000);
   const faults = [...firedIn(reports).values()].reduce((all, times) => all + times, 0);
   console.log(
-    `${reports.length} lives in ${seconds.toFixed(0)} s (${((reports.length * 60) / seconds).toFixed(0)} a minute): ` +
+    `${reports.length} runs in ${seconds.toFixed(0)} s (${((reports.length * 60) / seconds).toFixed(0)} a minute): ` +
       `${years.toFixed(1)} simulated years, ${sum(({ calls }) => calls)} platform calls, ${faults} times that something fired`,
   );
 }
@@ -167,7 +167,7 @@ function countsOf(reports: readonly LifeReport[]): readonly string[] {
     const times = reports.map(({ fired }) => fired[name] ?? 0);
     const lives = times.filter((one) => one > 0).length;
     const sum = times.reduce((all, one) => all + one, 0);
-    return `${name.padEnd(40)} ${lives} of ${reports.length} lives, ${sum} times`;
+    return `${name.padEnd(40)} ${lives} of ${reports.length} runs, ${sum} times`;
   });
 }
 
@@ -183,7 +183,7 @@ function tellSorts(failed: readonly { report: LifeReport; wrong: readonly Violat
   }
   for (const { seeds, example } of [...sorts.values()].sort((a, b) => b.seeds.length - a.seeds.length)) {
     console.log(
-      `${seeds.length} lives (seeds ${seeds.slice(0, 8).join(', ')}${seeds.length > 8 ? ', …' : ''})\n${sentence(example)}`,
+      `${seeds.length} runs (seeds ${seeds.slice(0, 8).join(', ')}${seeds.length > 8 ? ', …' : ''})\n${sentence(example)}`,
     );
   }
 }
@@ -194,14 +194,14 @@ async function tellShrunken(seed: number, violation: Violation): Promise<void> {
     (await live(life, { endsAt: isIt })).violations.some(isIt);
   const { life, kept, lives } = await shrink(drawLife(seed, drawn), fails, SHRINK_LIVES);
   console.log(
-    `\nthe first of them, life ${seed}, shrunken in ${lives} lives to ${life.happenings.length} happenings:`,
+    `\nthe first of them, run ${seed}, reduced in ${lives} runs to ${life.happenings.length} happenings:`,
   );
   for (const { atMs, actor, connection, action } of life.happenings.slice(0, 40)) {
     console.log(
       `  ${new Date(atMs).toISOString().slice(8, 19).replace('T', ' ')}  ${connection}  ${actor}: ${JSON.stringify(action)}`,
     );
   }
-  console.log(`live it again:\n  ${commandFor(seed, kept)} --trace life.html`);
+  console.log(`run it again:\n  ${commandFor(seed, kept)} --trace life.html`);
 }
 
 /** The search for one planted bug: where it was found before, then every life that the bug can show in. */
@@ -239,10 +239,10 @@ async function findPlanted(): Promise<number> {
         : [`  broke: ${answer.broke}`, answer.seed];
     if (said === undefined) return;
     hunt.isFound = true;
-    console.log(`${hunt.bug.name}, ${hunt.bug.what}: found by life ${seed}, after ${hunt.lives}\n${said}`);
+    console.log(`${hunt.bug.name}, ${hunt.bug.what}: found by run ${seed}, after ${hunt.lives}\n${said}`);
   });
   const missed = hunts.filter(({ isFound }) => !isFound);
-  for (const { bug, lives } of missed) console.log(`${bug.name}, ${bug.what}: NOT FOUND in ${lives} lives`);
+  for (const { bug, lives } of missed) console.log(`${bug.name}, ${bug.what}: NOT FOUND in ${lives} runs`);
   console.log(`${hunts.length - missed.length} of ${hunts.length} planted bugs were found`);
   return missed.length === 0 ? 0 : 1;
 }

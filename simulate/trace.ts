@@ -72,7 +72,7 @@ function row({ atMs, lane, what, detail, group }: Told, startMs: number | undefi
   return `<div class="row"><time>${clock(atMs, startMs)}</time><p class="${lane}" style="grid-column:${2 + Math.max(0, place)}">${about}${escaped(what)}${more}</p></div>`;
 }
 
-/** Day and time of day since the life began, as nobody thinks in milliseconds. */
+/** The day since the run began, and the time of day. */
 function clock(atMs: number, startMs = atMs): string {
   const at = new Date(atMs).toISOString();
   return `d${Math.floor((atMs - startMs) / 86_400_000) + 1} ${at.slice(11, 19)}`;
@@ -105,7 +105,7 @@ header{padding:20px 24px 8px;max-width:110ch}h1{font-size:20px;line-height:1.3;m
 .row{padding:1px 24px}.row:hover{background:var(--soft)}time{color:#888;font-variant-numeric:tabular-nums;font-size:12px;white-space:nowrap}
 .row p{margin:0;padding:2px 6px;border-left:3px solid #7a8;background:var(--soft);border-radius:2px;overflow-wrap:anywhere}
 .row p.directory{border-color:#36c}.row p.company{border-color:#639}.row p.apply{border-color:#283}.row p.platform{border-color:#b60}
-.row p.somebody{border-color:#a3a}.row p.operator{border-color:#088}.row p.aws{border-color:#555}
+.row p.client{border-color:#a3a}.row p.operator{border-color:#088}.row p.aws{border-color:#555}
 small{display:block;color:#888}i{font-style:normal;font-weight:600}
 .day{margin:14px 24px 4px;font-weight:600;border-bottom:1px solid var(--line)}.again{padding:0 24px 0 122px;color:#888}
 .wrong{display:grid;grid-template-columns:92px 1fr;gap:6px;margin:4px 24px;padding:6px 0 6px 8px;background:#c0232c22;border-left:4px solid var(--red)}.wrong p{margin:0}

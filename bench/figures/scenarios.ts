@@ -156,7 +156,7 @@ export const SCENARIOS: readonly Scenario[] = [
     prepare: async (rig) => {
       await settleAndRead(rig);
       const [id = ''] = rig.platform.groups.keys();
-      rig.platform.somebody({ kind: 'edit', group: 'd0', add: ['u9'], remove: 1 }, id, 'EXTERNAL');
+      rig.platform.otherClient({ kind: 'edit', group: 'd0', add: ['u9'], remove: 1 }, id, 'EXTERNAL');
     },
     run: async (rig) => {
       await readFeed(rig);
