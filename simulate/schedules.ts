@@ -173,7 +173,10 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
   };
 }
 
-/** Whether this function meets the fault: one that lasts, or a crash of its own. Faults of writes, list or feed affect no other task. */
+/**
+ * Whether this task meets the fault: a crash of its own, or a fault that lasts. Faults of writes affect none of these
+ * tasks, faults of the feed only the feed, and faults of lists only the sweep and the refresh of people.
+ */
 function isMetBy(task: Task, { action }: Happening): boolean {
   if (action.kind === 'crash') return action.lambda === task;
   if (!('forMs' in action)) return false;

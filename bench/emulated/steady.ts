@@ -16,7 +16,7 @@ import { startBenchStack } from './world.ts';
  */
 
 const GROUPS = 25;
-/** One change per group in turn: a person joins. With ten seconds per group (`alone`), they leave again in the next turn. */
+/** The groups change in turn: one person joins each. With `leave`, they leave it again in the next turn, ten seconds later. */
 const PACES = {
   alone: { changes: 100, perSecond: 2.5, leave: true },
   steady: { changes: 400, perSecond: 50, leave: false },

@@ -47,7 +47,7 @@ export async function groupNamed({ connection, ports }: Context, text: string | 
   return found ?? { connection, group: groupId(text) };
 }
 
-/** Of another connection than the one asked for, of which the names are, a group is said by its id and whose it is. */
+/** A group of another connection is shown as `connection/id`: names are loaded only for the selected connection. */
 export const groupOf =
   (names: Names, asked: Pick<Context, 'connection'>) =>
   ({ connection, group }: DeadLetterSummary) =>

@@ -103,7 +103,7 @@ export function addNotify(program: Command, act: Act): void {
       .action(act((context: Context) => tell(context, name === 'list')));
 }
 
-/** Sends a test notification through the `reconcile` function, which has the targets and their credentials. */
+/** Lists the notification targets, or sends each a test message, through `reconcile`, the function that has them. */
 async function tell({ out, connection, connected }: Context, silent: boolean): Promise<number> {
   const { ports } = await connected();
   const answer = await ports.functions.run('reconcile', { task: 'notify', connection, silent });

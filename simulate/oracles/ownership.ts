@@ -120,7 +120,7 @@ function judgeWrite(
   sight.accuse('ownership', 'write_to_a_stranger', owner, sentence);
 }
 
-/** Under drift `report` and `adopt` a user added by another client stays, until the directory, the company or an operator changes it. */
+/** Under drift `report` or `adopt` a user added by another client stays until the directory, company or operator acts. */
 function judgeUndone(sight: Sight, { change, owner, connection }: Sight['writes'][number]): void {
   const { reading, settings, companyMs, actionMs, ledger, platform } = connection;
   const name = connection.item(owner.group)?.name;
