@@ -14,24 +14,24 @@ import { tracePage } from './trace.ts';
 
 const USAGE = `npm run simulate -- [options]
 
-  --seeds N        lives N lives (200) …
+  --seeds N        runs N simulations (200) …
   --from SEED      … from this seed on (1); "tree": from the hash of the commit's tree on
-  --seed N         lives one life and tells what was wrong in it
+  --seed N         runs one simulation and prints its violations
   --keep 3,17,42   … with only these of its happenings, as a failure prints them
   --trace FILE     … and writes it as a page
-  --only A,B       no other trouble than these platformFaults, faults and actions
+  --only A,B       only these platform faults, faults and actions
   --long           two years with few happenings
-  --days D         how long trouble lasts (7)
-  --crashes N      so many functions die besides (12 with --deep)
-  --deep           lives for an hour, or for --minutes N; all that can happen must have happened
-  --planted [...]  plants each bug, or those named, and counts the lives until it is found; with --seed lives one
+  --days D         for how many days faults occur (7)
+  --crashes N      also this many functions crash (12 with --deep)
+  --deep           runs for an hour, or for --minutes N; every fault and action must have happened
+  --planted [...]  seeds each bug, or those named, and counts the runs until it is found; with --seed runs once
   --brief          does not shrink the first failure
-  --counts         prints what took effect, in how many lives and how often
-  --all            fails for what known.json names too
+  --counts         prints what took effect, in how many runs and how often
+  --all            fails also for the violations in known.json
   --jobs N         processes (one per core)`;
 
 const DEEP_MINUTES = 60;
-/** Most effects before which a function may die are rare, and a life draws three deaths. */
+/** Most effects before which a function may crash are rare, and a run draws three crashes. */
 const DEEP_CRASHES = 12;
 const SHRINK_LIVES = 80;
 /** A planted bug is to be found within so many lives. */
@@ -88,7 +88,7 @@ function commandFor(seed: number, kept?: readonly number[]): string {
 const sentence = ({ oracle, cause, connection, group, sentence }: Violation): string =>
   `  ${oracle} (${cause})${group === undefined ? '' : ` group ${group}`}${connection === undefined ? '' : ` of ${connection}`}: ${sentence}`;
 
-/** One life, told. */
+/** Runs one simulation and prints its violations. */
 async function liveOne(seed: number): Promise<number> {
   const whole = drawLife(seed, drawn);
   const kept = given.keep?.split(',').map(Number);
@@ -97,12 +97,12 @@ async function liveOne(seed: number): Promise<number> {
   const wrong = unknownOf(outcome.violations, known);
   const { calls, effects } = outcome.figures;
   console.log(
-    `life ${seed}: ${life.days} days, ${life.happenings.length} happenings, ${calls} calls, ${effects} effects`,
+    `run ${seed}: ${life.days} days, ${life.happenings.length} happenings, ${calls} calls, ${effects} effects`,
   );
   for (const line of new Set(wrong.map(sentence))) console.log(line);
   if (given.trace !== undefined) {
     writeFileSync(given.trace, tracePage({ ...outcome, violations: wrong }, commandFor(seed, kept)));
-    console.log(`  told in ${given.trace}`);
+    console.log(`  written to ${given.trace}`);
   }
   return wrong.length === 0 ? 0 : 1;
 }
@@ -160,7 +160,7 @@ function tellFigures(reports: readonly LifeReport[], seconds: number): void {
   );
 }
 
-/** For each fault that took effect: the number of lives, and how often. */
+/** For each fault that took effect: the number of runs, and how often. */
 function countsOf(reports: readonly LifeReport[]): readonly string[] {
   const everything = new Set([...everythingThatCanFire(), ...firedIn(reports).keys()]);
   return [...everything].sort().map((name) => {
@@ -171,7 +171,7 @@ function countsOf(reports: readonly LifeReport[]): readonly string[] {
   });
 }
 
-/** Each sort of failure once, with how many lives had it. */
+/** Prints each kind of failure once, with the number of runs that had it. */
 function tellSorts(failed: readonly { report: LifeReport; wrong: readonly Violation[] }[]): void {
   const sorts = new Map<string, { seeds: number[]; example: Violation }>();
   for (const { report, wrong } of failed) {

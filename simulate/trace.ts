@@ -9,7 +9,7 @@ export function tracePage({ life, told, violations, fired, figures }: Outcome, c
   const shown = told.filter((line) => concerns(line, first)).slice(0, MOST_LINES);
   const omitted = told.length - shown.length;
   const title =
-    first === undefined ? `Life ${life.seed}: nothing went wrong` : `Life ${life.seed}: ${first.sentence}`;
+    first === undefined ? `Run ${life.seed}: nothing went wrong` : `Run ${life.seed}: ${first.sentence}`;
   return `<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(title)}</title><style>${STYLE}</style>
@@ -17,13 +17,13 @@ export function tracePage({ life, told, violations, fired, figures }: Outcome, c
 <h1>${escaped(first === undefined ? 'Nothing went wrong' : first.sentence)}</h1>
 <p class="where">${first === undefined ? '' : `${clock(first.atMs, told[0]?.atMs)} · ${escaped(placeOf(first))} · oracle <b>${first.oracle}</b> (${first.cause})`}</p>
 ${violations.length > 1 ? `<details><summary>${violations.length - 1} more</summary><ol>${violations.slice(1, 50).map(violationLine).join('')}</ol></details>` : ''}
-<p>Live it again: <code>${escaped(command)}</code></p>
-<details><summary>Who lives here</summary>${life.connections.map(connectionLine).join('')}
+<p>Run it again: <code>${escaped(command)}</code></p>
+<details><summary>Connections of this run</summary>${life.connections.map(connectionLine).join('')}
 <p>${figures.calls} platform calls, ${figures.effects} effects; ${[...fired]
     .sort()
     .map(([name, times]) => `${name} ${times}×`)
     .join(' · ')}</p></details>
-<p class="hint">Time runs downwards, from the day when this life began (d1). The life is judged at each full hour: whatever a red line says happened in the hours before it. ${omitted > 0 ? `Shown are the lines about the group in question and those about everybody; ${omitted} others are left out.` : ''}</p>
+<p class="hint">Time runs downwards, from the day when this run began (d1). The invariants are checked at each full hour: a red line is about the hours before it. ${omitted > 0 ? `Shown are the lines about the group in question and those about everybody; ${omitted} others are left out.` : ''}</p>
 </header>
 <div class="lanes" role="table">
 <div class="head"><b>Time</b>${LANES.map(([, name]) => `<b>${name}</b>`).join('')}</div>

@@ -338,7 +338,7 @@ export const T = {
       open: 'being put right',
     } as Readonly<Record<string, string>>,
     groupsync: 'groupsync',
-    someone: 'unknown',
+    someone: 'an unknown user',
     kinds: {
       add_member: (who: string) => `+ ${who}`,
       remove_member: (who: string) => `− ${who}`,
