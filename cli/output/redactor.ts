@@ -29,7 +29,7 @@ const isFields = (value: unknown): value is Fields => typeof value === 'object' 
 const saysOf = ({ kind, action }: Fields, form: RegExp) =>
   form.test(String(kind)) || form.test(String(action));
 
-/** The reason that a person gave, which may name anybody; a plain word (“ok”) would be missed all over. */
+/** The reason that an operator gave: it may name a person. A plain word (“ok”) would be replaced everywhere else too. */
 function reasonOf(value: Fields): unknown {
   const isOfPerson = 'actor' in value || 'by' in value || value['state'] === 'paused';
   const { reason } = value;

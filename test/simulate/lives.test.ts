@@ -62,7 +62,7 @@ describe('known.json', () => {
   it('names each violation once, with what it does to people and the work that mends it', () => {
     const known = readKnown();
     expect(new Set(known.map(({ oracle, cause }) => `${oracle} ${cause}`)).size).toBe(known.length);
-    for (const { what, mendedBy } of known)
-      expect([what, mendedBy].every((text) => text.length > 10)).toBe(true);
+    for (const { what, fixedBy } of known)
+      expect([what, fixedBy].every((text) => text.length > 10)).toBe(true);
   });
 });

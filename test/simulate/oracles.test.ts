@@ -735,9 +735,9 @@ describe('ownership', () => {
   const strange =
     (change: Partial<HeldGroup>) =>
     ({ groups, held, item, write }: World) => {
-      groups.set('p9', { ...(held({}).get('p1') as HeldGroup), id: 'p9', madeBy: 'somebody', ...change });
+      groups.set('p9', { ...(held({}).get('p1') as HeldGroup), id: 'p9', madeBy: 'client', ...change });
       item({ platformId: 'p9' });
-      return () => write({ id: 'p9', action: 'put', madeBy: 'somebody', spokeId: 'g1' });
+      return () => write({ id: 'p9', action: 'put', madeBy: 'client', spokeId: 'g1' });
     };
   const adopts = (change: Partial<HeldGroup>, before: (world: World) => void = () => {}) => {
     let write = () => {};
@@ -759,7 +759,11 @@ describe('ownership', () => {
   });
   judges('ownership', AT_END, [
     ['a write of a group that we made', (w) => w.write({})],
-    ['a write to what nobody knows', (w) => w.write({ id: 'p8', spokeId: null }), 'write_to_nobodys'],
+    [
+      'a write to a group of no connection',
+      (w) => w.write({ id: 'p8', spokeId: null }),
+      'write_to_unmanaged',
+    ],
     [
       'a write long after the connection was removed',
       (w) => [

@@ -462,15 +462,15 @@ describe('somebody else', () => {
   it('edits, strips, twins, re-creates and deletes, and the feed tells who', async () => {
     const world = stage();
     const { id } = (await world.outcome(world.create('d1'))) as { id: string };
-    expect(world.platform.somebody(edit, id, 'SYSTEM')).toBe(true);
+    expect(world.platform.otherClient(edit, id, 'SYSTEM')).toBe(true);
     expect(world.platform.groups.get(id)?.users).toEqual(['u-b', 'u-x']);
-    world.platform.somebody({ kind: 'twin', group: 'd1' }, id);
-    world.platform.somebody({ kind: 'strip', group: 'd1' }, id);
+    world.platform.otherClient({ kind: 'twin', group: 'd1' }, id);
+    world.platform.otherClient({ kind: 'strip', group: 'd1' }, id);
     expect(await world.outcome(list(world))).toEqual([null, 'd1']);
-    world.platform.somebody({ kind: 'recreate', group: 'd1' }, id);
+    world.platform.otherClient({ kind: 'recreate', group: 'd1' }, id);
     expect(world.platform.groups.has(id)).toBe(false);
-    world.platform.somebody({ kind: 'own', name: 'Theirs', spokeId: null }, undefined, 'ROLE');
-    expect(world.platform.somebody({ kind: 'delete', group: 'd9' }, undefined)).toBe(false);
+    world.platform.otherClient({ kind: 'own', name: 'Theirs', spokeId: null }, undefined, 'ROLE');
+    expect(world.platform.otherClient({ kind: 'delete', group: 'd9' }, undefined)).toBe(false);
     expect(world.platform.foreign.map(({ action }) => action)).toEqual([
       'patch',
       'create',
@@ -489,19 +489,19 @@ describe('somebody else', () => {
   it('does it again whenever it is undone, so often, and rests when all is calm', async () => {
     const world = stage();
     const { id } = (await world.outcome(world.create('d1'))) as { id: string };
-    world.platform.somebody({ ...edit, again: { everyMs: MINUTE_MS, times: 2 } }, id);
+    world.platform.otherClient({ ...edit, again: { everyMs: MINUTE_MS, times: 2 } }, id);
     for (let round = 0; round < 3; round += 1) {
       await world.outcome(patch(BEFORE)(world, id));
       await world.pass(MINUTE_MS);
     }
-    expect(world.fired.get('somebody:again')).toBe(2);
+    expect(world.fired.get('client:again')).toBe(2);
     expect(world.platform.groups.get(id)?.users).toEqual(BEFORE);
 
-    world.platform.somebody({ ...edit, again: { everyMs: MINUTE_MS, times: 2 } }, id);
+    world.platform.otherClient({ ...edit, again: { everyMs: MINUTE_MS, times: 2 } }, id);
     world.platform.calm();
     await world.outcome(patch(BEFORE)(world, id));
     await world.pass(HOUR_MS);
-    expect(world.fired.get('somebody:again')).toBe(2);
+    expect(world.fired.get('client:again')).toBe(2);
   });
 });
 

@@ -347,7 +347,7 @@ export class ToldPlatform {
 
   /** Somebody else's doing with a group of any id. */
   asOther(action: ForeignAction, id: string, by: InitiatorType): void {
-    this.#simulated.somebody(action, id, by);
+    this.#simulated.otherClient(action, id, by);
   }
 
   /** Somebody else's copy of a group, its spokeId included. @returns its id */
