@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type Frozen, text } from './forms.ts';
 import { eachField, GROUP_FIELDS } from './group-fields.ts';
 
-/** What somebody else did to a group on the platform. */
+/** The kinds of external changes to a platform group. */
 export const DRIFT_KINDS = [
   ...Object.values(eachField((field) => GROUP_FIELDS[field].drift)),
   ...([
@@ -20,7 +20,7 @@ export type DriftKind = (typeof DRIFT_KINDS)[number];
 export const DATED = 'g';
 
 /** Stands for the initiator where no event told of a difference. */
-export const NOBODY_KNOWN = 'UNKNOWN';
+export const UNKNOWN_INITIATOR = 'UNKNOWN';
 
 /** Who it was, as the feed says: personal, so never in a log. */
 export const Actor = z.lazy(() => z.object({ role: text.nullable(), name: text.nullable() }));
@@ -41,7 +41,7 @@ export const Trace = z.lazy(() =>
 );
 export type Trace = Frozen<z.infer<typeof Trace>>;
 
-/** One difference, before somebody changed the platform and after; lists are sorted. */
+/** One external change: the value before and after it. Lists are sorted. */
 export interface Difference {
   readonly kind: DriftKind;
   readonly before: string | readonly string[] | null;

@@ -21,7 +21,7 @@ export const versionForm = z.union([text, number]) as unknown as z.ZodType<ids.V
 export const intentText = textAs<ids.IntentId>();
 export const stampText = textAs<Stamp>();
 
-/** What a schema describes, as nobody may change it. */
+/** The read-only form of the type that a schema describes. */
 export type Frozen<Value> = Value extends string | number | boolean | null | undefined
   ? Value
   : Value extends readonly (infer Item)[]

@@ -92,7 +92,7 @@ const Uncertain = z.lazy(() =>
 );
 export type Uncertain = Frozen<z.infer<typeof Uncertain>>;
 
-/** A sign that somebody else changed the group on the platform. */
+/** A sign of an external change to the platform group. */
 const SuspectedChange = z.lazy(() =>
   z.object({
     version: versionForm.nullable(),
@@ -129,7 +129,10 @@ export type FlapDamping = Frozen<z.infer<typeof FlapDamping>>;
 const AcceptedDeletion = z.lazy(() => z.object({ policy: z.enum(['report', 'adopt']), seen: stampText }));
 export type AcceptedDeletion = Frozen<z.infer<typeof AcceptedDeletion>>;
 
-/** A member whom a batch named, since when they were in where it took them out, and whom to read for them beforehand. */
+/**
+ * A member that the last batch changed. `left`: stamp of the membership that the batch ended. `role`: role that the member
+ * is bound to, to be read ahead.
+ */
 const ChangedMember = z.lazy(() =>
   z.object({ member: text, left: stampText.exactOptional(), role: text.optional() }),
 );
@@ -182,18 +185,18 @@ export const GroupItem = z.lazy(() =>
     createdAt: number.exactOptional(),
     /** When the platform first answered 404 for the group, if it has not shown it since. */
     missedAt: number.exactOptional(),
-    /** The group was taken over, or changed by somebody else: the next write sends every field. */
+    /** The group was adopted or changed externally: the next write sends every field. */
     takeOver: z.boolean().default(false),
     /** Records of differences that are being put right. */
     openDrift: texts.default([]),
     /** Records of differences that were found before the feed told who made them. */
     unattributed: texts.default([]),
-    /** Somebody deleted the platform's group and the policy lets that stand, until the directory says more. */
+    /** An external deletion of the group that the policy accepts until the next directory event. */
     acceptedDeletion: AcceptedDeletion.exactOptional(),
     /**
-     * The view of the platform group before, gone or let go of: should it come back, whoever we put there is ours.
-     * `isGone`: the rule `existence` ended the link, after a deletion by groupsync or by others. The group is linked again
-     * if the platform shows it. `isListed`: a sweep saw it in a list since then.
+     * The platform group that was linked before, gone or released, with its view. If the group is linked again, the view
+     * tells which of its members are managed. `isGone`: the rule `existence` ended the link, after a deletion by groupsync
+     * or by others; the group is linked again if the platform shows it. `isListed`: a sweep saw it in a list since then.
      */
     previousLink: z
       .object({
@@ -208,13 +211,13 @@ export const GroupItem = z.lazy(() =>
     /** A person let go of this group; only `adopt` takes it back. */
     released: z.boolean().default(false),
     paused: z.boolean().default(false),
-    /** When it was, if it is: names the pause, so that nobody ends another one. */
+    /** When the group was paused. It identifies the pause, so that `resume` cannot end a later one. */
     pausedAtMs: number.exactOptional(),
     counts: MemberCounts.exactOptional(),
     lastWriteAt: number.exactOptional(),
-    /** With which rev the group came to be in step last, everybody in it being one user of that view, and nobody else. */
+    /** The rev and the view with which the group was last in sync: each member is exactly one user of that view. */
     inSync: z.object({ rev: number, view: intentText }).exactOptional(),
-    /** Whom the next mark after that was about, if that is all that it was about. */
+    /** The members that the first mark after that changed; absent if it changed anything else. */
     changedMembers: z.array(ChangedMember).exactOptional(),
     /** Digest of what a batch said of the group and its members last, all of it stored before the group was marked. */
     batchDigest: text.exactOptional(),
@@ -236,7 +239,7 @@ export interface GroupState extends Omit<GroupItem, Renamed> {
   readonly ref: GroupRef;
   readonly registers: GroupRegisters;
   readonly dirtySinceMs?: number;
-  /** When somebody has promised to wake the dirty group. */
+  /** When the dirty group will be woken. */
   readonly wakeAtMs?: number;
   readonly failedAtMs?: number;
   readonly createdAtMs?: number;

@@ -43,5 +43,5 @@ export function usedUp(
   return approval?.digest === digest ? ['approval'] : [];
 }
 
-/** A hold that nobody decided, or an approval that nobody used, ends after this; the removals are held anew. */
+/** An undecided hold and an unused approval expire after this time; the removals are then held again. */
 export const HOLD_LIFE_MS = 7 * 24 * 3_600_000;

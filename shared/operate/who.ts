@@ -105,7 +105,7 @@ const WHY_PENDING: Readonly<Record<MemberStanding['cause'], (who: Who, connectio
   ambiguous: ({ user, rules }) => {
     const several = rules.find(({ found }) => found.length > 1);
     return user?.role !== undefined || several === undefined
-      ? `their attributes now point to somebody else than ${user?.role ?? 'before'}`
+      ? `their attributes now match another person than ${user?.role ?? 'before'}`
       : `several employees have the same ${several.rule.split('=')[1]}`;
   },
   inactive: ({ person }, { settings }) =>
@@ -114,7 +114,8 @@ const WHY_PENDING: Readonly<Record<MemberStanding['cause'], (who: Who, connectio
       : `their roleState is ${person?.state}; members may be ${settings.includeStates.join(', ')}`,
   unknown: ({ user, rules, person }) => {
     if (person !== undefined) return `the platform does not tell the userId of ${person.role}`;
-    if (user?.role !== undefined) return `no refresh of people has met ${user.role}, whom they are bound to`;
+    if (user?.role !== undefined)
+      return `no refresh of people has found ${user.role}, the employee that they are bound to`;
     const values = rules.filter(({ value }) => value !== null);
     return values.length === 0
       ? `no event gave them an attribute that a match rule uses (${rules.map(({ rule }) => rule).join(', ')})`

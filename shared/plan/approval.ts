@@ -16,9 +16,9 @@ const SENDS: ReadonlySet<string> = new Set(['import', 'events_send', 'dlq_replay
 const SETS: ReadonlySet<string> = new Set(['connections_set', 'connect', 'reconnect', 'rebind']);
 
 /**
- * The people who had a hold come about, who may not be the one that approves it (four eyes). What the directory itself
- * says needs one approver, whoever that is. Where no event says why somebody would go, settings do; where an event keeps
- * no name, whoever sent any is taken for the one.
+ * Returns the operators who caused a hold; none of them may approve it (four eyes). A hold that a directory event caused
+ * may be approved by any operator. If no event explains a removal, the authors are the operators who changed settings. If an
+ * event does not record its sender, the authors are all operators who sent events.
  */
 export function authorsOf(
   causes: readonly HeldCause[],

@@ -1,4 +1,4 @@
-import { type Actor, type DriftKind, NOBODY_KNOWN, type Trace } from '../domain/drift.ts';
+import { type Actor, type DriftKind, type Trace, UNKNOWN_INITIATOR } from '../domain/drift.ts';
 
 /** Who is named for a difference, and the events that say so. */
 export interface Attribution {
@@ -8,7 +8,7 @@ export interface Attribution {
   readonly eventIds: readonly string[];
 }
 
-export const UNATTRIBUTED: Attribution = { initiator: NOBODY_KNOWN, eventIds: [] };
+export const UNATTRIBUTED: Attribution = { initiator: UNKNOWN_INITIATOR, eventIds: [] };
 
 /** Event types that the specification or the platform's own feed names; whatever else comes may mean anything else. */
 const ADDED = 'EXTERNAL_GROUP_ADD';
@@ -35,7 +35,7 @@ function explains(kind: DriftKind, { type }: Trace): boolean {
   return !KNOWN.has(type) || (kind === 'duplicate_spoke_id' && type === ADDED);
 }
 
-/** Where nothing explains it: types that nobody listed may mean anything, listed ones only what has none of its own. */
+/** If no event explains the change: an unlisted type may explain any kind, a listed type only kinds without an own type. */
 const mayExplain = (kind: DriftKind, { type, initiator }: Trace): boolean =>
   !KNOWN.has(type) || (OWN_TYPE[kind] === undefined && initiator !== APPLICATION);
 

@@ -30,7 +30,7 @@ export interface DraftInput
   readonly fixed?: ReadonlySet<GroupField> | undefined;
   /** Differences that stay as they are, and what still stands of them. */
   readonly acceptedDrift?: AcceptedDrift | undefined;
-  /** Why somebody whom the directory names is not wanted, for the reason of a removal. */
+  /** Why a user that the directory names is not wanted; becomes the reason of the removal. */
   readonly whyNot: ReadonlyMap<PlatformUserId, { readonly member: MemberId; readonly reason: string }>;
 }
 

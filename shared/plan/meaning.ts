@@ -37,11 +37,11 @@ type Next =
   | 'gate'
   /** Later: what was sent may well be accepted then. */
   | 'wait'
-  /** A look at the platform tells what became of the write. */
+  /** Fetch the group: the platform shows whether the write took effect. */
   | 'settle'
-  /** A look tells whether somebody else was faster or the content is refused. */
+  /** Fetch the group: it shows whether an external change came first or the content is refused. */
   | 'compare'
-  /** Waiting mends nothing. */
+  /** Waiting does not help. */
   | 'refuse'
   /** The group seems to be gone. */
   | 'gone'
@@ -65,7 +65,7 @@ const NOT_FOUND: Readonly<Record<Call, Meaning>> = {
 };
 
 /**
- * What a failed call means, for whoever made it. Total: any kind, status and call has its place.
+ * Returns what a failed call means for the caller. Total: every kind, status and call has an entry.
  *
  *     failure                            | create       | change       | delete       | group  | groups | other
  *     -----------------------------------|--------------|--------------|--------------|--------|--------|-------

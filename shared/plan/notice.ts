@@ -4,7 +4,7 @@ import { type Episode, type Finding, type Notice, SUBJECTS, type Subject } from 
 /*
  * | an episode                                  | told                  |
  * |---------------------------------------------|-----------------------|
- * | began, and nobody knows                     | that it began         |
+ * | began, and its beginning was not told       | that it began         |
  * | has more in it than was told                | that it grew          |
  * | is over, its beginning was told             | that it ended         |
  * | is over, its beginning was not told         | nothing               |
@@ -71,7 +71,7 @@ export function afterTelling(attempted: Episode, { isSent }: { readonly isSent: 
 
 /** What is so, and the command that deals with it. */
 const WORDS: Readonly<Record<Subject, readonly [what: string, command: string]>> = {
-  hold: ['groups held until somebody decides: {n}', 'holds'],
+  hold: ['groups held until an operator decides: {n}', 'holds'],
   gate: ['nothing is written, the gate to the platform is closed', 'doctor'],
   failed: ['groups failed that wait for a person: {n}', 'groups --state failed'],
   dead_letters: ['dead letters that wait for a person: {n}', 'dlq list'],

@@ -184,7 +184,7 @@ async function belongs(
     return !isOver || stampTimeMs(laterStamp(ended, floor)) > overMs;
   });
 }
-/** Who did something: by id in the directory, or by role on the platform, where somebody without a name has none said. */
+/** The actor of an entry: a directory id or a platform role id. The name is null if it is unknown. */
 const Actor = z.lazy(() => z.record(z.string(), z.nullable(z.string())));
 
 /** Here alone a key is read: names of connections hold no `#`. */

@@ -304,7 +304,8 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         seen.ref,
         {
           ...dirtying(seen.ref, dirty, { set: { suspectedChange, suspectedChangeAt: atMs } }),
-          // Whoever changes it there again and again has no more calls made for that.
+          // Repeated external changes must not raise the number of calls, so they keep `calledMs` and `attempts`. Only an
+          // operator's `sync` resets them.
           ...(version === null && suspectedChange.traces.length === 0 ? {} : { remove: ['failedAt'] }),
         },
         all(equal('platformId', seen.platformId ?? ''), suspectIsAs(seen)),
@@ -344,7 +345,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       update(
         ref,
         {
-          // Lists of what is not in step show a paused group.
+          // Lists of groups that are not in sync include paused groups.
           set: { paused: true, ...placed(ref, NOT_DUE) },
           setIfMissing: { pausedAtMs: atMs },
           remove: [MISSED],
@@ -379,11 +380,12 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
     async postpone(seen, { retryAtMs, soonerMs, attempts, calledMs, error, mine = seen.intent?.id }) {
       const { ref } = seen;
-      const nobodyElse = mine === undefined ? missing('intentId') : any(missing('intentId'), intentIs(mine));
+      const noOtherIntent =
+        mine === undefined ? missing('intentId') : any(missing('intentId'), intentIs(mine));
       const until = (wakeAtMs: number, when: Condition) => {
         const tried = { attempts, calledMs, lastError: { ...error } };
         const set = { ...tried, ...(mine && { releasedIntent: mine }), ...promise(ref, wakeAtMs) };
-        return update(ref, { set }, all(exists('dirtySince'), nobodyElse, when));
+        return update(ref, { set }, all(exists('dirtySince'), noOtherIntent, when));
       };
       if (await until(retryAtMs, revIsAs(seen))) return retryAtMs;
       return (await until(soonerMs, exists('rev'))) ? soonerMs : undefined;

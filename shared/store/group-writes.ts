@@ -5,7 +5,7 @@ import { WAKE_GRACE_MS } from '../domain/promise.ts';
 import type { Dirty } from '../sync/ports/desired.ts';
 import type { Flip, FoundForeign, ReportedError } from '../sync/ports/groups.ts';
 import { OF_THIS_SCHEMA, plain } from './item-form.ts';
-import { dueText, groupKey, IN_STEP, MEMBER_PREFIX, NOT_DUE, placed } from './keys.ts';
+import { dueText, groupKey, IN_SYNC, MEMBER_PREFIX, NOT_DUE, placed } from './keys.ts';
 import { all, type Change, type Condition, equal, exists, less, missing, type Table } from './table.ts';
 
 /*
@@ -20,8 +20,8 @@ import { all, type Change, type Condition, equal, exists, less, missing, type Ta
  *
  *     fail         intent and rev as they were read              dirty gone
  *
- * A worker that was superseded fails its condition and changes nothing. That dirty is compared too keeps one from linking
- * what a later one has settled: nobody would look at the group again. From openIntent to flip dirty stays.
+ * A superseded worker fails its condition and changes nothing. The conditions compare dirty too: otherwise a worker could
+ * link a group that a later worker has settled, and no message would follow. From openIntent to flip dirty stays.
  */
 export const intentIs = (id: IntentId): Condition => equal('intentId', id);
 export const viewIsAs = ({ view }: GroupState): Condition =>
@@ -85,10 +85,10 @@ export function ending(
     const set = { ...placed(ref, NOT_DUE), failedAt: error.atMs, lastError: { ...error } };
     return { set: { ...set, reportedFailure: reported }, remove: [...DONE_WITH, ...TOLD] };
   }
-  const isInStep = settled === 'in_sync' && view?.size === wanted && applied === wanted && pending === 0;
-  if (!isInStep || (hold ?? approval) !== undefined)
+  const isInSync = settled === 'in_sync' && view?.size === wanted && applied === wanted && pending === 0;
+  if (!isInSync || (hold ?? approval) !== undefined)
     return { set: placed(ref, NOT_DUE), remove: [...CLEAN, ...TOLD] };
-  const set = { ...placed(ref, IN_STEP), inSync: { rev, view: view.id } };
+  const set = { ...placed(ref, IN_SYNC), inSync: { rev, view: view.id } };
   return { set, remove: [...CLEAN, 'changedMembers'] };
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { NOBODY_KNOWN } from '../domain/drift.ts';
+import { UNKNOWN_INITIATOR } from '../domain/drift.ts';
 import { text } from '../domain/forms.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import { AuditEntry, type AuditLog, type DriftLog, DriftRecord, type KeptEntry } from '../sync/ports/logs.ts';
@@ -33,7 +33,7 @@ function fitting<Entry>(list: readonly Entry[], most = MAX_LISTED): readonly Ent
   return fits ? first : fitting(first, Math.floor(first.length / 2));
 }
 
-/** Whoever asks for the newest must not read what a year has left. */
+/** Limits a page, so that a request for the newest entries does not read a year of them. */
 const PAGE_SIZE = 100;
 const Head = z.lazy(() => z.object({ lastAudit: text.exactOptional(), lastAction: text.exactOptional() }));
 
@@ -153,7 +153,7 @@ export function createDriftLog(table: Table): DriftLog {
       await table.update(
         driftKey(ref, id),
         { set: { initiator, ...(actor && { actor }), eventIds: fitting(eventIds) } },
-        equal('initiator', NOBODY_KNOWN),
+        equal('initiator', UNKNOWN_INITIATOR),
       );
     },
 

@@ -16,7 +16,7 @@ export interface Reading {
     readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'previousOwner' | 'claimedBy'>;
     readonly groups: Pick<ApplyPorts['groups'], 'read' | 'members' | 'readView' | 'readChange' | 'readHeld'> &
       Partial<Pick<ApplyPorts['groups'], 'registers'>>;
-    /** Without `copyToMember`, registers keep the copies that they have; without `noteUnknown`, nobody is noted. */
+    /** Without `copyToMember`, registers keep their copies; without `noteUnknown`, no unknown user is noted. */
     readonly users: Pick<UserStore, 'read'> & Partial<Pick<UserStore, 'copyToMember' | 'noteUnknown'>>;
     /** Without `bind`, first matches are believed and not recorded. */
     readonly people: ResolvePeople;

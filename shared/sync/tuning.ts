@@ -1,4 +1,4 @@
-/** Writes of one batch that are under way together: enough to hide the round trip, few enough to share a partition. */
+/** Concurrent writes of one batch: enough to hide the round trip, few enough to share a partition. */
 export const WRITES_IN_FLIGHT = 32;
 export const READS_IN_FLIGHT = 32;
 
@@ -19,7 +19,7 @@ export const LARGE_GROUP = 1_000;
 /** The end of a role waits this long for a later page to show the user's next role. An hourly listing is not faster anyway. */
 export const ENDING_WAIT_MS = 60_000;
 
-/** People missing from a listing whom one refresh asks for by id, and how many of these requests are under way together. */
+/** How many people missing from a listing one refresh requests by id, and how many of these requests run at a time. */
 export const ASKED_BY_ID = 100;
 export const ASKED_IN_FLIGHT = 4;
 

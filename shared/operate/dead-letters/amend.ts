@@ -13,7 +13,10 @@ import { LOOK_MS, walkMailbox } from './walk.ts';
 
 export type AmendPorts = JournalPorts & Pick<ToolPorts, 'mailboxes' | 'events'>;
 
-/** Where what a person did to a dead-lettered message is kept: with its group, or in its connection's journal; nobody's in the default one's. */
+/**
+ * Where an operator's action on a dead-lettered message is recorded: with its group, else in the journal of its
+ * connection, else in the journal of the default connection.
+ */
 function auditedAt({ connection, group }: DeadLetter): GroupRef {
   if (connection && group) return { connection, group: groupId(group) };
   return journalOf(connection ?? DEFAULT_CONNECTION);
@@ -40,8 +43,9 @@ export function problemsOf(body: string, message: DeadMessage, nowMs: number): r
 }
 
 /**
- * Sends a dead-lettered message of the events queue in another wording, and deletes the original, which is kept in the audit first.
- * @returns false where the message was taken by somebody else since it was shown
+ * Sends an edited message in place of a dead-lettered one of the events queue. The original is recorded in the audit log
+ * first, and then deleted.
+ * @returns false if another consumer took the message since it was shown
  */
 export async function sendAmended(
   deadLetter: DeadLetter,
@@ -68,7 +72,7 @@ export async function sendAmended(
   return isSent;
 }
 
-/** Deletes one dead-lettered message for good; false where somebody else has taken it. */
+/** Deletes one dead-lettered message permanently; false if another consumer has taken it. */
 export const discardDeadLetter = async ({ queue, message }: DeadLetter, reason: string, ports: AmendPorts) =>
   (await discardDeadLetters(queue, new Set([message.id]), { reason, ports })) === 1;
 

@@ -17,12 +17,13 @@ export const NO_USERS = { users: new Map() };
 
 const CONTESTED = {
   code: 'contested',
-  message: 'somebody else changes the group again and again: it is put right once an hour',
+  message: 'another client changes the group repeatedly: groupsync restores it once an hour',
 };
 
 /**
- * Somebody who undoes what we write is answered twice at once, then once an hour: each restoration costs three or four
- * calls. The directory's newer word, whoever of ours is to leave, an approval, and a person who asks pass at once.
+ * Flap damping: after two restorations within an hour, waits for the rest of the hour, because each restoration costs
+ * three or four calls. A newer directory event, a managed member that must be removed, an approved hold and an operator's
+ * `sync` bypass the wait.
  */
 export function decideRest(facts: Facts): Decision | undefined {
   const { state, nowMs, wanted, views } = facts;
@@ -30,7 +31,7 @@ export function decideRest(facts: Facts): Decision | undefined {
   if (damping === undefined || passesDamping(state)) return undefined;
   if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] };
   if (latestStampsOf(state, wanted).newest > (damping.seen ?? STAMP_ZERO)) return undefined;
-  // A user whom the guard holds back leaves no sooner for another write.
+  // Another write would not remove a member earlier whose removal the guard holds.
   const mayLeave = state.hold === undefined && treatmentOf(facts).mode === 'sync';
   if (mayLeave && hasLeaver(wanted, views)) return undefined;
   return { kind: 'wait', waitMs: damping.sinceMs + HOUR_MS - nowMs, why: CONTESTED };

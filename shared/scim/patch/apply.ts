@@ -90,7 +90,7 @@ function assignAll(draft: ScimDraft, { op, value }: PatchOperation, type: Resour
       if (op === 'add' || place.attribute.required) continue;
       write(draft, place, { op: 'remove', where, value: undefined });
     } else {
-      // A value that a filter does not find is made: nobody here asked whether it is there.
+      // A value that the filter does not find is added: a path of this form does not require it to exist.
       write(draft, place, { op: where === undefined ? op : 'add', where, value: item });
     }
   }

@@ -27,7 +27,7 @@ export interface ApplyReport {
     | 'nothing_to_do';
   readonly writes: readonly WriteMade[];
   readonly conflicts: number;
-  /** Differences by somebody else that were found, by kind. */
+  /** The external changes that were found, by kind. */
   readonly drift: readonly DriftKind[];
   /** From when the group became dirty to the confirmation of the write, where that made it clean. */
   readonly lagMs?: number;
@@ -172,11 +172,11 @@ const needsApply = (state: GroupState): boolean =>
   state.dirtySinceMs !== undefined || state.intent !== undefined || state.suspectedChange !== undefined;
 
 const HOUR_MS = 3_600_000;
-/** Whom the platform would take is back as soon as may be. */
+/** Members excluded only to isolate a rejected one are added again at once; otherwise the next attempt is in an hour. */
 const restMs = ({ hasWritten }: Trial): number => (hasWritten ? 0 : HOUR_MS);
 
-/** Put right at once the first time; somebody who goes on and on makes us come ever more rarely. */
-const CONTESTED = { code: 'conflicts', message: 'somebody else changed the group while it was written' };
+/** The first external change is followed by a retry after the coalescing window, later ones by ever longer waits. */
+const CONTESTED = { code: 'conflicts', message: 'another client changed the group while it was written' };
 
 /** What the report of a waiting group counts. */
 const factsOf = ({ why, keepAccess }: Extract<Step, { kind: 'wait' }>): Partial<Ending> => ({

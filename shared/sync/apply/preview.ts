@@ -75,8 +75,9 @@ const storedOf = ({ state: { platformId: id, version }, nowMs }: Facts): Shown |
   id === undefined || version === undefined ? undefined : { id, version, atMs: nowMs };
 
 /**
- * What is asked over a group's item, anew where that is another one afterwards: what it leads to may be gone by then. Apply
- * is refused its write instead. Of a group that changes all the time, the last answer counts.
+ * Evaluates `ask` for a group's item, and again if the item has changed meanwhile, because the views it points to may be
+ * deleted. Apply does not need this: its conditional write fails instead. If the group keeps changing, the last answer
+ * counts.
  */
 export async function undisturbed<Said>(
   state: GroupState,
@@ -99,7 +100,7 @@ export function readingOf(
   ports: PreviewPorts,
 ): Reading {
   const { users, people, groups } = ports;
-  // Opened when first asked: a group that is in step needs no look at the platform, so its plan needs no credential.
+  // Opened at the first call: a group in sync needs no call to the platform, so its plan needs no credential.
   let opened: Promise<Platform> | undefined;
   const platform = () => {
     opened ??= openPlatform(connection, ports);

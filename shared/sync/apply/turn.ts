@@ -20,7 +20,7 @@ export interface Turn extends Reading {
   readonly record: (state: GroupState, entry: AuditEntry) => Promise<AuditLink>;
   /** When the platform was called about the group within the last hour, as far as that counts. */
   readonly calledMs: () => readonly number[];
-  /** Told of each difference by somebody else that was not known before. */
+  /** Called for each external change that was not known before. */
   readonly found: (kind: DriftKind) => void;
   /** Told of each intent of ours that is open from now on. */
   readonly opened: (id: IntentId) => void;
@@ -79,7 +79,7 @@ export type Trouble = Omit<GroupError, 'atMs'>;
 export type Step =
   /** Something was learnt or settled: read the group again. */
   | { readonly kind: 'again' }
-  /** The same, but because somebody else had changed the group. */
+  /** Read the group again, because of an external change. */
   | { readonly kind: 'conflict' }
   /** Nothing can be decided before this long; undefined: ever longer. */
   | {
@@ -99,7 +99,7 @@ export type Step =
       readonly kind: 'written';
       readonly write: WriteMade;
       readonly clean: boolean;
-      /** The answer shows what somebody else did meanwhile. */
+      /** The answer shows an external change. */
       readonly isContested: boolean;
       /** What the platform answered 200 to and did not do: tried again, ever more rarely. */
       readonly undone?: Trouble | undefined;
@@ -108,7 +108,7 @@ export type Step =
   | { readonly kind: 'broken'; readonly cause: PlatformFailure }
   /** Part of what was sent is refused: the rest is tried without it. */
   | { readonly kind: 'narrowed'; readonly trial: Trial }
-  /** The platform will not have it, and waiting cannot mend that. */
+  /** The platform refuses the write, and waiting does not help. */
   | { readonly kind: 'failed'; readonly cause: unknown };
 
 /** What came of a decision: the round goes on with what was learnt, or has ended. */

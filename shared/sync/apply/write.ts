@@ -135,9 +135,9 @@ async function call(
 ): Promise<ObservedGroup | DeletionAnswer> {
   const id = state.platformId as PlatformGroupId;
   const version = state.version as VersionToken;
-  // Whoever finds the intent knows by its age whether the call may still be under way.
+  // Other workers tell by the age of an intent whether its call may still be running, so a late call is not sent.
   if (ports.clock() - intent.atMs > CALL_BEGINS_WITHIN_MS) {
-    const message = 'a write was not sent: its look at the group was too old';
+    const message = 'a write was not sent: the group was read too long before it';
     throw new PlatformFailure('unreached', message, {});
   }
   if (plan.after === undefined) return groups.delete(id);

@@ -51,7 +51,7 @@ export interface ScimFacts {
   readonly url: string | undefined;
 }
 
-/** The one alarm that may be rung for a test, and whom it tells. */
+/** The one alarm that may be triggered for a test, and its subscribers. */
 export interface AlarmDesk {
   ring(state: 'ALARM' | 'OK', reason: string): Promise<void>;
   /** What became of each action, in CloudWatch's words. */

@@ -17,7 +17,7 @@ export interface DesiredStore {
    * @returns what that changed; undefined where a stored later one stays
    */
   joinMember(ref: GroupRef, entry: MemberEntry, nowMs: number): Promise<ChangedMember | undefined>;
-  /** Notes and joins the first members of a group of which nobody else has heard: no register can be later. */
+  /** Notes and joins the first members of a new group that no other request knows, so no register can be later. */
   joinNew(ref: GroupRef, entries: readonly MemberEntry[], nowMs: number): Promise<void>;
   /** Records the arrivals, then reads all of the same snapshots: the latest floor that they set, if any. */
   recordParts(ref: GroupRef, parts: readonly PartMarker[], nowMs: number): Promise<Stamp>;
@@ -39,7 +39,7 @@ export interface DesiredStore {
 /** What a batch says of a group itself; the digest is of all that it says of it, members included. */
 export interface Said extends GroupRegisters {
   readonly digest?: string;
-  /** All whom it concerns; missing where that may be anybody. */
+  /** All members that it changes; missing if it may change any member. */
   readonly changedMembers?: readonly ChangedMember[] | undefined;
 }
 
@@ -49,7 +49,7 @@ export interface Dirty {
   readonly wakeAtMs: number;
   /** When the pump may take the promise for broken, where that is not as ever. */
   readonly dueMs?: number;
-  /** In place of any older promise: whoever asks does not wait for it. */
+  /** Replaces an older scheduled wake-up, so that an operator does not wait for it. */
   readonly isAtOnce?: boolean;
   /** Nothing is new: what the platform was called about the group in this hour counts. */
   readonly isAgain?: boolean;
@@ -106,7 +106,7 @@ export const UserState = z.lazy(() =>
 );
 export type UserState = Frozen<z.infer<typeof UserState>>;
 
-/** A member of whom no event has said anything. */
+/** A member that no event has described. */
 export const undescribed = (member: MemberId): UserState => ({
   member,
   attributes: new Map(),
@@ -121,7 +121,7 @@ export interface UserChange {
   readonly user: MemberId;
   readonly attributes: ReadonlyMap<string, Register<string>>;
   readonly deleted: Stamp;
-  /** Whom a user is bound to from the start, if this makes a new one. */
+  /** The person that a new user is bound to from the start. */
   readonly boundTo?: BoundTo | undefined;
 }
 
@@ -165,7 +165,7 @@ export interface UserStore {
     from: RoleId,
     to: BoundTo,
   ): Promise<UserState | undefined>;
-  /** Ends the binding as `rebind` makes one; undefined where the member is bound to somebody else, or to nobody. */
+  /** Ends a binding, like `rebind` makes one; undefined if the member is bound to another person or to none. */
   unbind(connection: ConnectionName, member: MemberId, role: RoleId): Promise<UserState | undefined>;
   /** Groups that the member may be in, in pages. */
   groupsOf(connection: ConnectionName, member: MemberId): AsyncIterable<readonly GroupId[]>;

@@ -30,11 +30,11 @@ const AuditActor = z.lazy(() =>
     kind: z.enum(['directory', 'operator', 'scim', 'groupsync', 'platform']),
     id: text,
     name: text.exactOptional(),
-    /** Of a caller whom AWS knows. */
+    /** Of a caller with AWS credentials. */
     arn: text.exactOptional(),
   }),
 );
-/** Who did something, or had it done: personal, so never in a log. */
+/** The author of a change. It is personal data, so it never goes to a log. */
 export type AuditActor = Frozen<z.infer<typeof AuditActor>>;
 
 export const OURSELVES: AuditActor = { kind: 'groupsync', id: 'groupsync' };

@@ -56,7 +56,7 @@ export interface DeadMessage {
   readonly receipt: string;
   readonly body: string;
   readonly sentAtMs: number;
-  /** `retries_exhausted` where SQS itself moved the message and nobody gave a reason. */
+  /** `retries_exhausted` if SQS itself moved the message, without a reason. */
   readonly code: string;
   readonly message: string;
   /** When it was dead-lettered, as far as is known. */
@@ -83,6 +83,6 @@ export interface Mailbox {
   /** Makes messages visible again at once. A receipt that has run out does no harm. */
   giveBack(messages: readonly Pick<DeadMessage, 'receipt'>[]): Promise<void>;
   remove(messages: readonly Pick<DeadMessage, 'receipt'>[]): Promise<void>;
-  /** Approximate: true a moment ago. In flight: received by somebody, perhaps by us, and not yet given back or deleted. */
+  /** Approximate, a moment old. In flight: received by any consumer, also this one, and not yet returned or deleted. */
   counts(): Promise<{ readonly visible: number; readonly inFlight: number }>;
 }

@@ -37,7 +37,7 @@ const groupValue = ({ id, attributes }: ScimResource, { types, baseUrl }: ScimCo
   type: 'direct',
 });
 
-/** The members of a group, as readers see them; nobody if there is no such group. */
+/** The members of a group, as readers see them; empty if there is no such group. */
 export async function membersOfGroup(id: string, context: ScimContext): Promise<readonly string[]> {
   const { ports, connection } = context;
   const [group] = await ports.scim.read(connection, 'Group', [id]);
