@@ -8,11 +8,11 @@ import { Hold } from './hold.ts';
 import type { GroupRef } from './ids.ts';
 import { STAMP_ZERO } from './stamp.ts';
 
-/** A record in the guard's book: removals of one write. */
+/** A reservation of the guard: the removals of one write. */
 const GuardRecord = z.lazy(() => z.object({ intent: intentText, atMs: number, removals: number }));
 export type GuardRecord = Frozen<z.infer<typeof GuardRecord>>;
 
-/** Where a view lies, and how to tell that it is whole: a small one is `text`, a large one has a `head` that names its buckets. */
+/** Points to a view and proves that it is complete. A small view is `text`; a large one has a `head` with its buckets. */
 const ViewPointer = z.lazy(() =>
   z.object({
     id: intentText,
@@ -54,7 +54,7 @@ const Intent = z.lazy(() =>
      * group that the platform has answered without effect, including this one.
      */
     misses: number.exactOptional(),
-    /** What the guard's book says of this write's removals. */
+    /** The guard's reservation for the removals of this write. */
     reserved: GuardRecord.exactOptional(),
     /** Digest of the approval that the write uses up. */
     consumes: text.exactOptional(),
@@ -96,9 +96,9 @@ export type Uncertain = Frozen<z.infer<typeof Uncertain>>;
 const SuspectedChange = z.lazy(() =>
   z.object({
     version: versionForm.nullable(),
-    /** What the activity feed told of it, oldest first; empty where a comparison found it. */
+    /** The activity events about it, oldest first; empty if a comparison found the change. */
     traces: z.array(Trace),
-    /** When it was noted; later than every suspicion before it, so that it tells one from the next. */
+    /** When it was noted. Always later than the one before, so that it identifies the suspected change. */
     atMs: number,
   }),
 );
@@ -115,12 +115,12 @@ export type RefusedValue = Frozen<z.infer<typeof RefusedValue>>;
 const MemberCounts = z.lazy(() => z.object({ wanted: number, applied: number, pending: number }));
 export type MemberCounts = Frozen<z.infer<typeof MemberCounts>>;
 
-/** Others undo what we write: how often within the hour that began at `sinceMs` we have put the group right. */
+/** Flap damping: how often we have restored the group within the hour that began at `sinceMs`. */
 const FlapDamping = z.lazy(() =>
   z.object({
     sinceMs: number,
     count: number,
-    /** The directory's newest word when it became too often: a newer one is written at once. */
+    /** The newest directory stamp when the damping began: a newer event is written at once. */
     seen: stampText.exactOptional(),
   }),
 );
@@ -150,15 +150,15 @@ export const GroupItem = z.lazy(() =>
     nameStamp: stamp,
     actor: EventActor.exactOptional(),
     actorStamp: stamp,
-    /** Raised by everything that apply must look at; an apply clears `dirty` only at the rev it has read. */
+    /** Raised by every change that apply must handle; an apply clears `dirty` only at the rev that it has read. */
     rev: number.default(0),
     dirtySince: number.exactOptional(),
     wakeAt: number.exactOptional(),
-    /** What the last apply left behind; a dirty group's is out of date. */
+    /** The result of the last apply; out of date while the group is dirty. */
     settled: z.enum(['in_sync', 'held', 'deleted', 'unnamed', 'excluded']).exactOptional(),
     failedAt: number.exactOptional(),
     attempts: number.default(0),
-    /** When apply called the platform about the group in the last hour, since the directory or a person spoke of it. */
+    /** Times of apply's calls about the group in the last hour, since the last event or operator's action. */
     calledMs: z.array(number).default([]),
     lastError: GroupError.exactOptional(),
     /** By field, the value that the platform refused last. Members are written without it. */
@@ -167,13 +167,13 @@ export const GroupItem = z.lazy(() =>
       .exactOptional(),
     /** Digest of the failure that was reported last: the same failure is reported once. */
     reportedFailure: text.exactOptional(),
-    /** A person had it tried again: its failures until then, as a dead-lettered message says them. */
+    /** The failures before an operator retried the group, in the form of a dead-lettered message. */
     failedBefore: text.exactOptional(),
     platformId: platformGroupText.exactOptional(),
     version: versionForm.exactOptional(),
     view: ViewPointer.exactOptional(),
     intent: Intent.exactOptional(),
-    /** The intent that its worker has ended with, not knowing the outcome. */
+    /** The intent that its worker has released without knowing the outcome. */
     releasedIntent: intentText.exactOptional(),
     hold: Hold.exactOptional(),
     /** Removals that an operator approved while others of the group stay held; stored until a write uses them up. */
@@ -187,9 +187,9 @@ export const GroupItem = z.lazy(() =>
     missedAt: number.exactOptional(),
     /** The group was adopted or changed externally: the next write sends every field. */
     takeOver: z.boolean().default(false),
-    /** Records of differences that are being put right. */
+    /** Drift records of differences that are being restored. */
     openDrift: texts.default([]),
-    /** Records of differences that were found before the feed told who made them. */
+    /** Drift records of differences that were found before the feed reported their initiator. */
     unattributed: texts.default([]),
     /** An external deletion of the group that the policy accepts until the next directory event. */
     acceptedDeletion: AcceptedDeletion.exactOptional(),

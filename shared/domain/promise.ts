@@ -24,7 +24,7 @@ export interface Moment {
   readonly coalesceMs: number;
 }
 
-/** The latest promise that a change made now may rely on: one that is further off is a retry's, which must not wait. */
+/** The latest wake-up that a change made now may rely on. A later one belongs to a retry; the change must not wait for it. */
 const latestMs = ({ nowMs, coalesceMs }: Moment): number =>
   nowMs + coalesceMs + DELIVERY_MS + CLOCKS_APART_MS;
 
@@ -32,11 +32,11 @@ const latestMs = ({ nowMs, coalesceMs }: Moment): number =>
 export const isPromised = (wakeAtMs: number, moment: Moment): boolean =>
   wakeAtMs >= moment.nowMs - WAKE_GRACE_MS && wakeAtMs <= latestMs(moment);
 
-/** At once, but for the rest of the window in which the group was written last. */
+/** The delay of a wake-up: 0, or the rest of the coalescing window after the group's last write. */
 export const delayMs = (lastWriteAtMs: number | undefined, { nowMs, coalesceMs }: Moment): number =>
   Math.min(coalesceMs, Math.max(0, (lastWriteAtMs ?? 0) + coalesceMs - nowMs));
 
-/** The open intent of another worker who may be in the middle of its call: that worker will see what has changed. */
+/** Whether another worker may be calling the platform for its open intent: that worker will see the change. */
 export const isAtWork = (
   { intent, releasedIntent }: GroupState,
   nowMs: number,
@@ -47,7 +47,7 @@ export const isAtWork = (
   intent.id !== releasedIntent &&
   nowMs - intent.atMs < AT_WORK_MS;
 
-/** A message that came twice, or too late: there is a promise for later, in a retry's time or at the window's end. */
+/** Whether a message came twice or too late: a later wake-up is scheduled, for a retry or the end of the window. */
 export function isEarly({ wakeAtMs = 0, lastWriteAtMs = 0 }: GroupState, moment: Moment): boolean {
   const windowEndMs = Math.min(wakeAtMs, lastWriteAtMs + moment.coalesceMs);
   return wakeAtMs > latestMs(moment) || moment.nowMs < windowEndMs - CLOCKS_APART_MS;

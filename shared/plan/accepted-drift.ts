@@ -11,7 +11,7 @@ import type { Wanted } from './facts.ts';
 export interface LatestStamps {
   readonly newest: Stamp;
   readonly name: Stamp;
-  /** Of the latest complete snapshot or deletion. Either is an event about every user, also the users it does not list. */
+  /** Of the latest complete snapshot or deletion: an event about every user, also about users that it does not list. */
   readonly allUsers: Stamp;
   /** Of the register behind a user that is wanted; undefined for a user that is not. */
   readonly user: (user: PlatformUserId) => Stamp | undefined;
@@ -42,11 +42,11 @@ export interface AcceptDriftInput {
   readonly policy: AcceptedDrift['policy'];
   readonly seen: Stamp;
   readonly differences: readonly Difference[];
-  /** What was accepted before and still stands. */
+  /** The drift that was accepted before and is still valid. */
   readonly earlier: AcceptedDrift | undefined;
 }
 
-/** Adds what was just found to what is accepted already. */
+/** Adds new differences to the accepted drift. */
 export function acceptDrift({ policy, seen, differences, earlier }: AcceptDriftInput): AcceptedDrift {
   const present = new Set(earlier?.present);
   const absent = new Set(earlier?.absent);

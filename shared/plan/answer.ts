@@ -8,7 +8,7 @@ import { foreignDifferences, isSpokeIdLost, shows, viewOf, withHidden } from './
 import { foldName, renamedTo } from './names.ts';
 import type { Plan, PlanChange } from './plan.ts';
 
-/** What a successful answer makes of a write. */
+/** What a successful answer shows about a write. */
 export interface Answer {
   /** The group that the write made: what was sent, under the name that the platform made of the one sent. */
   readonly made: View | undefined;
@@ -54,7 +54,7 @@ export function readAnswer(plan: Plan, observed: ObservedGroup | undefined): Ans
 export const isUndone = ({ kept, hasAdded, keepsName }: Answer): boolean =>
   kept.length > 0 || hasAdded || keepsName;
 
-/** What to tell a person of what the platform did not do; undefined where the next write may well do it. */
+/** The message about changes that the platform answered with 200 but did not make; undefined if there are none. */
 export function toldOf({ kept, keepsName }: Answer): string | undefined {
   const told: string[] = [];
   if (kept.length > 0) told.push(`${kept.length} user${kept.length === 1 ? '' : 's'} that groupsync removed`);
@@ -62,13 +62,13 @@ export function toldOf({ kept, keepsName }: Answer): string | undefined {
   return told.length === 0 ? undefined : `the platform keeps ${told.join(', and ')}`;
 }
 
-/** What a write made of the group. */
+/** The result of a write. */
 export interface Outcome {
-  /** The group from now on; undefined where it is gone. */
+  /** The view of the group after the write; undefined if the group is gone. */
   readonly view: View | undefined;
   /** The platform shows exactly what was sent. */
   readonly isAsPrepared: boolean;
-  /** What was done of the plan. */
+  /** The changes of the plan that were made. */
   readonly changes: readonly PlanChange[];
   readonly kept: readonly PlatformUserId[];
   /** Users that were sent and are not shown: later writes still send them, and a later fetch shows whether they are in. */

@@ -1,12 +1,12 @@
-/** Why a person of a hold would go, as far as that tells who had it come about. */
+/** Why a held user would be removed, as far as that shows who caused the hold. */
 export interface HeldCause {
-  /** The directory said so; `unsigned` where it keeps no name with what it says: a user was deleted. */
+  /** `said`: an event; `unsigned`: an event that records no sender (a deleted user); `not_said`: no event. */
   readonly kind: 'said' | 'unsigned' | 'not_said';
-  /** Who sent the event by hand; undefined of the directory's own. */
+  /** The operator who sent the event; undefined for an event of the directory. */
   readonly by?: string | undefined;
 }
 
-/** What a person did to the connection before the hold was made. */
+/** An operator's action on the connection before the hold was created. */
 export interface EarlierAction {
   readonly action: string;
   readonly by: string;

@@ -50,7 +50,7 @@ const linkAttributes = ({ id, version, view }: LinkedGroup) => ({
   viewId: view.id,
 });
 
-/** What a flip leaves nothing of, clean or not. */
+/** The attributes that a flip removes, whether the group is clean after it or not. */
 const removedBy = (
   seen: GroupState,
   { driftClosed, platform, consumedHold, settled, isCertain, hasRemoved, found }: Flip,
@@ -68,7 +68,7 @@ const removedBy = (
   ...refusalExplainedBy(found),
 ];
 
-/** What a flip writes, clean or not. */
+/** The change of a flip, whether the group is clean after it or not. */
 const writtenBy = (flip: Flip): Change => {
   const { seen, platform, found, createdAtMs, settled, counts, writtenAtMs, calledMs } = flip;
   return {
@@ -293,7 +293,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
     async keepUnattributed(seen, ids) {
       const left = ids.length === 0 ? { remove: ['unattributed'] } : { set: { unattributed: [...ids] } };
-      // Whatever is found comes with another view.
+      // New drift is always stored together with a new view.
       await update(seen.ref, left, viewIsAs(seen));
     },
 

@@ -49,11 +49,11 @@ export const decisionIs = ({ digest, decision }: Hold): Condition =>
     decision.kind === 'waiting' ? missing('hold.decision.atMs') : equal('hold.decision.atMs', decision.atMs),
   );
 
-/** Bounds of lists on the group item: far more than ever stand open, far less than an item holds. */
+/** Limits of the lists on the group item: far more than are ever open, far less than an item can hold. */
 const MAX_OPEN_DRIFT = 500;
 const MAX_UNATTRIBUTED = 100;
 
-/** What a look found of others' doing, as attributes of the group item: joined with what stands open there. */
+/** The external changes that a fetch found, as attributes of the group item, merged with the open ones. */
 export const foundBeside = (
   seen: GroupState,
   { openDrift = [], unattributed = [], acceptedDeletion, flapDamping, audited, uncertain }: FoundForeign = {},
@@ -69,7 +69,7 @@ const merged = (before: readonly string[], more: readonly string[], most: number
 
 /**
  * Ends what apply has to do. If each wanted member is one user of the view, and no other user is in it, the next mark may
- * name the members that it is about (`sync/apply/touched.ts`).
+ * name the members that it is about (`sync/match/touched.ts`).
  */
 export function ending(
   { rev, ref, hold, approval }: GroupState,
@@ -96,16 +96,16 @@ export const TOLD = ['changedMembers', 'inSync'];
 const DONE_WITH = ['dirtySince', 'wakeAt', 'attempts', 'failedBefore', 'releasedPlatformId'];
 const CLEAN = [...DONE_WITH, 'lastError', 'failedAt', 'refusedFields', 'reportedFailure'];
 
-/** A promise to wake a group, and when the pump may take it for broken: what the index sorts by. */
+/** The scheduled wake-up of a group, and the time from which the requeue job treats it as lost. The index sorts by it. */
 export const promise = (ref: GroupRef, wakeAtMs: number, dueMs = wakeAtMs + WAKE_GRACE_MS) => ({
   wakeAt: wakeAtMs,
   ...placed(ref, dueText(dueMs)),
 });
 
 /**
- * What every write carries that apply must hear of: rev, the dirty mark and the promise in the very same write, so that
- * no crash leaves one without the others. A promise that stands already stays, unless `isAtOnce`; the pump then comes
- * a little later than it might. Further attributes of the same write join `set` and `remove`.
+ * The change that marks a group dirty: rev, the dirty mark and the wake-up in one write, so that no crash leaves one
+ * without the others. A wake-up that is already scheduled stays unless `isAtOnce`; the requeue job then runs a little later
+ * than it could. Further attributes of the same write go into `set` and `remove`.
  */
 export const dirtying = (
   ref: GroupRef,

@@ -212,8 +212,8 @@ const storable = (name: string, register: Register<string>): Register<string> =>
     : register;
 
 /**
- * So many attributes as an item can hold, whatever names producers think of: those that decide who a member is, then
- * the latest. Whatever is left out once ranks no higher later, so every order of arrival keeps the same.
+ * Returns as many attributes as an item can hold, whatever their names: first those that identify a member, then the
+ * latest. A dropped attribute never ranks higher later, so every order of arrival keeps the same attributes.
  */
 function keptOf(attributes: ReadonlyMap<string, Register<string>>, matched: ReadonlySet<string>) {
   if (attributes.size <= MAX_ATTRIBUTES_PER_MEMBER) return attributes;

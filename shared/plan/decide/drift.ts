@@ -29,7 +29,7 @@ const UNPROVEN_READ = {
 };
 
 /**
- * What a look at the platform's group itself says.
+ * Decides after a fetch of the platform group.
  *
  *     the platform shows                           | decision
  *     ---------------------------------------------|-----------------------------
@@ -102,7 +102,7 @@ export const clear = ({ look, nowMs, state: { flapDamping, suspectedChange } }: 
 /**
  * Decides about external changes. They are recorded first and then become the group's view; differences that the policy
  * lets stay are marked as accepted.
- * @param views what may be our own doing: the view before, and what a write of unknown outcome would have made
+ * @param views the views that groupsync may have written: the view before, and the result of an uncertain write
  */
 export function decideForeign(
   facts: Facts,
@@ -151,7 +151,7 @@ function dampingAfter(
   return isRestored ? flapDampingAfter(facts, observed) : undefined;
 }
 
-/** The view, with what the policy lets stand of the differences. */
+/** Adds the differences that the policy accepts to the view. */
 function withAcceptedDrift(facts: Facts, observe: ObserveExternal): ObserveExternal | Read {
   const { view, external } = observe;
   const { drift: policy } = treatmentOf(facts);
@@ -195,7 +195,7 @@ export function endingOf(
   return kind === 'members_added' && mayStay ? 'adopt' : 'restore';
 }
 
-/** What of a view's accepted drift the directory has not spoken against since. */
+/** Returns the accepted drift of a view without the part that newer directory events ended. */
 export function stillAccepted(
   { state, departed }: Facts,
   wanted: Wanted,

@@ -11,7 +11,7 @@ import { settle } from './settle.ts';
 
 export const endHold = (...ends: readonly ('hold' | 'approval')[]): EndHold => ({ kind: 'hold', ends });
 
-/** Of a platform group that is let go of nothing is held any more. */
+/** Settles a released platform group: its hold ends first. */
 export const settleUnheld = (facts: Facts, as: SettledState): Decision =>
   isHoldOver(facts) ? endHold('hold', 'approval') : settle(as);
 

@@ -49,7 +49,7 @@ const decideReleased = (facts: Facts): Decision =>
 const decideExcluded = ({ state }: Facts): Decision =>
   state.hold?.decision.kind === 'waiting' ? endHold('hold') : settle('excluded');
 
-/** Where each name is there once, a group waits until another gives its name up; meanwhile the rest is written. */
+/** If names are unique, a group waits until another group gives up its name; its other changes are written. */
 function decideRejected(facts: Facts, { name }: Rejected): Decision {
   const { state, listed, look } = facts;
   // It is not known yet whether this was a conflict.

@@ -104,7 +104,7 @@ type Drafting = Omit<DraftInput, 'held'>;
 
 type Known = Facts & { readonly wanted: Wanted };
 
-/** What the plan needs before it can be written: a look, the guard's leave; or else why nothing is to be written. */
+/** Returns what the plan needs before it is written (a fetch, the guard's decision), the write, or why none is needed. */
 function decidePlan(input: Drafting, facts: Known, treatment: GroupTreatment): Decision {
   const unguarded = draftRested({ ...input, held: new Set() }, facts.wanted);
   if (unguarded.action === 'release') return { kind: 'release', reason: 'the directory deleted this group' };
@@ -199,7 +199,7 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
   };
 }
 
-/** What an earlier creation of ours made after all, though it was looked for in vain. */
+/** The group of an uncertain creation that appears in the listing only now. */
 function lateCreation({ state: { uncertain }, nowMs, views }: Facts, listed: readonly ListedGroup[]) {
   const { write, untilMs = 0 } = uncertain ?? {};
   if (write?.action !== 'create' || nowMs >= untilMs) return undefined;

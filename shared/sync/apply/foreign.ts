@@ -43,7 +43,7 @@ export async function flipFound(
   return flipped !== undefined;
 }
 
-/** What was looked for in vain is in the audit once it is seen to have happened after all. */
+/** Records an uncertain write in the audit log once it is seen to have taken effect late. */
 export const recordLanded = async (
   landed: Intent | undefined,
   { version }: { readonly version: VersionToken | null },
@@ -52,7 +52,7 @@ export const recordLanded = async (
 ): Promise<Pick<FoundForeign, 'audited'>> =>
   landed === undefined ? {} : { audited: await record(state, foundOf(landed, ports.clock(), version, true)) };
 
-/** @returns undefined where another worker of ours has written meanwhile, so that the change may be ours */
+/** @returns undefined if another worker has written the group meanwhile, so that the change may be our own */
 export async function recordForeign(
   { external, observed }: ObserveExternal,
   state: GroupState,

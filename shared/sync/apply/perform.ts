@@ -274,5 +274,5 @@ async function settle(
     calledMs: turn.calledMs(),
   });
   // Settling fails if the group changed. Its author sent no message because ours was pending, so read the group again.
-  return { step: { kind: settled ? 'in_step' : 'again' } };
+  return { step: { kind: settled ? 'in_sync' : 'again' } };
 }

@@ -198,7 +198,7 @@ function afterObserving({ observed, view, intent, external, flapDamping }: Obser
 const owing = ({ uncertain }: GroupState, removals: GuardRecord | undefined): Uncertain | undefined =>
   removals === undefined ? uncertain : { names: [], spokeIds: [], untilMs: 0, ...uncertain, removals };
 
-/** A new round: what the directory wants is as it was read, what the platform shows must be asked for again. */
+/** The facts of a new round: the wanted state is kept, the state of the platform must be read again. */
 function again(
   { look, listed, views, departed, held, reservation, ...facts }: Facts,
   change: Partial<Loose>,
@@ -208,7 +208,7 @@ function again(
   return {
     ...facts,
     state: changed(state, change),
-    // What was held of one platform group says nothing of another.
+    // A hold of one platform group does not apply to another.
     held: held && isOther ? { ...held, about: undefined } : held,
   };
 }

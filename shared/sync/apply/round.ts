@@ -86,7 +86,7 @@ async function spend(round: Round, turn: Turn): Promise<Step> {
 
 type ConfirmingTurn = Turn & { readonly confirm: () => Promise<void> };
 
-/** What the round reads and writes with; what it must remember for a later round goes into the attempt. */
+/** The ports and the state of one round. State for a later round is kept in the attempt. */
 async function turnOf(
   state: GroupState,
   connection: Connection,
@@ -147,7 +147,7 @@ const firstRound = (state: GroupState, turn: Turn, { trial, shown }: Attempt): R
 const callsLeft = (attempt: Attempt, ports: ApplyPorts): number =>
   CALLS_AN_HOUR - calledBy(attempt, ports).length;
 
-/** What hangs on who all the members are is decided once they are all read. */
+/** A decision that depends on all members is made only after all members are read. */
 const servedBy = (wanted: Round['wanted'], decision: Decision): Decision =>
   wanted?.isPart === true && !isServedByPart(decision) ? ALL_MEMBERS : decision;
 

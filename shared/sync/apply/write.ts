@@ -71,8 +71,9 @@ async function confirmClearing(observed: ObservedGroup, writing: Writing): Promi
 }
 
 /**
- * What was there before a POST is not what it made, nor is another one beside a group as we sent it, nor what is another
- * directory group's by now: what the POST made is looked for. Any other name is what the platform made of ours.
+ * Whether the answer of a POST shows the group that it created. It does not if the group existed before, if another
+ * directory group has claimed it, or if it differs while the listing has a group exactly as sent. Otherwise a different
+ * name is the platform's form of ours.
  */
 async function isCreated(observed: ObservedGroup, { write, intent, round, turn }: Writing): Promise<boolean> {
   const isIt = ({ id }: ListedGroup) => id === observed.id;

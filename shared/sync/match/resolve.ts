@@ -42,7 +42,7 @@ export async function matchMember(
   return { kind: 'pending', cause: 'unknown' };
 }
 
-/** What is looked for, rule by rule, as far as the user has what they compare. */
+/** Returns the values to look up, rule by rule; a rule whose attribute the user lacks gives none. */
 export const soughtBy = (user: UserState, { settings }: Connection) =>
   matchRules(settings).flatMap((rule) => {
     const field = fieldName(rule.employeeField);
