@@ -111,5 +111,5 @@ async function setGate(
   throw new Error(changedMeanwhile(what, 'groupsync status'));
 }
 
-/** What else closes and opens a gate is no person's word. */
+/** Identifies an operator's pause; '' for a gate in any other state. */
 const pauseIn = ({ state, reason, sinceMs }: Gate) => (state === 'paused' ? `${sinceMs} ${reason}` : '');

@@ -59,7 +59,7 @@ export async function identify(
   return { member, register, user, rules, person, platformUser, cause };
 }
 
-/** What the verdict on a member rests on. */
+/** The facts for the verdict on a member. */
 export const askedOf = (
   who: Who,
   {
@@ -75,13 +75,13 @@ export const askedOf = (
   isSwitchedOn: who.user === undefined || isActive(who.user.attributes),
 });
 
-/** Where apply does not even read what the directory wants, a person still wants to know. */
+/** Reads the wanted state also where apply would not, because operators want to see it. */
 export const withWords = (facts: Facts, connection: Connection, ports: WhoPorts): Promise<Facts> =>
   facts.wanted !== undefined && facts.views !== undefined
     ? Promise.resolve(facts)
     : learn({ kind: 'read', what: ['wanted', 'views'] }, facts, readingOf(facts.state, connection, ports));
 
-/** What keeps every write of the group back. */
+/** Returns the reason why the group is not written at all; undefined if there is none. */
 export function obstacleTo(state: GroupState, connection: Connection, gate: string): Verdict | undefined {
   if (connection.observing)
     return { outcome: 'observing', detail: 'the connection only observes: groupsync resume' };

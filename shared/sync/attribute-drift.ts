@@ -46,7 +46,7 @@ function isBefore({ at }: Trace, { detectedAtMs }: DriftRecord): boolean {
   return Number.isNaN(atMs) || atMs <= detectedAtMs + CLOCK_SLACK_MS;
 }
 
-/** What a suspicion tells is about the platform group that the directory group is linked to. */
+/** Returns the activity events of a suspected change; they are about the linked platform group. */
 export const toldOf = ({
   platformId,
   suspectedChange,

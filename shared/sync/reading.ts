@@ -5,10 +5,10 @@ import type { Connection } from './ports/connections.ts';
 import type { UserStore } from './ports/desired.ts';
 import type { Platform } from './ports/platform.ts';
 
-/** What is read with: apply's own ports, or, for a preview, such as write nothing. */
+/** The ports for reading facts: apply's own ports, or, for a preview, ports that write nothing. */
 export interface Reading {
   readonly connection: Connection;
-  /** Rejects where the connection is another by now than the one that is read for. */
+  /** Rejects if the connection was changed since the round began. */
   readonly confirm?: () => Promise<void>;
   readonly platform: { readonly groups: Pick<Platform['groups'], 'list' | 'get'> };
   readonly ports: Pick<ApplyPorts, 'clock'> & {

@@ -23,19 +23,19 @@ function auditedAt({ connection, group }: DeadLetter): GroupRef {
 }
 
 /**
- * The original may be stored in part. Other words at the very same place would be joined with that, and a member who
- * was taken out of a snapshot would stay: so they count as operations after the original's.
+ * The original may be stored in part. An edited message with the same stamps would be joined with it, and a member that
+ * was deleted from a snapshot would stay. So its operations come after those of the original.
  */
 function rewordedStamp({ message, events }: DeadLetter): Stamp {
   const { operation = 0, ...place } = readStamp(stampOf(message)) as StampParts;
   return makeStamp({ ...place, source: REWORDED, operation: operation + Math.max(1, events.length) });
 }
 
-/** Where other words go: what names no company, to the queue that says whose it is; the rest, to the common one. */
+/** Where an edited message goes: one that names no connection to its own queue, any other to the common events queue. */
 const wayBack = ({ connection, queue, bound }: DeadMessage) =>
   connection === undefined ? { queue, bound } : { queue: undefined, bound: undefined };
 
-/** Says what ingest would make of a body now: its problems, one line each; none where it would be accepted. */
+/** Returns the problems that ingest would report for a body now, one line each; none if it would be accepted. */
 export function problemsOf(body: string, message: DeadMessage, nowMs: number): readonly string[] {
   const again = { ...message, ...wayBack(message), body, stamp: stampOf(message) };
   const { events, problems } = readDeadLetter(again, 'events', nowMs);

@@ -38,7 +38,7 @@ interface Batch {
 type Recalled = Pick<Awaited<ReturnType<typeof recall>>, 'known' | 'now'>;
 
 const TIME_IS_UP = new Error('not stored within the time of this run');
-/** So many users, or groups of a wide message, are begun together while there is time. */
+/** How many users, or groups of an oversized message, are stored together while there is time. */
 const AT_ONCE = 500;
 
 /**
@@ -234,7 +234,7 @@ async function storeUsers(
   if (named.length === 0) return [];
   const current = now ?? (await ports.connections.current(connection));
   const rules = current === undefined ? [] : matchRules(current.settings);
-  // What decides who a member is, or whether they count.
+  // Attributes that identify a member or decide whether it counts.
   const matched = new Set([ACTIVE_ATTRIBUTE, ...rules.map(({ memberAttribute }) => memberAttribute)]);
   const present = presentIn(groups.values());
   const stored: UserState[] = [];

@@ -96,7 +96,7 @@ export interface GateStore {
   write(connection: ConnectionName, seen: Gate, next: Gate): Promise<boolean>;
 }
 
-/** What a connection's credential was last good, or bad, for. */
+/** The results of the last checks of a connection's credential. */
 export const Health = z.lazy(() =>
   z.object({
     checkedAtMs: number,

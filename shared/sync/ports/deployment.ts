@@ -54,7 +54,7 @@ export interface ScimFacts {
 /** The one alarm that may be triggered for a test, and its subscribers. */
 export interface AlarmDesk {
   ring(state: 'ALARM' | 'OK', reason: string): Promise<void>;
-  /** What became of each action, in CloudWatch's words. */
+  /** The result of each alarm action, as CloudWatch reports it. */
   actionsSince(atMs: number): Promise<readonly string[]>;
   /** Their ARNs, or a word instead of one that is not confirmed. */
   subscriptionsOf(topicArn: string): Promise<readonly string[]>;

@@ -8,7 +8,7 @@ import type { Presence, Register } from '../../domain/register.ts';
 import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { BoundTo } from './people.ts';
 
-/** Where the directory's word about groups is kept. Each method for one thing is one conditional write of one item. */
+/** Stores the desired state of groups. Each method for one item is one conditional write of that item. */
 export interface DesiredStore {
   /** Notes that the member may be in the group, so that a change of the user finds its way there. Never undone. */
   noteMembership(ref: GroupRef, member: MemberId): Promise<void>;
@@ -36,7 +36,7 @@ export interface DesiredStore {
   renew(ref: GroupRef, seenMs: number, wakeAtMs: number): Promise<boolean>;
 }
 
-/** What a batch says of a group itself; the digest is of all that it says of it, members included. */
+/** The registers that a batch states for a group; the digest covers the whole batch for the group, members included. */
 export interface Said extends GroupRegisters {
   readonly digest?: string;
   /** All members that it changes; missing if it may change any member. */
@@ -55,7 +55,7 @@ export interface Dirty {
   readonly isAgain?: boolean;
 }
 
-/** What a new promise of a dirty group depends on. */
+/** The state of a group that decides about its next wake-up. */
 export interface Standing {
   readonly wakeAtMs: number;
   readonly lastWriteAtMs: number | undefined;
@@ -116,7 +116,7 @@ export const undescribed = (member: MemberId): UserState => ({
   writes: 0,
 });
 
-/** What one change says of a user: joined with what is stored. */
+/** A change of a user, to be joined with the stored state. */
 export interface UserChange {
   readonly user: MemberId;
   readonly attributes: ReadonlyMap<string, Register<string>>;

@@ -23,9 +23,9 @@ import type { Dirty } from './desired.ts';
 import type { HeldSet } from './guard.ts';
 import type { AuditLink } from './logs.ts';
 
-/** What a look at the platform left behind beside the view. */
+/** What a fetch of the platform group found, in addition to the view. */
 export interface FoundForeign {
-  /** Records to be closed once the group is put right. */
+  /** Drift records to be closed once the group is restored. */
   readonly openDrift?: readonly string[];
   readonly unattributed?: readonly string[];
   readonly acceptedDeletion?: AcceptedDeletion;
@@ -62,7 +62,7 @@ export interface Flip {
   readonly consumedHold?: string;
   /** Every record in `openDrift` was closed. */
   readonly driftClosed?: boolean;
-  /** Where what was found is not only what we wrote. */
+  /** Set if the group shows more than our own write. */
   readonly found?: FoundForeign;
   /** Earlier writes were answered, and this one is shown completely: none of them is uncertain any more. */
   readonly isCertain?: boolean;
@@ -192,8 +192,8 @@ export interface GroupStore {
   /** Of the records that `seen` lists as unattributed, only these still wait for an initiator. */
   keepUnattributed(seen: GroupState, ids: readonly string[]): Promise<void>;
   /**
-   * Writes when to try again, and why it did not work. The group stays dirty, its intent is released.
-   * @returns the promise that stands now: the sooner one where rev moved; undefined where another has the group in hand
+   * Stores when to try again and the error. The group stays dirty, its intent is released.
+   * @returns the scheduled wake-up: the sooner one if rev moved; undefined if another worker has an open intent
    */
   postpone(seen: GroupState, how: Postponement): Promise<number | undefined>;
   /** Gives up until the next change. false where one has come already. */

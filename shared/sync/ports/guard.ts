@@ -12,7 +12,7 @@ export type GuardReservation = GroupRef &
   };
 
 export interface GuardStore {
-  /** What was removed within the rolling hour, but for these records; `writtenAtMs` as for `reserve`. */
+  /** The removals within the rolling hour, without these records; `writtenAtMs` as for `reserve`. */
   recent(
     ref: GroupRef,
     atMs: number,

@@ -1,7 +1,7 @@
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { Episode, Notice } from '../../domain/notice.ts';
 
-/** What people were told, and are to be told, of one connection; of the stage where none is named. */
+/** The notices of one connection, sent and still to be sent; without a connection, those of the stage. */
 export interface NoticeBoard {
   readonly episodes: readonly Episode[];
   /** The latest attempt, where it failed. */

@@ -31,7 +31,7 @@ export interface CallOutcome {
 
 /** How a call is tried. */
 export interface Trying {
-  /** Told of each try of it, repetitions included. */
+  /** Called for each attempt, retries included. */
   readonly onTry?: () => void;
   readonly maxAttempts?: number | undefined;
 }
@@ -95,7 +95,7 @@ export interface Platform {
 /** Where to begin in the activity feed: after a cursor, or at an instant (milliseconds since 1970, inclusive). */
 export type FeedStart = { readonly cursor: string } | { readonly sinceMs: number };
 
-/** What one listing says of an employee; what it does not carry is left out. */
+/** An employee as one listing shows it, without the fields that the listing lacks. */
 export interface EmployeeRecord {
   readonly role: RoleId;
   readonly userId?: string;

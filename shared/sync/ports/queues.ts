@@ -17,7 +17,7 @@ export interface RejectedMessage extends Rejection {
   readonly messageId: string;
   /** The queue that it came from, and goes back to, where that is not the common one. */
   readonly queue?: string | undefined;
-  /** Of what was sent again: its earlier failures, as its attribute says them. */
+  /** Of a message that was sent again: its earlier failures, in the form of the message attribute. */
   readonly failedBefore?: string | undefined;
   /** The group that an apply message was about. */
   readonly group?: GroupRef;
@@ -69,7 +69,7 @@ export interface DeadMessage {
   readonly originalMessageId?: string | undefined;
   /** The queue that it came from, as far as is known. */
   readonly queue?: string | undefined;
-  /** Where that is of one connection alone: ingest will judge by it, where the message goes back there. */
+  /** Set for a queue of one connection: ingest applies that queue's rules if the message is sent back there. */
   readonly bound?: BoundQueue | undefined;
 }
 

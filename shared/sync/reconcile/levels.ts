@@ -19,7 +19,7 @@ export interface Levels {
   readonly feedCursorAgeSeconds?: number;
   /** Since the credential was last found good; undefined before the first check that went well. */
   readonly credentialUncheckedSeconds?: number;
-  /** What people are told of it. */
+  /** The findings that are reported to operators. */
   readonly found: readonly Finding[];
 }
 

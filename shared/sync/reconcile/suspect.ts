@@ -51,7 +51,7 @@ export async function suspectTouched(
   const shown = await lookAt([...mine.keys(), ...strangers.map(([id]) => id)], looking);
   // A group that was deleted and made again within a step is named by both.
   const owners = new Map([...mine, ...[...before].filter(isMine)].map(([, ref]) => [ref.group, ref]));
-  // What cannot be understood is passed over here, and told by the sweep.
+  // Unreadable group items are skipped here; the sweep reports them.
   const states = await ports.groups.readMany([...owners.values()], () => {});
   const suspects: Suspicion[] = [];
   let echoes = 0;

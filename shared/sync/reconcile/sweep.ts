@@ -35,7 +35,7 @@ const HOUR_MS = 3_600_000;
 
 export interface SweepRun {
   readonly report: ReconcileReport;
-  /** So many links are missing that nothing was concluded from it. */
+  /** Too many linked groups were missing from the listing, so nothing was concluded from it. */
   readonly halted: boolean;
   /** Platform groups that were newly found to carry the spokeId of another. */
   readonly duplicates: number;
@@ -100,7 +100,7 @@ export async function compareAll(
     idsByForm: new Map(),
   };
   const { totals, listed, idsByForm } = sweeping;
-  // What was created or written since then need not be in the list.
+  // A group that was created or written since then may be missing from the listing.
   const wasThere = ({ createdAtMs = 0, lastWriteAtMs = 0 }: Watched[number]) =>
     lastWriteAtMs < startedAtMs && createdAtMs + ports.createSettleMs < startedAtMs;
   const missing: Watched[number][] = [];
