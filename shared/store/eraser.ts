@@ -189,8 +189,8 @@ const Actor = z.lazy(() => z.record(z.string(), z.nullable(z.string())));
 
 /** Here alone a key is read: names of connections hold no `#`. */
 function isOf(connection: ConnectionName, item: Item): boolean {
-  const [deadLetter = '', name] = item.pk.split('#');
-  return deadLetter === 'ST' || deadLetter === 'L' ? item['connection'] === connection : name === connection;
+  const [prefix = '', name] = item.pk.split('#');
+  return prefix === 'ST' || prefix === 'L' ? item['connection'] === connection : name === connection;
 }
 
 /** The name serves no other company, and who had all erased is still known. */
