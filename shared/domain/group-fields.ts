@@ -1,6 +1,6 @@
 /**
- * What of a platform group we write beside its users; CONTRIBUTING.md says where else a further one stands.
- * null: the platform shows none, be it that there is none or that it does not echo the field.
+ * The fields of a platform group that groupsync writes in addition to its users. CONTRIBUTING.md lists the places to change
+ * for a further field. null: the platform shows no value, because there is none or because it does not echo the field.
  */
 export interface WrittenFields {
   readonly name: string;

@@ -23,7 +23,7 @@ export interface UserChange {
   readonly removed: ReadonlySet<PlatformUserId>;
 }
 
-/** A listed group: of one whose form is odd, no more than that it is there, and whose it says it is. */
+/** A listed group. Of a malformed one only the id and the spokeId are known. */
 export type ListedGroup = ObservedGroup | Pick<ObservedGroup, 'id' | 'spokeId'>;
 
 export const isWhole = (listed: ListedGroup): listed is ObservedGroup => 'version' in listed;

@@ -2,7 +2,7 @@ import { type Actor, type DriftKind, type Trace, UNKNOWN_INITIATOR } from '../do
 
 /** The initiator of a difference, and the events that prove it. */
 export interface Attribution {
-  /** `UNKNOWN` where no event told of it. */
+  /** `UNKNOWN` if no event explains the difference. */
   readonly initiator: string;
   readonly actor?: Actor;
   readonly eventIds: readonly string[];
@@ -10,7 +10,7 @@ export interface Attribution {
 
 export const UNATTRIBUTED: Attribution = { initiator: UNKNOWN_INITIATOR, eventIds: [] };
 
-/** Event types that the specification or the platform's own feed names; whatever else comes may mean anything else. */
+/** Event types with a known meaning, from the specification or the platform's feed. Any other type may mean anything. */
 const ADDED = 'EXTERNAL_GROUP_ADD';
 const REMOVED = 'EXTERNAL_GROUP_REMOVE';
 const MEMBER_ADDED = 'EXTERNAL_GROUP_MEMBER_ADD';

@@ -10,7 +10,7 @@ import type { RecentRemovals } from './guard.ts';
 /** A member that the directory has in the group but that cannot be written. */
 export type PendingMember = Omit<PendingMark, 'sinceMs'>;
 
-/** Who stands behind a user that is wanted: a refusal is remembered with the person's revision. */
+/** The member behind a wanted user. A refusal is stored with the revision of the person. */
 export interface Standing {
   readonly member: MemberId;
   readonly revision: number;

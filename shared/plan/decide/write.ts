@@ -189,7 +189,7 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
   const isUnproven = state.missedAtMs !== undefined && found.length === 0;
   const absence = isUnproven ? decideAbsence(facts, undefined) : 'gone';
   if (absence !== 'gone') return absence;
-  // A wrong route lists no group: what this one had before is there all the same, and not what is made now.
+  // Behind a wrong base URL the listing is empty. So the previously linked group is also excluded from what this POST made.
   return {
     kind: 'write',
     plan,
