@@ -81,7 +81,7 @@ export const StageSettings = z.strictObject({
   scimRequestsPerSecond: number.pipe(z.int().min(25).max(10_000)).default(100),
   scimBurst: number.pipe(z.int().min(25).max(5_000)).default(200),
   scimConcurrency: number.pipe(z.int().min(1).max(1_000)).optional(),
-  // What is locked stays locked, whoever asks: a slip must not last a lifetime.
+  // No principal can delete locked objects, so the maximum limits the effect of a typing error.
   auditExportDays: number.pipe(z.int().min(1).max(3_653)).optional(),
   keyArn: z
     .string()

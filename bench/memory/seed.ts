@@ -9,7 +9,7 @@ import {
   claimKey,
   groupIndexSort,
   groupKey,
-  IN_STEP,
+  IN_SYNC,
   indexPartition,
   shardOf,
 } from '../../shared/store/keys.ts';
@@ -38,7 +38,7 @@ export async function seedGroups(rig: Rig, groups: number, members: number): Pro
       platformId: id,
       version,
       gpk: indexPartition('groups', CONNECTION, shardOf(ref.group)),
-      gsk: groupIndexSort(IN_STEP, ref.group),
+      gsk: groupIndexSort(IN_SYNC, ref.group),
     };
     await table.put(item);
     await table.put({ ...claimKey(COMPANY, id), platformId: id, connection: CONNECTION, group: ref.group });

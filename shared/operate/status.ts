@@ -137,8 +137,11 @@ const REASON_SHOWN = 160;
 export const shortened = (text: string): string =>
   text.length <= REASON_SHOWN ? text : `${text.slice(0, REASON_SHOWN - 1)}…`;
 
-/** What opens a gate, or says more of it. */
-export const mendOf = (gate: Pick<StatusReport['gate'], 'state'>, connection: string): string | undefined =>
+/** The command that opens a gate, or shows more about it. */
+export const fixForGate = (
+  gate: Pick<StatusReport['gate'], 'state'>,
+  connection: string,
+): string | undefined =>
   ({
     open: undefined,
     paused: 'groupsync resume',
@@ -159,7 +162,7 @@ export function sayGate({ state, reason, until }: StatusReport['gate']): string 
     case 'open':
       return 'open';
     case 'paused':
-      return `paused: nothing is written until somebody resumes (${why})`;
+      return `paused: nothing is written until an operator resumes (${why})`;
     case 'unauthorized':
       return `unauthorized: the platform does not accept the credential (${why})`;
     case 'backoff':

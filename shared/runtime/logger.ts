@@ -46,8 +46,8 @@ export function createLogger(options: LoggerOptions, context: LogFields = {}): L
 const ADDRESS = /[^\s"'<>(),;:]+@[^\s"'<>(),;:]+/g;
 
 /**
- * Some directories make an address the id of a group or person: the log has a name for it that only its owner can tell.
- * What the platform said in words of its own may name anybody, wherever it stands: in an error, or kept in a report.
+ * Removes personal data from a text. Some directories use an address as the id of a group or person, so addresses are
+ * replaced by a pseudonym. The platform's own error text may contain names, so the text is cut before it.
  */
 function impersonal(text: string): string {
   const [ours = ''] = text.split(DIRECTORY_EVENT);

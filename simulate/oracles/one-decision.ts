@@ -23,7 +23,7 @@ export interface Around<What> {
   readonly outcome: string;
 }
 
-const DONE = new Set(['written', 'in_step']);
+const DONE = new Set(['written', 'in_sync']);
 
 type Foretold = 'in' | 'out' | 'as it was' | 'not added';
 

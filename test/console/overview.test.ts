@@ -49,7 +49,7 @@ it('undoes nothing that somebody else has done since the page was read', async (
   const { guard } = (await ask('connection')).settings;
   expect(guard).toEqual({ ...settings.guard, minSize: 9, maxRemovedShare: 0.1 });
   const again = await ask('settings', { changes: [{ ...edited, value: { ...guard, minSize: 3 } }] });
-  expect(again.message).toContain('somebody else changed the same setting meanwhile (guard.minSize');
+  expect(again.message).toContain('another operator changed the same setting meanwhile (guard.minSize');
 });
 
 it('says why a replay ended that nobody stopped', async () => {

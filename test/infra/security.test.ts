@@ -91,7 +91,7 @@ describe('producers', () => {
   });
 
   it('exclude everyone else of the account, whatever their own policies say', () => {
-    expect(policyOf(full).find(({ Sid }) => Sid === 'NobodyElse')).toMatchObject({
+    expect(policyOf(full).find(({ Sid }) => Sid === 'DenyOtherSenders')).toMatchObject({
       Effect: 'Deny',
       Principal: { AWS: '*' },
       Action: 'sqs:SendMessage',
@@ -119,7 +119,7 @@ describe('producers', () => {
   it('reach the dead letters, which a replay makes events, no more than anybody but the function', () => {
     for (const [id, { Properties }] of Object.entries(resourcesOf(plain, 'AWS::SQS::QueuePolicy'))) {
       if (!id.includes('DeadLetters')) continue;
-      const denial = statementsOf(Properties.PolicyDocument).find(({ Sid }) => Sid === 'NobodyElse');
+      const denial = statementsOf(Properties.PolicyDocument).find(({ Sid }) => Sid === 'DenyOtherSenders');
       expect(denial).toMatchObject({ Effect: 'Deny', Principal: { AWS: '*' }, Action: 'sqs:SendMessage' });
       const [role] = Object.values(denial?.Condition?.['ArnNotEquals'] ?? {}) as { 'Fn::GetAtt': [string] }[];
       expect(role?.['Fn::GetAtt'][0]).toMatch(
@@ -178,7 +178,7 @@ describe('a source of its own', () => {
     expect(statements.find(({ Sid }) => Sid === 'NamedProducers')?.Principal).toEqual({
       AWS: 'arn:aws:iam::111122223333:role/acme',
     });
-    expect(statements.find(({ Sid }) => Sid === 'NobodyElse')?.Condition).toMatchObject({
+    expect(statements.find(({ Sid }) => Sid === 'DenyOtherSenders')?.Condition).toMatchObject({
       ArnNotEquals: { 'aws:PrincipalArn': ['arn:aws:iam::111122223333:role/acme'] },
     });
   });

@@ -226,7 +226,7 @@ describe('two people who change one connection at the same time', () => {
       'baseUrl: "https://platform.test" → "https://new.test"',
     );
     const first = { ...request, token: 'lost', known: undefined };
-    await expect(storeConnection(first, ports)).rejects.toThrow('somebody else connected');
+    await expect(storeConnection(first, ports)).rejects.toThrow('another operator connected');
     expect(stored).toEqual(['new']);
   });
 

@@ -27,7 +27,7 @@ const NOTHING = { present: set(''), absent: set(''), name: false, spokeId: false
 const latestStamps = (over: Partial<LatestStamps> = {}): LatestStamps => ({
   newest: at('5'),
   name: at('5'),
-  everybody: at('1'),
+  allUsers: at('1'),
   user: () => at('5'),
   ...over,
 });
@@ -85,7 +85,7 @@ describe('what stands of an accepted drift', () => {
       { present: set('') },
     ],
     ['a user who was taken out before', { departed: new Map([[platformUserId('x'), at('4')]]) }, {}],
-    ['everybody', { everybody: at('6') }, { present: set('') }],
+    ['all users', { allUsers: at('6') }, { present: set('') }],
     ['something else', {}, {}],
   ])('under adopt ends only with a newer word about %s', (_, now, changed) => {
     expect(standing({ newest: at('6'), ...now })).toEqual(acceptedDrift(changed));

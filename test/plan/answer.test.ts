@@ -60,10 +60,10 @@ describe('an answer to a write', () => {
   });
 
   it.each([
-    [{ kept: [b] }, '1 user whom we took out'],
-    [{ kept: [b, c] }, '2 users whom we took out'],
+    [{ kept: [b] }, '1 user that groupsync removed'],
+    [{ kept: [b, c] }, '2 users that groupsync removed'],
     [{ keepsName: true }, 'the name that the group had'],
-    [{ kept: [b], keepsName: true }, '1 user whom we took out, and the name that the group had'],
+    [{ kept: [b], keepsName: true }, '1 user that groupsync removed, and the name that the group had'],
     [{ hasAdded: true }, undefined],
   ])('is told of as it is: %o', (over, told) => {
     const answer = { made: after, kept: [], hasAdded: false, keepsName: false, ...over };
@@ -110,7 +110,7 @@ describe('an answer to a write', () => {
       { foreign: undefined, unshown: [a], view: { users: new Map(), unshown: new Set([a]) } },
     ],
     [
-      'shows whom we took out',
+      'shows users that groupsync removed',
       removing,
       [a, b],
       {

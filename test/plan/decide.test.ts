@@ -144,14 +144,14 @@ const uncertainly = (over: Partial<Intent>, untilMs = NOW_MS + 1) => {
   return { uncertain: { ...which, names: [write.name], spokeIds: [], untilMs } };
 };
 /** With so many of eight to go, of whom others may be on their way. */
-const leaving = (removals: number, underWay = 0) => ({
+const leaving = (removals: number, concurrent = 0) => ({
   views: views(view(EVERYBODY)),
   reservation: {
     intent: intent.id,
     atMs: 0,
     removals,
     size: EVERYBODY.length,
-    recent: { group: underWay, connection: underWay, largestSize: EVERYBODY.length, underWay },
+    recent: { group: concurrent, connection: concurrent, largestSize: EVERYBODY.length, concurrent },
   },
 });
 /** What is there since somebody else's change. */

@@ -62,13 +62,13 @@ describe('what people are told', () => {
     const episode = { subject: 'hold', count: 7, sinceMs: START_MS, names } as const;
     const acme = connectionName('acme');
     expect(noticeOf(episode, 'prod', acme)).toEqual([
-      'prod acme: groups held until somebody decides: 7',
+      'prod acme: groups held until an operator decides: 7',
       '"Engineering", "evil??name", "c", "d", "e", and 2 more',
       'Since 2026-11-20 10:00 UTC.',
       'npx groupsync --prefix prod --connection acme holds',
     ]);
     expect(noticeOf({ ...episode, endedMs: START_MS + 5 * MINUTE }, 'prod', acme)).toEqual([
-      'prod acme: over: groups held until somebody decides',
+      'prod acme: over: groups held until an operator decides',
       'From 2026-11-20 10:00 UTC to 2026-11-20 10:05 UTC.',
     ]);
     const deadLetters = {

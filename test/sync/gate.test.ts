@@ -267,7 +267,7 @@ describe('the gate', () => {
       resumeConnection(CONNECTION, toolPorts, seen);
     const seen = { gate: await gate(), observing: false };
     await pauseConnection(CONNECTION, 'Ann: a migration', toolPorts, seen.gate);
-    await expect(resume(seen)).rejects.toThrow(/somebody else paused it \(.*Ann: a migration\) meanwhile/);
+    await expect(resume(seen)).rejects.toThrow(/another operator paused it \(.*Ann: a migration\) meanwhile/);
     await expect(pauseConnection(CONNECTION, 'Bob: no', toolPorts, seen.gate)).rejects.toThrow(
       'Ann: a migration',
     );
@@ -280,7 +280,7 @@ describe('the gate', () => {
     await resume(paused);
     world.advance(1);
     await pauseConnection(CONNECTION, 'Ann: a migration', toolPorts);
-    await expect(resume(paused)).rejects.toThrow('somebody else paused it');
+    await expect(resume(paused)).rejects.toThrow('another operator paused it');
     const connection = await world.connection();
     await toolPorts.connections.save({ ...connection, observing: true });
     const now = { ...seen, gate: await gate() };
@@ -502,7 +502,7 @@ describe('a paused group', () => {
     await resumeGroup(ref('g'), world.toolPorts);
     world.advance(1);
     await pauseGroup(ref('g'), world.toolPorts, 'Ann');
-    await expect(resumeGroup(ref('g'), world.toolPorts, seen)).rejects.toThrow('somebody else');
+    await expect(resumeGroup(ref('g'), world.toolPorts, seen)).rejects.toThrow('another operator');
     expect((await state('g'))?.paused).toBe(true);
     expect(await resumeGroup(ref('g'), world.toolPorts, await state('g'))).toBe(true);
   });

@@ -37,7 +37,7 @@ describe('a user whom the platform keeps though the directory took them out', ()
       expect(await pass(HOUR_MS)).toBeLessThanOrEqual(12);
       const left = await state('g');
       expect(left).toMatchObject({
-        lastError: { code: 'kept', message: 'the platform keeps 1 user whom we took out' },
+        lastError: { code: 'kept', message: 'the platform keeps 1 user that groupsync removed' },
       });
       expect(left?.dirtySinceMs).toBeDefined();
       expect(left?.settled).toBeUndefined();

@@ -74,7 +74,7 @@ async function rewriteUser(id: string, change: Change, edit: (attributes: ScimOb
   return { resource: rewrite.after };
 }
 
-/** Members before the group: whoever sees it sees all of it, and a crash before that leaves nothing to see. */
+/** Writes the members before the group: a reader sees all of the group, and after a crash nothing of it. */
 async function createGroup(body: ScimObject, context: ScimContext): Promise<Written> {
   const type = context.types.Group;
   checkSchemas(body, type.core.id);
