@@ -3,11 +3,11 @@ import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { runCli } from '../support/cli/io.ts';
 import { calledBy } from '../support/engine/story.ts';
 import { temporaryFile } from '../support/folder.ts';
-import { added, group, removed, sixInStep } from '../support/operate/world.ts';
+import { added, group, removed, sixInSync } from '../support/operate/world.ts';
 
 /** A group whose removals are held. */
 async function heldWorld() {
-  const world = await sixInStep();
+  const world = await sixInSync();
   await world.publish(removed('g', 'ann', 'bob', 'cid', 'dee'));
   await world.apply('g');
   const { cli } = world;
@@ -148,7 +148,7 @@ describe('the audit keeps, with person, reason and what was before,', () => {
   });
 });
 
-it('a decision without a reason is refused before anybody is named', async () => {
+it('holds approve and holds reject require a reason before they look up the group', async () => {
   const { cli } = await heldWorld();
   for (const verb of ['approve', 'reject'])
     expect(await cli('holds', verb, 'g', '--yes')).toMatchObject({
@@ -156,8 +156,8 @@ it('a decision without a reason is refused before anybody is named', async () =>
     });
 });
 
-describe('a hold that somebody has decided', () => {
-  it('is not decided anew by a script, which is told who decided', async () => {
+describe('holds approve and holds reject for a decided hold', () => {
+  it('a script cannot change the decision without --again, and the error names the first operator', async () => {
     const { cli, cliOfBob, ports, refOf } = await heldWorld();
     const { digest } = (await cli('holds', '--json')).json.holds[0];
     await cliOfBob('holds', 'reject', 'g', '--reason', 'ticket 12', '--yes');
@@ -172,7 +172,7 @@ describe('a hold that somebody has decided', () => {
     expect((await ports.groups.read(refOf('g')))?.hold?.decision.kind).toBe('approved');
   });
 
-  it('is decided anew by a person who was shown the decision', async () => {
+  it('an operator who sees the earlier decision can change it', async () => {
     const { cliOfBob, ask } = await heldWorld();
     await cliOfBob('holds', 'approve', 'g', '--reason', 'ticket 12', '--yes');
     const { code, stderr } = await ask(['holds', 'reject', 'g', '--reason', 'r'], 'Keep them in?');
@@ -180,7 +180,7 @@ describe('a hold that somebody has decided', () => {
     expect(stderr).toMatch(/decided already: approved by Bob at .*ticket 12/);
   });
 
-  it('while a person looked at it stays as it is, and they are told by whom', async () => {
+  it('a decision made while the operator reads the hold stands, and the error names its author', async () => {
     const { cliOfBob, ports, refOf } = await heldWorld();
     const { groups } = ports;
     let reads = 0;

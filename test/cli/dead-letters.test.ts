@@ -62,7 +62,7 @@ describe('dead letters', () => {
     expect([code, stdout]).toEqual([3, expect.stringMatching(said)]);
   });
 
-  it('of an unknown company can be mended and discarded too', async () => {
+  it('fixes and discards dead letters of an unknown company too', async () => {
     const { cli, deadLetters } = await worldOf();
     const event = { ...{ specversion: '1.0', id: 'e', source: 's' }, time: '2026-11-20T10:00:00Z' };
     const of = { type: 'directory.group.deleted', connection: 'umbrella', data: { group: { id: 'g' } } };
@@ -93,7 +93,7 @@ describe('dead letters', () => {
     expect(deadLetters.ids()).toEqual([...IDS, 'new-1 undefined', 'new umbrella']);
   });
 
-  it('of an unknown cause are a mistake of whoever typed it', async () => {
+  it('rejects an unknown cause as a usage error', async () => {
     const { cli } = await worldOf();
     for (const word of ['list', 'replay', 'discard']) {
       const ran = await cli(['dlq', word, '--code', 'invalid_jsno']);

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
 import { commandNames, runCli } from '../support/cli/io.ts';
 import { temporaryFile } from '../support/folder.ts';
-import { added, group, removed, sixInStep } from '../support/operate/world.ts';
+import { added, group, removed, sixInSync } from '../support/operate/world.ts';
 
 type Documented = keyof typeof OUTPUT_SCHEMAS;
 
-/** A group of six, in step with the platform. */
+/** A group of six, in sync with the platform. */
 async function worldOf(settings = {}) {
-  const world = await sixInStep(settings);
+  const world = await sixInSync(settings);
   /** The document of a command, which its published schema must describe to the last field. */
   const document = async (command: Documented, args: readonly string[], env: Record<string, string> = {}) => {
     const ran = await runCli([...args, '--yes', '--json'], { ports: world.ports, env });
@@ -174,12 +174,12 @@ describe('the documents of --json', () => {
       outcome: 'rebound',
       groups: ['g'],
     });
-    expect(await document('rebind', ['rebind', 'm-ann', 'r-nobody'])).toMatchObject({
+    expect(await document('rebind', ['rebind', 'm-ann', 'r-unknown'])).toMatchObject({
       code: 1,
       json: { outcome: 'unknown_person', groups: [] },
     });
     expect((await document('forget', ['forget', 'm-bob'])).json.attributes).toEqual(['email']);
-    expect(await document('forget', ['forget', 'm-nobody'])).toMatchObject({ code: 1 });
+    expect(await document('forget', ['forget', 'm-unknown'])).toMatchObject({ code: 1 });
   });
 
   it('of the log and of its check', async () => {
@@ -249,7 +249,7 @@ describe('the documents of --json', () => {
     expect(json).toMatchObject({ group: 'g', outcome: 'decided' });
   });
 
-  it('of dead letters that are mended or thrown away', async () => {
+  it('dlq edit and dlq discard print documents that match their schemas', async () => {
     const editor = temporaryFile(
       'editor.mjs',
       `import { readFileSync, writeFileSync } from 'node:fs';
@@ -272,7 +272,7 @@ describe('the documents of --json', () => {
     expect(discarded).toMatchObject({ code: 3, json: { discarded: 1, missing: 1 } });
   });
 
-  it('of an import that is tried: who comes, who goes, who is nobody, and what would be held', async () => {
+  it('import --dry-run prints who is added, who is removed, who has no match and what would be held', async () => {
     const csv =
       'group id,group name,member id,email\ng,Group g,m-ann,ann@acme.test\ng,Group g,m-zoe,zoe@acme.test';
     const { ports, clock } = await worldOf();

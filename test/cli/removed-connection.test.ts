@@ -48,7 +48,7 @@ async function servedWorld() {
 }
 
 describe('a connection that was removed', () => {
-  it('lets nobody in with its SCIM tokens, at once, however long a server remembers it', async () => {
+  it('rejects its SCIM tokens at once, however long a server caches them', async () => {
     const { scim, newToken, remove } = await servedWorld();
     const tokens = [await newToken(), await newToken()];
     expect(await Promise.all(tokens.map(scim))).toEqual([200, 200]);
@@ -81,7 +81,7 @@ describe('a connection that was removed', () => {
     expect((await connect('another')).code).toBe(1);
   });
 
-  it('lets nobody in with a token that was made while it was being removed, once it is connected again', async () => {
+  it('rejects a token created during the removal, after the connection is connected again', async () => {
     const { ports, scim, newToken, remove: removeWith, connect } = await servedWorld();
     const made: string[] = [];
     const remove: typeof ports.connections.remove = async (name) => {

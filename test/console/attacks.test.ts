@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serveConsole } from '../../cli/console/serve.ts';
 
-/* Somebody else in the same browser, on the same machine or beside the terminal, who wants what the console may do. */
+/* An attacker in the same browser, on the same machine or with access to the terminal, who wants the console's rights. */
 
 const TOKEN = 'the-token-of-this-console';
 const asked: string[] = [];

@@ -210,13 +210,13 @@ describe('a message without a time of its own', () => {
   it('keeps its place within an array when it is replayed alone', () => {
     const bad = { ...timeless('g2'), Operations: [{ op: 'ad' }] };
     const { events, rejected } = decode([timeless('g1'), bad, timeless('g3')]);
-    const mended = decode(timeless('g2'), {
+    const fixed = decode(timeless('g2'), {
       messageId: 'm7',
       sentAtMs: SENT_MS + 5_000,
       stamp: rejected[0]?.stamp,
     });
     const [, beforeIt, afterIt] = events.map(({ stamp }) => stamp);
-    const place = mended.events[0]?.stamp ?? '';
+    const place = fixed.events[0]?.stamp ?? '';
     expect(place > (beforeIt ?? '')).toBe(true);
     expect(place <= (afterIt ?? '')).toBe(true);
   });

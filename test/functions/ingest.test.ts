@@ -30,7 +30,7 @@ let unstorableKey: string | undefined;
 let requestMs: number;
 let nowMs: number;
 
-const find = async (name: string) => (name === 'nobody' ? undefined : { name, settings: { match: [] } });
+const find = async (name: string) => (name === 'missing' ? undefined : { name, settings: { match: [] } });
 
 beforeEach(() => {
   base = fakeBase();
@@ -209,9 +209,9 @@ describe('the function behind the events queue', () => {
     await handler({ Records: [record] }, CONTEXT);
     expect(woken).toMatchObject([{ connection: 'acme', group: 'g1' }]);
     expect(JSON.stringify([...table.items.values()])).toContain('"by":"ann"');
-    const unknown = recordOf(eventOf('g1'), { messageAttributes: { connection: attribute('nobody') } });
+    const unknown = recordOf(eventOf('g1'), { messageAttributes: { connection: attribute('missing') } });
     await handler({ Records: [unknown] }, CONTEXT);
-    expect(deadLettered).toMatchObject([{ code: 'unknown_connection', connection: 'nobody' }]);
+    expect(deadLettered).toMatchObject([{ code: 'unknown_connection', connection: 'missing' }]);
   });
 
   it.each([

@@ -78,7 +78,7 @@ describe('alarms', () => {
     },
   );
 
-  it('have a runbook section each that says what it means, what is felt, how to look and how to mend', () => {
+  it('alarms have a runbook section each that says what they mean, what users notice, what to check and how to fix it', () => {
     const linked = new Set(everyAlarm.map((alarm): string => alarm.AlarmDescription.split('#')[1]));
     for (const anchor of linked) {
       const section = sections.get(anchor) ?? '';

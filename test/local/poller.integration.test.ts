@@ -203,7 +203,7 @@ describe('concurrency and end', () => {
     expect(errors).toEqual([]);
   });
 
-  it('waits for the invocation under way, and deletes its messages, before it has stopped', async () => {
+  it('stop waits for the running invocation and for the deletion of its messages', async () => {
     const queue = await startQueue();
     await queue.send('a');
     let open: (() => void) | undefined;

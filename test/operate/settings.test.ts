@@ -16,7 +16,7 @@ import { WORKERS_KNOW_AFTER_MS } from '../../shared/sync/wake.ts';
 import { calledBy, story } from '../support/engine/story.ts';
 import { CONNECTION } from '../support/engine/world.ts';
 
-/** A group in step, a worker that remembers connections, and a person who changes a setting. */
+/** A group in sync, a worker that caches connections, and an operator who changes a setting. */
 const KEEPS_NONE = { store: async () => 'v1', remove: async () => false };
 
 async function company() {
@@ -199,7 +199,7 @@ describe('two people who change one connection at the same time', () => {
     });
   });
 
-  it('and one of them connects anew with the settings that they read before', async () => {
+  it('connecting again with outdated settings does not undo the change of another operator', async () => {
     const { plan, change, toolPorts, settings } = await office();
     const known = await toolPorts.connections.current(CONNECTION);
     if (known === undefined) throw new Error('expected a connection');

@@ -26,8 +26,8 @@ const shown = (users: readonly never[], name = 'New') => ({
 describe('an answer to a write', () => {
   it.each<[string, Plan, readonly never[], readonly never[], boolean]>([
     ['shows what was sent', plan('patch', { removals: [b] }), [a], [], false],
-    ['shows whom a change took out', plan('patch', { removals: [b] }), [a, b], [b], false],
-    ['shows whom a whole write took out', plan('put', { removals: [b] }), [a, b], [b], false],
+    ['shows a user that a change removed', plan('patch', { removals: [b] }), [a, b], [b], false],
+    ['shows a user that a whole write removed', plan('put', { removals: [b] }), [a, b], [b], false],
     ['to a change shows a stranger: not judged here', plan('patch', { removals: [b] }), [a, c], [], false],
     ['to a whole write shows a stranger', plan('put', { removals: [b] }), [a, c], [], true],
     ['to a creation shows a stranger', plan('create'), [a, c], [], true],
@@ -104,13 +104,13 @@ describe('an answer to a write', () => {
       { foreign: theirs([{ kind: 'members_added', before: [], after: [c] }]), isAsPrepared: false },
     ],
     [
-      'to a new name lacks somebody',
+      'to a new name lacks a user',
       renaming,
       [],
       { foreign: undefined, unshown: [a], view: { users: new Map(), unshown: new Set([a]) } },
     ],
     [
-      'shows whom we took out',
+      'shows a user that we removed',
       removing,
       [a, b],
       {

@@ -35,8 +35,20 @@ describe('what people are told', () => {
     ['nothing of a gap', { 0: 1, 5: 0, 9: 1 }, 60, '0 began 1'],
     ['a new beginning, later', { 0: 1, 20: 0, 21: 2 }, 60, '0 began 1, 20 ended 1, 35 began 2'],
     ['nothing of one that ended between', { 0: 1, 20: 0, 21: 2, 30: 0 }, 60, '0 began 1, 20 ended 1'],
-    ['again what nobody took, in a quarter of an hour', { 0: 1 }, 60, '0 began 1 in vain, 15 began 1', [0]],
-    ['nothing of the end of what nobody knew', { 0: 1, 5: 0 }, 60, '0 began 1 in vain', [0]],
+    [
+      'a failed notification again, after a quarter of an hour',
+      { 0: 1 },
+      60,
+      '0 began 1 in vain, 15 began 1',
+      [0],
+    ],
+    [
+      'no end of an episode whose beginning was never delivered',
+      { 0: 1, 5: 0 },
+      60,
+      '0 began 1 in vain',
+      [0],
+    ],
     ['an end in vain', { 0: 1, 20: 0 }, 60, '0 began 1, 20 ended 1 in vain, 35 ended 1', [20]],
     [
       'every flapping at most four times an hour',

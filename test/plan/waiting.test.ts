@@ -34,7 +34,7 @@ describe('what a dirty group waits for', () => {
     expect(waits({ lastError })).toEqual({ untilMs, code: 'unavailable', reason: 'answered 500' });
   });
 
-  it('ends now when the retry is due, or under way', () => {
+  it('the wait ends now when the retry is due or running', () => {
     expect(waits({ lastError, wakeAtMs: NOW_MS - 5_000 })).toMatchObject({ untilMs: NOW_MS });
   });
 

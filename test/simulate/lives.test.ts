@@ -59,7 +59,7 @@ describe('a life of a week', () => {
 });
 
 describe('known.json', () => {
-  it('names each violation once, with what it does to people and the work that mends it', () => {
+  it('names each violation once, with what it does to people and the work that fixes it', () => {
     const known = readKnown();
     expect(new Set(known.map(({ oracle, cause }) => `${oracle} ${cause}`)).size).toBe(known.length);
     for (const { what, mendedBy } of known)

@@ -57,7 +57,7 @@ describe('the rules', () => {
   });
 });
 
-/** Time that passes when nobody can do anything but wait. */
+/** Time that passes only when every task waits. */
 function createTime() {
   let nowMs = START_MS;
   const sleepers: { readonly atMs: number; readonly wake: () => void }[] = [];
@@ -456,7 +456,7 @@ describe('traits', () => {
   });
 });
 
-describe('somebody else', () => {
+describe('another client on the platform', () => {
   const edit = { kind: 'edit', group: 'd1', add: ['u-x'], remove: 1 } as const;
 
   it('edits, strips, twins, re-creates and deletes, and the feed tells who', async () => {
@@ -512,7 +512,7 @@ describe('people', () => {
     world.platform.company({ kind: 'terminate', role: 'a' });
     world.platform.company({ kind: 'erase', role: 'b' });
     world.platform.company({ kind: 'lose_user_id', role: 'c' });
-    expect(world.platform.company({ kind: 'terminate', role: 'nobody' })).toBe(false);
+    expect(world.platform.company({ kind: 'terminate', role: 'unknown' })).toBe(false);
     const all = async (sendAllRoles: boolean) => {
       const found = [];
       for await (const one of world.client.employees.listAll({ limit: 1, sendAllRoles })) found.push(one);

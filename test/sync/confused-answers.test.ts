@@ -69,7 +69,7 @@ describe('an answer about another group', () => {
   });
 
   it.each([true, false])(
-    'nor is a group that somebody makes meanwhile (spokeIds shown: %s)',
+    'a group that another client creates meanwhile is not taken for our creation (spokeIds shown: %s)',
     async (echoSpokeId) => {
       const { world, say, work, tell, state } = await company({ platform: { echoSpokeId } });
       const { platform } = world;

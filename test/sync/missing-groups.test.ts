@@ -7,7 +7,7 @@ import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS, MINUTE_MS } from '../support/eng
 
 type Wrong = { first: readonly DirectoryEvent[]; hours: number; echoSpokeId: boolean };
 
-/** Directory groups g0, g1, …, each in step with a platform group whose creation is long past. */
+/** Directory groups g0, g1, …, each in sync with a platform group whose creation is long past. */
 async function company(count: number, platform = {}, settings = {}) {
   const told = await story({ platform, settings });
   await told.hire('a', 'b');
@@ -143,7 +143,7 @@ describe('a platform that answers 404 for groups that are there', () => {
     ['after a link was given up', { first: [{ upsert: 'g0', name: 'New' }] }],
     ['for half a day', { hours: 12 }],
     ['for half a day, without spokeIds', { hours: 12, echoSpokeId: false }],
-  ])('lets nobody keep a group that the directory deletes meanwhile, %s', async (_, given) => {
+  ])('leaves no member in a group that the directory deletes meanwhile, %s', async (_, given) => {
     const { first = [], hours = 0.5, echoSpokeId = true } = { ...given } as Partial<Wrong>;
     const { world, say, pass, tell } = await company(1, { echoSpokeId });
     world.platform.hidden = () => true;
@@ -206,7 +206,7 @@ describe('a platform that answers 404 for groups that are there', () => {
   });
 });
 
-it('a group that somebody deleted is made again a minute later, and not before', async () => {
+it('a group that another client deleted is created again a minute later, and not before', async () => {
   const { world, say, tell, work, shown, state } = await company(2);
   const { platformId = '' } = (await state('g0')) ?? {};
   world.platform.deleteAsOther(platformId);

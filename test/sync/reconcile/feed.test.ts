@@ -148,7 +148,7 @@ describe('a gap', () => {
     expect((await run(world))?.sweep).toBeUndefined();
   });
 
-  it('of more than 89 days is begun anew, and swept', async () => {
+  it('a gap of more than 89 days starts the feed again and causes a sweep', async () => {
     const { world, starts } = await worldWith(() => [page([], 'c1', true)]);
     await run(world);
     world.advance(89 * DAY_MS + 1);
@@ -177,12 +177,12 @@ describe('touched groups', () => {
   });
 
   it.each([
-    ['of nobody', {}, undefined],
+    ['that are unmanaged', {}, undefined],
     ['that was released', { released: true }, undefined],
     ['that the settings exclude', {}, { groups: { exclude: ['g'] } }],
   ])('%s are counted and left alone', async (title, extra, settings) => {
     const { world } = await worldWith(() => [page([event('a')], 'c1', true)], settings);
-    if (title === 'of nobody') world.stranger('g');
+    if (title === 'that are unmanaged') world.stranger('g');
     else await world.link('g', extra);
     world.change('g');
     expect((await run(world))?.report).toMatchObject({ eventsRead: 1, groupsTouched: 1, echoes: 0 });

@@ -63,7 +63,7 @@ describe('a sweep', () => {
     expect(world.woken).toEqual(['g1']);
   });
 
-  it('leaves a write under way to its own apply', async () => {
+  it('a sweep leaves a write in flight to the apply that sent it', async () => {
     const world = await createWorld();
     const intent = { id: 'i1', action: 'patch', atMs: START_MS, name: 'g', spokeId: 'g' };
     await world.link('g0', { intent, intentId: 'i1' });

@@ -388,7 +388,7 @@ describe('changes', () => {
       add(ENTERPRISE, { costCenter: 'C' }),
       { [ENTERPRISE]: { costCenter: 'C', employeeNumber: '7' } },
     ],
-    ['of a schema that nobody knows', add('urn:x:1.0:User:tag', 'x'), { schemas: [USER, ENTERPRISE] }],
+    ['of an unknown schema', add('urn:x:1.0:User:tag', 'x'), { schemas: [USER, ENTERPRISE] }],
   ])('%s are made', async (_title, operation, expected) => {
     const changed = await client.patch(user, [operation]);
     expect(changed.status).toBe(200);

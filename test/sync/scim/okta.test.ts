@@ -56,7 +56,7 @@ describe('connecting and importing', () => {
       totalResults: 1,
       Resources: [{ id: group, displayName: 'Engineering' }],
     });
-    expect((await okta.get('/Groups?filter=displayName eq "Nobody"')).body).toMatchObject({
+    expect((await okta.get('/Groups?filter=displayName eq "Unknown"')).body).toMatchObject({
       totalResults: 0,
       Resources: [],
     });

@@ -220,30 +220,33 @@ describe('uniqueness (RFC 7643 section 2.2)', () => {
   it.each([
     ['POST', '/Users'],
     ['PUT', '/Users/id000001'],
-  ])('gives it to whoever overtook a %s between its claim and its save', async (method, path) => {
-    let overtaking: Promise<{ status: number }> | undefined;
-    let isArmed = false;
-    const raced = createWorld({
-      before: async (operation, key) => {
-        if (!isArmed || !['put', 'update'].includes(operation) || !key.startsWith('S#default#User')) return;
-        isArmed = false;
-        overtaking = other.post('/Users', { userName: 'same' });
-        await overtaking;
-      },
-    });
-    const [one, other] = [await raced.client(), await raced.client()];
-    await one.post('/Users', { userName: 'before' });
-    isArmed = true;
-    const superseded = await one.send(method, path, { userName: 'same' });
-    expect((await overtaking)?.status).toBe(201);
-    expect(superseded).toMatchObject({ status: 409, body: { scimType: 'uniqueness' } });
-    expect(names((await one.get('/Users?sortBy=userName')).body)).toEqual(['before', 'same']);
-    expect((await one.get('/Users?filter=userName eq "same"')).body.totalResults).toBe(1);
-    const described = [...raced.table.items.values()].filter(
-      ({ pk, attributes }) => pk.startsWith('U#') && JSON.stringify(attributes ?? {}).includes('same'),
-    );
-    expect(described).toHaveLength(1);
-  });
+  ])(
+    'gives a name to the request that overtook a %s between its claim and its save',
+    async (method, path) => {
+      let overtaking: Promise<{ status: number }> | undefined;
+      let isArmed = false;
+      const raced = createWorld({
+        before: async (operation, key) => {
+          if (!isArmed || !['put', 'update'].includes(operation) || !key.startsWith('S#default#User')) return;
+          isArmed = false;
+          overtaking = other.post('/Users', { userName: 'same' });
+          await overtaking;
+        },
+      });
+      const [one, other] = [await raced.client(), await raced.client()];
+      await one.post('/Users', { userName: 'before' });
+      isArmed = true;
+      const superseded = await one.send(method, path, { userName: 'same' });
+      expect((await overtaking)?.status).toBe(201);
+      expect(superseded).toMatchObject({ status: 409, body: { scimType: 'uniqueness' } });
+      expect(names((await one.get('/Users?sortBy=userName')).body)).toEqual(['before', 'same']);
+      expect((await one.get('/Users?filter=userName eq "same"')).body.totalResults).toBe(1);
+      const described = [...raced.table.items.values()].filter(
+        ({ pk, attributes }) => pk.startsWith('U#') && JSON.stringify(attributes ?? {}).includes('same'),
+      );
+      expect(described).toHaveLength(1);
+    },
+  );
 
   it('lets several have one external id', async () => {
     await addUser('a', { externalId: 'X1' });

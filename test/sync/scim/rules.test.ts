@@ -83,7 +83,7 @@ describe('the members that a request names', () => {
     ['twice', [{ value: 'x' }, { value: 'x' }]],
     ['bare', ['x', 'x']],
     ['with $ref null', [{ $ref: null, value: 'x' }]],
-    ['with what nobody knows', [{ value: 'x', display: 'X', type: 'User', $ref: { toString: 0 } }]],
+    ['with unknown fields', [{ value: 'x', display: 'X', type: 'User', $ref: { toString: 0 } }]],
     ['as one object', { value: 'x' }],
   ])('%s join once', async (_title, value) => {
     expect((await patch({ op: 'ADD', path: 'MEMBERS', value })).status).toBe(204);
@@ -99,7 +99,7 @@ describe('a group as a member of a group', () => {
     ['named bare', (value) => value],
     ['said to be one', () => ({ value: 'x', type: 'group' })],
     ['referred to as one', () => ({ value: 'x', $ref: 'https://x.test/Groups/x' })],
-  ])('%s is refused with what to do, and nobody joins', async (_title, spell) => {
+  ])('%s is refused with the next step, and no member is added', async (_title, spell) => {
     const inner = (await client.post('/Groups', { displayName: 'Inner' })).body.id;
     const named = ['m1', spell(inner)];
     for (const answer of [
@@ -204,8 +204,8 @@ describe('members that are no users', () => {
     ];
     expect(made.body.members).toEqual(shown);
     expect((await client.get(path)).body.members).toEqual(shown);
-    const join = [add('members', [{ value: gone }, { value: 'nobody' }])];
-    const stale = [{ group: made.body.id, deleted: [gone], unknown: ['nobody'] }];
+    const join = [add('members', [{ value: gone }, { value: 'unknown' }])];
+    const stale = [{ group: made.body.id, deleted: [gone], unknown: ['unknown'] }];
     expect(await report(() => client.patch(path, join))).toEqual(stale);
     const put = { displayName: 'Stale', members: [{ value: gone }] };
     expect(await report(() => client.put(path, put))).toEqual([{ ...stale[0], unknown: [] }]);
