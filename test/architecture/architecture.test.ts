@@ -136,7 +136,7 @@ describe('each rule refuses its bad example', () => {
     ['a star re-export', "export const a = 1; export * from '../store/b.ts'"],
     ['a re-export of types', "export const a = 1; export type { B } from '../store/b.ts'"],
     ['a require', "const b = require('../store/b.ts')"],
-  ])('by way of %s', (_title, text) => {
+  ])('%s counts as an import', (_title, text) => {
     expect(judged({ 'shared/plan/a.ts': text })).toHaveLength(1);
   });
 

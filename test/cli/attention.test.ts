@@ -166,7 +166,7 @@ describe('audit of a connection', () => {
 });
 
 describe('tables', () => {
-  it('have times that a program can read as CSV', async () => {
+  it('CSV tables have times that a program can read', async () => {
     const world = await heldWorld();
     await world.publish(added('g', 'zoe'));
     await world.apply('g');
@@ -182,7 +182,7 @@ describe('tables', () => {
     }
   });
 
-  it('have instants instead of ages for the causes of dead letters, beside the rows of a CSV file', async () => {
+  it('a CSV file of dead-letter causes has instants instead of ages', async () => {
     const { cli, mailboxes } = await sixInSync();
     mailboxes.events.add({ id: 'm-1', body: '{', code: 'invalid_json', connection: 'default' });
     const { stdout, stderr } = await cli('dlq', 'list', '--output', 'csv');
@@ -190,7 +190,7 @@ describe('tables', () => {
     expect(stderr).toMatch(/invalid_json.*\d{4}-\d\d-\d\dT\S+Z.*\d{4}-\d\d-\d\dT\S+Z/);
   });
 
-  it('are none of explain, which says so as CSV', async () => {
+  it('explain has no table, and reports that when asked for CSV', async () => {
     const { cli } = await sixInSync();
     expect(await cli('explain', 'g', 'm-ann', '--output', 'csv')).toMatchObject({
       code: 0,

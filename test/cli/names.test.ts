@@ -137,7 +137,7 @@ describe('names', () => {
     expect((await cli('log', '--action', 'nothing')).stdout).toBe('nothing that fits has happened\n');
   });
 
-  it('of a hold go into a file for a spreadsheet', async () => {
+  it('the members of a hold are written to a CSV file', async () => {
     const cwd = temporaryFolder();
     const { ports, publish, apply } = await worldOf();
     await publish(removed('g', 'ada', 'bob', 'cid', 'dee'));

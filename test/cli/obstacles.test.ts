@@ -97,7 +97,7 @@ it('explain says what an operator can do about a member without a match', async 
   expect(stderr).toContain('groupsync people refresh');
 });
 
-it('of a reconcile is waited for: it tells in words what its own run found', async () => {
+it('reconcile waits for its run and reports what the run found', async () => {
   const { ports, connection, refOf } = await refusedWorld();
   const gate = await ports.gates.read(connection.name);
   await ports.gates.write(connection.name, gate, { state: 'open', closings: 0 });

@@ -100,18 +100,15 @@ describe('a connection that was removed', () => {
     ['its tokens end', ({ tokens }) => ({ tokens: { ...tokens, revoke: dies } })],
     ['its credential is deleted', ({ vault }) => ({ vault: { ...vault, remove: dies } })],
     ['it goes itself', ({ connections }) => ({ connections: { ...connections, remove: dies } })],
-  ])(
-    'by a command that died before %s serves no other company, and can be removed again',
-    async (_, dying) => {
-      const { ports, scim, newToken, remove, connect } = await servedWorld();
-      const token = await newToken();
-      expect((await remove(dying(ports))).code).toBe(1);
-      expect((await connect('another')).code).toBe(1);
-      expect((await remove()).code).toBe(0);
-      expect(await ports.connections.current(NAME)).toBeUndefined();
-      expect((await connect('another')).code).toBe(1);
-      expect((await connect('company')).code).toBe(0);
-      expect(await scim(token)).toBe(401);
-    },
-  );
+  ])('a removal that dies before %s affects no other company, and can be repeated', async (_, dying) => {
+    const { ports, scim, newToken, remove, connect } = await servedWorld();
+    const token = await newToken();
+    expect((await remove(dying(ports))).code).toBe(1);
+    expect((await connect('another')).code).toBe(1);
+    expect((await remove()).code).toBe(0);
+    expect(await ports.connections.current(NAME)).toBeUndefined();
+    expect((await connect('another')).code).toBe(1);
+    expect((await connect('company')).code).toBe(0);
+    expect(await scim(token)).toBe(401);
+  });
 });

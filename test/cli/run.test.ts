@@ -44,7 +44,7 @@ function parses(words: readonly string[]): boolean {
 
 describe('the command line', () => {
   it.each(ALL.map((path) => [path.join(' '), path] as const))(
-    'has help for %s, with two examples that can be run',
+    '%s has help with two examples that can be run',
     async (_, path) => {
       const cwd = temporaryFolder();
       writeFileSync(join(cwd, 'mine.jsonl'), '{}\n');
@@ -244,7 +244,7 @@ describe('tables', () => {
   });
 
   it.each([200, 30])(
-    'of %i columns show the id behind a name whose dead-lettered messages are two wide, on thousands of rows',
+    'a table of %i columns shows the id for a name with wide characters, on thousands of rows',
     (width) => {
       const name = '日本 太郎 🎉 <日本@例.jp>';
       const rows = Array(width * 100).fill(name);
@@ -253,7 +253,7 @@ describe('tables', () => {
     },
   );
 
-  it('and lines show what a name would do to the terminal, and keep it to its line', async () => {
+  it('tables and lines escape control characters of a name and keep it on its line', async () => {
     const world = await savedWorld();
     const name = 'B\u202elue\u001b[8m\u009b2J\nall is well';
     await world.publish(group('g', name));

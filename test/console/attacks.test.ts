@@ -84,7 +84,7 @@ describe('an attacker is refused before anything is asked of the use cases', () 
     expect(asked).toEqual([]);
   });
 
-  it('with a token in the address, where logs and histories keep it', async () => {
+  it('a token in the address is refused, because logs and histories keep it', async () => {
     asked.length = 0;
     expect((await ask({}, `/api/home?token=${TOKEN}&x-groupsync-token=${TOKEN}`)).status).toBe(401);
     expect((await ask({ cookie: `x-groupsync-token=${TOKEN}` })).status).toBe(401);
@@ -92,7 +92,7 @@ describe('an attacker is refused before anything is asked of the use cases', () 
     expect(asked).toEqual([]);
   });
 
-  it('with a line of a log: no address that the server is asked carries the token', async () => {
+  it('no address that the server receives contains the token, so no log line does', async () => {
     asked.length = 0;
     const address = new URL(on.urlOf('default'));
     expect(address.hash).toBe(`#${TOKEN}`);
@@ -101,13 +101,13 @@ describe('an attacker is refused before anything is asked of the use cases', () 
     expect(asked).toEqual([`GET ${self()}/api/home?connection=default`]);
   });
 
-  it('who opens the page in a frame, or with a method that is no reading', async () => {
+  it('a page in a frame and a method that does not read are refused', async () => {
     const told = await ask({}, '/');
     expect(told.headers['content-security-policy']).toContain("frame-ancestors 'none'");
     expect((await ask({}, '/', 'POST')).status).toBe(405);
   });
 
-  it('who comes over the network: no other interface listens', async () => {
+  it('the console listens on no interface of the network', async () => {
     const others = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
     const outside = others.filter(({ internal, family }) => !internal && family === 'IPv4');
     for (const { address } of outside) {

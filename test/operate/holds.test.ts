@@ -521,7 +521,7 @@ describe('four eyes', () => {
     ['not_said', 'connections_set', ['ann']],
     ['not_said', 'import', []],
     ['not_said', 'holds_approve', []],
-  ] as const)('where the cause is %s takes who did %s for the author: %j', (kind, action, authors) => {
+  ] as const)('with the cause %s, the operator of %s counts as author: %j', (kind, action, authors) => {
     expect([...authorsOf([{ kind }, { kind: 'said' }], [{ action, by: 'ann' }])]).toEqual(authors);
     expect([...authorsOf([{ kind, by: 'bob' }], [{ action, by: 'ann' }])]).toEqual(['bob', ...authors]);
   });

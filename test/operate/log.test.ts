@@ -127,7 +127,7 @@ describe('the log', () => {
     expect(await of()).toEqual([]);
   });
 
-  it('that is followed shows each entry once, until it is stopped', async () => {
+  it('log --follow shows each entry once, until it is stopped', async () => {
     const { ports, later, bob } = await company();
     const stop = new AbortController();
     let looks = 0;

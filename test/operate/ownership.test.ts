@@ -30,7 +30,7 @@ describe('a platform group that was there before', () => {
     ['byName', 'x', 'Group g', 1],
     ['byName', 'x', 'group g', 2],
   ])(
-    'with adoptExisting %s, spokeId %s and name %s leaves %i groups',
+    'adoptExisting %s with spokeId %s and name %s leaves %i groups',
     async (adoptExisting, spokeId, name, count) => {
       const { tell, world } = await company({ adoptExisting });
       const id = world.platform.addForeign({ name, spokeId, users: ['stranger'] });
@@ -93,7 +93,7 @@ describe('adopting by hand', () => {
     expect(world.platform.groups.get(id)?.users).toEqual(['stranger', 'u-b']);
   });
 
-  it('that finds the group in other hands by then leaves no claim', async () => {
+  it('an adoption that loses the race for the group leaves no claim', async () => {
     const { tell, world, ref } = await company({ groups: { exclude: ['h'] } });
     await tell({ upsert: 'h' });
     const id = platformGroupId(world.platform.addForeign({ name: 'Theirs', spokeId: 'x', users: [] }));
@@ -365,7 +365,7 @@ describe('a group that the directory deletes', () => {
   });
 
   it.each(ends)(
-    'and that comes back without a name ends the same, looked at in between or not: %s',
+    'a deleted group that returns without a name has the same result, with or without an apply in between: %s',
     async (onGroupDeleted, left) => {
       for (const isLookedAt of [true, false]) {
         const { tell, say, shown, state } = await company({ onGroupDeleted });

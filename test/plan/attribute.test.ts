@@ -21,7 +21,7 @@ describe('attribute', () => {
     ['spoke_id', OTHER],
     ['duplicate_spoke_id', ADDED],
     ['duplicate_spoke_id', OTHER],
-  ])('of %s believes %s before stronger hands on other things', (kind, type) => {
+  ])('for %s attribute prefers the event type %s to stronger initiators of other events', (kind, type) => {
     const wrong = [MEMBER_ADDED, MEMBER_REMOVED, REMOVED].filter((one) => one !== type);
     const told = traces(['right', 'EXTERNAL', type], ...wrong.map((one) => [one, 'ROLE', one] as const));
     expect(attribute(kind, told)).toEqual({ initiator: 'EXTERNAL', eventIds: ['right'] });

@@ -153,7 +153,7 @@ describe('a plan for a group that the directory deleted', () => {
     ['a user in it is held', { held: new Set([platformUserId('b')]) }, 'none'],
     ['a user of another group is held', { held: new Set([platformUserId('elsewhere')]) }, 'delete'],
     ['it is in mode upsertOnly', { mode: 'upsertOnly' }, 'none'],
-  ])('where %s: %3$s', (_, over, action) => {
+  ])('the plan for a deleted group when %s: %3$s', (_, over, action) => {
     expect(draft({ ...gone, ...over }).action).toBe(action);
   });
 

@@ -156,7 +156,7 @@ describe('mayUnlink', () => {
     [77, 3, true],
     [996, 49, true],
     [960, 50, false],
-  ])('of %i links, %i given up this hour: one more: %s', (links, recent, allowed) => {
+  ])('with %i links and %i given up this hour, one more is allowed: %s', (links, recent, allowed) => {
     expect(mayUnlink({ links, recent })).toBe(allowed);
   });
 });

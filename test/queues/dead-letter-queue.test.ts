@@ -101,7 +101,7 @@ describe('a dead letter', () => {
     });
   });
 
-  it('that the queue does not take is named', async () => {
+  it('a dead letter that the queue rejects is reported', async () => {
     const { refused } = await send(deadLetter(), deadLetter({ messageId: 'm2', body: 'refused' }));
     expect(refused).toEqual(['m2']);
   });

@@ -344,7 +344,7 @@ describe('a platform fault', () => {
     },
   );
 
-  it('by its share it chooses the same users for as long as it lasts', async () => {
+  it('a platform fault with a share affects the same users as long as it lasts', async () => {
     const world = stage();
     world.platform.begin({ kind: 'platformFault', platformFault: 'drops_users', forMs: HOUR_MS, share: 0.5 });
     const users = Array.from({ length: 40 }, (_, n) => `u-${n}`);

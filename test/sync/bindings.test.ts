@@ -81,7 +81,7 @@ describe('a binding', () => {
     ['stored with them', {}, 1, 'ann'],
     ['left to apply while the connection only observes', { observing: true }, 1, undefined],
     ['left to apply where the person cannot be read', {}, 99, undefined],
-  ])('of a newcomer is %s', async (_, options, schema, role) => {
+  ])('the binding of a new member is %s', async (_, options, schema, role) => {
     const { world, say, hire, member } = await story(options);
     await hire('ann');
     world.table.change(personKey(CONNECTION, roleId('ann')), { set: { schema } });
@@ -133,18 +133,21 @@ describe('a binding', () => {
       ({ world, member, role }: Told) =>
         rebindMember(CONNECTION, { member: member('ann'), role: role('leaver') }, world.toolPorts),
     ],
-  ])('that %s stays with its person, who leaves and whose address goes on', async (_, address, prove) => {
-    const told = await story();
-    const { world, tell, shown } = told;
-    world.platform.employees = [LEAVER];
-    await refresh(told);
-    await tell({ snapshot: 'g', of: ['ann'] });
-    await prove(told);
-    world.platform.employees = [person('leaver', address, 'TERMINATED'), person('newcomer', 'ann')];
-    await refresh(told);
-    await tell({ upsert: 'g' });
-    expect([shown('g'), await pendingOf(told, 'g')]).toEqual([[[]], [['ann', 'inactive']]]);
-  });
+  ])(
+    'a binding that %s stays with its person, who leaves while another person gets the address',
+    async (_, address, prove) => {
+      const told = await story();
+      const { world, tell, shown } = told;
+      world.platform.employees = [LEAVER];
+      await refresh(told);
+      await tell({ snapshot: 'g', of: ['ann'] });
+      await prove(told);
+      world.platform.employees = [person('leaver', address, 'TERMINATED'), person('newcomer', 'ann')];
+      await refresh(told);
+      await tell({ upsert: 'g' });
+      expect([shown('g'), await pendingOf(told, 'g')]).toEqual([[[]], [['ann', 'inactive']]]);
+    },
+  );
 
   it('a member is bound on the first day of a person hired before, without another event', async () => {
     const told = await story();

@@ -43,7 +43,7 @@ describe('a write that the platform will never have', () => {
     expect(world.deadLetters).toHaveLength(2);
   });
 
-  it('may be a creation, of which nothing is left', async () => {
+  it('a refused creation leaves no intent behind', async () => {
     const { tell, world, state } = await company();
     world.platform.refusal = () => 400;
     await tell({ snapshot: 'g', of: ['a'] });
@@ -219,7 +219,7 @@ describe('a platform that takes no writes for two days', () => {
     [[0, 1, 2, 3, 4, 5, 6], 2 * HOUR_MS, 2 * HOUR_MS],
     [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9], 10, HOUR_MS + 3],
   ])(
-    'after calls at %j is tried when due, or else when the hour has room for a try',
+    'a platform that fails after calls at %j is tried when due, or when the hourly budget allows it',
     (callsMs, dueMs, atMs) => {
       expect(affordableAtMs(dueMs, callsMs)).toBe(atMs);
     },

@@ -294,7 +294,7 @@ describe('the gate', () => {
     expect(await gate()).toMatchObject({ state: 'paused', reason: expect.stringContaining('Ann: again') });
   });
 
-  it('that a person closed opens for no probe, only for a person, and drains its backlog then', async () => {
+  it('a paused gate ignores probes, and drains its backlog after an operator resumes it', async () => {
     const { world, say, work, tell, shown, gate } = await company();
     await pauseConnection(CONNECTION, 'a migration', world.toolPorts);
     say({ snapshot: 'g', of: ['a'] });

@@ -36,7 +36,7 @@ describe('a platform that answers 404 for groups that are there', () => {
     [41, 2],
     [101, 5],
   ])(
-    'of %i groups, and for one not, makes but %i new ones an hour; the others wait, and are found again',
+    '404 for all but one of %i groups creates at most %i new groups an hour, and the others are found again',
     async (count, most) => {
       const { world, names, say, pass, tell, waiting, state, hideAllButOne } = await company(count);
       const before = await hideAllButOne();
@@ -174,7 +174,7 @@ describe('a platform that answers 404 for groups that are there', () => {
     expect(reports.at(-1)).toMatchObject({ outcome: 'postponed', unlinkingHeld: true });
   });
 
-  it('and lists one makes no second one, and says so', async () => {
+  it('404 for a group that the list shows creates no second group and reports an error', async () => {
     const { world, say, pass, tell, state } = await company(1);
     const { platform } = world;
     platform.hidden = () => true;
@@ -189,7 +189,7 @@ describe('a platform that answers 404 for groups that are there', () => {
     expect(await state('g0')).toMatchObject({ settled: 'in_sync' });
   });
 
-  it('for a moment, and again another day, loses no link', async () => {
+  it('a short 404 on several days unlinks no group', async () => {
     const { world, say, work, tell, state } = await company(1);
     const { platform } = world;
     for (let day = 0; day < 3; day += 1) {

@@ -85,7 +85,7 @@ describe('a platform that makes something else of names', () => {
     ['trims', trims, ' Sales '],
     ['folds', folds, 'Ve\u0301rtrieb'],
     ['cuts off half a character of', (name: string) => name.slice(0, 5), 'Sale🚀 in Europe'],
-  ])('and %s them is written to once, not at each wake', async (_, nameAs, name) => {
+  ])('a platform that %s a name gets one write, and not one at each wake-up', async (_, nameAs, name) => {
     const { world, tell, state, drift, name: shown } = await company({ nameAs });
     await tell({ snapshot: 'g', name, of: ['a'] });
     for (let round = 0; round < 20; round += 1) await tell({ upsert: 'g', name });

@@ -140,7 +140,7 @@ describe('a change', () => {
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('of a paused group sends nothing, and is written when the pause ends', async () => {
+  it('a change of a paused group sends no message, and is written when the pause ends', async () => {
     const { world, toolPorts, ref, change, messages, shown, tell } = await settled();
     const pausedAtMs = world.nowMs();
     await toolPorts.groups.pause(ref('g'), pausedAtMs);
@@ -294,7 +294,7 @@ describe('a write of the item that comes too late is refused', () => {
 });
 
 describe('a worker', () => {
-  it('that fails while the group changes comes back at the window’s end, and for its own sake later', async () => {
+  it('a worker that fails while the group changes returns at the end of the window, and later for its own failure', async () => {
     const { troubles, change, apply, messages, world, lose } = await settled();
     await change({ add: ['b'], to: 'g' });
     lose();

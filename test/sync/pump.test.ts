@@ -101,7 +101,7 @@ describe('an item that cannot be understood', () => {
     expect(await applyGroup(ref('h'), toolPorts)).toMatchObject({ outcome: 'nothing_to_do' });
   });
 
-  it('may be a due group whose next time cannot be written: the others are woken', async () => {
+  it('a due group with an invalid wake-up time does not prevent the wake-up of others', async () => {
     const { world, hire, say } = await story();
     await hire('a');
     say({ upsert: 'g' }, { upsert: 'h' });

@@ -68,7 +68,7 @@ describe('a difference that apply meets in a conflict', () => {
     expect(shown(world, id)).toEqual({ name: 'Theirs', users: USERS.slice(1) });
   });
 
-  it('in a platform that compares no version on PATCH is met in its answer', async () => {
+  it('a difference is found in the answer to PATCH on a platform that compares no version', async () => {
     const { world, id } = await settled({}, { enforceVersionOnPatch: false });
     world.platform.changeAsOther(id, { name: 'Theirs' });
     await tellThenApply(world, leaves('m0'));
@@ -321,7 +321,7 @@ describe('what is reported', () => {
     expect(shown(world, id)).toEqual({ name: 'Ours', users: USERS });
   });
 
-  it('as deleted is made again once the policy is restore', async () => {
+  it('a group reported as deleted is created again once the policy is restore', async () => {
     const { world, id } = await settled({ drift: 'report' });
     const shown = () => [...world.platform.groups.values()].filter(({ spokeId }) => spokeId === 'g');
     world.platform.deleteAsOther(id);
@@ -359,7 +359,7 @@ describe('what is adopted', () => {
     expect(shown(world, id)?.users).toEqual(USERS.slice(2));
   });
 
-  it('as added ends with a snapshot, which is a word about everybody', async () => {
+  it('an adopted addition ends with a snapshot, which is about all members', async () => {
     const { world, id } = await settled({ drift: 'adopt' });
     world.platform.changeAsOther(id, { users: [...USERS, 'stranger'] });
     await followThenApply(world, id, trace());
@@ -541,7 +541,7 @@ describe('a deletion that another worker takes for a group still there', () => {
     expect(await records(world)).toMatchObject([{ kind: 'deleted', initiator: 'SYSTEM' }]);
   });
 
-  it('and takes back while the first still lets go of it stays ours', async () => {
+  it('a group that another worker takes back while the first one gives it up stays ours', async () => {
     const { world, id } = await settled();
     world.platform.hidden = (asked) => asked === id;
     await tellThenApply(world, joins('late'));
@@ -575,7 +575,7 @@ describe('a difference', () => {
   it.each([
     ['named once the feed tells of it', 0, 'ROLE'],
     ['not attributed to a client that changes it a month later', 30 * 24, 'UNKNOWN'],
-  ])('that a sweep met, a second group of one spokeId, is %s', async (_, hours, initiator) => {
+  ])('a duplicate spokeId found by a sweep is %s', async (_, hours, initiator) => {
     const { world, id } = await settled();
     const twin = world.platform.copyAsOther(id);
     await sweep(await world.connection(), {

@@ -379,12 +379,15 @@ describe('pending members', () => {
     ['refused', {}, 1, false],
     ['refused', {}, 0, true],
     ['ambiguous', {}, undefined, true],
-  ])('that are %s, with the person now %o (refused at revision %s), are tried again: %s', async (...row) => {
-    const [cause, now, refusedAt, isWoken] = row;
-    const world = await company();
-    await withMember(world, cause, refusedAt);
-    expect((await run(world, [[ann(now)]])).woken).toBe(isWoken ? 1 : 0);
-  });
+  ])(
+    'pending members that are %s, with the person now %o (refused at revision %s), are tried again: %s',
+    async (...row) => {
+      const [cause, now, refusedAt, isWoken] = row;
+      const world = await company();
+      await withMember(world, cause, refusedAt);
+      expect((await run(world, [[ann(now)]])).woken).toBe(isWoken ? 1 : 0);
+    },
+  );
 
   it('refused members are tried again after a day, with any person they match by then', async () => {
     const world = await company();
@@ -393,7 +396,7 @@ describe('pending members', () => {
     expect((await run(world, [[ann({})]])).woken).toBe(1);
   });
 
-  it('without a user id stay unknown, and are not tried every time', async () => {
+  it('pending members without a user id stay unknown, and are not tried every time', async () => {
     const world = await company();
     await withMember(world, 'unknown');
     const noId = ann({ userId: null });

@@ -67,7 +67,7 @@ describe('a group of many', () => {
     expect((await world.desired(group))?.members).toEqual(people(5_000).sort());
   });
 
-  it('of 20,000 is taken, and one more is refused before anything is written', async () => {
+  it('a group of 20,000 is accepted, and one more is refused before anything is written', async () => {
     const group = await groupOf(people(20_000));
     const members = valuesOf(people(20_001));
     for (const answer of [

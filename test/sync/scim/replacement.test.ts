@@ -155,7 +155,7 @@ describe('a whole list that replaces another', () => {
     }
   });
 
-  it('of 20,000 members is seen entirely or not at all', async () => {
+  it('a list of 20,000 members is seen entirely or not at all while it is replaced', async () => {
     const [before, after] = [people(20_000), people(20_000, 7_000)];
     await createGroup(before);
     const seen = await listsSeen(() => put(after), { every: 8_000 });

@@ -70,7 +70,7 @@ describe('a request that is wrong in one operation', () => {
     expect(world.woken).toEqual([]);
   });
 
-  it('that takes a name keeps its members too', async () => {
+  it('a request that fails because its name is taken changes no member', async () => {
     await client.post('/Groups', { displayName: 'Taken' });
     const answer = await patch(remove('members[value eq "m0"]'), replace('displayName', 'taken'));
     expectError(answer, 409, 'uniqueness');

@@ -64,7 +64,7 @@ describe('tokens', () => {
     expect([await status(old), await status(fresh)]).toEqual([401, 200]);
   });
 
-  it('that were good a moment ago and are revoked answer, show and change nothing', async () => {
+  it('a request with a token revoked a moment ago is refused, shows and changes nothing', async () => {
     const world = createWorld();
     const token = await world.newToken();
     const client = world.anonymous(`Bearer ${token}`);
@@ -90,7 +90,7 @@ describe('tokens', () => {
     expect(world.table.items).toEqual(before);
   });
 
-  it('of a connection that is gone are refused', async () => {
+  it('tokens of a removed connection are refused', async () => {
     const world = createWorld({ connections: [] });
     expect((await (await world.client()).get('/Users')).status).toBe(401);
   });

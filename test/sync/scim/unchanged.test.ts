@@ -269,7 +269,7 @@ describe('a crash before any write, and the same request again', () => {
     expect((await world.desired(idOf(group)))?.members).toContain('m2');
   });
 
-  it('of no change raises nothing', async () => {
+  it('a repeated request without a change does not raise the version', async () => {
     for (const [path, operation] of [
       [user, title('x')],
       [group, rename('A')],
