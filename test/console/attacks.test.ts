@@ -46,8 +46,8 @@ function ask(headers: Record<string, string>, path = '/api/home', method = 'GET'
 const withToken = { 'x-groupsync-token': TOKEN };
 const self = () => `http://127.0.0.1:${port}`;
 
-describe('who has the token, at the page itself', () => {
-  it('is answered, and is told nothing that a browser would keep or take elsewhere', async () => {
+describe('a request of the page with the token', () => {
+  it('is answered, and the answer keeps the browser from storing or sharing it', async () => {
     const told = await ask({ ...withToken, origin: self(), 'sec-fetch-site': 'same-origin' });
     expect(told).toMatchObject({ status: 200, body: '{"secret":"names"}' });
     expect(told.headers['cache-control']).toBe('no-store');
@@ -59,7 +59,7 @@ describe('who has the token, at the page itself', () => {
   });
 });
 
-describe('an attacker is refused before anything is asked of the use cases', () => {
+describe('requests of an attacker are refused before a use case is called', () => {
   /** Who is refused as 403 has the token. */
   const attacks: [who: string, headers: Record<string, string>, status: number][] = [
     ['another user of this machine, without the token', {}, 401],

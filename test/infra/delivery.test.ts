@@ -237,8 +237,8 @@ function faultsOf(resources: Resources): string[] {
   });
 }
 
-describe('what AWS does by itself', () => {
-  it('is known: alarms, events, SNS, SCIM requests, logs, schedules, functions and their queues, the stream and the bucket', () => {
+describe('calls that AWS services make by themselves', () => {
+  it('the known ones are: alarms, events, SNS, SCIM requests, logs, schedules, functions and their queues, the stream and the bucket', () => {
     const whos = stepsOf(RESTATED).map(({ who }) => (who.endsWith('.com') ? who.split('.')[0] : 'role'));
     const known = ['apigateway', 'cloudwatch', 'events', 'lambda', 'logs', 'role', 'scheduler', 'sns'];
     expect([...new Set(whos)].sort()).toEqual(known);

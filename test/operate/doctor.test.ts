@@ -282,7 +282,7 @@ describe('examine', () => {
     expect(told).toContainEqual(expect.stringMatching(says));
   });
 
-  describe('in an outage of the platform', () => {
+  describe('examine during an outage of the platform', () => {
     const UNTIL_MS = Date.UTC(2026, 10, 20, 11, 30);
     const failed = (kind: FailureKind, detail: { retryAfterMs?: number } = {}) =>
       new PlatformFailure(kind, `GET /platform/api/me: ${kind}`, detail);

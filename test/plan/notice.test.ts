@@ -25,7 +25,7 @@ function told(counts: Readonly<Record<number, number>>, minutes: number, failing
   return { said, episodes };
 }
 
-describe('what people are told', () => {
+describe('notifications about findings', () => {
   it.each<[string, Readonly<Record<number, number>>, number, string, (readonly number[])?]>([
     ['nothing, where nothing is', {}, 60, ''],
     ['once, however long it lasts', { 2: 3 }, 600, '2 began 3'],
@@ -60,11 +60,11 @@ describe('what people are told', () => {
     expect(told(counts, minutes, failing).said.join(', ')).toBe(expected);
   });
 
-  it('leaves nothing behind once all is over and told', () => {
+  it('keeps no state once all episodes are over and notified', () => {
     expect(told({ 0: 1, 20: 0 }, 60).episodes).toEqual([]);
   });
 
-  it('concludes nothing of what was not looked at', () => {
+  it('draws no conclusion about a finding that was not counted', () => {
     const known: readonly Episode[] = [{ subject: 'token', count: 1, sinceMs: 1, told: 1, triedMs: 1 }];
     expect(observe(known, [], { looked: ['hold', 'gate'], nowMs: START_MS })).toEqual(known);
   });

@@ -9,7 +9,7 @@ const lastError = { code: 'unavailable', message: 'answered 500', atMs: NOW_MS }
 const dirty = { dirtySinceMs: NOW_MS, wakeAtMs: untilMs, paused: false };
 const waits = (over: object) => waitingOf({ ...dirty, ...over } as unknown as GroupState, NOW_MS);
 
-describe('what a dirty group waits for', () => {
+describe('reason why a dirty group waits', () => {
   it('is a last check, when the group is as wanted and an earlier write may still take effect', () => {
     expect(waits({ uncertain })).toMatchObject({ untilMs, code: 'as_wanted' });
   });

@@ -189,7 +189,7 @@ describe('a filter and the oracle', () => {
   });
 });
 
-describe('where the oracle is wrong', () => {
+describe('known faults of the filter oracle', () => {
   const user = {
     userName: 'Ann',
     title: '',

@@ -378,7 +378,7 @@ const judges = (oracle: OracleName, options: typeof NOT_YET, cases: readonly Cas
     else expect(found).toContain(`${oracle} ${cause}`);
   });
 
-describe('in the end', () => {
+describe('oracle of the final state', () => {
   const deletesUnlinked = (w: World) => [
     w.said.clear(),
     w.changedAtMs.set('g1', w.time.nowMs),

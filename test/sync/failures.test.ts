@@ -242,8 +242,8 @@ describe('a platform that takes no writes for two days', () => {
   });
 });
 
-describe('a look that fails after a write', () => {
-  it('does not make the write undone: its removals stay in the guard’s book', async () => {
+describe('a read that fails after a write', () => {
+  it('does not undo the write: its removals still count in the guard', async () => {
     const guard = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 2 };
     const { world, troubles, hire, tell, say, ref, state, shown } = await story({
       settings: { guard },
@@ -268,7 +268,7 @@ describe('a look that fails after a write', () => {
   });
 });
 
-describe('a foreign writer who never stops', () => {
+describe('another client that never stops writing', () => {
   it.each([409, 412, 400])(
     'gets a bounded number of attempts, then a wait, and every added user keeps their place (%i)',
     async (staleStatus) => {

@@ -27,7 +27,7 @@ async function company(options: Parameters<typeof story>[0] = {}) {
   return { ...told, platform, addOdd, createWithLostAnswer, gate: () => toolPorts.gates.read(CONNECTION) };
 }
 
-describe('a stranger’s odd group', () => {
+describe('a malformed group of another client', () => {
   it.each([true, false])(
     'a malformed external group blocks no other group (spokeIds are shown: %s)',
     async (echoSpokeId) => {

@@ -229,7 +229,7 @@ it('a change that comes again under the version that it had is recorded again', 
   ]);
 });
 
-describe('another worker of ours', () => {
+describe('a write of another worker', () => {
   it('a write of another worker during our read is not taken for an external change', async () => {
     const { world, id } = await settled();
     await tell(world, joins('late'));
@@ -277,7 +277,7 @@ function stoppedAfterWriting(): Worker {
   };
 }
 
-describe('what is reported', () => {
+describe('drift under policy report', () => {
   it('reported drift is accepted until the next directory event of the group, and the next difference does not accept it again', async () => {
     const { world, id } = await settled({ drift: 'report' });
     world.platform.changeAsOther(id, { name: 'Theirs' });
@@ -312,7 +312,7 @@ describe('what is reported', () => {
     expect(shown(world, id)).toEqual({ name: 'Ours', users: left });
   });
 
-  it('is put right once the policy is restore', async () => {
+  it('is reverted once the policy is restore', async () => {
     const { world, id } = await settled({ drift: 'report' });
     world.platform.changeAsOther(id, { name: 'Theirs', users: USERS.slice(1) });
     await followThenApply(world, id, trace());
@@ -334,8 +334,8 @@ describe('what is reported', () => {
   });
 });
 
-describe('what is adopted', () => {
-  it('outlasts the directory’s word on other things, and ends with its word on this one', async () => {
+describe('drift under policy adopt', () => {
+  it('outlasts directory events about other values, and ends with an event about its own', async () => {
     const { world, id } = await settled({ drift: 'adopt' });
     world.platform.changeAsOther(id, { name: 'Theirs', users: [...USERS.slice(1), 'u-late'] });
     await followThenApply(world, id, trace());

@@ -116,8 +116,8 @@ describe('a group as a member of a group', () => {
   });
 });
 
-describe('what is over', () => {
-  it('leaves nothing to be found by: neither names that were given up nor external ids', async () => {
+describe('deleted names and users', () => {
+  it('a name or external id that was given up finds no group or user', async () => {
     const { id } = (await client.post('/Users', { userName: 'ann', externalId: 'e1' })).body;
     await client.put(`/Users/${id}`, { userName: 'anna', externalId: 'e2' });
     const found = () => [...world.table.items.keys()].filter((key) => key.startsWith('SX#default#User#'));
@@ -127,7 +127,7 @@ describe('what is over', () => {
     expect(found()).toEqual([]);
   });
 
-  it('ends a deleted user also in groups that no client of SCIM made', async () => {
+  it('a deleted user also leaves groups that no SCIM client made', async () => {
     const { id } = (await client.post('/Users', { userName: 'ann' })).body;
     const ref = { connection: connectionName('default'), group: groupId('native') };
     const time = '2026-11-20T09:00:00.000Z';
