@@ -62,8 +62,8 @@ it.each([
   ['the alarm history is empty', { history: [] }, [false], /no action/],
   ['setting the alarm state is denied', { refused: 'SetAlarmState' }, [false], /AccessDenied/],
   [
-    'the list may not be read',
-    { refused: 'listing the subscriptions is denied' },
+    'listing the subscriptions is denied',
+    { refused: 'ListSubscriptionsByTopic' },
     [true, false],
     /AccessDenied/,
   ],
