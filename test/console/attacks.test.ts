@@ -60,7 +60,7 @@ describe('a request of the page with the token', () => {
 });
 
 describe('requests of an attacker are refused before a use case is called', () => {
-  /** Who is refused as 403 has the token. */
+  /** A request that is refused with 403 has the token. */
   const attacks: [who: string, headers: Record<string, string>, status: number][] = [
     ['another user of this machine, without the token', {}, 401],
     ['a guess of the same length', { 'x-groupsync-token': 'x'.repeat(TOKEN.length) }, 401],

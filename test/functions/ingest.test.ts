@@ -167,7 +167,7 @@ describe('the function behind the events queue', () => {
       { Records: [told('group.member.added', { group: { id: 'g1' }, members: [user] })] },
       CONTEXT,
     );
-    // Who is new walks to no group: one that has found nothing of them has noted so.
+    // A new user starts no fan-out: the fan-out that found nothing of them has recorded that.
     await handler(
       { Records: [told('user.upserted', { user: { ...user, email: 'ann@acme.test' } })] },
       CONTEXT,

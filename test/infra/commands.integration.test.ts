@@ -128,7 +128,8 @@ it('makes the calls that the policy of its people allows, no less and no more', 
   await vi.waitUntil(held, LONG);
   const MessageBody = '{"connection":"default","group":"g","rev":1}';
   await stack.sqs.send(new SendMessageCommand({ QueueUrl: address.applyDlqUrl, MessageBody }));
-  // Whose the dead-lettered message of a source's queue is must be asked for; it is the oldest, which is discarded before all are replayed.
+  // A dead-lettered message of a source's queue has no connection of its own, so the command asks for it.
+  // It is the oldest message, and it is discarded before all are replayed.
   const MessageAttributes = { queue: { DataType: 'String', StringValue: 'groupsync-events-okta' } };
   const moved = { QueueUrl: address.eventsDlqUrl, MessageBody: '{', MessageAttributes };
   await stack.sqs.send(new SendMessageCommand(moved));

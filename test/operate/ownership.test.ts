@@ -89,7 +89,7 @@ describe('adopting by hand', () => {
     await tell();
     expect(world.platform.groups.get(id)?.users).toEqual(['stranger', 'u-b', 'u-a']);
     await tell({ take: ['a', 'b'], from: 'g' });
-    // They had added b before us, so b is theirs to take away.
+    // The other client had added b before us, so only it may remove b.
     expect(world.platform.groups.get(id)?.users).toEqual(['stranger', 'u-b']);
   });
 

@@ -6,7 +6,7 @@ import { afterTelling, beforeTelling, isToBeTold, noticeOf, observe } from '../.
 const MINUTE = 60_000;
 const START_MS = Date.UTC(2026, 10, 20, 10);
 
-/** What is told at which minute, of a hold whose count is as given from that minute on; a message named fails. */
+/** The notifications by minute for a hold whose count changes at the given minutes. The numbered messages fail. */
 function told(counts: Readonly<Record<number, number>>, minutes: number, failing: readonly number[] = []) {
   let episodes: readonly Episode[] = [];
   let count = 0;

@@ -148,7 +148,7 @@ type Stage = ReturnType<typeof stage>;
 const held = ({ platform }: Stage, spokeId: string) =>
   [...platform.groups.values()].find((group) => group.spokeId === spokeId);
 
-/** What happens in each platform fault, to groups d1 (users u-a, u-b) and d2 of ours. */
+/** What happens in each platform fault to our groups d1 (users u-a, u-b) and d2. */
 interface Case {
   readonly platformFault: PlatformFault;
   readonly about?: readonly string[];

@@ -270,7 +270,7 @@ describe('the attributes of a user with ever more of them', () => {
   type Said = Readonly<Record<string, readonly [stamp: number, value: string]>>;
   const MATCHED = new Set(['email']);
 
-  /** What is kept after these words in this order, and what was told of as dropped. */
+  /** The stored attributes after these events in this order, and the reported numbers of dropped ones. */
   async function kept(said: readonly Said[]) {
     const table = new MemoryTable();
     const told: number[] = [];

@@ -4,7 +4,7 @@ import { adoptGroup } from '../../shared/operate/ownership.ts';
 import { story } from '../support/engine/story.ts';
 import { CREATE_SETTLE_MS } from '../support/engine/world.ts';
 
-/** One group of ours, and one of a stranger whose state the platform answers with by mistake. */
+/** A managed group, and an external group whose state the platform answers with by mistake. */
 async function company(options: Parameters<typeof story>[0] = {}) {
   const told = await story(options);
   await told.hire('a', 'b', 'c');

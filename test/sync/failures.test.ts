@@ -29,7 +29,7 @@ describe('a write that the platform will never have', () => {
     await tell({ upsert: 'g' });
     expect(await state('g')).toMatchObject({ failedAtMs: expect.any(Number) });
     expect(world.deadLetters).toHaveLength(1);
-    // Who replays its dead-lettered message is told again, with the age that it had.
+    // A replayed dead-lettered message is reported again, with the same age as before.
     const failedBefore = '1 2026-11-20T10:00:00.000Z';
     await world.toolPorts.groups.noteReplay(ref('g'), failedBefore);
     await tell({ upsert: 'g' });

@@ -97,7 +97,7 @@ async function arrange(drawn: Scenario): Promise<World> {
   }
   if (leaver === null) return world;
   await world.leaves(leaver);
-  // As the refresh does that has heard of it.
+  // As a refresh does that reads the change.
   await wakeAll([ref], world.ports);
   return world;
 }

@@ -17,8 +17,8 @@ export interface SchedulerOptions {
 }
 
 /**
- * Lets several workers run at once, one effect at a time, in an order that only the seed decides: any worker that waits for an
- * effect may be next. So every interleaving that separate processes could show can be drawn, and drawn again.
+ * Lets several workers run at once, one effect at a time, in an order that only the seed decides. Any worker that waits
+ * for an effect may be next, so every interleaving of separate processes can be drawn, and drawn again.
  */
 export class Scheduler {
   readonly #options: SchedulerOptions;
