@@ -125,7 +125,7 @@ describe('each rule refuses its bad example', () => {
     const breaches = judged({ [path]: text });
     expect(breaches).toHaveLength(1);
     expect(breaches[0]).toContain(says);
-    expect(breaches[0]).toContain('mend: ');
+    expect(breaches[0]).toContain('fix: ');
   });
 
   it.each([
@@ -136,7 +136,7 @@ describe('each rule refuses its bad example', () => {
     ['a star re-export', "export const a = 1; export * from '../store/b.ts'"],
     ['a re-export of types', "export const a = 1; export type { B } from '../store/b.ts'"],
     ['a require', "const b = require('../store/b.ts')"],
-  ])('by way of %s', (_title, text) => {
+  ])('%s counts as an import', (_title, text) => {
     expect(judged({ 'shared/plan/a.ts': text })).toHaveLength(1);
   });
 
@@ -148,7 +148,7 @@ describe('each rule refuses its bad example', () => {
     });
     expect(breaches).toEqual([
       expect.stringContaining(
-        'shared/plan/a.ts: imports itself by way of shared/plan/b.ts → shared/plan/c.ts → shared/plan/a.ts; mend: ',
+        'shared/plan/a.ts: imports itself by way of shared/plan/b.ts → shared/plan/c.ts → shared/plan/a.ts; fix: ',
       ),
     ]);
   });

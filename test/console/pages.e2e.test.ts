@@ -118,7 +118,7 @@ describe('Groups', () => {
 });
 
 describe('Dead letters', () => {
-  it('are mended in place: judged while typing, sent, and the member arrives', async () => {
+  it('dead letters are fixed in place: validated while typing and sent, and the member arrives', async () => {
     await on.send([
       nativeEvent('group.member.added', { group: { id: 'g2' }, members: [{ email: 'p8@acme.test' }] }),
     ]);

@@ -65,7 +65,7 @@ describe.each([
   });
 
   it('fails for a connection that does not exist, or a name that is none', async () => {
-    await expect(run({ connection: 'nobody' })).rejects.toThrow('there is no connection nobody');
+    await expect(run({ connection: 'missing' })).rejects.toThrow('there is no connection missing');
     await expect(run({ connection: 'No Name' })).rejects.toThrow();
     expect(world.ran).toEqual([]);
   });

@@ -37,7 +37,7 @@ export interface CallingFunctions {
   readonly table: Table;
   /** A test control of the simulator: `PUT`s, `POST`s … under `/_simulator/`. */
   control(method: string, path: string, body: unknown): Promise<unknown>;
-  /** The secret as it is when no access token is left: whoever reads it next must refresh. */
+  /** Leaves the secret without a valid access token, so that its next reader must refresh it. */
   expireCredential(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -116,7 +116,7 @@ describe('producers', () => {
     }
   });
 
-  it('reach the dead letters, which a replay makes events, no more than anybody but the function', () => {
+  it('only the function may reach the dead letters, which a replay turns into events', () => {
     for (const [id, { Properties }] of Object.entries(resourcesOf(plain, 'AWS::SQS::QueuePolicy'))) {
       if (!id.includes('DeadLetters')) continue;
       const denial = statementsOf(Properties.PolicyDocument).find(({ Sid }) => Sid === 'DenyOtherSenders');
@@ -128,7 +128,7 @@ describe('producers', () => {
     }
   });
 
-  it('are left to IAM where none is named: the queue itself admits nobody', () => {
+  it('the queue policy allows no producer when none is named, so IAM decides', () => {
     expect(policyOf(plain).filter(({ Effect }) => Effect === 'Allow')).toEqual([]);
   });
 });
@@ -170,7 +170,7 @@ describe('a source of its own', () => {
     expect(functions).toContain('groupsync-events-okta=acme,groupsync-events-entra=beta');
   });
 
-  it('admits its own producers, and nobody of the common ones', () => {
+  it('a source with its own queue admits its own producers and none of the common ones', () => {
     const policy = Object.values(resourcesOf(template, 'AWS::SQS::QueuePolicy')).find(({ Properties }) =>
       JSON.stringify(Properties.Queues).includes(queue('events-okta').id),
     );

@@ -118,7 +118,7 @@ describe('probe', () => {
     expect((await probe()).found).toMatchObject(ignored);
   });
 
-  it('puts nobody of the company into its group, and records who made it', async () => {
+  it('probe adds no employee to its group, and records who created it', async () => {
     const { probe, ports, connection, told } = await worldOf();
     const users = new Set<string>();
     const noted = <Fields extends GroupFields>(fields: Fields): Fields => {

@@ -230,7 +230,7 @@ export async function savedWorld(...given: Parameters<typeof createWorld>) {
   return world;
 }
 
-/** Whoever holds a token of the company, where all is well. */
+/** An applicant with a valid token of the company. */
 export const applicantOf = (company: string): Applicant => ({
   me: async () => ({ company, id: 'me' }),
   markInstalled: async () => {},
@@ -245,8 +245,8 @@ export const applicantOf = (company: string): Applicant => ({
 
 const SIX = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay'];
 
-/** A group `g` of six, in step with the platform, and a command line beside them. */
-export async function sixInStep(settings: Partial<ConnectionSettings> = {}) {
+/** A group `g` of six, in sync with the platform, and a command line for it. */
+export async function sixInSync(settings: Partial<ConnectionSettings> = {}) {
   const world = await savedWorld(settings);
   await world.hire(...SIX);
   await world.publish(group('g'), added('g', ...SIX));

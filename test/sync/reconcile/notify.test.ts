@@ -98,12 +98,12 @@ describe('telling people', () => {
     expect((await ports.notices.read(CONNECTION)).lastFailure).toBeUndefined();
   });
 
-  it('costs nothing where nobody is to be told', async () => {
+  it('notify calls no store without a notification target', async () => {
     const { ports } = desk();
     const untouched = new Proxy({} as never, { get: () => expect.fail('was asked') });
-    const nobody = { ...ports, notifier: { ...ports.notifier, targets: [] }, notices: untouched };
-    const asking = { ...nobody, drift: untouched, tokens: untouched, deadLetterCount: untouched };
-    await notify(HELD, nobody, CONNECTION);
+    const withoutTargets = { ...ports, notifier: { ...ports.notifier, targets: [] }, notices: untouched };
+    const asking = { ...withoutTargets, drift: untouched, tokens: untouched, deadLetterCount: untouched };
+    await notify(HELD, withoutTargets, CONNECTION);
     await notifyOfHour(CONNECTION, asking);
     await notifyOfStage(asking);
   });
