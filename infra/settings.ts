@@ -37,7 +37,7 @@ export const StageSettings = z.strictObject({
     .string()
     .regex(
       /^[a-z][a-z0-9-]{0,31}$/,
-      'expected 1 to 32 of a-z, 0-9 and -, beginning with a dead-lettered message',
+      'expected 1 to 32 of a-z, 0-9 and -, beginning with a letter from a to z',
     )
     .default(DEFAULT_PREFIX),
   region: z

@@ -117,7 +117,7 @@ const STEPS: readonly Step[] = [
   { run: 'forget 00u-zoe --yes' },
   { run: 'audit' },
   '## Dead letters',
-  { run: 'events send dead-lettered messages.jsonl' },
+  { run: 'events send deadLetters.jsonl' },
   { wait: 3_000 },
   { run: 'dlq list' },
   { run: 'dlq show Dead-lettered message' },

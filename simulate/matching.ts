@@ -267,6 +267,5 @@ function holdingsInDirectory({ connection, action }: Happening): readonly Holdin
   ]);
 }
 
-/** ASCII dead-lettered messages alone have no case. */
-const folded = (email: string): string =>
-  email.trim().replace(/[A-Z]/g, (deadLetter) => deadLetter.toLowerCase());
+/** Only ASCII letters are compared without case. */
+const folded = (email: string): string => email.trim().replace(/[A-Z]/g, (capital) => capital.toLowerCase());

@@ -80,7 +80,7 @@ export function createRedactor() {
   };
 }
 
-/** As whole words; the longest first, since one name may be part of another. A colour ends in a dead-lettered message. */
+/** As whole words; the longest first, since one name may be part of another. A colour code ends in a letter. */
 function anyOf(names: ReadonlySet<string>): RegExp {
   const longestFirst = [...names].sort((a, b) => b.length - a.length);
   const words = longestFirst.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');

@@ -8,7 +8,7 @@ import { runCli } from '../support/cli/io.ts';
 import { calledBy } from '../support/engine/story.ts';
 import { added, group, removed, savedWorld } from '../support/operate/world.ts';
 
-/** Three writes, a action of Bob between them, and one for the connection. */
+/** Three writes, an action of Bob between them, and one for the connection. */
 async function company() {
   const world = await savedWorld();
   await world.hire('ann', 'bob');

@@ -103,7 +103,7 @@ export interface AuditLog {
   record(ref: GroupRef, entry: AuditEntry): Promise<AuditLink>;
   /** undefined where there is no such group. */
   head(ref: GroupRef): Promise<AuditHead | undefined>;
-  /** Makes a action the newest; false where another came after `seen`. */
+  /** Makes an action the newest; false where another came after `seen`. */
   endWith(ref: GroupRef, action: AuditLink, seen: AuditHead): Promise<boolean>;
   /** Newest first, in pages. */
   read(ref: GroupRef): AsyncIterable<readonly KeptEntry[]>;
