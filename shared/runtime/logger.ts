@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { DIRECTORY_EVENT } from '../sync/ports/platform.ts';
+import { ANSWER_PREFIX } from '../sync/ports/platform.ts';
 
 /** Ids, counts, codes and durations only: no token, e-mail address or name ever (invariant 10). */
 export type LogFields = {
@@ -50,7 +50,7 @@ const ADDRESS = /[^\s"'<>(),;:]+@[^\s"'<>(),;:]+/g;
  * replaced by a pseudonym. The platform's own error text may contain names, so the text is cut before it.
  */
 function impersonal(text: string): string {
-  const [ours = ''] = text.split(DIRECTORY_EVENT);
+  const [ours = ''] = text.split(ANSWER_PREFIX);
   return ours.includes('@') ? ours.replace(ADDRESS, addressName) : ours;
 }
 

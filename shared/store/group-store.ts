@@ -194,7 +194,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       const key = memberKey(ref, member);
       const { written } = await table.update(key, { set: stored, remove }, exists('stamp'));
       if (written || mark === undefined || !(await table.get(groupKey(ref)))?.['containsGroups']) return;
-      // A member of a group within the group, of whom the group itself has no register.
+      // A member of a nested group: the outer group has no register of that member.
       const absent = { member, presence: 'absent', stamp: STAMP_ZERO };
       await table.update(key, { set: stored, setIfMissing: absent, remove });
     },

@@ -276,7 +276,7 @@ describe('a person whose last membership ended', () => {
     expect(user?.role).toBe('r-eve');
   });
 
-  it('keeps the addresses of an employee whom only the second of several addresses matches', async () => {
+  it('keeps the addresses of an employee who is matched only by the second of several addresses', async () => {
     const world = await twoCompanies();
     const { ports, publish } = world;
     const settings = { ...world.connection.settings, match: ['otherEmails=workEmail'] };

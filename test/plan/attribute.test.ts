@@ -6,7 +6,7 @@ const MEMBER_ADDED = 'EXTERNAL_GROUP_MEMBER_ADD';
 const MEMBER_REMOVED = 'EXTERNAL_GROUP_MEMBER_REMOVE';
 const REMOVED = 'EXTERNAL_GROUP_REMOVE';
 const ADDED = 'EXTERNAL_GROUP_ADD';
-const OTHER = 'SOMETHING_NOBODY_LISTED';
+const OTHER = 'SOMETHING_UNLISTED';
 
 const traces = (...events: readonly (readonly [id: string, initiator: string, type: string])[]): Trace[] =>
   events.map(([id, initiator, type]) => ({ id, initiator, type, at: null }));

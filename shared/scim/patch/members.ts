@@ -181,7 +181,7 @@ export interface MemberChange {
 }
 
 /** Whether the change names a member. A named member may be in or out already, which only the current set shows. */
-export const namesAnybody = ({ emptied, present, absent }: MemberChange): boolean =>
+export const changesMembers = ({ emptied, present, absent }: MemberChange): boolean =>
   emptied || present.size + absent.size > 0;
 
 export const needsCurrentMembers = (operations: readonly MemberOperation[]): boolean =>

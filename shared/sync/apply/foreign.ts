@@ -181,7 +181,7 @@ async function recordDrift(
   return noted;
 }
 
-/** What somebody may take back; a group that is gone is gone. */
+/** Differences that another client may undo; a deleted group cannot come back. */
 const LASTING_KINDS = [
   ...FIELD_NAMES.map((field) => GROUP_FIELDS[field].drift),
   'members_added',

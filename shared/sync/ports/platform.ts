@@ -160,7 +160,7 @@ export interface Applicants {
 export type FailureKind = Failed['kind'];
 
 /** Precedes the platform's own error text, which may contain names. Operators see that text; logs are cut here. */
-export const DIRECTORY_EVENT = ', saying: ';
+export const ANSWER_PREFIX = ', saying: ';
 
 /** A call that failed: `meaningOf` says what that means. */
 export class PlatformFailure extends Error implements Failed {

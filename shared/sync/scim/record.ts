@@ -52,8 +52,9 @@ export async function record(changes: readonly Recorded[], { ports, connection, 
     }),
   );
   const failures = new Failures();
-  const nobody = { ofGroup: () => [], ofUser: () => [] };
-  for (const fold of foldEvents(events).values()) await storeFold(fold, { ports, failures, origins: nobody });
+  const noOrigins = { ofGroup: () => [], ofUser: () => [] };
+  for (const fold of foldEvents(events).values())
+    await storeFold(fold, { ports, failures, origins: noOrigins });
   if (failures.causes.length > 0) {
     throw new Error('desired state could not be recorded', { cause: failures.causes[0] });
   }

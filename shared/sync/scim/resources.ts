@@ -24,14 +24,17 @@ import { deadReplacement, finishReplacement } from './replacement.ts';
  */
 export async function findResource(id: string, type: TypeName, context: ScimContext): Promise<ScimResource> {
   const [found] = await context.ports.scim.read(context.connection, type, [id]);
-  const mended = found && (await mend(found, context));
-  if (mended === undefined)
+  const finished = found && (await finishWrite(found, context));
+  if (finished === undefined)
     throw new ScimError(404, `expected the id of a ${type}, got one that does not exist`);
-  return mended;
+  return finished;
 }
 
 /** Completes what a crash left undone: the registers of the resource, or the rest of its deletion. */
-export async function mend(found: ScimResource, context: ScimContext): Promise<ScimResource | undefined> {
+export async function finishWrite(
+  found: ScimResource,
+  context: ScimContext,
+): Promise<ScimResource | undefined> {
   if (isBlocked(found) && context.ports.clock() < found.modifiedMs) return undefined;
   if (found.state === 'ending' || !found.settled) await context.admitted;
   if (found.state === 'ending') {
@@ -42,7 +45,7 @@ export async function mend(found: ScimResource, context: ScimContext): Promise<S
   if (dead !== undefined) {
     await finishReplacement(found, dead, context);
     const [finished] = await context.ports.scim.read(context.connection, found.type, [found.id]);
-    return finished?.state === 'live' ? mend(finished, context) : undefined;
+    return finished?.state === 'live' ? finishWrite(finished, context) : undefined;
   }
   if (!found.settled) {
     await record([{ by: found, change: factsOf(found) }], context);

@@ -18,9 +18,9 @@ import { type PlatformOptions, ToldPlatform } from '../engine/platform.ts';
 
 export const NOW_MS = Date.UTC(2026, 10, 20, 10);
 export const OF_ACME = { queue: 'groupsync-events-acme', to: connectionName('acme') };
-/** Of a source that was taken away. */
-const OF_NOBODY = { queue: 'groupsync-events-gone', to: undefined };
-export const bindingOf = async (queue?: string) => [OF_ACME, OF_NOBODY].find((one) => one.queue === queue);
+/** The queue of a source that was removed. */
+const OF_REMOVED = { queue: 'groupsync-events-gone', to: undefined };
+export const bindingOf = async (queue?: string) => [OF_ACME, OF_REMOVED].find((one) => one.queue === queue);
 
 /** A native event without the parts that no test of the tool cares about. */
 export interface ShortEvent {
