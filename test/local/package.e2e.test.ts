@@ -227,8 +227,8 @@ it('ends soon after Ctrl-C with exit code 0, its console too, and takes its loca
   const { code, stderr } = await stack.exit;
   expect(Date.now() - startedMs).toBeLessThan(25_000);
   expect(code).toBe(0);
-  // The walk may have been at the credential that it refuses just when the people were read.
-  expect(stderr).not.toMatch(/^(?!groupsync-people .* 401: ).*(Error|has failed)|^ {4}at /m);
+  // Any scheduled function may have run while the walk made the platform refuse the credential.
+  expect(stderr).not.toMatch(/^(?!groupsync-\w+ .* 401: ).*(Error|has failed)|^ {4}at /m);
   expect(existsSync(join(folder, '.groupsync/local.json'))).toBe(false);
   await expect(fetch(url)).rejects.toThrow();
 });
