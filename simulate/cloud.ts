@@ -80,7 +80,7 @@ export function createCloud(life: Life, runLogOf: (nowMs: () => number) => RunLo
     cutOffMs: new Map<string, readonly number[]>(),
     /** The number of changes of people in the HR systems. */
     companyActions: 0,
-    /** Until then a platform fault or a fault may show. */
+    /** Until then a fault of the platform or of AWS may show. */
     troubledUntilMs: 0,
     /** Nothing more is begun. */
     isOver: false,

@@ -19,7 +19,7 @@ interface Scene extends Pick<Rhythm, 'leavings' | 'refusals'> {
   readonly endMs: number;
 }
 
-/** All that goes wrong around one connection: its platform's platform faults, other people there, operators, AWS. */
+/** The faults around one connection: those of its platform and of AWS, other clients, and operators. */
 export function drawTrouble(random: Random, town: Town, scene: Scene): readonly Happening[] {
   const { name: connection } = town;
   const isFirst = scene.towns[0] === town;

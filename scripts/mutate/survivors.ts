@@ -33,7 +33,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/domain/stamp.ts: export const laterStamp = (a: Stamp, b: Stamp): Stamp => (a < b ? b : a); | < → <=',
   ],
   'members that differ always come as a list': [
-    'shared/plan/accept drift.ts: if (!Array.isArray(users)) return; | !Array.isArray(users) → false',
+    'shared/plan/accepted-drift.ts: if (!Array.isArray(users)) return; | !Array.isArray(users) → false',
   ],
   'only the order of these numbers counts, and it stays the same': [
     'shared/plan/attribute.ts: const RANK: Readonly<Record<string, number>> = { ROLE: 3, SYSTEM: 2, [APPLICATION]: 1 }; | 3 → 4',
@@ -42,23 +42,18 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/plan/plan.ts: export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0); | 1 → 2',
   ],
   'the other kinds carry no list there': [
-    "shared/plan/accept drift.ts: if (kind === 'members_added') move(after, { into: present, outOf: absent }); | kind === 'members_added' → true",
-    "shared/plan/accept drift.ts: if (kind === 'members_removed') move(before, { into: absent, outOf: present }); | kind === 'members_removed' → true",
+    "shared/plan/accepted-drift.ts: if (kind === 'members_added') move(after, { into: present, outOf: absent }); | kind === 'members_added' → true",
+    "shared/plan/accepted-drift.ts: if (kind === 'members_removed') move(before, { into: absent, outOf: present }); | kind === 'members_removed' → true",
   ],
   'which side of a millisecond it is on is nothing that a test should notice': [
     'shared/domain/promise.ts: Math.min(coalesceMs, Math.max(0, (lastWriteAtMs ?? 0) + coalesceMs - nowMs)); | 0 → 1',
     'shared/domain/promise.ts: export function isEarly({ wakeAtMs, lastWriteAtMs = 0 }: GroupState, moment: Moment): boolean { | 0 → 1',
     'shared/domain/promise.ts: return wakeAtMs > latestMs(moment) || moment.nowMs < windowEndMs - CLOCKS_APART_MS; | > → >=',
-    'shared/plan/decide/damping.ts: const ageMs = nowMs - (flapDamping?.sinceMs ?? 0); | 0 → 1',
     'shared/plan/decide/index.ts: const isAgain = before !== undefined && nowMs - before.atMs >= READS_BEHIND_MS; | >= → >',
-    'shared/plan/decide/damping.ts: const { flapDamping, suspectedChange, lastWriteAtMs = 0 } = state; | 0 → 1',
     "shared/plan/decide/write.ts: if (write?.action !== 'create' || nowMs >= untilMs) return undefined; | >= → >",
     "shared/plan/decide/index.ts: if (listed === undefined || listed.ageMs > 0) return { kind: 'list', ageMs: 0 }; | 0 → 1",
     'shared/plan/decide/missing.ts: if (nowMs - createdAtMs < createSettleMs) return notShownYet(facts); | < → <=',
     "shared/plan/decide/drift.ts: return waitMs > 0 ? { kind: 'wait', waitMs, why: UNPROVEN_READ } : undefined; | 0 → 1",
-  ],
-  'at least one removal is at stake there, or the group has no members': [
-    'shared/plan/decide/holds.ts: const atStake = Math.max(verdict.unjudged.length, replaces?.removals ?? 0); | 0 → 1',
   ],
   'a link ends what was said of a deletion (linkTo in the store)': [
     'shared/plan/decide/write.ts: if (state.platformId !== undefined) return false; | false → true',
@@ -67,10 +62,6 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   ],
   'apply reads the two together': [
     "shared/plan/decide/write.ts: if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] }; | || → &&",
-  ],
-  'how many are remembered, or how long, is a matter of measure': [
-    'shared/plan/foreign.ts: const MOST_SUPERSEDED = 5; | 5 → 6',
-    'shared/plan/foreign.ts: const versions = [...(before?.versions ?? []), version].slice(-MOST_SUPERSEDED); | .slice(-MOST_SUPERSEDED) → ',
   ],
   'a view with accepted drift undefined is stored and compared like one without': [
     'shared/plan/draft.ts: after: { ...wanted, ...namesAfter(wanted, current), users, ...(accepted drift === undefined ? {} : { accepted drift }) }, | accepted drift === undefined → false',
@@ -81,23 +72,12 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     "shared/plan/draft.ts: if (!says(current, 'name', wanted.name)) return { name: wanted.name }; | return { name: wanted.name }; → return undefined;",
   ],
   'what is listed was there before, and who is adopted is looked up once more': [
-    'shared/plan/names.ts: .filter((group) => group.spokeId === after.spokeId || isNamedLike(group, wantedFold)) |  .filter((group) => group.spokeId === after.spokeId || isNam → ',
     'shared/plan/names.ts: const mayBeAny = (group: ListedGroup): boolean => !isWhole(group) && group.spokeId === null; | && → ||',
     'shared/plan/names.ts: if (!isWhole(group)) return false; | false → true',
-  ],
-  'only a linked group is said to be gone': [
-    "shared/plan/decide/missing.ts: if (platformId === undefined) return { kind: 'forget' }; | platformId === undefined → false",
-    "shared/plan/decide/missing.ts: if (platformId === undefined) return { kind: 'forget' }; | return { kind: 'forget' }; → return undefined;",
   ],
   'all who ask have read it': [
     "shared/plan/decide/drift.ts: if (facts.views === undefined) return { kind: 'read', what: ['views'] }; | facts.views === undefined → false",
     "shared/plan/decide/drift.ts: if (facts.views === undefined) return { kind: 'read', what: ['views'] }; | return { kind: 'read', what: ['views'] }; → return undefined;",
-  ],
-  'it only spares folding a name again': [
-    'shared/plan/names.ts: folds.set(group, fold); | folds.set(group, fold); → ;',
-  ],
-  'an odd group is in it by its spokeId alone, and returned before': [
-    'shared/plan/names.ts: const byName = namedLike(same.filter(isWhole), after.name); | .filter(isWhole) → ',
   ],
   'a part that leaves the window was counted when it came in': [
     'shared/domain/fold.ts: const left = (inWindow.get(newest.index) ?? 0) - 1; | 0 → 1',
@@ -105,10 +85,6 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   'a deletion has neither': [
     'shared/plan/answer.ts: if (observed === undefined || after === undefined) { | || → &&',
     'shared/plan/answer.ts: if (observed === undefined || made === undefined || plan.after === undefined) return outcome; | || → &&',
-  ],
-  'shares that are wider than one are so that two of them may leave; past the last there is no other': [
-    'shared/plan/guard.ts: for (let one = 0; one < staying.length && mayLeave(2 * width); one += width) { | * → /',
-    'shared/plan/guard.ts: for (let one = 0; one < staying.length && mayLeave(2 * width); one += width) { | < → <=',
   ],
   'neither is a status that means anything': [
     "shared/plan/meaning.ts: export function meaningOf({ kind, status = 0 }: Failed, call: Call = 'other'): Meaning { | 0 → 1",

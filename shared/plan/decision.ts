@@ -34,6 +34,12 @@ export const READ_GROUP: Read = { kind: 'read', what: ['group'] };
 
 export const readList = (maxAgeMs: number): Read => ({ kind: 'read', what: ['list'], maxAgeMs });
 
+export const readsGroup = (decision: Decision): boolean =>
+  decision.kind === 'read' && decision.what[0] === 'group';
+
+export const readsList = (decision: Decision): boolean =>
+  decision.kind === 'read' && decision.what[0] === 'list';
+
 /** Reserves these removals with the guard, and sums up all other removals of the rolling hour. */
 export interface Reserve {
   readonly kind: 'reserve';

@@ -4,7 +4,7 @@ import type { GroupRef, PlatformGroupId, VersionToken } from '../../domain/ids.t
 import { intentId, platformGroupId } from '../../domain/ids.ts';
 import type { View } from '../../domain/view.ts';
 import { decide } from '../../plan/decide/index.ts';
-import type { Decision, Observe } from '../../plan/decision.ts';
+import { type Decision, type Observe, readsGroup } from '../../plan/decision.ts';
 import type { Facts, Shown } from '../../plan/facts.ts';
 import { viewOf } from '../../plan/foreign.ts';
 import { NO_WRITES } from '../../plan/uncertain.ts';
@@ -68,8 +68,6 @@ export async function previewGroup(
   }
   throw new Error(`expected a preview of ${state.ref.group} to end within ${MAX_DECISIONS} decisions`);
 }
-
-const readsGroup = (decision: Decision): boolean => decision.kind === 'read' && decision.what[0] === 'group';
 
 const storedOf = ({ state: { platformId: id, version }, nowMs }: Facts): Shown | undefined =>
   id === undefined || version === undefined ? undefined : { id, version, atMs: nowMs };

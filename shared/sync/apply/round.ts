@@ -2,7 +2,7 @@ import type { DriftKind } from '../../domain/drift.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import type { IntentId } from '../../domain/ids.ts';
 import { decide } from '../../plan/decide/index.ts';
-import type { Decision, Read } from '../../plan/decision.ts';
+import { type Decision, readsGroup, readsList } from '../../plan/decision.ts';
 import type { Shown } from '../../plan/facts.ts';
 import { claimGroup } from '../claim-group.ts';
 import { openPlatform } from '../open-platform.ts';
@@ -68,7 +68,7 @@ async function decideAndPerform(first: Round, turn: ConfirmingTurn, attempt: Att
     const decision = servedBy(round.wanted, decide(round));
     if (decision === ALL_MEMBERS) round = { ...round, wanted: undefined };
     if (callsLeft(attempt, turn.ports) < costOf(decision)) return spend(round, turn);
-    if (decision.kind !== 'read' || asksPlatform(decision)) await turn.confirm();
+    if (!readsTable(decision)) await turn.confirm();
     const performed = await perform(decision, round, turn);
     if ('step' in performed) return performed.step;
     round = performed.round;
@@ -152,12 +152,12 @@ const servedBy = (wanted: Round['wanted'], decision: Decision): Decision =>
   wanted?.isPart === true && !isServedByPart(decision) ? ALL_MEMBERS : decision;
 
 const isServedByPart = (decision: Decision): boolean =>
-  SERVED_BY_PART.has(decision.kind) && !(decision.kind === 'read' && decision.what[0] === 'list');
+  SERVED_BY_PART.has(decision.kind) && !readsList(decision);
 
-const costOf = (decision: Decision): number =>
-  decision.kind === 'read' && decision.what[0] === 'group' ? 1 : (COST[decision.kind] ?? 0);
+const costOf = (decision: Decision): number => (readsGroup(decision) ? 1 : (COST[decision.kind] ?? 0));
 
-const asksPlatform = ({ what: [first] }: Read): boolean => first === 'group' || first === 'list';
+const readsTable = (decision: Decision): boolean =>
+  decision.kind === 'read' && !readsGroup(decision) && !readsList(decision);
 
 export const calledBy = ({ callsMs = [] }: Attempt, { clock }: ApplyPorts): readonly number[] =>
   calledOf(callsMs, clock());
