@@ -14,6 +14,7 @@ const FOLDERS = [
   'console',
   'cli',
   'local',
+  'directory-simulator',
   'scripts',
   'bench',
   'simulate',

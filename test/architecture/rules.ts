@@ -38,6 +38,17 @@ const adapter = (room: string, ...sdk: string[]): ImportRule => ({
   mend: `shared/${room} is an adapter: it implements ports of shared/sync/ports, throws their errors and knows neither use cases nor other adapters; join them in shared/runtime/wire*.ts`,
 });
 
+/** What both simulators serve with: faults, request log, loopback check, query strings, chance. */
+const SIMULATOR_SERVER = [
+  'local/platform/controls/faults.ts',
+  'local/platform/controls/hooks.ts',
+  'local/platform/controls/loopback.ts',
+  'local/platform/controls/request-log.ts',
+  'local/platform/errors.ts',
+  'local/platform/query.ts',
+  'local/platform/seeded-random.ts',
+];
+
 export const IMPORT_RULES: readonly ImportRule[] = [
   { files: DOMAIN, mayImport: [DOMAIN], packages: ['zod'], mend: pure('shared/domain') },
   { files: CONTRACT, mayImport: [CONTRACT, DOMAIN], packages: ['zod'], mend: pure('shared/contract') },
@@ -127,6 +138,24 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     mayImport: ['local/*', SHARED, 'functions/*', 'simulate/platform/rules.ts', 'node_modules/fauxqs/dist/*'],
     packages: [ANY],
     mend: 'the local stack knows shared and the handlers it runs, never cli or infra: move common parts to shared',
+  },
+  {
+    files: 'directory-simulator/google/*',
+    mayImport: ['directory-simulator/google/*', 'directory-simulator/engine/*'],
+    packages: ['zod', 'node:*'],
+    mend: 'a dialect knows the engine, never another dialect: move what two dialects need into directory-simulator/engine',
+  },
+  {
+    files: 'directory-simulator/engine/*',
+    mayImport: ['directory-simulator/engine/*', ...SIMULATOR_SERVER],
+    packages: ['zod', 'fastify', 'node:*'],
+    mend: 'the engine of the directory simulator knows no dialect: give it what it needs through the interface Dialect',
+  },
+  {
+    files: 'directory-simulator/*',
+    mayImport: ['directory-simulator/*', ...SIMULATOR_SERVER, 'local/platform/*', 'local/usage.ts'],
+    packages: ['zod', 'node:*'],
+    mend: 'the directory simulator knows the server code of the platform simulator, and nothing of the product that reads it',
   },
   {
     files: 'infra/*',
