@@ -68,7 +68,15 @@ export default defineConfig({
     },
     coverage: {
       provider: 'v8',
-      include: ['shared/**', 'functions/**', 'local/**', 'console/server/**', 'cli/**', 'infra/**'],
+      include: [
+        'shared/**',
+        'functions/**',
+        'local/**',
+        'directory-simulator/**',
+        'console/server/**',
+        'cli/**',
+        'infra/**',
+      ],
       reporter: ['text-summary', 'json-summary'],
     },
   },

@@ -6,10 +6,11 @@ import { badRequest, describeIssues, notFound } from '../../local/platform/error
 import { booleanParameter, integerParameter } from '../../local/platform/query.ts';
 import { applyChange } from './apply-change.ts';
 import { Change } from './changes.ts';
-import type { Dialect, Simulation } from './dialect.ts';
+import type { Dialect } from './dialect.ts';
 import type { View } from './directory.ts';
 import { CONTROLS_PREFIX, type Served } from './server.ts';
 import { changedSettings, PartialSettings, type Settings } from './settings.ts';
+import type { Simulation } from './simulation.ts';
 
 /** A fault, or the name of one of the dialect's errors in place of `status` and `body`. */
 export const NamedFault = Fault.extend({ error: z.string().optional() });

@@ -1,9 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { z } from 'zod';
-import type { SeededRandom } from '../../local/platform/seeded-random.ts';
-import type { Directory, View } from './directory.ts';
-import type { PageTokens } from './page.ts';
-import type { LagKind, Settings } from './settings.ts';
+import type { View } from './directory.ts';
+import type { LagKind } from './settings.ts';
+import type { Simulation } from './simulation.ts';
 
 /** An answer that is not a success, already in the dialect's form. A body that is a string is sent as HTML. */
 export class DirectoryError extends Error {
@@ -18,19 +17,6 @@ export class DirectoryError extends Error {
     this.body = body;
     this.headers = headers;
   }
-}
-
-/** What endpoints and controls work with. A reset replaces what is in it; the object stays. */
-export interface Simulation {
-  readonly directory: () => Directory;
-  readonly settings: () => Settings;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
-  /** A source of chance for one purpose: the same seed and purpose give the same draws. */
-  readonly random: (purpose: string) => SeededRandom;
-  readonly pageTokens: PageTokens;
-  /** Member counts that `POST /_simulator/counts` made wrong, by group id; null means an absent count. */
-  readonly wrongCounts: Map<string, string | null>;
 }
 
 /** One request whose parameters have the endpoint's shape. */

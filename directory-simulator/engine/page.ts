@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import type { Simulation } from './dialect.ts';
+import type { Simulation } from './simulation.ts';
 
 /** A page token that is unknown, expired, or of another listing. */
 export class PageTokenError extends Error {
@@ -19,31 +19,6 @@ const Token = z.strictObject({
   generation: z.int(),
 });
 type Token = z.infer<typeof Token>;
-
-/** Which page tokens are valid. */
-export interface PageTokens {
-  /** Makes all tokens that were issued so far invalid. */
-  expireAll(): void;
-  generation(): number;
-  /** The number of the next listing with this key. */
-  nextListing(key: string): number;
-}
-
-export function createPageTokens(): PageTokens {
-  const listings = new Map<string, number>();
-  let generation = 1;
-  return {
-    expireAll() {
-      generation += 1;
-    },
-    generation: () => generation,
-    nextListing(key) {
-      const number = (listings.get(key) ?? 0) + 1;
-      listings.set(key, number);
-      return number;
-    },
-  };
-}
 
 export interface ListRequest<T> {
   /** Endpoint and parameters: a token of one listing is refused by another. */

@@ -11,7 +11,8 @@ import {
 import { refuseForeignHost } from '../../local/platform/controls/loopback.ts';
 import type { RequestLog } from '../../local/platform/controls/request-log.ts';
 import { ApiError, describeIssues } from '../../local/platform/errors.ts';
-import { type Dialect, DirectoryError, type Endpoint, type Simulation } from './dialect.ts';
+import { type Dialect, DirectoryError, type Endpoint } from './dialect.ts';
+import type { Simulation } from './simulation.ts';
 
 export const CONTROLS_PREFIX = '/_simulator';
 

@@ -3,10 +3,11 @@ import { createFaults } from '../../local/platform/controls/faults.ts';
 import { createRequestLog } from '../../local/platform/controls/request-log.ts';
 import { seededRandom } from '../../local/platform/seeded-random.ts';
 import { registerControls } from './controls.ts';
-import type { Dialect, OpenDialect, Simulation } from './dialect.ts';
-import { createPageTokens } from './page.ts';
+import type { Dialect, OpenDialect } from './dialect.ts';
+import { createPageTokens } from './page-tokens.ts';
 import { createServer } from './server.ts';
 import { REALISTIC_SETTINGS, type Settings } from './settings.ts';
+import type { Simulation } from './simulation.ts';
 import { directoryOf, parseWorld, type WorldInput } from './world.ts';
 
 export interface DirectorySimulatorOptions {

@@ -1,4 +1,4 @@
-import type { Simulation } from '../engine/dialect.ts';
+import type { Simulation } from '../engine/simulation.ts';
 
 /** Whom an access token stands for: a user, the service account itself, or an identity of another cloud. */
 export interface AccessToken {

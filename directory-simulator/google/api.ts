@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { type Call, type Endpoint, endpoint, type Simulation } from '../engine/dialect.ts';
+import { type Call, type Endpoint, endpoint } from '../engine/dialect.ts';
 import { listPage, PageTokenError } from '../engine/page.ts';
 import type { LagKind } from '../engine/settings.ts';
+import type { Simulation } from '../engine/simulation.ts';
 import { withUnknownFields } from '../engine/unknown-fields.ts';
 import { invalidInput } from './errors.ts';
 import { applyMask, type Mask, parseMask } from './field-mask.ts';

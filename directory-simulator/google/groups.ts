@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { Simulation } from '../engine/dialect.ts';
 import type { Group, View } from '../engine/directory.ts';
+import type { Simulation } from '../engine/simulation.ts';
 import { apiMethod, listAnswer, pageParameters } from './api.ts';
 import { groupBody } from './bodies.ts';
 import { badRequest, invalidInput } from './errors.ts';

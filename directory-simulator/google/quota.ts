@@ -1,4 +1,4 @@
-import type { Simulation } from '../engine/dialect.ts';
+import type { Simulation } from '../engine/simulation.ts';
 import { userRateLimitExceeded } from './errors.ts';
 
 /** Counts the requests of each user by the minute. @throws {DirectoryError} 403 `userRateLimitExceeded` */

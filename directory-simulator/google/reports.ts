@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { Simulation } from '../engine/dialect.ts';
 import type { LogEntry } from '../engine/directory.ts';
+import type { Simulation } from '../engine/simulation.ts';
 import { type ActivityEvent, type Application, eventOf } from './activities.ts';
 import { apiMethod, listAnswer, pageParameters, withEtag } from './api.ts';
 import { invalidInput } from './errors.ts';

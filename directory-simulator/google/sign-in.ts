@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { type Endpoint, endpoint, type Simulation } from '../engine/dialect.ts';
+import { type Endpoint, endpoint } from '../engine/dialect.ts';
+import type { Simulation } from '../engine/simulation.ts';
 import { type AccessTokens, createAccessTokens } from './access-tokens.ts';
 import { oauthError } from './errors.ts';
 import { type Claims, JwtError, verifyJwt } from './jwt.ts';
