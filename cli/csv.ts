@@ -5,62 +5,104 @@ import { withLineFeeds } from './lines.ts';
 /** Longest record: a quote that is never closed must not swallow the file. */
 const MAX_RECORD_LENGTH = 65_536;
 
+const NO_SEPARATOR = "expected a separator behind a closing quote; --delimiter ';' says which it is";
 const PROBLEMS: Readonly<Record<string, string>> = {
   INVALID_OPENING_QUOTE: 'expected a field with quotes in it to begin with one',
-  CSV_INVALID_CLOSING_QUOTE: "expected a separator behind a closing quote; --delimiter ';' says which it is",
+  CSV_INVALID_CLOSING_QUOTE: NO_SEPARATOR,
+  CSV_NON_TRIMABLE_CHAR_AFTER_CLOSING_QUOTE: NO_SEPARATOR,
   CSV_QUOTE_NOT_CLOSED: 'expected a closing quote before the end of the file',
 };
 const TOO_LONG = `expected a record of at most ${MAX_RECORD_LENGTH} characters; is a quote not closed?`;
 
-const OTHERS = [
+const NAMES: ReadonlyMap<string, string> = new Map([
   [';', 'semicolons'],
   ['\t', 'tabs'],
-] as const;
+]);
+
+/** Excel's line that names the separator. */
+const SEPARATOR_LINE = /^"?sep=(.)"?[,;\t ]*$/i;
+/** The first line of the bulk files of Entra ID, and of what PowerShell exports. */
+const VERSION_LINE = /^(?:"?version:v[\d.]+"?[,;\t ]*|#TYPE .*)$/i;
+/** Lines above the header, at most: one of each, and empty ones. */
+const MAX_PREAMBLE = 10;
 
 export interface Separated {
-  /** Without it: semicolons or tabs where these alone stand in the first line outside quotes, else commas. */
+  /** Without it: as `sep=` has it, else as the first lines have them. */
   readonly delimiter?: string | undefined;
+  /** Lines to pass over before anything is read. */
+  readonly skipLines?: number | undefined;
   /** Told of a separator that was recognised. */
   readonly onRecognised?: (name: string) => void;
 }
 
-/** Reads CSV as RFC 4180 has it, from text that comes in chunks. Lines may end in CRLF, LF or CR. */
-export async function* parseCsv(chunks: AsyncIterable<string>, { delimiter, onRecognised }: Separated = {}) {
-  const text = withLineFeeds(chunks);
-  let head = '';
-  while (!head.trimStart().includes('\n') && head.length < MAX_RECORD_LENGTH) {
-    const { value, done } = await text.next();
-    if (done === true) break;
-    head += value;
-  }
-  const plain = (head.trimStart().split('\n')[0] ?? '').replace(/"(?:[^"]|"")*"/g, '');
-  const [other, ...more] = plain.includes(',') ? [] : OTHERS.filter(([sign]) => plain.includes(sign));
-  const recognised = delimiter === undefined && more.length === 0 ? other : undefined;
-  if (recognised !== undefined) onRecognised?.(recognised[1]);
+/** Reads CSV as RFC 4180 has it, from text that comes in chunks. Lines may end in CRLF, LF or CR. Rows of empty fields are left out. */
+export async function* parseCsv(
+  chunks: AsyncIterable<string>,
+  { delimiter, skipLines = 0, onRecognised }: Separated = {},
+) {
+  const { head, rest, passed, named } = await withoutPreamble(withLineFeeds(chunks), skipLines);
+  const recognised = delimiter ?? named ?? separatorIn(head);
+  const name = NAMES.get(recognised);
+  if (delimiter === undefined && name !== undefined) onRecognised?.(name);
   const parser = parse({
-    delimiter: delimiter ?? recognised?.[0] ?? ',',
+    delimiter: recognised,
     bom: true,
     info: true,
     max_record_size: MAX_RECORD_LENGTH,
     record_delimiter: '\n',
     relax_column_count: true,
     skip_empty_lines: true,
+    trim: true,
   });
   const source = Readable.from(
     (async function* () {
       yield head;
-      yield* text;
+      yield* rest;
     })(),
   );
   source.on('error', (error) => parser.destroy(error));
   try {
     for await (const { record: fields, info } of source.pipe(parser)) {
       const breaks = fields.join('').split('\n').length - 1;
-      yield { line: info.lines - breaks, fields };
+      if (fields.join('').trim() === '') continue;
+      yield { line: passed + info.lines - breaks, fields };
     }
   } catch (error) {
     const { code, lines } = error as CsvError & { readonly lines?: number };
     if (lines === undefined) throw error;
-    yield { line: lines, fields: [], problem: PROBLEMS[code] ?? TOO_LONG };
+    yield { line: passed + lines, fields: [], problem: PROBLEMS[code] ?? TOO_LONG };
   }
+}
+
+/**
+ * Semicolons or tabs where these alone are in the first line outside quotes, else commas. A title has none of them: then the first
+ * line below it decides that has one.
+ */
+function separatorIn(head: string): string {
+  const plain = head.trimStart().replace(/"(?:[^"]|"")*"/g, '');
+  const line = plain.split('\n', MAX_PREAMBLE).find((one) => /[,;\t]/.test(one)) ?? '';
+  const [other, ...more] = line.includes(',') ? [] : [...NAMES.keys()].filter((sign) => line.includes(sign));
+  return other === undefined || more.length > 0 ? ',' : other;
+}
+
+/** The text from the header on: behind the lines to skip, and those that only say how the file is written. */
+async function withoutPreamble(text: AsyncGenerator<string>, skipLines: number) {
+  let head = '';
+  const wanted = skipLines + MAX_PREAMBLE;
+  while (head.split('\n').length <= wanted && head.length < MAX_RECORD_LENGTH * (1 + skipLines)) {
+    const { value, done } = await text.next();
+    if (done === true) break;
+    head += value;
+  }
+  const lines = head.replace(/^\ufeff/, '').split('\n');
+  let passed = Math.min(skipLines, lines.length);
+  let named: string | undefined;
+  for (let line = passed; line < Math.min(wanted, lines.length); line += 1) {
+    const content = lines[line] ?? '';
+    const separator = SEPARATOR_LINE.exec(content)?.[1];
+    named ??= separator;
+    if (separator !== undefined || VERSION_LINE.test(content)) passed = line + 1;
+    else if (content.trim() !== '') break;
+  }
+  return { head: lines.slice(passed).join('\n'), rest: text, passed, named };
 }

@@ -1,5 +1,4 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Sorter } from '../shared/operate/import/import.ts';
 import type { Tool, ToolTarget } from '../shared/runtime/wire-tool.ts';
 
 export interface Terminal {
@@ -20,7 +19,6 @@ export interface Io {
   /** Login name of the person, for the audit. */
   readonly user: string;
   readonly openTool: (target: ToolTarget) => Promise<Tool>;
-  readonly createSorter: () => Promise<Sorter>;
 }
 
 /** As documented in docs/cli.md. */

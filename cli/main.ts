@@ -29,7 +29,6 @@ const io: Io = {
   signal: stopping.signal,
   user: userName(),
   openTool: async (target) => (await import('../shared/runtime/wire-tool.ts')).wireTool(target),
-  createSorter: async () => (await import('./sorter.ts')).createSorter(),
 };
 process.exitCode = await run(process.argv.slice(2), io);
 // Sockets that the SDK keeps alive, and a terminal that was read from, must not keep the process alive.

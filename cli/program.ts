@@ -9,8 +9,10 @@ import { addDoctor, addNotify, addProbe } from './commands/doctor.ts';
 import { addEvents } from './commands/events.ts';
 import { addExplain, addPerson } from './commands/explain.ts';
 import { addHolds } from './commands/holds.ts';
+import { addImport } from './commands/import.ts';
 import { addLists } from './commands/lists.ts';
 import { addLog } from './commands/log.ts';
+import { addMembers } from './commands/members.ts';
 import { addOwnership } from './commands/ownership.ts';
 import { addPause } from './commands/pause.ts';
 import { addPlan } from './commands/plan.ts';
@@ -59,6 +61,7 @@ export function createProgram(act: Act): Command {
     addPlan,
     addExplain,
     addPerson,
+    addMembers,
     addLists,
     addLog,
     addHolds,
@@ -71,6 +74,7 @@ export function createProgram(act: Act): Command {
     addProbe,
     addNotify,
     addEvents,
+    addImport,
     addDlq,
     addScim,
     addConsole,

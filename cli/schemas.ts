@@ -8,6 +8,8 @@ import {
   DriftRow,
   EventsReport,
   Explanation,
+  ExportReport,
+  GroupMembers,
   GroupReport,
   GroupStatus,
   HeldGroupReport,
@@ -18,6 +20,7 @@ import {
   LogEntry,
   nullable,
   PendingRow,
+  PeoplePreview,
   PeopleReport,
   PersonReport,
   Plan,
@@ -43,7 +46,9 @@ const Connect = z.object({ connection: text, stored: z.boolean(), ...Inspection.
 
 const Decided = z.object({
   group: text,
-  outcome: z.enum(['decided', 'no_hold', 'changed']),
+  outcome: z
+    .enum(['decided', 'no_hold', 'changed', 'all_or_none'])
+    .describe('all_or_none: with --member, where only all removals together can be approved.'),
   digest: text.describe('Of the set of removals that was decided on.'),
 });
 
@@ -51,11 +56,23 @@ const Erased = z.record(text, count).describe('How many items were erased, by so
 
 const Token = z.object({
   prefix: text,
+  client: nullable(text).describe('Id of the OAuth client whose secret it is; null for a bearer token.'),
   state: z.enum(['active', 'expired', 'revoked']),
   createdAt: instant,
   expiresAt: nullable(instant),
   revokedAt: nullable(instant),
   lastUsedAt: nullable(instant).describe('To the hour.'),
+});
+
+const ClientSecret = z.object({
+  clientId: text,
+  clientSecret: text.describe('Shown this once.'),
+  prefix: text.describe('Of the secret, as in the list.'),
+  connection: text,
+  expiresAt: nullable(instant),
+  previousEndAt: nullable(instant).describe('When the secrets before it end; null for a new client.'),
+  tokenUrl: nullable(text).describe('Where the client gets access tokens; null where it is not known.'),
+  url: nullable(text).describe('What an identity provider asks for; null where it is not known.'),
 });
 
 const LogReport = z.object({ entries: z.array(LogEntry), complete: z.boolean() });
@@ -93,7 +110,7 @@ export const OUTPUT_SCHEMAS = {
   'notify list': z.object({ targets: z.array(text) }),
   'notify test': z.object({ told: z.array(z.object({ target: text, failure: nullable(text) })) }),
   probe: z.object({ connection: text, ...ProbeReport.shape }),
-  'people refresh': PeopleReport,
+  'people refresh': z.union([PeopleReport, PeoplePreview]),
   adopt: z.object({
     group: text,
     platformId: text,
@@ -131,6 +148,12 @@ export const OUTPUT_SCHEMAS = {
   }),
   'scim token list': z.object({ tokens: z.array(Token) }),
   'scim token revoke': z.object({ prefix: text, revoked: z.boolean() }),
+  'scim client create': ClientSecret,
+  'scim client list': z.object({
+    clients: z.array(z.object({ clientId: text, secrets: z.array(Token) })),
+  }),
+  'scim client rotate': ClientSecret,
+  'scim client revoke': z.object({ clientId: text, revoked: z.boolean() }),
   status: StatusReport,
   'status GROUP': GroupStatus,
   groups: z.object({ groups: z.array(GroupReport) }),
@@ -138,6 +161,8 @@ export const OUTPUT_SCHEMAS = {
   sync: SyncReport,
   explain: Explanation,
   person: PersonReport,
+  members: GroupMembers,
+  export: ExportReport,
   pending: z.object({ pending: z.array(PendingRow) }),
   drift: z.object({ drift: z.array(DriftRow) }),
   log: LogReport,

@@ -183,6 +183,8 @@ export interface Letters extends Survey {
 
 export interface TokenLine {
   readonly prefix: string;
+  /** Id of the OAuth client whose secret it is; null for a bearer token. */
+  readonly client: string | null;
   readonly state: string;
   readonly createdAt: string | null;
   readonly expiresAt: string | null;
@@ -210,7 +212,17 @@ export interface SettingsPreview {
   /** Settings that do not change until another person confirms the change. */
   readonly requested: readonly string[];
   /** null: there are too many groups to plan them all here. */
-  readonly plans: readonly GroupPlan[] | null;
+  readonly effects: readonly (PlanEffect & { readonly group: string; readonly name: string | null })[] | null;
+  readonly total: PlanEffect;
+}
+
+/** What the change alone makes of plans; what waits anyway is not counted. */
+export interface PlanEffect {
+  readonly added: number;
+  readonly removed: number;
+  readonly held: number;
+  /** Changes that were planned before, and are not any more. */
+  readonly dropped: number;
 }
 
 /** What is told of a replay while it goes on; the last line says how it ended. */

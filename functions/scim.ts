@@ -2,7 +2,8 @@ import '../shared/runtime/cold-start.ts';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import { endpointOf, reportScim } from '../shared/runtime/report.ts';
 import { wireScim } from '../shared/runtime/wire-scim.ts';
-import { type HttpRequest, handleScim } from '../shared/sync/scim/handle.ts';
+import { handleScim } from '../shared/sync/scim/handle.ts';
+import type { HttpRequest } from '../shared/sync/scim/http.ts';
 import { once } from './frame/once.ts';
 
 const wired = once(wireScim);

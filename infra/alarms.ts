@@ -140,6 +140,13 @@ function healthAlarms(every: Schedules): readonly HealthAlarm[] {
       metric: 'SweepHalted',
     },
     {
+      heading: 'People keep access',
+      meaning:
+        'The platform refuses to remove members, who keep their access. The value is the number of members of one group.',
+      metric: 'AccessKept',
+      periodMinutes: 120,
+    },
+    {
       heading: 'Unknown users',
       meaning: 'Groups that groupsync manages hold ids of no known employee.',
       metric: 'UnknownUsers',

@@ -74,11 +74,10 @@ function flow({ stage, broken }: Metrics): IWidget[][] {
     ],
     [
       graph('SCIM requests, by connection', [broken('ScimRequests')]),
-      graph('SCIM requests refused, by status, failed, and with tokens that end soon', [
-        broken('ScimRefusals'),
-        stage('ScimFailures'),
-        stage('ScimTokensEnding'),
-      ]),
+      graph(
+        'SCIM requests refused, by status, failed, with tokens that end soon, and members that are no users',
+        [broken('ScimRefusals'), stage('ScimFailures'), stage('ScimTokensEnding'), stage('ScimStaleMembers')],
+      ),
       graph('SCIM: request to answer, ms', [stage('ScimLatencyMs')]),
     ],
     [
@@ -138,9 +137,10 @@ function health({ resources, functions }: DashboardProps, { stage, broken }: Met
   return [
     [title('Health')],
     [
-      graph('Drift found, by kind, and ids of no known employee', [
+      graph('Drift found, by kind, ids of no known employee, and members who keep access', [
         broken('DriftFound'),
         broken('UnknownUsers'),
+        broken('AccessKept'),
       ]),
       graph('Sweeps and pumps done, sweeps halted', [
         stage('SweepCompleted', Duration.hours(1)),

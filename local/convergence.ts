@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { AS_WANTED } from '../shared/plan/waiting.ts';
 import type { GroupReport } from './report.ts';
 
 /** How far the stack has come. `groups` is undefined until the queues are empty for the first time. */
@@ -26,8 +27,9 @@ export interface ConvergenceOptions {
 const POLL_MS = 100;
 
 /**
- * Waits until nothing is visible, delayed or in flight in the queues of events and of apply, and no group is dirty;
- * seen twice in a row, because a queue's counts and the groups are not read in one instant.
+ * Waits until nothing is visible, delayed or in flight in the queues of events and of apply, and no group is dirty.
+ * A dirty group that is as wanted, and is only checked once more at the deadline of an earlier write, does not count.
+ * This must be seen twice in a row, because a queue's counts and the groups are not read in one instant.
  * @returns the groups as they are then, or as last read where `signal` ends the wait
  */
 export async function untilConverged(
@@ -60,8 +62,11 @@ async function look({
   ]);
   if (events > 0 || apply > 0) return { events, apply, groups: undefined, dirty: 0 };
   const groups = await readGroups();
-  return { events, apply, groups, dirty: groups.filter(({ state }) => state === 'dirty').length };
+  return { events, apply, groups, dirty: groups.filter(isUnfinished).length };
 }
+
+const isUnfinished = ({ state, waiting }: GroupReport) =>
+  state === 'dirty' && waiting?.code !== AS_WANTED.code;
 
 async function countMessages(client: SQSClient, queueUrl: string): Promise<number> {
   const { Attributes } = await client.send(

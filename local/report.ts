@@ -13,4 +13,6 @@ export interface GroupReport {
   /** Platform ids, sorted. */
   readonly users: readonly string[];
   readonly pending: readonly { readonly id: string; readonly cause: string; readonly sinceMs: number }[];
+  /** Why its changes are not written yet; null if they do not wait. */
+  readonly waiting: { readonly until: string; readonly code: string; readonly reason: string } | null;
 }

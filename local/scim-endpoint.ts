@@ -6,7 +6,8 @@ import { randomHex } from '../shared/runtime/clock.ts';
 import { endpointOf, reportScim } from '../shared/runtime/report.ts';
 import type { wireScim } from '../shared/runtime/wire-scim.ts';
 import { MAX_BODY_BYTES } from '../shared/scim/limits.ts';
-import { type HttpReply, type HttpRequest, handleScim, SCIM_PATH } from '../shared/sync/scim/handle.ts';
+import { handleScim, SCIM_PATH } from '../shared/sync/scim/handle.ts';
+import type { HttpReply, HttpRequest } from '../shared/sync/scim/http.ts';
 import { createToken, revokeToken } from '../shared/sync/scim/tokens.ts';
 
 export interface ScimEndpoint {

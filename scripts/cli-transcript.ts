@@ -89,6 +89,8 @@ const STEPS: readonly Step[] = [
   { run: 'status' },
   { run: 'groups' },
   { run: 'status Engineering' },
+  { run: 'members Sales' },
+  { run: 'export Engineering' },
   { run: 'pending' },
   { run: 'explain Engineering ann@acme.test' },
   { run: 'explain 00g2 00u-zoe' },
@@ -129,14 +131,18 @@ const STEPS: readonly Step[] = [
   { run: 'scim token create --expires 180d' },
   { run: 'scim token list' },
   { run: 'scim token revoke TOKEN --yes' },
+  { run: 'scim client create' },
+  { run: 'scim client rotate CLIENT' },
+  { run: 'scim client list' },
+  { run: 'scim client revoke CLIENT --yes' },
 ];
 
 /** What changes from run to run, so that the same command line gives the same page. */
 function steady(text: string): string {
   return text
     .replace(/\b[0-9a-f]{12}\b/g, '7531a74bda49')
-    .replace(/gsync_scim_[0-9a-f]{8}_[0-9a-f]{64}/g, 'gsync_scim_3f9a01bc_…')
-    .replace(/(?<=│ |revoked? |dlq \w+ )[0-9a-f]{8}\b/g, '3f9a01bc')
+    .replace(/gsync_(scim|client)_[0-9a-f]{8}_[0-9a-f]{64}/g, 'gsync_$1_3f9a01bc_…')
+    .replace(/(?<=│ |revoked? |rotate |client |client id: |dlq \w+ )[0-9a-f]{8}\b/g, '3f9a01bc')
     .replace(/(?<=│ )\d{4}-\d\d-\d\d(?= │)/g, '2027-05-19')
     .replace(
       /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g,
@@ -191,13 +197,15 @@ async function page(folder: string): Promise<string> {
   ];
   let letter = '';
   let token = '';
+  let client = '';
   for (const step of STEPS) {
     if (typeof step === 'string') lines.push('', step);
     else if ('wait' in step) await new Promise((resolve) => setTimeout(resolve, step.wait));
     else {
-      const command = step.run.replace('LETTER', letter).replace('TOKEN', token);
+      const command = step.run.replace('LETTER', letter).replace('TOKEN', token).replace('CLIENT', client);
       const { output, code } = await groupsync(command, { folder, stdin: step.stdin });
       letter = /│ ([0-9a-f]{8}) │ \w+_/.exec(output)?.[1] ?? letter;
+      client = /client id: ([0-9a-f]{8})/.exec(output)?.[1] ?? client;
       token = /gsync_scim_([0-9a-f]{8})/.exec(output)?.[1] ?? token;
       const piped = step.stdin === undefined ? '' : ' < token-file';
       const exit = code === 0 ? '' : `\n[exit ${code}]`;

@@ -1,15 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { exampleEvents, exampleWorld } from './example-company.ts';
 import { JSON_SCHEMAS } from './json-schemas.ts';
-
-/** What `npm run generate` writes and `npm run generated:check` compares; the same project gives the same bytes. */
-const GENERATED: readonly { readonly path: string; readonly content: () => string | Promise<string> }[] = [
-  ...JSON_SCHEMAS,
-  { path: 'examples/company.events.jsonl', content: exampleEvents },
-  { path: 'examples/company.world.json', content: exampleWorld },
-];
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 
@@ -22,10 +14,14 @@ async function committed(path: string): Promise<string | undefined> {
   }
 }
 
-/** Writes what has changed, or with `check` only names it. @returns the paths of the files that differ */
+/**
+ * Writes the schemas that have changed (`npm run generate`), or only names them (`npm run generated:check`). The same
+ * project gives the same bytes.
+ * @returns the paths of the files that differ
+ */
 async function generate(check: boolean): Promise<string[]> {
   const changed: string[] = [];
-  for (const { path, content } of GENERATED) {
+  for (const { path, content } of JSON_SCHEMAS) {
     const wanted = await content();
     if ((await committed(path)) === wanted) continue;
     changed.push(path);
@@ -43,5 +39,5 @@ if (check && changed.length > 0) {
   for (const path of changed) console.error(`  ${path}`);
   process.exitCode = 1;
 } else {
-  console.log(`${GENERATED.length} generated files, ${changed.length} ${check ? 'stale' : 'written'}`);
+  console.log(`${JSON_SCHEMAS.length} generated files, ${changed.length} ${check ? 'stale' : 'written'}`);
 }

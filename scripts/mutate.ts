@@ -43,8 +43,10 @@ process.chdir(copy);
 
 type Mutated = Work[string][number] & { readonly place: string | undefined; readonly line: string };
 const mutants: Mutated[] = [];
-for (const file of CORE.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))) {
-  if (!file.includes(values.only)) continue;
+const filesIn = (folder: string) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name));
+for (const file of CORE.flatMap(filesIn)) {
+  if (!file.endsWith('.ts') || !file.includes(values.only)) continue;
   const source = readFileSync(file, 'utf8');
   const places = placesOf(file, source);
   const pathOf = (part: string) => join(copy, file.replace(/ts$/, `${part}.ts`));

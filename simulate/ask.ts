@@ -1,13 +1,14 @@
 import { connectionName, type GroupRef, groupId } from '../shared/domain/ids.ts';
 import { explainMember } from '../shared/operate/explain.ts';
 import { applyGroup } from '../shared/sync/apply/apply.ts';
-import { planGroup } from '../shared/sync/apply/preview.ts';
+import { planGroup } from '../shared/sync/apply/plan-group.ts';
 import { dirtyNow } from '../shared/sync/wake.ts';
 import { type Cloud, groupItem, platformOf } from './cloud.ts';
 import { HOUR_MS, MINUTE_MS } from './life.ts';
 import { judgeExplain, judgePlan } from './oracles/one-decision.ts';
 import { partitionOf, type StoredMember } from './oracles/stored.ts';
 import { type Random, some } from './random.ts';
+import { afterSilence } from './silence.ts';
 import type { Seen } from './world.ts';
 
 const EVERY_MS = 7 * HOUR_MS;
@@ -19,7 +20,7 @@ export function startAsking(cloud: Cloud, seen: Seen): void {
   const again = (atMs: number) =>
     cloud.time.at(atMs, () => {
       if (cloud.isOver) return;
-      again(atMs + EVERY_MS);
+      again(afterSilence(cloud, atMs + EVERY_MS));
       const groups = [...cloud.table.items.values()].filter(
         ({ sk, rev }) => sk === 'GROUP' && rev !== undefined,
       );

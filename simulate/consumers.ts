@@ -3,9 +3,10 @@ import { MESSAGE_ATTRIBUTES } from '../shared/contract/names.ts';
 import { EVENT_SOURCES } from '../shared/contract/topology.ts';
 import { applyGroup } from '../shared/sync/apply/apply.ts';
 import { ingest } from '../shared/sync/ingest/ingest.ts';
-import { type HttpRequest, handleScim } from '../shared/sync/scim/handle.ts';
+import { handleScim } from '../shared/sync/scim/handle.ts';
+import type { HttpRequest } from '../shared/sync/scim/http.ts';
 import type { Cloud } from './cloud.ts';
-import { type DirectoryHappening, scimRequestOf } from './messages.ts';
+import { type DirectoryHappening, type ScimRequest, scimRequestOf } from './messages.ts';
 import type { QueuedMessage } from './queues.ts';
 
 /** Invocations that one queue feeds at once; more would show nothing new. */
@@ -115,9 +116,26 @@ export type ScimLanes = Map<string, Promise<unknown>>;
 /** A minute, as providers wait after an answer that says nothing. */
 const ASKS_AGAIN_MS = 60_000;
 
+/**
+ * A request that arrives late: its client stopped waiting and does not repeat it. It carries the client's state at the
+ * time of sending, and overlaps with the requests at its arrival.
+ */
+async function requestLate(cloud: Cloud, happening: DirectoryHappening, token: string): Promise<void> {
+  const request = scimRequestOf(happening, cloud.directory.idOf);
+  await cloud.time.sleep(happening.way.lateMs);
+  if (request === undefined || request.creates !== undefined || cloud.isOver) return;
+  await cloud.invoke('scim', 30_000, async ({ ports }) => {
+    const handle: Handle = (one) => handleScim({ ...one, origin: 'https://scim.test' }, ports);
+    const isGone = cloud.directory.isEnded(request.connection, request.path.split('/').at(-1) ?? '');
+    await carryOut(cloud, request, sendWith(handle, token));
+    cloud.chronicle.fired(isGone ? 'way:scim_late_after_deletion' : 'way:scim_late');
+  });
+}
+
 /** Asks until the server has done it or refused it for good, as identity providers do; newer ones go before what failed. */
 export function requestByScim(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLanes, token: string) {
-  const { deed } = happening;
+  const { deed, way } = happening;
+  if (way.lateMs > 0) return cloud.start(requestLate(cloud, happening, token));
   const about = 'group' in deed ? deed.group : 'member' in deed ? deed.member : '';
   const members = 'members' in deed ? deed.members : [];
   // Of one resource one after the other; and whoever is named was made before, and is deleted after.
@@ -148,23 +166,8 @@ async function requestOnce(
   handle: Handle,
   token: string,
 ): Promise<boolean> {
-  const { directory, nowMs, chronicle } = cloud;
-  const { connection } = happening;
-  // The client never got another token than the first.
-  const wasRemoved = cloud.deeds.some(
-    ({ kind, done, died, ...deed }) =>
-      kind === 'remove_connection' && done && !died && deed.connection === connection,
-  );
-  const send = async (method: string, path: string, query: string, body?: object) => {
-    const { reply } = await handle({
-      method,
-      path: `/scim/v2${path}`,
-      query,
-      headers: { 'content-type': 'application/scim+json', authorization: `Bearer ${token}` },
-      body: body === undefined ? undefined : JSON.stringify(body),
-    });
-    return { status: reply.status, body: reply.body === '' ? undefined : JSON.parse(reply.body) };
-  };
+  const { directory } = cloud;
+  const send = sendWith(handle, token);
   let request = scimRequestOf(happening, directory.idOf);
   if (request?.creates !== undefined) {
     const [path = '', query = ''] = request.creates.lookUp.split('?');
@@ -174,8 +177,34 @@ async function requestOnce(
       request = scimRequestOf(happening, directory.idOf);
     }
   }
-  if (request === undefined) return true;
-  const { status, body } = await send(request.method, request.path, '', request.body);
+  return request === undefined || carryOut(cloud, request, send);
+}
+
+type Send = ReturnType<typeof sendWith>;
+
+const sendWith =
+  (handle: Handle, token: string) => async (method: string, path: string, query: string, body?: object) => {
+    const { reply } = await handle({
+      method,
+      path: `/scim/v2${path}`,
+      query,
+      headers: { 'content-type': 'application/scim+json', authorization: `Bearer ${token}` },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    const { status, headers } = reply;
+    return { status, etag: headers['etag'], body: reply.body === '' ? undefined : JSON.parse(reply.body) };
+  };
+
+/** @returns whether the server has answered for good */
+async function carryOut(cloud: Cloud, request: ScimRequest, send: Send): Promise<boolean> {
+  const { directory, nowMs, chronicle } = cloud;
+  const { connection } = request;
+  // The client never got another token than the first.
+  const wasRemoved = cloud.deeds.some(
+    ({ kind, done, died, ...deed }) =>
+      kind === 'remove_connection' && done && !died && deed.connection === connection,
+  );
+  const { status, body, etag } = await send(request.method, request.path, '', request.body);
   if (status === 429 || status >= 500) return false;
   if (status >= 300) return true;
   if (wasRemoved) {
@@ -183,6 +212,15 @@ async function requestOnce(
     chronicle.violated({ oracle: 'ownership', cause: 'removed_and_served', connection, sentence });
   }
   chronicle.fired('way:scim_request');
-  directory.requested(request, nowMs(), request.creates === undefined ? undefined : body?.id);
+  const made = request.creates === undefined ? undefined : body?.id;
+  directory.requested(request, { atMs: nowMs(), made, revision: revisionIn(etag, body) });
   return true;
+}
+
+/** The revision of a resource in the answer to a request. */
+function revisionIn(etag: string | undefined, body: { meta?: { lastModified?: string } } | undefined) {
+  const [, number] = /^W\/"(\d+)/.exec(etag ?? '') ?? [];
+  const modifiedMs = Date.parse(body?.meta?.lastModified ?? '');
+  if (number === undefined) return undefined;
+  return { ...(!Number.isNaN(modifiedMs) && { modifiedMs }), number: BigInt(number) };
 }

@@ -1,16 +1,12 @@
-import {
-  isScimKey,
-  type OutgoingMessage,
-  type SaidMember,
-  type Saying,
-  type ScimRequest,
-} from './messages.ts';
+import { isScimKey, type OutgoingMessage, type Saying, type ScimRequest } from './messages.ts';
 
 export interface Reading {
   /** Groups that exist, by the engine's id. */
   readonly groups: ReadonlyMap<string, ReadGroup>;
   /** Latest e-mail address of every member that anything gave one. */
   readonly emails: ReadonlyMap<string, string>;
+  /** Latest employee number of every member that has one. */
+  readonly numbers: ReadonlyMap<string, string>;
   /** When a group, one that is gone included, was last changed by what arrived, or by what it says of its members. */
   readonly changedAtMs: ReadonlyMap<string, number>;
 }
@@ -20,8 +16,6 @@ export interface ReadGroup {
   readonly name: string | undefined;
   readonly members: ReadonlySet<string>;
   readonly changedAtMs: number;
-  /** Members whom things said at exactly the same place in the order put in or out: both are right. */
-  readonly mayDiffer: ReadonlySet<string>;
 }
 
 /** A thing said, and where it stands among all others of its connection. */
@@ -34,10 +28,20 @@ export interface Heard {
   readonly id: string;
   readonly source: string;
   readonly arrivedAtMs: number;
+  /** Of a SCIM request: the version of the resource in its answer. */
+  readonly version?: bigint;
 }
 
 /** How far ahead a message may claim to be: the contract's bound, said again here. */
 const MAX_AHEAD_MS = 5 * 60_000;
+
+/** The order of a request, from the answer of the SCIM server; a deletion has no revision. */
+export interface ScimAnswer {
+  readonly atMs: number;
+  readonly made?: string | undefined;
+  /** An answer without a body does not show when the resource was modified. */
+  readonly revision?: { readonly modifiedMs?: number | undefined; readonly number: bigint } | undefined;
+}
 
 interface Sent {
   readonly message: OutgoingMessage;
@@ -55,6 +59,7 @@ export function createDirectoryRecord() {
   const byBody = new Map<string, Sent>();
   const heard = new Map<string, Heard[]>();
   const given = new Map<string, string>();
+  const endedIds = new Set<string>();
   const readings = new Map<string, { readonly count: number; readonly reading: Reading }>();
 
   const hear = (connection: string, one: Heard): void => {
@@ -105,25 +110,30 @@ export function createDirectoryRecord() {
       sent.counts = true;
       for (const one of all) hear(message.connection, one);
     },
-    /** The SCIM server answered 2xx; `made` is the id in its answer to a POST, and is learned by this too. */
-    requested(request: ScimRequest, atMs: number, made?: string) {
+    /**
+     * The SCIM server answered 2xx; `made` is the id in its answer to a POST, and is learned by this too. The revision in
+     * the answer orders requests that overlap.
+     */
+    requested(request: ScimRequest, answer: ScimAnswer) {
       const { connection, creates } = request;
+      const { atMs, made, revision } = answer;
       if (creates !== undefined && made !== undefined) given.set(`${connection} ${creates.key}`, made);
       const id = made ?? given.get(`${connection} ${creates?.key}`) ?? '';
       for (const { order, ...saying } of request.says(id)) {
         const count = BigInt(heard.get(connection)?.length ?? 0);
-        const instant = BigInt(atMs) * 1_000_000n;
         hear(connection, {
           saying,
-          instant,
-          sequence: count,
-          id: '',
+          instant: BigInt(revision?.modifiedMs ?? atMs) * 1_000_000n,
+          sequence: revision?.number ?? count,
+          id: saying.group ?? saying.members?.[0]?.id ?? '',
           source: order.source,
           arrivedAtMs: atMs,
+          ...(revision !== undefined && { version: revision.number }),
         });
       }
       if (request.method === 'DELETE') {
         const ended = request.path.slice(request.path.lastIndexOf('/') + 1);
+        endedIds.add(`${connection} ${ended}`);
         for (const [key, known] of given) if (known === ended) given.delete(key);
       }
     },
@@ -134,6 +144,10 @@ export function createDirectoryRecord() {
     },
     /** The engine's id of a group or member of the life; undefined for a SCIM resource that is not there. */
     idOf: (connection: string, key: string) => (isScimKey(key) ? given.get(`${connection} ${key}`) : key),
+    /** Whether a SCIM request has deleted the resource with this id. */
+    isEnded: (connection: string, id: string) => endedIds.has(`${connection} ${id}`),
+    /** Everything that arrived about a connection, in the order of arrival. */
+    heard: (connection: string): readonly Heard[] => heard.get(connection) ?? [],
     /** All that had arrived by then, by now where no time is given. */
     read(connection: string, atMs = Number.POSITIVE_INFINITY): Reading {
       const all = (heard.get(connection) ?? []).filter(({ arrivedAtMs }) => arrivedAtMs <= atMs);
@@ -157,44 +171,78 @@ interface Group {
 
 /** What came of all that was heard, in whatever order it came. */
 export function readAll(heard: readonly Heard[]): Reading {
-  const sorted = heard.toSorted(byOrder);
-  const { groups, emails } = replayAll(sorted);
-  const hasTies = sorted.some((one, place) => place > 0 && isTied(one, sorted[place - 1] as Heard));
-  const otherwise = hasTies ? replayAll(heard.toReversed().toSorted(byOrder)).groups : groups;
+  const sorted = inVersions(heard).toSorted((a, b) => byOrder(a, b) || byTieRule(a, b));
+  const { groups, emails, numbers } = replayAll(sorted);
   const existing = [...groups].filter(([, group]) => group.exists);
   return {
     groups: new Map(
       existing.map(([id, { name, members, changedAtMs }]) => {
-        const others = otherwise.get(id)?.members ?? members;
-        const mayDiffer = new Set(
-          [...members.keys(), ...others.keys()].filter((one) => members.has(one) !== others.has(one)),
-        );
-        return [id, { name, members: new Set(members.keys()), changedAtMs, mayDiffer }];
+        return [id, { name, members: new Set(members.keys()), changedAtMs }];
       }),
     ),
     emails,
+    numbers,
     changedAtMs: new Map([...groups].map(([id, { changedAtMs }]) => [id, changedAtMs])),
   };
+}
+
+/** SCIM requests about one resource are ordered by its versions, not by the time of their answers. */
+function inVersions(heard: readonly Heard[]): readonly Heard[] {
+  const latest = new Map<string, bigint>();
+  const versioned = heard.filter(({ version }) => version !== undefined);
+  if (versioned.length === 0) return heard;
+  const moved = new Map<Heard, Heard>();
+  for (const one of versioned.toSorted((a, b) => Number((b.version ?? 0n) - (a.version ?? 0n)))) {
+    const limit = latest.get(one.id) ?? one.instant;
+    const instant = one.instant > limit ? limit : one.instant;
+    latest.set(one.id, instant);
+    if (instant !== one.instant) moved.set(one, { ...one, instant });
+  }
+  return heard.map((one) => moved.get(one) ?? one);
 }
 
 function replayAll(sorted: readonly Heard[]) {
   const groups = new Map<string, Group>();
   const emails = new Map<string, string>();
-  for (const [position, one] of sorted.entries()) {
-    for (const member of one.saying.members ?? []) readdress(member, one, { groups, emails });
+  const numbers = new Map<string, string>();
+  let position = 0;
+  const ended = new Set<string>();
+  for (const [place, all] of sorted.entries()) {
+    const before = sorted[place - 1];
+    // Events with equal stamps share one position.
+    if (before !== undefined && byOrder(before, all) !== 0) position = place;
+    const one = withoutEnded(all, ended);
+    for (const { id, email, number } of one.saying.members ?? []) {
+      note(emails, { id, value: email }, one, groups);
+      note(numbers, { id, value: number }, one, groups);
+    }
     replay(one, position, groups);
   }
-  return { groups, emails };
+  return { groups, emails, numbers };
 }
 
-function readdress(
-  { id, email }: SaidMember,
+/**
+ * Only a POST creates a SCIM user, with a new id: a later request that names a deleted user does not restore the user.
+ */
+function withoutEnded(one: Heard, ended: Set<string>): Heard {
+  const { members = [], kind } = one.saying;
+  if (one.source !== 'scim' || members.length === 0) return one;
+  if (kind !== 'forget')
+    return { ...one, saying: { ...one.saying, members: members.filter(({ id }) => !ended.has(id)) } };
+  for (const { id } of members) ended.add(id);
+  return one;
+}
+
+function note(
+  values: Map<string, string>,
+  { id, value }: { readonly id: string; readonly value: string | null | undefined },
   { arrivedAtMs }: Heard,
-  { groups, emails }: { readonly groups: Map<string, Group>; readonly emails: Map<string, string> },
+  groups: ReadonlyMap<string, Group>,
 ): void {
-  if (email == null || emails.get(id) === email) return;
-  if (emails.has(id)) touch(groups.values(), arrivedAtMs, ({ members }) => members.has(id));
-  emails.set(id, email);
+  if (value == null || values.get(id) === value) return;
+  // A number that comes later than the address may identify a pending member.
+  touch(groups.values(), arrivedAtMs, ({ members }) => members.has(id));
+  values.set(id, value);
 }
 
 function touch(groups: Iterable<Group>, arrivedAtMs: number, isMeant: (group: Group) => boolean): void {
@@ -227,7 +275,7 @@ function replay({ saying, source, arrivedAtMs }: Heard, position: number, groups
   switch (kind) {
     case 'delete':
       Object.assign(group, { exists: false, name: undefined });
-      group.members.clear();
+      for (const [member, at] of group.members) if (at < position) group.members.delete(member);
       return;
     case 'join':
       for (const member of members) group.members.set(member.id, position);
@@ -269,8 +317,17 @@ function byOrder(a: Heard, b: Heard): number {
   );
 }
 
-const isTied = (a: Heard, b: Heard): boolean =>
-  a.instant === b.instant && a.sequence === b.sequence && a.id === b.id && a.saying.group === b.saying.group;
+/** If stamps are equal, the event with the later kind in this list wins, so the absence of a member or group wins. */
+const TIED: readonly Saying['kind'][] = ['profile', 'snapshot', 'name', 'join', 'leave', 'forget', 'delete'];
+
+/**
+ * If the stamps of two names are equal, the smaller name wins, compared as UTF-8 bytes; `snapshot` and `name` both set
+ * names.
+ */
+function byTieRule({ saying: a }: Heard, { saying: b }: Heard): number {
+  const rank = ({ kind }: Heard['saying']) => TIED.indexOf(kind === 'name' ? 'snapshot' : kind);
+  return rank(a) - rank(b) || Buffer.compare(Buffer.from(b.name ?? '~'), Buffer.from(a.name ?? '~'));
+}
 
 /** Nanoseconds since 1970. */
 export function instantOf(time: string): bigint {

@@ -19,6 +19,8 @@ export interface Town extends Pick<ConnectionSpec, 'name' | 'company' | 'people'
   readonly groups: readonly string[];
   readonly count: number;
   readonly hasScim: boolean;
+  /** Some members have an employee number instead of an address, and a second match rule finds them. */
+  readonly hasNumbers: boolean;
   readonly settings: Readonly<Record<string, unknown>> & { readonly memberIdField: 'userId' | 'id' };
 }
 
@@ -83,6 +85,36 @@ export function drawConversions(
     const begins = company(atMs + gapMs, { kind: 'hire', person });
     // Some keep both roles.
     return random.chance(0.15) ? [begins] : [begins, company(atMs, { kind: 'terminate', role })];
+  });
+}
+
+/** The share of connections at which the user id of some roles changes. */
+const MERGES = 0.4;
+
+/**
+ * Roles that move to another user, because the HR system corrects an account or merges two. No other change affects the
+ * users of these roles. They have their own random stream, like conversions.
+ */
+export function drawUserIdChanges(
+  random: Random,
+  { name: connection, people }: Town,
+  { endMs, others }: { readonly endMs: number; readonly others: readonly Happening[] },
+): readonly Happening[] {
+  if (!random.chance(MERGES)) return [];
+  const changing = new Set(
+    others.flatMap(({ deed }) => {
+      if (deed.kind === 'hire') return [deed.person.role, deed.person.userId?.replace(/^u-/, '')];
+      return deed.kind === 'lose_user_id' || deed.kind === 'erase' ? [deed.role] : [];
+    }),
+  );
+  const plain = people.filter(
+    ({ email, userId, role }) => email !== null && userId === undefined && !changing.has(role),
+  );
+  const [into, ...roles] = some(random, plain, between(random, 2, 4)).map(({ role }) => role);
+  return roles.map((role): Happening => {
+    const userId = random.chance(0.3) ? `u-${into}` : `u2-${role}`;
+    const atMs = between(random, HOUR_MS, endMs - HOUR_MS);
+    return { atMs, connection, actor: 'company', deed: { kind: 'change_user_id', role, userId } };
   });
 }
 
@@ -293,7 +325,7 @@ function createStory(
     begin() {
       for (const { role, email } of people) {
         const member = role.slice(roleOf(connection, '').length);
-        if (email === null || member.startsWith('p')) continue;
+        if (email === null || /^[pn]/.test(member)) continue;
         const way = member.startsWith('q') ? BY_REQUEST : undefined;
         say(between(random, MINUTE_MS, 5 * MINUTE_MS), { kind: 'profile', member, email }, way);
       }

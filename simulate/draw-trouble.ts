@@ -9,7 +9,6 @@ import {
   type LambdaName,
   MINUTE_MS,
   type OperatorDeed,
-  START_MS,
   type Way,
 } from './life.ts';
 import { between, type Random, some, weighted } from './random.ts';
@@ -39,20 +38,31 @@ export function drawTrouble(random: Random, town: Town, scene: Scene): readonly 
 const userOf = ({ settings }: Town, role: string): string =>
   settings.memberIdField === 'id' ? role : `u-${role}`;
 
-const RETRY_AFTERS = [
-  '0',
-  String(365 * 86_400),
-  String(START_MS / 1_000 + 6 * 3_600),
-  new Date(START_MS + 2 * DAY_MS).toUTCString(),
-];
+/** Seconds, or `date`: an HTTP date in a minute. Two hours are longer than groupsync waits. */
+const RETRY_AFTERS = ['0', '30', '7200', 'date'];
 
 function drawTempers(random: Random, town: Town, { endMs }: Scene): readonly Happening[] {
   const weights = Object.entries(TEMPERS).map(([temper, [weight]]) => [temper, weight]);
   const count = Number(weighted(random, { 0: 1, 1: 4, 2: 3, 3: 1 }));
-  return Array.from({ length: count }).flatMap(() =>
+  const drawn = Array.from({ length: count }).flatMap(() =>
     drawTemper(random, town, weighted<Temper>(random, Object.fromEntries(weights)), endMs),
   );
+  const seldom = SELDOM_TEMPERS.filter((temper) => random.fork(`share ${temper}`).chance(SELDOM_SHARE));
+  return [...drawn, ...seldom.flatMap((temper) => drawTemper(random.fork(temper), town, temper, endMs))];
 }
+
+/** Platform faults that the weights alone would show in one run of fifty. */
+const SELDOM_TEMPERS: readonly Temper[] = [
+  'deletes_ignored',
+  'refuses_name',
+  'refuses_spoke_id',
+  'list_cut',
+  'answers_lag',
+  'answers_lack_users',
+  'answers_404',
+];
+/** The additional share of connections that have each of them. */
+const SELDOM_SHARE = 0.1;
 
 function drawTemper(random: Random, town: Town, temper: Temper, endMs: number): readonly Happening[] {
   const [, minutes, percent, about]: TemperRange = TEMPERS[temper];
@@ -78,8 +88,8 @@ function drawTemper(random: Random, town: Town, temper: Temper, endMs: number): 
 const AT_ONCE: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
 
 /**
- * What the directory says just when it hurts: it renames many groups while a wrong route answers 404 for all of them, or
- * takes its word back again and again while writes come late.
+ * Events that meet a platform fault: renamed groups while a wrong route answers 404, new groups while answers are lost
+ * or external ids are refused, deleted groups while DELETE has no effect, and joins and leaves while writes are late.
  */
 function drawMeanwhile(random: Random, town: Town, { atMs, deed }: Happening): readonly Happening[] {
   if (deed.kind !== 'temper' || random.chance(0.5)) return [];
@@ -93,7 +103,12 @@ function drawMeanwhile(random: Random, town: Town, { atMs, deed }: Happening): r
       return say(between(random, 0, deed.forMs / 2), { kind: 'name', group, name });
     });
   }
-  if (deed.temper === 'loses_answers') {
+  if (deed.temper === 'deletes_ignored') {
+    return some(random, town.groups, 3).map((group) =>
+      say(between(random, 0, deed.forMs / 2), { kind: 'delete', group }),
+    );
+  }
+  if (deed.temper === 'loses_answers' || deed.temper === 'refuses_spoke_id') {
     return Array.from({ length: 6 }, (_, n) =>
       say(between(random, 0, deed.forMs / 2), {
         kind: 'name',
@@ -185,7 +200,7 @@ const SETTINGS: readonly (readonly [key: string, values: readonly unknown[]])[] 
   ['guard.perHourCount', [10, 50, 500]],
   ['includeStates', [['ACTIVE'], ['ACTIVE', 'HIRED']]],
   ['nameTemplate', ['{name}', '{name} [{id}]']],
-  ['groups.exclude', [['g1'], []]],
+  ['groups.exclude', [['g1', 'G1'], []]],
 ];
 
 const RARE = { pauseAll: 1, observe: 1, token: 1, farewell: 0.4 };
@@ -327,7 +342,7 @@ export function drawDeepTrouble(
     const deed = ALL_CRASHES[(seed * crashes + n) % ALL_CRASHES.length] as AwsDeed;
     return { atMs: between(random, 0, endMs / 3), connection, actor: 'aws', deed };
   });
-  const tempers = Object.keys(TEMPERS) as Temper[];
+  const tempers = (Object.keys(TEMPERS) as Temper[]).filter((temper) => TEMPERS[temper][0] > 0);
   return [
     ...deaths,
     ...[0, 1].flatMap(() => {

@@ -1,13 +1,15 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Dispatcher } from 'undici';
 import type { QueueKey } from '../shared/contract/names.ts';
+import { createOAuthServer } from '../shared/oauth/oauth-server.ts';
 import { createPlatforms } from '../shared/platform/platforms.ts';
 import { createApplyQueue } from '../shared/queues/apply-queue.ts';
 import { createDeadLetterQueue } from '../shared/queues/dead-letter-queue.ts';
 import { storesOver } from '../shared/runtime/stores.ts';
 import { createConnectionStore } from '../shared/store/connection-store.ts';
 import { createEraser } from '../shared/store/eraser.ts';
-import { createScimStore, createScimTokenStore } from '../shared/store/scim-store.ts';
+import { createScimStore } from '../shared/store/scim-store.ts';
+import { createScimTokenStore } from '../shared/store/scim-token-store.ts';
 import type { Key, Table } from '../shared/store/table.ts';
 import type { Ports } from '../shared/sync/ports/bundles.ts';
 import type { Secrets } from '../shared/sync/ports/secrets.ts';
@@ -109,6 +111,9 @@ export function portsOver(options: PortsOptions) {
     notifier: { prefix: 'groupsync', targets: [], tell: async () => new Map() },
     deadLetterCount: async () => 0,
     limiter: createRateLimiter(clock),
+    oauth: createOAuthServer(),
+    randomHex: (bytes: number) =>
+      Array.from({ length: bytes * 2 }, () => Math.floor(random() * 16).toString(16)).join(''),
     applyQueue: createApplyQueue(sqs, async () => queueUrl('apply')),
     deadLetters: createDeadLetterQueue(sqs, {
       queueUrl: queueUrl(source === 'ingest' ? 'eventsDlq' : 'applyDlq'),

@@ -2,10 +2,13 @@ import { MESSAGE_ATTRIBUTES } from '../shared/contract/names.ts';
 import type { Hold } from '../shared/domain/hold.ts';
 import { baseUrlOf, type Cloud, groupItem, platformOf } from './cloud.ts';
 import { requestByScim, type ScimLanes } from './consumers.ts';
+import { originalName } from './draw-returns.ts';
 import { type Happening, MINUTE_MS, START_MS } from './life.ts';
 import { type DirectoryHappening, messagesOf } from './messages.ts';
 import { operate, type Screen } from './operators.ts';
 import { heldUsers } from './oracles/stored.ts';
+import type { SimulatedPlatform } from './platform/platform.ts';
+import { keptSpokeId } from './platform/rules.ts';
 
 type OperatorHappening = Extract<Happening, { readonly actor: 'operator' }>;
 
@@ -46,7 +49,7 @@ export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, st
         return;
       }
       case 'operator':
-        cloud.start(operateIn(cloud, happening, screens.at));
+        cloud.start(operateUntilDone(cloud, happening, screens.at));
         return;
       case 'aws':
         lambdas.begin(happening.deed);
@@ -59,6 +62,9 @@ function say(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLanes, toke
   const { chronicle, directory, nowMs, queues } = cloud;
   const { deed, way } = happening;
   chronicle.fired(`directory:${deed.kind}`);
+  if (way.eventId !== undefined) chronicle.fired('way:equal_stamps');
+  if ('members' in deed && deed.members.some((one) => one.startsWith('n'))) chronicle.fired('way:numbered');
+  if (way.by !== undefined) chronicle.fired('way:actor');
   if (way.form === 'scim_request' && token !== undefined) requestByScim(cloud, happening, lanes, token);
   for (const message of messagesOf(happening, nowMs())) {
     chronicle.fired(`way:${way.form}`);
@@ -90,23 +96,49 @@ function createScreens(cloud: Cloud) {
   };
 }
 
+/** A platform group that carries the id of this directory group. */
+const carrierOf = ({ groups, traits }: SimulatedPlatform, group: string): string | undefined =>
+  [...groups.values()].find(({ spokeId }) => spokeId === keptSpokeId(group, traits.spokeIds))?.id;
+
+type ScreenOf = (connection: string, group: string, oldMs: number) => Screen | undefined;
+
+const REPEATED_AFTER_MS = 10 * MINUTE_MS;
+
+/**
+ * An operator who connects a company under another name repeats each of the two commands that failed. A removal that died
+ * may be complete.
+ */
+async function operateUntilDone(cloud: Cloud, happening: OperatorHappening, screenOf: ScreenOf) {
+  const { connection, deed } = happening;
+  const isReturn = cloud.life.connections.some(
+    ({ isLater, name }) => isLater && originalName(name) === originalName(connection),
+  );
+  const isLeft = () =>
+    (deed.kind === 'remove_connection' && cloud.table.items.has(`C#${connection} CONNECTION`)) ||
+    deed.kind === 'connect';
+  while (!(await operateIn(cloud, happening, screenOf)) && isReturn && isLeft() && !cloud.isOver) {
+    await cloud.time.sleep(REPEATED_AFTER_MS);
+  }
+}
+
 export async function operateIn(
   cloud: Cloud,
   { connection, deed }: Pick<OperatorHappening, 'connection' | 'deed'>,
-  screenOf: (connection: string, group: string, oldMs: number) => Screen | undefined = () => undefined,
+  screenOf: ScreenOf = () => undefined,
 ): Promise<boolean> {
   const { chronicle, connections, deeds, nowMs, platforms } = cloud;
   const spec = cloud.life.connections.find(({ name }) => name === connection);
   const seen = 'oldMs' in deed ? screenOf(connection, deed.group, deed.oldMs) : undefined;
   const group = 'group' in deed ? { group: deed.group } : {};
+  const about = { ...group, ...('member' in deed && { member: deed.member }) };
   const lived = await cloud.invoke('operator', PATIENCE_MS, async ({ ports, sqs, vault }) => {
     const outcome = await operate(connection, deed, ports, {
       sqs,
       vault,
       screen: seen,
       candidate: () => {
-        const held = [...(platformOf(cloud, connection)?.groups.values() ?? [])];
-        return held.find(({ spokeId }) => 'group' in deed && spokeId === deed.group)?.id;
+        const platform = platformOf(cloud, connection);
+        return 'group' in deed && platform ? carrierOf(platform, deed.group) : undefined;
       },
       token: (company) => {
         const token = `token-${connection}-${company}-${nowMs()}`;
@@ -116,7 +148,7 @@ export async function operateIn(
       reworded: (body) => cloud.directory.reworded(body, nowMs()),
       settingsFor: (company) => ({ baseUrl: baseUrlOf(company), ...spec?.settings }),
     });
-    deeds.push({ atMs: nowMs(), connection, kind: deed.kind, ...group, ...outcome });
+    deeds.push({ atMs: nowMs(), connection, kind: deed.kind, ...about, ...outcome });
     chronicle.tell({
       lane: 'operator',
       connection,
@@ -126,6 +158,7 @@ export async function operateIn(
     if (!outcome.done) return;
     chronicle.fired(`operator:${deed.kind}`);
     const now = connections.get(connection);
+    if (deed.kind === 'connect' && spec?.isLater) chronicle.fired('returned');
     if (deed.kind === 'connect' && spec !== undefined)
       connections.set(connection, { ...spec, company: deed.company });
     if (deed.kind === 'set' && now !== undefined) {
@@ -139,7 +172,7 @@ export async function operateIn(
     connections.set(connection, { ...spec, company: String(stored['company']) });
   // Nobody knows what a command had done when it died; whoever judges believes that it may have been all.
   const half = { done: deed.kind !== 'release', died: true, removals: seen?.users ?? [] };
-  if (!lived) deeds.push({ atMs: nowMs(), connection, kind: deed.kind, ...group, ...half });
+  if (!lived) deeds.push({ atMs: nowMs(), connection, kind: deed.kind, ...about, ...half });
   return lived;
 }
 

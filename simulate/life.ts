@@ -32,6 +32,8 @@ export interface ConnectionSpec {
   readonly traits: Traits;
   /** `oauth`: access tokens end after an hour and are refreshed at the platform's token URL. */
   readonly credential: 'static' | 'oauth';
+  /** An operator creates it later: the company of a removed connection returns under this name. */
+  readonly isLater?: true;
   /** Who works there at the start. */
   readonly people: readonly PersonSpec[];
 }
@@ -43,6 +45,8 @@ export interface PersonSpec {
   readonly state?: string;
   /** `u-<role>` where nothing else is said; null: the platform shows none. */
   readonly userId?: string | null;
+  /** The employee number; none if it is absent. */
+  readonly number?: string;
 }
 
 /** What the specification leaves open, as one platform does it for all its life. */
@@ -50,6 +54,10 @@ export interface Traits {
   readonly staleStatus: 409 | 412 | 400 | 422;
   readonly enforceVersionOnPatch: boolean;
   readonly echoSpokeId: boolean;
+  /** How the platform stores an external id. */
+  readonly spokeIds: 'exact' | 'folded';
+  /** Longer names are refused (400 or 422); null: none are. */
+  readonly longestName: number | null;
   /** What becomes of a name that is sent. */
   readonly names: 'exact' | 'trimmed' | 'folded';
   /** Whether a name may be used by one group only. */
@@ -59,8 +67,6 @@ export interface Traits {
   /** How long a new group is missing from the list, and answers 404 by id. */
   readonly listLagMs: number;
   readonly getLagMs: number;
-  /** A version says what is in the group: what was there before has the version that it had. */
-  readonly hashedVersions: boolean;
   readonly endOfFeed: 'same' | 'null' | 'absent' | 'empty';
   /** How long after a change the feed tells of it. */
   readonly feedLagMs: number;
@@ -89,8 +95,10 @@ export type Happening = At &
   );
 
 /**
- * Members are directory ids. A member's address is `<id>@<connection>.test`; of ids that begin with `h` only a profile
- * says it. Groups `s…` and members `q…` are known to the SCIM server alone, which gives them ids of its own.
+ * Members are directory ids. A member's address is `<id>@<connection>.test`; for ids that begin with `h`, only a
+ * profile gives it. Members `n…` have no address: events and profiles give their employee number. Groups `s…` and
+ * members `q…` are
+ * known only to the SCIM server, which assigns their ids.
  */
 export type DirectoryDeed =
   | { readonly kind: 'name'; readonly group: string; readonly name: string }
@@ -104,7 +112,7 @@ export type DirectoryDeed =
       /** Sent in so many parts; 1: whole. */
       readonly parts: number;
     }
-  | { readonly kind: 'profile'; readonly member: string; readonly email: string }
+  | { readonly kind: 'profile'; readonly member: string; readonly email?: string; readonly number?: string }
   | { readonly kind: 'forget'; readonly member: string }
   /** So many snapshots of groups `<prefix>0`, `<prefix>1` … in one message. */
   | { readonly kind: 'wide'; readonly prefix: string; readonly groups: number }
@@ -119,12 +127,19 @@ export interface Way {
   readonly lateMs: number;
   /** How often SQS delivers it; 1 is once. */
   readonly copies: number;
+  /** The actor of the change in the directory, if the form of the message can name one. */
+  readonly by?: string;
+  /** The event's id. Two events with the same id and the same instant have equal stamps. */
+  readonly eventId?: string;
 }
 
 /** What happens to people in the HR system. */
 export type CompanyDeed =
   | { readonly kind: 'hire'; readonly person: PersonSpec }
   | { readonly kind: 'readdress'; readonly role: string; readonly email: string | null }
+  | { readonly kind: 'renumber'; readonly role: string; readonly number: string }
+  /** The role belongs to another user now; groups keep the old id. */
+  | { readonly kind: 'change_user_id'; readonly role: string; readonly userId: string }
   | { readonly kind: 'terminate' | 'activate' | 'erase' | 'lose_user_id'; readonly role: string };
 
 export interface PlatformDeed {
@@ -159,6 +174,8 @@ export type OperatorDeed =
   | { readonly kind: 'pause' | 'resume' | 'release' | 'adopt' | 'sync'; readonly group: string }
   | { readonly kind: 'pause_all' | 'resume_all' | 'observe' }
   | { readonly kind: 'rebind'; readonly member: string; readonly role: string }
+  /** Erases the stored data of a member's person. */
+  | { readonly kind: 'forget'; readonly member: string }
   | { readonly kind: 'set'; readonly key: string; readonly value: unknown }
   | { readonly kind: 'remove_connection' }
   /** Connects the name for this company. */

@@ -9,6 +9,8 @@ import type { Plant } from './lambdas.ts';
 import { DAY_MS, HOUR_MS, type Life, MINUTE_MS, START_MS } from './life.ts';
 import { createOracles } from './oracles/oracles.ts';
 import { startSchedules } from './schedules.ts';
+import { startShowing } from './shown.ts';
+import { afterSilence } from './silence.ts';
 import type { Chronicle, Told, Violation } from './told.ts';
 import type { Seen } from './world.ts';
 
@@ -72,9 +74,14 @@ export async function live(
   const seen = seenIn(cloud);
   startAsking(cloud, seen);
   const endsMs = troubleEndsMs + QUIET_MS;
-  for (let atMs = START_MS + HOUR_MS; atMs <= endsMs && !cloud.isOver; atMs += HOUR_MS) {
+  startShowing(cloud, seen, endsMs);
+  let expiredMs = START_MS;
+  for (let atMs = START_MS + HOUR_MS; atMs <= endsMs && !cloud.isOver; atMs = nextLook(cloud, atMs)) {
     await cloud.pass(atMs);
-    if ((atMs - START_MS) % DAY_MS === 0) cloud.table.expire(atMs);
+    if (atMs - expiredMs >= DAY_MS) {
+      cloud.table.expire(atMs);
+      expiredMs = atMs;
+    }
     look(seen, atMs + HOUR_MS > endsMs);
     if (cloud.lambdas.effects() > MOST_EFFECTS * Math.max(1, life.days / 7)) {
       const sentence = `expected ${life.days} days to end, found ${cloud.lambdas.effects()} effects after ${Math.round((atMs - START_MS) / HOUR_MS)} hours: something never rests`;
@@ -88,6 +95,12 @@ export async function live(
   const figures = { calls, effects: cloud.lambdas.effects(), simulatedMs: cloud.nowMs() - START_MS };
   return { life, violations, fired, told, figures, cloud };
 }
+
+/** Each hour, and less often in a long silence. */
+const nextLook = (cloud: Cloud, atMs: number): number => {
+  const laterMs = afterSilence(cloud, atMs + HOUR_MS) - atMs;
+  return atMs + Math.max(1, Math.floor(laterMs / HOUR_MS)) * HOUR_MS;
+};
 
 /** Faults stop; an hour later an operator replays what lies dead-lettered, as every runbook ends. */
 function calm(cloud: Cloud): void {
@@ -105,7 +118,7 @@ async function connectAll(cloud: Cloud): Promise<ReadonlyMap<string, string>> {
   const tokens = new Map<string, string>();
   cloud.start(
     cloud.invoke('judge', MINUTE_MS, async ({ ports }) => {
-      for (const spec of cloud.life.connections) {
+      for (const spec of cloud.life.connections.filter(({ isLater }) => isLater !== true)) {
         const { name, company, settings } = spec;
         const platform = cloud.platforms.get(company);
         if (spec.credential === 'static') {
@@ -119,12 +132,6 @@ async function connectAll(cloud: Cloud): Promise<ReadonlyMap<string, string>> {
         const parsed = parseSettings({ baseUrl: baseUrlOf(company), ...settings });
         const connection = { name: connectionName(name), company, settings: parsed, observing: false };
         await ports.connections.save(connection);
-        // As `groupsync probe` found it, in every other life.
-        if (platform !== undefined && cloud.life.seed % 2 === 0) {
-          const found = { baseUrl: parsed.baseUrl, company, atMs: cloud.nowMs(), findings: [] };
-          const patchHonoursVersion = platform.traits.enforceVersionOnPatch;
-          await ports.connections.keepContract(connection.name, { ...found, patchHonoursVersion });
-        }
         cloud.connections.set(name, spec);
         const randomHex = (bytes: number) => Buffer.alloc(bytes, name).toString('hex');
         tokens.set(name, (await createToken(connectionName(name), { ...ports, randomHex }, {})).token);

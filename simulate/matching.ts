@@ -1,6 +1,6 @@
 import type { Reading } from './directory.ts';
 import type { CompanyDeed, Happening, Life } from './life.ts';
-import { addressOf } from './messages.ts';
+import { addressOf, numberOf } from './messages.ts';
 import type { HeldEmployee } from './platform/platform.ts';
 
 export interface ExpectedUsers {
@@ -15,120 +15,179 @@ export interface ExpectedUsers {
   readonly may: ReadonlySet<string>;
 }
 
-/** By address (folded): roles that may be meant, each with the user id that it once had and lost, if it did. */
+/** By value (`valueKey`): the roles that may match, each with the user id that it lost, if any. */
 export type Contested = ReadonlyMap<string, ReadonlyMap<string, string | undefined>>;
 
-/** The employees by address (folded) and by user. */
+/** The key of an address (folded) or of an employee number. */
+const valueKey = (kind: 'address' | 'number', value: string): string =>
+  `${kind} ${kind === 'address' ? folded(value) : value}`;
+
+/** The employees by value (`valueKey`) and by user. */
 export interface Holders {
-  readonly byAddress: ReadonlyMap<string, readonly HeldEmployee[]>;
+  readonly byValue: ReadonlyMap<string, readonly HeldEmployee[]>;
   readonly byUser: ReadonlyMap<string, readonly HeldEmployee[]>;
 }
 
 export function holdersAmong(employees: Iterable<HeldEmployee>): Holders {
-  const byAddress = new Map<string, HeldEmployee[]>();
+  const byValue = new Map<string, HeldEmployee[]>();
   const byUser = new Map<string, HeldEmployee[]>();
   const add = (to: Map<string, HeldEmployee[]>, key: string, one: HeldEmployee) =>
     to.set(key, [...(to.get(key) ?? []), one]);
   for (const one of employees) {
-    add(byAddress, folded(one.email ?? ''), one);
+    add(byValue, valueKey('address', one.email ?? ''), one);
+    if (one.number !== undefined) add(byValue, valueKey('number', one.number), one);
     if (one.userId !== null) add(byUser, one.userId, one);
   }
-  return { byAddress, byUser };
+  return { byValue, byUser };
 }
 
 interface Who {
   readonly holders: Holders;
-  readonly settings: { readonly includeStates?: readonly string[]; readonly memberIdField?: 'userId' | 'id' };
+  readonly settings: {
+    readonly includeStates?: readonly string[];
+    readonly memberIdField?: 'userId' | 'id';
+    readonly match?: readonly string[];
+  };
   readonly contested?: Contested;
   /** Who is who by what a person has said: of a member without an address that alone counts. */
   readonly rebound?: readonly { readonly member: string; readonly role: string }[];
+  /**
+   * Members whose data an operator erased. An earlier binding stays; unbound members lose the values that identify
+   * them.
+   */
+  readonly forgotten?: ReadonlySet<string>;
 }
 
 type Cause = 'unknown' | 'inactive' | 'ambiguous';
 
-/** Whom one group of the reading means among the employees, by address alone. `contested`: see contestedAddresses. */
-export function expectedUsers(
-  reading: Reading,
-  group: string,
-  { holders, settings, contested, rebound = [] }: Who,
-): ExpectedUsers {
+type Found = { readonly id: string } | { readonly cause: Cause };
+
+/** States that the platform lists without `send_all_roles`. */
+const LISTED_STATES: ReadonlySet<string> = new Set(['ACTIVE', 'TERMINATED']);
+
+/** The person who owns the roles with one value. */
+function choosing(holders: Holders, settings: Who['settings']) {
   const { includeStates = ['ACTIVE'], memberIdField = 'userId' } = settings;
   const idOf = ({ role, userId }: HeldEmployee) => (memberIdField === 'id' ? role : userId);
+  // The platform lists roles before their first day only if all roles are requested. Otherwise groupsync does not see
+  // their users.
+  const asksForAll = includeStates.some((state) => !LISTED_STATES.has(state));
+  const isListed = ({ state }: HeldEmployee) => asksForAll || LISTED_STATES.has(state);
   /** If groups hold users, all roles of one user are one person. */
   const rolesOf = (one: HeldEmployee): readonly HeldEmployee[] =>
-    memberIdField === 'id' || one.userId === null ? [one] : (holders.byUser.get(one.userId) ?? [one]);
+    memberIdField === 'id' || one.userId === null || !isListed(one)
+      ? [one]
+      : (holders.byUser.get(one.userId) ?? [one]);
+  const mayBeMember = (one: HeldEmployee) => rolesOf(one).some(({ state }) => includeStates.includes(state));
   const isActive = ({ state }: HeldEmployee) => state === 'ACTIVE';
   const personsOf = (found: readonly HeldEmployee[]) => [
     ...new Map(found.map((one) => [idOf(one) ?? `role ${one.role}`, one])).values(),
   ];
-  const who = (found: readonly HeldEmployee[]): { readonly id: string } | { readonly cause: Cause } => {
+  const who = (found: readonly HeldEmployee[]): Found => {
     if (found.length === 0) return { cause: 'unknown' };
     const persons = personsOf(found);
     const holding = personsOf(found.filter(isActive));
     const active = holding.length > 0 ? holding : persons.filter((one) => rolesOf(one).some(isActive));
     const [person, ...others] = persons.length > 1 ? active : persons;
     if (person === undefined || others.length > 0) return { cause: 'ambiguous' };
-    if (!rolesOf(person).some(({ state }) => includeStates.includes(state))) return { cause: 'inactive' };
+    if (!mayBeMember(person)) return { cause: 'inactive' };
     const id = idOf(person);
     return id == null ? { cause: 'unknown' } : { id };
   };
+  return { who, idOf, mayBeMember };
+}
+
+/** The employees that match one group of the reading, rule by rule. `contested`: see contestedValues. */
+export function expectedUsers(
+  reading: Reading,
+  group: string,
+  { holders, settings, contested, rebound = [], forgotten = new Set() }: Who,
+): ExpectedUsers {
+  const { match = [BY_ADDRESS] } = settings;
+  const { who, idOf, mayBeMember } = choosing(holders, settings);
   const pending = new Map<string, Cause>();
   const userOf = new Map<string, string>();
   const unsure = new Set<string>();
   const possible = new Map<string, string | undefined>();
   for (const member of reading.groups.get(group)?.members ?? []) {
-    const address = folded(reading.emails.get(member) ?? '');
-    const said = address === '' ? rebound.filter((one) => one.member === member) : [];
-    const roles = contested?.get(address);
-    if (roles !== undefined || said.length > 0) unsure.add(member);
-    for (const { role } of said) possible.set(role, undefined);
-    for (const [role, formerUser] of roles ?? []) possible.set(role, formerUser);
-    const found = who((address !== '' && holders.byAddress.get(address)) || []);
+    const values = valuesOf(member, reading, match);
+    const holding = values.map((value) => holders.byValue.get(value) ?? []);
+    const said = rebound.filter((one) => values.length === 0 && one.member === member);
+    const left = forgotten.has(member) ? holding.flat() : [];
+    const roles = [
+      ...[...said, ...left].map(({ role }) => [role, undefined] as const),
+      ...values.flatMap((value) => [...(contested?.get(value) ?? [])]),
+    ];
+    for (const [role, formerUser] of roles) possible.set(role, formerUser);
+    if (roles.length > 0 || forgotten.has(member)) unsure.add(member);
+    // The first rule that finds a role decides.
+    const found = who(holding.find((some) => some.length > 0) ?? []);
     if ('id' in found) userOf.set(member, found.id);
     else pending.set(member, found.cause);
   }
-  const all = possible.size === 0 ? [] : [...holders.byAddress.values()].flat();
-  const may = all.filter(
-    (one) => possible.has(one.role) && rolesOf(one).some(({ state }) => includeStates.includes(state)),
-  );
+  const all = possible.size === 0 ? [] : [...holders.byValue.values()].flat();
+  const may = all.filter((one) => possible.has(one.role) && mayBeMember(one));
   const mayIds = may.flatMap((one) => idOf(one) ?? possible.get(one.role) ?? []);
   return { users: new Set(userOf.values()), userOf, pending, unsure, may: new Set(mayIds) };
 }
 
+const BY_ADDRESS = 'email=workEmail';
+const BY_NUMBER = 'employeeNumber=employeeNumber';
+
+/** The values of a member that the rules compare, in the order of the rules. */
+function valuesOf(member: string, { emails, numbers }: Reading, match: readonly string[]): readonly string[] {
+  return match.flatMap((rule) => {
+    const value = (rule === BY_ADDRESS ? emails : rule === BY_NUMBER ? numbers : undefined)?.get(member);
+    if (value === undefined || value.trim() === '') return [];
+    return [valueKey(rule === BY_ADDRESS ? 'address' : 'number', value)];
+  });
+}
+
 /**
- * Addresses (folded) by which the life does not say for ever who is meant, with the roles that may be: handed on from
- * one to another, changed, or overruled by an operator. Bindings are sticky, so what is true then depends on when. Nor
+ * Addresses and employee numbers (`valueKey`) without one lasting match, with the roles that may match. They move from
+ * one person to another, change, or are overruled by an operator. Bindings are sticky, so what is true then depends on
+ * when. Nor
  * does it say so of a person whose user id is shown no more: what is absent may be kept.
  */
-export function contestedAddresses(life: Life, connection: string): Contested {
-  const neighbours = new Map<string, Set<string>>();
-  const meet = (one: string, other: string) =>
-    neighbours.set(one, (neighbours.get(one) ?? new Set()).add(other));
-  for (const [email, holder] of holdings(life, connection)) {
-    if (email == null) continue;
-    const address = `address ${folded(email)}`;
-    meet(address, holder);
-    meet(holder, address);
-  }
+export function contestedValues(life: Life, connection: string): Contested {
   const contested = new Map<string, ReadonlyMap<string, string | undefined>>();
   const userIdOf = furtherRolesIn(life, connection);
   const formerUsers = formerUsersIn(life);
+  for (const all of connectedIn(holdings(life, connection))) {
+    const named = (kind: string) =>
+      [...all].filter((one) => one.startsWith(kind)).map((one) => one.slice(kind.length));
+    const [addresses, numbers] = [named('address '), named('number ')];
+    const [roles, members] = [named('person '), named('member ')];
+    const persons = new Set(roles.map((role) => userIdOf.get(role) ?? role));
+    const isPlain = addresses.length < 2 && numbers.length < 2 && persons.size < 2 && members.length < 2;
+    if (isPlain && !roles.some((role) => formerUsers.has(role))) continue;
+    const meant = new Map(roles.map((role) => [role, formerUsers.get(role)]));
+    for (const address of addresses) contested.set(valueKey('address', address), meant);
+    for (const number of numbers) contested.set(valueKey('number', number), meant);
+  }
+  return contested;
+}
+
+/** The values and their holders, grouped by connection between them. */
+function connectedIn(held: readonly Holding[]): readonly ReadonlySet<string>[] {
+  const neighbours = new Map<string, Set<string>>();
+  const meet = (one: string, other: string) =>
+    neighbours.set(one, (neighbours.get(one) ?? new Set()).add(other));
+  for (const [value, holder] of held) {
+    if (value === undefined) continue;
+    meet(value, holder);
+    meet(holder, value);
+  }
+  const found: ReadonlySet<string>[] = [];
   const met = new Set<string>();
   for (const start of neighbours.keys()) {
     if (met.has(start)) continue;
     const all = new Set([start]);
     for (const one of all) for (const next of neighbours.get(one) ?? []) all.add(next);
     for (const one of all) met.add(one);
-    const named = (kind: string) =>
-      [...all].filter((one) => one.startsWith(kind)).map((one) => one.slice(kind.length));
-    const [addresses, roles, members] = [named('address '), named('person '), named('member ')];
-    const persons = new Set(roles.map((role) => userIdOf.get(role) ?? role));
-    const isPlain = addresses.length < 2 && persons.size < 2 && members.length < 2;
-    if (isPlain && !roles.some((role) => formerUsers.has(role))) continue;
-    const meant = new Map(roles.map((role) => [role, formerUsers.get(role)]));
-    for (const address of addresses) contested.set(address, meant);
+    found.push(all);
   }
-  return contested;
+  return found;
 }
 
 /** The user by role, for roles of a user who already has another role, if groups hold users. */
@@ -148,14 +207,22 @@ function formerUsersIn({ happenings }: Life): ReadonlyMap<string, string> {
   return new Map(losers.map((role) => [role, `u-${role}`]));
 }
 
-type Holding = readonly [email: string | null | undefined, holder: string];
+type Holding = readonly [value: string | undefined, holder: string];
+
+const address = (email: string | null | undefined): string | undefined =>
+  email == null ? undefined : valueKey('address', email);
+const numbered = (number: string | undefined): string | undefined =>
+  number === undefined ? undefined : valueKey('number', number);
 
 function holdings(life: Life, connection: string): readonly Holding[] {
   const company = life.connections.find(({ name }) => name === connection)?.company;
   const colleagues = life.connections.filter((one) => one.company === company);
   return [
     ...colleagues.flatMap(({ people }) =>
-      people.map(({ role, email }): Holding => [email, `person ${role}`]),
+      people.flatMap(({ role, email, number }): Holding[] => [
+        [address(email), `person ${role}`],
+        [numbered(number), `person ${role}`],
+      ]),
     ),
     ...life.happenings.flatMap((one): readonly Holding[] => {
       if (one.actor === 'company') {
@@ -167,19 +234,34 @@ function holdings(life: Life, connection: string): readonly Holding[] {
 }
 
 function holdingsInCompany(deed: CompanyDeed): readonly Holding[] {
-  if (deed.kind === 'hire') return [[deed.person.email, `person ${deed.person.role}`]];
-  return deed.kind === 'readdress' ? [[deed.email, `person ${deed.role}`]] : [];
+  if (deed.kind === 'hire') {
+    const { role, email, number } = deed.person;
+    return [
+      [address(email), `person ${role}`],
+      [numbered(number), `person ${role}`],
+    ];
+  }
+  if (deed.kind === 'renumber') return [[numbered(deed.number), `person ${deed.role}`]];
+  return deed.kind === 'readdress' ? [[address(deed.email), `person ${deed.role}`]] : [];
 }
 
 function holdingsInDirectory({ connection, deed }: Happening): readonly Holding[] {
-  if (deed.kind === 'profile') return [[deed.email, `member ${deed.member}`]];
+  if (deed.kind === 'profile')
+    return [
+      [address(deed.email), `member ${deed.member}`],
+      [numbered(deed.number), `member ${deed.member}`],
+    ];
   if (deed.kind === 'rebind') {
-    const address = addressOf(deed.member, connection);
+    const values = [address(addressOf(deed.member, connection)), numbered(numberOf(deed.member, connection))];
     // Two hold it even where the person has no address and the member is nobody's.
-    return [`person ${deed.role}`, `member rebound ${deed.member}`].map((one): Holding => [address, one]);
+    const holders = [`person ${deed.role}`, `member rebound ${deed.member}`];
+    return values.flatMap((value) => holders.map((one): Holding => [value, one]));
   }
   const members = 'members' in deed ? deed.members : [];
-  return members.map((id): Holding => [addressOf(id, connection), `member ${id}`]);
+  return members.flatMap((id): Holding[] => [
+    [address(addressOf(id, connection)), `member ${id}`],
+    [numbered(numberOf(id, connection)), `member ${id}`],
+  ]);
 }
 
 /** ASCII letters alone have no case. */

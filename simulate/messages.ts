@@ -1,3 +1,4 @@
+import { originalName } from './draw-returns.ts';
 import type { DirectoryDeed, Happening, Way } from './life.ts';
 import { hashOf } from './random.ts';
 
@@ -39,12 +40,15 @@ export interface Saying {
   /** Of `profile` and `forget`: the one whom it is about. */
   readonly members?: readonly SaidMember[];
   readonly part?: { readonly snapshotId: string; readonly index: number; readonly count: number };
+  /** The actor of the change, if the message names one. */
+  readonly by?: string;
   readonly order: Order;
 }
 
 export interface SaidMember {
   readonly id: string;
   readonly email?: string | null;
+  readonly number?: string;
 }
 
 export interface Order {
@@ -61,13 +65,18 @@ export const isScimKey = (key: string): boolean => key.startsWith('s') || key.st
 
 /** Members whose ids begin with `h` were handed an address, and only a profile says which. */
 export const addressOf = (member: string, connection: string): string | undefined =>
-  member.startsWith('h') ? undefined : `${member}@${connection}.test`;
+  /^[hn]/.test(member) ? undefined : `${member}@${originalName(connection)}.test`;
+
+/** The employee number of a member whose id begins with `n`, until a profile gives another. */
+export const numberOf = (member: string, connection: string): string | undefined =>
+  member.startsWith('n') ? `${originalName(connection)}-${member}` : undefined;
 
 /** The messages of one happening, none where it is a SCIM request. `atMs`: now, milliseconds since 1970. */
 export function messagesOf(happening: DirectoryHappening, atMs: number): readonly OutgoingMessage[] {
   const { connection, deed, way } = happening;
   if (way.form === 'scim_request') return [];
-  const eventId = `e-${atMs.toString(36)}-${hashOf(JSON.stringify([connection, deed, way])).toString(36)}`;
+  const eventId =
+    way.eventId ?? `e-${atMs.toString(36)}-${hashOf(JSON.stringify([connection, deed, way])).toString(36)}`;
   const carried = { connection, delayMs: way.lateMs, copies: way.copies };
   if (deed.kind === 'rubbish') return [{ ...carried, body: deed.body, says: [] }];
   if (deed.kind === 'wide') {
@@ -85,7 +94,8 @@ export function messagesOf(happening: DirectoryHappening, atMs: number): readonl
   return Array.from({ length: parts }, (_, index) => {
     const id = parts === 1 ? eventId : `${eventId}-${index}`;
     const part = parts === 1 ? undefined : { snapshotId: eventId, index, count: parts };
-    const says = factsOf(deed, connection, form, part);
+    const by = way.by !== undefined && NAMES_ACTOR.has(form) ? { by: way.by } : {};
+    const says = { ...factsOf(deed, connection, form, part), ...by };
     const isTimeless = way.time === 'none' && form.startsWith('scim');
     const time = isTimeless ? undefined : timeOf(atMs + index * PART_SPACING_MS, way.time);
     const { body, order } = FORMS[form]({ says, connection, id, time, atMs });
@@ -107,12 +117,21 @@ type SayableDeed = Exclude<DirectoryDeed, { kind: 'wide' | 'rubbish' }>;
 function factsOf(deed: SayableDeed, connection: string, form: Way['form'], part: Saying['part']): Facts {
   if (!('group' in deed)) {
     const { kind, member: id } = deed;
-    return { kind, members: [deed.kind === 'profile' ? { id, email: deed.email } : { id }] };
+    if (deed.kind === 'forget') return { kind, members: [{ id }] };
+    const { email, number } = deed;
+    // Okta's events show only a login and an address of a person.
+    const numbered = number !== undefined && form !== 'okta' && { number };
+    return { kind, members: [{ id, ...(email !== undefined && { email }), ...numbered }] };
   }
   const isInPart = (_: string, index: number) => part === undefined || index % part.count === part.index;
   // A path names whom it takes out, and says nothing of their addresses.
   const isPath = form === 'scim_patch' && deed.kind === 'leave';
-  const said = (id: string) => ({ id, email: (isPath ? null : addressOf(id, connection)) ?? null });
+  const isNumbered = form === 'native' || form === 'sns' || form === 'eventbridge';
+  const said = (id: string): SaidMember => {
+    const number = isNumbered ? numberOf(id, connection) : undefined;
+    const email = (isPath ? null : addressOf(id, connection)) ?? null;
+    return { id, email, ...(number !== undefined && { number }) };
+  };
   return {
     kind: deed.kind,
     group: deed.group,
@@ -155,18 +174,23 @@ const TYPES: Readonly<Record<Facts['kind'], readonly [native: string, okta: stri
   forget: ['directory.user.deleted', 'user.lifecycle.delete.completed'],
 };
 
+/** Forms of messages that can name the actor of the change. */
+const NAMES_ACTOR: ReadonlySet<Way['form']> = new Set<Way['form']>(['native', 'sns', 'eventbridge', 'okta']);
+
 /** JSON leaves out what is undefined. */
-const dataOf = ({ kind, group, name, members, part }: Facts): object =>
-  kind === 'profile' || kind === 'forget'
-    ? { user: members?.[0] }
-    : { group: { id: group, name }, members, part };
+const dataOf = ({ kind, group, name, members, part }: Facts): object => {
+  const shown = members?.map(({ number, ...member }) => ({ ...member, employeeNumber: number }));
+  if (kind === 'profile' || kind === 'forget') return { user: shown?.[0] };
+  return { group: { id: group, name }, members: shown, part };
+};
 
 /** A directory that knows whole seconds only counts what it says within one. */
 function native({ says, connection, id, time = '', atMs }: Written) {
   const sequence = time.includes('.') ? undefined : String(atMs % 1000);
   const order: Order = { time, sequence, id, source: `d/${connection}` };
   const type = TYPES[says.kind][0];
-  return { event: { specversion: '1.0', type, ...order, connection, data: dataOf(says) }, order };
+  const { by: actor } = says;
+  return { event: { specversion: '1.0', type, ...order, connection, actor, data: dataOf(says) }, order };
 }
 
 const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
@@ -188,11 +212,11 @@ const FORMS: Readonly<Record<MessageForm, Form>> = {
     return { body: { ...envelope, Message: JSON.stringify(event) }, order };
   },
   eventbridge: ({ says, connection, id, time = '' }) => {
-    const detail = { ...dataOf(says), connection };
+    const detail = { ...dataOf(says), connection, actor: says.by };
     const body = { version: '0', id, 'detail-type': TYPES[says.kind][0], source: 'directory', time, detail };
     return { body, order: { time, id, source: 'directory' } };
   },
-  okta: ({ says: { kind, members = [], group, name }, id, time }) => {
+  okta: ({ says: { kind, members = [], group, name, by }, id, time }) => {
     // Okta shows a login as the person once wrote it.
     const loginOf = (email: string) => email.replace(/^./, (first) => first.toUpperCase());
     const users = members.map((one) => {
@@ -203,6 +227,7 @@ const FORMS: Readonly<Record<MessageForm, Form>> = {
     const about = {
       eventType: TYPES[kind][1],
       outcome: { result: 'SUCCESS' },
+      actor: by === undefined ? undefined : { id: by, type: 'User' },
       target: [...users, ...groups],
     };
     return { body: { uuid: id, published: time, ...about }, order: { time, id, source: 'okta' } };
@@ -268,7 +293,7 @@ function userRequest(
 ): Request | undefined {
   const { kind, member: key } = deed;
   const id = idOf(key);
-  const email = deed.kind === 'profile' ? deed.email : null;
+  const email = (deed.kind === 'profile' ? deed.email : null) ?? null;
   const says = (made: string) => [{ kind, members: [{ id: id ?? made, email }], order: WHEN_HANDLED }];
   const path = `/Users/${id}`;
   if (kind === 'forget')

@@ -14,6 +14,7 @@ import { storeConnection } from '../shared/operate/connect/connect.ts';
 import { discardLetter, findLetters, problemsOf, sendAmended } from '../shared/operate/dead-letters/amend.ts';
 import { replayLetters } from '../shared/operate/dead-letters/replay.ts';
 import { surveyLetters } from '../shared/operate/dead-letters/survey.ts';
+import { forgetMember } from '../shared/operate/forget.ts';
 import { approveHold, rejectHold } from '../shared/operate/holds.ts';
 import { adoptGroup, releaseGroup } from '../shared/operate/ownership.ts';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../shared/operate/pausing.ts';
@@ -34,6 +35,7 @@ export interface OperatorDone {
   readonly connection: string;
   readonly kind: OperatorDeed['kind'];
   readonly group?: string;
+  readonly member?: string;
   /** false: the command said why not. */
   readonly done: boolean;
   /** The command died halfway. */
@@ -69,7 +71,7 @@ export async function operate(
   ports: EnginePorts,
   desk: Desk,
 ): Promise<Pick<OperatorDone, 'done' | 'removals'>> {
-  const done = await perform(connectionName(connection), deed, { ...ports, ...toolsOf(ports, desk) }, desk);
+  const done = await perform(connectionName(connection), deed, { ...ports, ...toolsOf(desk) }, desk);
   return { done, ...(desk.screen && { removals: desk.screen.users }) };
 }
 
@@ -113,6 +115,8 @@ async function perform(name: ConnectionName, deed: OperatorDeed, tool: Tool, des
       const binding = { member: memberId(deed.member), role: roleId(deed.role) };
       return (await rebindMember(name, binding, tool)).kind === 'rebound';
     }
+    case 'forget':
+      return (await forgetMember(name, memberId(deed.member), tool)) !== undefined;
     case 'set': {
       const plan = await planSettings(name, [{ key: deed.key, value: deed.value }], tool);
       return changeSettings(plan, tool).then(() => true);
@@ -151,11 +155,9 @@ async function perform(name: ConnectionName, deed: OperatorDeed, tool: Tool, des
 
 type Tool = EnginePorts & ReturnType<typeof toolsOf>;
 
-function toolsOf(ports: EnginePorts, { sqs, vault }: Desk) {
+function toolsOf({ sqs, vault }: Desk) {
   return {
     vault,
-    randomHex: (bytes: number) =>
-      Array.from({ length: bytes * 2 }, () => Math.floor(ports.random() * 16).toString(16)).join(''),
     events: createEventSender(sqs, async () => queueUrl('events')),
     mailboxes: {
       events: createMailbox(sqs, { name: 'events', queueUrl: async () => queueUrl('eventsDlq') }),

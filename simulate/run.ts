@@ -20,10 +20,13 @@ const USAGE = `npm run simulate -- [options]
   --keep 3,17,42   … with only these of its happenings, as a failure prints them
   --trace FILE     … and writes it as a page
   --only A,B       no other trouble than these tempers, faults and deeds
+  --long           two years with few happenings
   --days D         how long trouble lasts (7)
   --crashes N      so many functions die besides (12 with --deep)
   --deep           lives for an hour, or for --minutes N; all that can happen must have happened
   --planted [...]  plants each bug, or those named, and counts the lives until it is found; with --seed lives one
+  --brief          does not shrink the first failure
+  --counts         prints what took effect, in how many lives and how often
   --all            fails for what known.json names too
   --jobs N         processes (one per core)`;
 
@@ -45,6 +48,7 @@ const jobs = numberOf('jobs') ?? availableParallelism();
 const crashes = numberOf('crashes') ?? (given.deep === true ? DEEP_CRASHES : 0);
 const drawn: DrawOptions = {
   crashes,
+  ...(given.long === true ? { long: true } : {}),
   ...(given.days === undefined ? {} : { days: numberOf('days') ?? 7 }),
   ...(given.only === undefined ? {} : { only: given.only.split(',') }),
 };
@@ -67,7 +71,16 @@ function firstSeed(): number {
 
 function commandFor(seed: number, kept?: readonly number[]): string {
   const { days, only } = given;
-  const flags = { seed, days, planted: positionals[0], only, crashes: crashes || undefined, keep: kept };
+  const long = given.long === true ? '' : undefined;
+  const flags = {
+    seed,
+    long,
+    days,
+    planted: positionals[0],
+    only,
+    crashes: crashes || undefined,
+    keep: kept,
+  };
   const said = Object.entries(flags).filter(([, value]) => value !== undefined);
   return `npm run simulate -- ${said.map(([name, value]) => `--${name} ${value}`).join(' ')}`;
 }
@@ -121,6 +134,7 @@ async function liveSeeds(): Promise<number> {
   if (process.stderr.isTTY) process.stderr.write('\r');
   const seconds = Math.max(1, (Date.now() - startedMs) / 1_000);
   tellFigures(reports, seconds);
+  if (given.counts === true) for (const line of countsOf(reports)) console.log(line);
   for (const line of broken.slice(0, 3)) console.log(line);
   const never = deep ? everythingThatCanFire().filter((name) => !firedIn(reports).has(name)) : [];
   if (never.length > 0) console.log(`never took effect: ${never.join(', ')}`);
@@ -130,7 +144,8 @@ async function liveSeeds(): Promise<number> {
     .sort((a, b) => a.report.seed - b.report.seed);
   tellSorts(failed);
   const [first] = failed;
-  if (first !== undefined) await tellShrunken(first.report.seed, first.wrong[0] as Violation);
+  if (first !== undefined && given.brief !== true)
+    await tellShrunken(first.report.seed, first.wrong[0] as Violation);
   return failed.length + broken.length + never.length === 0 ? 0 : 1;
 }
 
@@ -143,6 +158,17 @@ function tellFigures(reports: readonly LifeReport[], seconds: number): void {
     `${reports.length} lives in ${seconds.toFixed(0)} s (${((reports.length * 60) / seconds).toFixed(0)} a minute): ` +
       `${years.toFixed(1)} simulated years, ${sum(({ calls }) => calls)} platform calls, ${faults} times that something fired`,
   );
+}
+
+/** For each fault that took effect: the number of lives, and how often. */
+function countsOf(reports: readonly LifeReport[]): readonly string[] {
+  const everything = new Set([...everythingThatCanFire(), ...firedIn(reports).keys()]);
+  return [...everything].sort().map((name) => {
+    const times = reports.map(({ fired }) => fired[name] ?? 0);
+    const lives = times.filter((one) => one > 0).length;
+    const sum = times.reduce((all, one) => all + one, 0);
+    return `${name.padEnd(40)} ${lives} of ${reports.length} lives, ${sum} times`;
+  });
 }
 
 /** Each sort of failure once, with how many lives had it. */

@@ -6,8 +6,10 @@ import type { Item } from '../shared/store/table.ts';
 import { refreshPeople } from '../shared/sync/people.ts';
 import { type PumpReport, pump } from '../shared/sync/pump.ts';
 import { type Cloud, groupItem } from './cloud.ts';
+import type { EnginePorts } from './engine.ts';
 import { type ConnectionSpec, DAY_MS, type Happening, HOUR_MS, MINUTE_MS, START_MS } from './life.ts';
 import type { SimulatedPlatform } from './platform/platform.ts';
+import { afterSilence } from './silence.ts';
 
 const TIMEOUT_MS = 15 * MINUTE_MS;
 const INDEX_LATE_MS = 2 * MINUTE_MS;
@@ -27,6 +29,10 @@ const RHYTHMS = {
   health: { everyMs: DAY_MS, firstMs: 3 * HOUR_MS, leftOutMs: 0, soonMs: 0 },
 };
 type Task = keyof typeof RHYTHMS;
+/** The daily clean-up looks at a thirtieth of the table. */
+const PARTS = 30;
+/** People who left are remembered for 430 days. */
+const KEPT_DAYS = 430;
 const FEED_FAILED_MS = 20 * MINUTE_MS;
 type Last = { readonly atMs: number; readonly mark?: Mark | undefined };
 
@@ -46,10 +52,13 @@ export function startSchedules(cloud: Cloud): void {
     const waiting: Waiting = new Map();
     const around = { ...cloud, met: cloud.life.happenings.filter((one) => isMetBy(task, one)), waiting };
     const { everyMs, firstMs } = RHYTHMS[task];
+    // The schedule keeps its own minute, also after a silence.
+    const nextOf = (atMs: number) =>
+      atMs + Math.floor((afterSilence(cloud, atMs) - atMs) / everyMs) * everyMs;
     const again = (atMs: number) =>
       cloud.time.at(atMs, () => {
         if (cloud.isOver) return;
-        again(atMs + everyMs);
+        again(nextOf(atMs + everyMs));
         const marks = [...cloud.connections.values()].map(
           (spec) => [spec.name, markOf(task, spec, around)] as const,
         );
@@ -93,8 +102,19 @@ function runTask(task: Task, only: readonly (ConnectionName | undefined)[], clou
       );
       if (failure !== undefined) failures.push(failure.error);
     }
+    // Like the function after the daily check. Before this time no data is old enough.
+    if (task === 'health' && cloud.life.days > KEPT_DAYS) await cleanUp(ports, cloud);
     if (failures.length > 0) throw failures[0];
   });
+}
+
+/** Each day has its part of the table; the parts of skipped days are cleaned now. */
+async function cleanUp({ eraser, clock }: EnginePorts, { chronicle, nowMs }: Cloud): Promise<void> {
+  if (nowMs() < START_MS + KEPT_DAYS * DAY_MS) return;
+  for (let day = 0; day < PARTS; day += 1) {
+    const erased = await eraser.leavers(clock() - day * DAY_MS);
+    if (Object.keys(erased).length > 0) chronicle.fired('leavers');
+  }
 }
 
 /** Where ingest died the pump goes on telling groups of a user: that is news to them. */
@@ -156,7 +176,7 @@ function isMetBy(task: Task, { deed }: Happening): boolean {
   if (deed.kind === 'crash') return deed.lambda === task;
   if (!('forMs' in deed)) return false;
   const name = deed.kind === 'temper' ? deed.temper : deed.kind;
-  if (/^(?:writes_|drops_|keeps_|refuses_user|late_writes|twins)/.test(name)) return false;
+  if (/^(?:writes_|drops_|keeps_|refuses_(?:user|name|spoke)|late_writes|twins)/.test(name)) return false;
   if (name.startsWith('feed_')) return task === 'feed';
   return !name.startsWith('list_') || task === 'sweep' || task === 'people';
 }
@@ -218,7 +238,7 @@ function workSinceMs(name: string, cloud: Cloud): number {
   const first = (kind: string, shard: number, pageSize: number) =>
     cloud.table.page({ partition: `${kind}#${name}#${shard}`, index: true, pageSize }).items;
   const times = SHARDS.flatMap((shard) => {
-    if (first('walks', shard, 1).length > 0) return [0];
+    if (first('fanOuts', shard, 1).length > 0) return [0];
     if (connection?.['observing'] === true) return [];
     const due = first('groups', shard, 10).filter(({ gsk, paused }) => paused !== true && String(gsk) < '~');
     return due.map(({ gsk }) => Number.parseInt(String(gsk), 10));

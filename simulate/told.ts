@@ -39,7 +39,9 @@ export type OracleName =
   | 'ownership'
   | 'nothing_lost'
   | 'bounded'
-  | 'on_record';
+  | 'on_record'
+  | 'shown'
+  | 'erased';
 
 /** Where everybody in a life reports to. Telling costs nothing where nobody listens. */
 export interface Chronicle {

@@ -21,6 +21,7 @@ const IDS: Readonly<Record<string, Completable>> = {
   groups: 'group',
   id: 'letter',
   prefix: 'token',
+  client: 'client',
 };
 
 function idsOf([first, second]: readonly string[], { registeredArguments: [argument] }: Command) {
@@ -57,7 +58,7 @@ const cases = (entries: readonly Entry[]): string =>
     .map(({ path, words, ids }) => `    '${path.join(' ')}') words='${words.join(' ')}' ids='${ids}' ;;`)
     .join('\n');
 
-const KINDS: readonly Completable[] = ['connection', 'group', 'hold', 'letter', 'token'];
+const KINDS: readonly Completable[] = ['connection', 'group', 'hold', 'letter', 'token', 'client'];
 const GLOBALS_WITH_VALUE = ['--connection', '--prefix', '--region', '--profile', '--local-file'] as const;
 
 /** Both shells find the longest command in what was typed, and offer its words. In zsh `path` is where programs are. */

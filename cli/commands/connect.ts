@@ -1,6 +1,6 @@
 import type { TextOptions } from '@clack/prompts';
 import type { Command } from 'commander';
-import type { AdoptionPlan, Inspection } from '../../shared/contract/answers.ts';
+import type { AdoptionPlan, Inspection, MatchPreview } from '../../shared/contract/answers.ts';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
@@ -77,13 +77,21 @@ async function connect(context: Context, text: string | undefined, options: Conn
     out.line(`connected ${name} to the company ${company}${observing ? ', observing only' : ''}`);
     if (replanned > 0) out.line(`${plural(replanned, 'group')} will be planned again within two minutes`);
   });
+  printNext(context, name, { observing, probed: options.probe === true });
+  return inspection.checks.every(({ ok }) => ok) ? EXIT.done : EXIT.attention;
+}
+
+function printNext(
+  { connection, out }: Context,
+  name: ConnectionName,
+  { observing, probed }: { readonly observing: boolean; readonly probed: boolean },
+): void {
   // Named as an argument, it would be missing in the hints: they would be about another company.
-  const own = name === context.connection ? '' : `--connection ${name} `;
-  const nextVerbs = [...(observing ? ['plan', 'resume'] : []), ...(options.probe === true ? [] : ['probe'])];
+  const own = name === connection ? '' : `--connection ${name} `;
+  const nextVerbs = [...(observing ? ['plan', 'resume'] : []), ...(probed ? [] : ['probe'])];
   for (const verb of [...nextVerbs, 'doctor']) out.note(`next: groupsync ${own}${verb}`);
   out.note('letters may have waited for it');
   out.note('next: groupsync dlq replay --code unknown_connection');
-  return inspection.checks.every(({ ok }) => ok) ? EXIT.done : EXIT.attention;
 }
 
 async function settingsFor(
@@ -151,17 +159,23 @@ function printInspection({ checks, preview, adoption }: Inspection, { out }: Con
     out.note(`${ok ? paint.green('ok  ') : paint.red('FAIL')} ${name}: ${detail}`);
     if (fix !== null) out.note(`     ${fix}`);
   }
-  if (preview !== null && preview.members > 0) {
-    out.note(
-      `match of ${preview.members} members known so far: ${preview.matched} found, ${preview.unmatched} not, ${preview.ambiguous} ambiguous`,
-    );
-    for (const { rule, matched } of preview.byRule) out.note(`     ${rule}: ${matched}`);
-  }
+  for (const line of preview === null ? [] : matchLines(preview)) out.note(line);
   if (adoption === null) return;
   for (const line of adoptionLines(adoption)) out.note(line);
   for (const line of clashLines(adoption.clashes)) out.note(paint.bold(line));
   if (adoption.clashes.length > 0)
     out.note('  to adopt every group whose name is exactly the same and unique: --adopt name');
+}
+
+function matchLines(preview: MatchPreview): readonly string[] {
+  const { members, matched, unmatched, ambiguous, byRule, newlyMatched = 0 } = preview;
+  if (members === 0) return [];
+  const joining = `     ${newlyMatched} of them have no employee now, and would join their groups`;
+  return [
+    `match of ${plural(members, 'member')} known so far: ${matched} found, ${unmatched} not, ${ambiguous} ambiguous`,
+    ...byRule.map((one) => `     ${one.rule}: ${one.matched}`),
+    ...(newlyMatched > 0 ? [joining] : []),
+  ];
 }
 
 const SHOWN_PAIRS = 10;

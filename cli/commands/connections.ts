@@ -1,9 +1,12 @@
 import type { Command } from 'commander';
 import type { SettingRequestRow } from '../../shared/contract/answers.ts';
 import { settingKeys } from '../../shared/contract/change-setting.ts';
+import type { Finding } from '../../shared/contract/contract-report.ts';
 import { decideRequests } from '../../shared/operate/confirm-settings.ts';
 import { allGroups } from '../../shared/operate/find-group.ts';
 import { eraseConnection } from '../../shared/operate/forget.ts';
+import { planningWith } from '../../shared/operate/people-now.ts';
+import { sumOf } from '../../shared/operate/setting-effect.ts';
 import { rowsOf } from '../../shared/operate/setting-requests.ts';
 import {
   changeSettings,
@@ -13,11 +16,12 @@ import {
   type SettingsPlan,
 } from '../../shared/operate/settings.ts';
 import { instant, reportCredential, sayGate } from '../../shared/operate/status.ts';
+import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { type Act, type Context, parseConnectionName } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { erasedLines, plural, shellWord } from '../output/words.ts';
 import { examples, settingChange } from './arguments.ts';
-import { planOrSay } from './plan.ts';
+import { effectOn, effectText } from './plan.ts';
 
 export function addConnections(program: Command, act: Act): void {
   const connections = program
@@ -88,7 +92,7 @@ async function show(context: Context, name: string | undefined): Promise<number>
   const { out } = context;
   const chosen = name === undefined ? context.connection : parseConnectionName(name);
   const { ports, found } = await context.connected(chosen);
-  const { settings, company, observing, contract: known, unknownSettings = [] } = found;
+  const { settings, company, observing, contract: known } = found;
   const requests = rowsOf(found);
   const { state, reason, sinceMs, untilMs } = await ports.gates.read(chosen);
   const health = await ports.health.read(chosen);
@@ -113,14 +117,9 @@ async function show(context: Context, name: string | undefined): Promise<number>
     out.line(`gate        ${sayGate({ ...gate, until: instant(untilMs) })}`);
     out.line(`last good   ${credential.goodAt ?? 'not checked yet'}`);
     if (credential.failure !== null) out.line(`last check  ${credential.failure.message}`);
-    const tried =
-      contract === null ? `not tried yet: groupsync probe --connection ${chosen}` : `tried ${contract.at}`;
-    out.line(`platform    ${tried}`);
-    for (const { about, found } of contract?.findings ?? []) out.line(`  ${about}: ${found}`);
+    for (const line of contractLines(contract, chosen)) out.line(line);
     out.line('settings');
-    for (const [key, value] of Object.entries(settings)) out.line(`  ${key} = ${JSON.stringify(value)}`);
-    for (const key of unknownSettings)
-      out.line(`  ${key} is not known to this version: kept, and not heeded`);
+    for (const line of settingLines(found)) out.line(line);
     for (const line of requests.map(requestLine)) out.line(line);
   });
   if (requests.length > 0) out.note(`next: groupsync connections confirm ${chosen}`);
@@ -157,6 +156,21 @@ async function set(context: Context, name: string, changes: readonly string[]): 
   if (requested.length > 0)
     out.note(`next, for another person: groupsync connections confirm ${plan.connection.name}`);
   return EXIT.done;
+}
+
+const settingLines = ({ settings, unknownSettings = [] }: Connection): readonly string[] => [
+  ...Object.entries(settings).map(([key, value]) => `  ${key} = ${JSON.stringify(value)}`),
+  ...unknownSettings.map((key) => `  ${key} is not known to this version: kept, and not heeded`),
+];
+
+/** What the probe found of the platform. */
+function contractLines(
+  contract: { readonly at: string; readonly findings: readonly Finding[] } | null,
+  connection: string,
+): readonly string[] {
+  if (contract === null) return [`platform    not tried yet: groupsync probe --connection ${connection}`];
+  const findings = contract.findings.map(({ about, found }) => `  ${about}: ${found}`);
+  return [`platform    tried ${contract.at}`, ...findings];
 }
 
 const requestLine = ({ key, before, after, by, at }: SettingRequestRow): string =>
@@ -197,14 +211,11 @@ async function previewChange(context: Context, plan: SettingsPlan, changes: read
   const seeAll = `groupsync --connection ${name} plan ${changes.map((change) => `--with ${shellWord(change)}`).join(' ')}`;
   out.note(`every group will be planned anew; all of it: ${seeAll}`);
   if (refs.length > MOST_PREVIEWED) return;
-  const plans = await planOrSay(context, refs, plan.effective);
-  const busy = plans.filter(({ action }) => action !== 'none');
-  const count = (kind: string) =>
-    busy.flatMap((one) => one.changes).filter((one) => one.kind === kind).length;
-  const held = plans.reduce((sum, one) => sum + one.held.length, 0);
-  const moved = `${count('add_member')} in, ${count('remove_member')} out, ${held} held`;
-  if (plans.length > 0)
-    out.note(`with it ${busy.length} of ${plural(plans.length, 'group')} would change: ${moved}`);
+  const planning = async () => planningWith(plan, plan.effective, await context.ports());
+  const effects = await effectOn(context, refs, planning);
+  if (effects === undefined || refs.length === 0) return;
+  const changed = `${effects.length} of ${plural(refs.length, 'group')} would change`;
+  out.note(`with it ${changed}: ${effectText(sumOf(effects))}`);
 }
 
 async function remove(context: Context, text: string, { erase = false }: { readonly erase?: boolean }) {

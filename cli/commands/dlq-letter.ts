@@ -65,20 +65,22 @@ function print(letter: ShownLetter, names: Names, { out }: Context): void {
   out.line(`since       ${letter.firstFailedAt}${again}`);
   out.line(`superseded  ${letter.superseded ? 'yes: newer state has made it moot' : 'no'}`);
   for (const problem of letter.problems) out.line(`now         ${out.paint.red(problem)}`);
-  for (const { kind, group, time, members } of letter.events) {
-    const who =
-      members.length === 0 ? '' : `: ${members.slice(0, SHOWN_MEMBERS).map(names.member).join(', ')}`;
-    out.line(`event       ${kind} ${group === null ? '' : names.group(group)} at ${toMs(time) ?? '?'}${who}`);
-  }
+  for (const event of letter.events) out.line(eventLine(event, names));
   for (const { group, state, platformId, wanted, users } of letter.now) {
     out.line(
-      `group now   ${names.group(group)}: ${state}; ${wanted} wanted; platform ${platformId ?? 'has none'}, ${users} users`,
+      `group now   ${names.group(group)}: ${state}; ${wanted} wanted; platform ${platformId ?? 'has none'}, ${plural(users, 'user')}`,
     );
   }
   out.line();
   // What is no JSON keeps to one line.
   const shown = pretty(letter.body).slice(0, SHOWN_BODY);
   for (const line of parseJson(letter.body).ok ? shown.split('\n') : [shown]) out.line(line);
+}
+
+function eventLine({ kind, group, time, members }: ShownLetter['events'][number], names: Names): string {
+  const shown = members.slice(0, SHOWN_MEMBERS).map(names.member);
+  const who = shown.length === 0 ? '' : `: ${shown.join(', ')}`;
+  return `event       ${kind} ${group === null ? '' : names.group(group)} at ${toMs(time) ?? '?'}${who}`;
 }
 
 const pretty = (body: string): string => rewritten(body, 2);

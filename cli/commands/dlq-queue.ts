@@ -94,9 +94,19 @@ export const CAUSE_COLUMNS: readonly Column<Survey['causes'][number]>[] = [
   { title: 'count', of: ({ count }) => count, align: 'right' },
   { title: 'superseded', of: ({ superseded }) => superseded, align: 'right' },
   { title: 'still refused', of: ({ refused }) => refused, align: 'right' },
-  { title: 'oldest', of: ({ oldestMs }) => duration(oldestMs), align: 'right' },
-  { title: 'newest', of: ({ newestMs }) => duration(newestMs), align: 'right' },
+  ageColumn('oldest', ({ oldestMs }) => oldestMs),
+  ageColumn('newest', ({ newestMs }) => newestMs),
 ];
+
+/** An age; as CSV the instant of it. */
+export function ageColumn<Row>(title: string, ageMs: (row: Row) => number, titleInFile = title): Column<Row> {
+  return {
+    title,
+    of: (row) => duration(ageMs(row)),
+    align: 'right',
+    inFile: { title: titleInFile, of: (row) => new Date(Date.now() - ageMs(row)).toISOString() },
+  };
+}
 
 export interface ReplayFlags extends Which {
   readonly rate?: number;

@@ -4,10 +4,11 @@ import { SHORT_ID } from '../../shared/operate/dead-letters/amend.ts';
 import type { Names } from '../../shared/operate/names.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
-import { duration, plural, shellWords } from '../output/words.ts';
+import { plural, shellWords } from '../output/words.ts';
 import { examples, positiveNumber, WATCH, watched, wholeNumber } from './arguments.ts';
 import { discard, edit, show } from './dlq-letter.ts';
 import {
+  ageColumn,
   CAUSE_COLUMNS,
   codeOption,
   groupNamed,
@@ -98,7 +99,7 @@ function printSurvey(survey: Survey, names: Names, context: Context): void {
       { title: 'message', of: ({ id }) => idOf(id), whole: true },
       { title: 'code', of: ({ code }) => code },
       { title: 'group', of: groupOf(names, context), whole: 'id' },
-      { title: 'age', of: ({ ageMs }) => duration(ageMs), align: 'right' },
+      ageColumn('age', ({ ageMs }) => ageMs, 'failed first'),
       {
         title: 'failed',
         of: ({ failures }) => (failures === 1 ? 'once' : `${failures} times`),

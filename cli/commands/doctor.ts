@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import * as z from 'zod';
-import type { ProbeReport } from '../../shared/contract/answers.ts';
+import type { Check, ProbeReport } from '../../shared/contract/answers.ts';
 import { checkAlarms } from '../../shared/operate/doctor/alarms.ts';
 import { examine } from '../../shared/operate/doctor/doctor.ts';
 import { probePlatform } from '../../shared/operate/probe.ts';
@@ -35,15 +35,17 @@ async function doctor(
   const wrong = all.filter(({ ok }) => !ok);
   const checks = faults === true ? wrong : all;
   out.answer({ checks }, () => {
-    const { paint } = out;
-    for (const { ok, name, detail, fix } of checks) {
-      out.line(`${ok ? paint.green('ok  ') : paint.red('FAIL')} ${name}: ${detail}`);
-      for (const line of fix?.split('\n') ?? [])
-        out.line(`     ${line.startsWith('groupsync ') ? 'next' : 'mend'}: ${line}`);
-    }
+    for (const check of checks) printCheck(check, out);
     out.line(wrong.length === 0 ? 'all is well' : plural(wrong.length, 'fault'));
   });
   return wrong.length === 0 ? EXIT.done : EXIT.attention;
+}
+
+function printCheck({ ok, name, detail, fix }: Check, out: Context['out']): void {
+  const { paint } = out;
+  out.line(`${ok ? paint.green('ok  ') : paint.red('FAIL')} ${name}: ${detail}`);
+  for (const line of fix?.split('\n') ?? [])
+    out.line(`     ${line.startsWith('groupsync ') ? 'next' : 'mend'}: ${line}`);
 }
 
 export function addProbe(program: Command, act: Act): void {

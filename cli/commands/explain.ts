@@ -53,16 +53,18 @@ function printPerson(report: PersonReport, { out }: Context): void {
   out.line(withId(name ?? undefined, member));
   out.line(bound === null ? 'bound to nobody' : `bound to ${bound}, ${person?.state ?? 'not met yet'}`);
   if (groups.length === 0) out.line('no event has put them into a group');
-  for (const group of groups) {
-    const { wanted, present, outcome, because, event, write } = group;
-    const where = `${wanted ? 'wanted' : 'not wanted'}, ${present ? 'on the platform' : 'not on the platform'}`;
-    out.line(`${named(group.group, group.name)}  ${where}`);
-    out.line(`  ${outcome}: ${because}`);
-    if (event !== null) out.line(out.paint.dim(`  event ${sayEvent(event)}`));
-    if (write !== null) out.line(out.paint.dim(`  write ${write.action} at ${write.at}; ${write.cause}`));
-  }
+  for (const group of groups) printMembership(group, out);
   if (moreGroups > 0) out.line(`… and ${moreGroups} more groups; explain tells of one`);
   for (const deed of deeds) out.line(lineOf(deed, out));
+}
+
+function printMembership(membership: PersonReport['groups'][number], out: Context['out']): void {
+  const { group, name, wanted, present, outcome, because, event, write } = membership;
+  const where = `${wanted ? 'wanted' : 'not wanted'}, ${present ? 'on the platform' : 'not on the platform'}`;
+  out.line(`${named(group, name)}  ${where}`);
+  out.line(`  ${outcome}: ${because}`);
+  if (event !== null) out.line(out.paint.dim(`  event ${sayEvent(event)}`));
+  if (write !== null) out.line(out.paint.dim(`  write ${write.action} at ${write.at}; ${write.cause}`));
 }
 
 /** Stamps have nine digits. */

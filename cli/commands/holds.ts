@@ -2,29 +2,16 @@ import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { HeldMember } from '../../shared/contract/answers.ts';
-import type { Hold, HoldDecision } from '../../shared/domain/hold.ts';
-import { NotFound } from '../../shared/operate/find-group.ts';
-import {
-  approveHold,
-  type HoldOutcome,
-  listHolds,
-  readHeldMembers,
-  rejectHold,
-} from '../../shared/operate/holds.ts';
+import { listHolds } from '../../shared/operate/holds.ts';
 import { holdRow } from '../../shared/operate/lists.ts';
 import { withId } from '../../shared/operate/names.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
-import { canAsk } from '../output/ask.ts';
 import { type Column, renderCsv } from '../output/table.ts';
 import { percent, plural, shellWords } from '../output/words.ts';
-import { examples, WATCH, watched } from './arguments.ts';
-
-interface Decision {
-  readonly reason?: string;
-  readonly digest?: string;
-  readonly again?: boolean;
-}
+import { collected, examples, WATCH, watched } from './arguments.ts';
+import { type Decision, decideHold } from './hold-decision.ts';
+import { readHold, type Say, sayDecision, sayHold } from './hold-reading.ts';
 
 export function addHolds(program: Command, act: Act): void {
   const holds = program
@@ -55,7 +42,7 @@ export function addHolds(program: Command, act: Act): void {
     { name: 'reject', what: 'keep the removals from happening until nobody wants them' },
   ] as const;
   for (const { name, what } of decisions) {
-    holds
+    const command = holds
       .command(name)
       .description(what)
       .argument('<group>', 'id or name')
@@ -71,6 +58,13 @@ export function addHolds(program: Command, act: Act): void {
       .action(
         act((context, group: string, decision: Decision) => decideHold(context, group, decision, name)),
       );
+    if (name === 'approve')
+      command.option(
+        '--member <member>',
+        'only this removal: id, address or name; may be given again; the others stay held',
+        collected,
+        [],
+      );
   }
 }
 
@@ -84,30 +78,24 @@ async function list({ out, connection, connected, names }: Context, _options: ob
         { title: 'group', of: ({ group }) => named.group(group), whole: 'id' },
         { title: 'removes', of: ({ removes }) => removes, align: 'right' },
         { title: 'keeps', of: ({ keeps }) => keeps, align: 'right' },
-        { title: 'share', of: ({ share }) => percent(share), align: 'right' },
+        {
+          title: 'share',
+          of: ({ share }) => percent(share),
+          align: 'right',
+          inFile: { title: 'share', of: ({ share }) => share },
+        },
         { title: 'decision', of: ({ decision }) => decision },
-        { title: 'expires', of: ({ expiresAt }) => expiresAt.slice(0, 10) },
+        {
+          title: 'expires',
+          of: ({ expiresAt }) => expiresAt.slice(0, 10),
+          inFile: { title: 'expires', of: ({ expiresAt }) => expiresAt },
+        },
       ],
       'nothing is held',
     );
     for (const { group } of holds.slice(0, 3)) out.note(`next: groupsync holds show ${shellWords(group)}`);
   });
   return EXIT.done;
-}
-
-type Say = (member: HeldMember) => string;
-
-async function readHold(context: Context, group: string) {
-  const ref = await context.group(group);
-  const ports = await context.ports();
-  const state = await ports.groups.read(ref);
-  const hold = state?.hold;
-  if (state === undefined || hold === undefined)
-    throw new NotFound(`nothing of ${group} is held; what is: groupsync holds`);
-  const members = await readHeldMembers(state, hold, ports);
-  const names = await context.names({ members: members.flatMap(({ member }) => member ?? []) });
-  const say: Say = ({ member, user }) => (member === null ? user : names.member(member));
-  return { state, hold, members, say };
 }
 
 async function show(context: Context, group: string, { csv }: { csv?: string }): Promise<number> {
@@ -136,7 +124,11 @@ async function show(context: Context, group: string, { csv }: { csv?: string }):
 const whoColumns = (say: Say): readonly Column<HeldMember>[] => [
   { title: 'who would go', of: say, whole: 'id' },
   { title: 'because', of: ({ because }) => because },
-  { title: 'event', of: ({ event }) => event?.time?.slice(0, 19) ?? null },
+  {
+    title: 'event',
+    of: ({ event }) => event?.time?.slice(0, 19) ?? null,
+    inFile: { title: 'event', of: ({ event }) => event?.time ?? '' },
+  },
 ];
 
 const FILE_COLUMNS: readonly Column<HeldMember>[] = [
@@ -164,61 +156,4 @@ function eventsBehind(members: readonly HeldMember[]): readonly string[] {
     .sort(([, a], [, b]) => b - a)
     .slice(0, SHOWN_EVENTS)
     .map(([line, count]) => `${plural(count, 'removal')}: ${line}`);
-}
-
-async function decideHold(context: Context, group: string, decision: Decision, name: 'approve' | 'reject') {
-  const { out, io } = context;
-  if (!canAsk(io)) await context.reason(decision.reason);
-  const { state, hold, members, say } = await readHold(context, group);
-  const { ref } = state;
-  // A whole digest may be of a set that others have joined since.
-  const digest = decision.digest?.length === hold.digest.length ? decision.digest : hold.digest;
-  if (!digest.startsWith(decision.digest ?? '')) {
-    throw new NotFound(
-      `the hold is over another set by now (${hold.digest.slice(0, 12)}); look again: groupsync holds show ${shellWords(ref.group)}`,
-    );
-  }
-  const decided = sayDecision(hold.decision);
-  if (decided !== undefined && context.yes && decision.again !== true) {
-    throw new Error(
-      `the hold of ${ref.group} is decided: ${decided}. To decide it anew: leave --yes out and be asked, or add --again`,
-    );
-  }
-  for (const line of sayHold(withId(state.registers.name?.value, ref.group), hold)) out.note(line);
-  for (const member of members.slice(0, SHOWN)) out.note(`  - ${say(member)}`);
-  if (members.length > SHOWN) out.note(`  … and ${members.length - SHOWN} more`);
-  if (digest !== hold.digest)
-    out.note('only the set of the given digest is decided: others have joined it since');
-  const reason = await context.reason(decision.reason);
-  const question = name === 'approve' ? `Remove ${plural(hold.removes, 'member')}?` : 'Keep them in?';
-  if (!(await context.confirm(question))) return EXIT.failed;
-  const word = { reason, digest, decision: hold.decision };
-  const outcome = await (name === 'approve' ? approveHold : rejectHold)(ref, word, await context.ports());
-  out.answer({ group: ref.group, outcome: outcome.kind, digest }, () => out.line(sayOutcome(outcome, name)));
-  return outcome.kind === 'decided' ? EXIT.done : EXIT.attention;
-}
-
-const SHOWN = 20;
-
-function sayHold(group: string, { removes, keeps, share, rule, decision }: Hold): readonly string[] {
-  const decided = sayDecision(decision);
-  return [
-    `${group}: ${removes} to go, ${keeps} stay (${percent(share)}, rule ${rule})`,
-    ...(decided === undefined ? [] : [`decided already: ${decided}`]),
-  ];
-}
-
-/** undefined where nobody has decided. */
-const sayDecision = (decision: HoldDecision): string | undefined =>
-  decision.kind === 'waiting'
-    ? undefined
-    : `${decision.kind} by ${decision.by} at ${new Date(decision.atMs).toISOString()}, ${decision.reason}`;
-
-function sayOutcome(outcome: HoldOutcome, name: string): string {
-  if (outcome.kind === 'decided')
-    return name === 'approve' ? 'approved; apply does it now' : 'rejected; they stay';
-  const hold = outcome.kind === 'changed' ? outcome.hold : undefined;
-  const decided = hold && sayDecision(hold.decision);
-  if (decided !== undefined) return `nothing was changed; the hold was decided while you looked: ${decided}`;
-  return 'nothing was changed; the hold changed while you looked; see groupsync holds';
 }

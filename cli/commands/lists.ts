@@ -34,7 +34,12 @@ async function showPending({ out, connection, connected, names }: Context): Prom
         { title: 'group', of: ({ group }) => sayGroup(group), whole: 'id' },
         { title: 'member', of: ({ member }) => sayMember(member), whole: 'id' },
         { title: 'cause', of: ({ cause }) => cause },
-        { title: 'for', of: ({ sinceMs }) => duration(Date.now() - sinceMs), align: 'right' },
+        {
+          title: 'for',
+          of: ({ sinceMs }) => duration(Date.now() - sinceMs),
+          align: 'right',
+          inFile: { title: 'since', of: ({ sinceMs }) => new Date(sinceMs).toISOString() },
+        },
       ],
       'nobody is pending',
     );
@@ -57,7 +62,12 @@ async function showDrift(context: Context, { group, since }: { group?: string; s
     out.table(
       drift.flatMap(eachOf),
       [
-        { title: 'seen', of: ({ detectedAt }) => detectedAt.slice(0, 16), whole: true },
+        {
+          title: 'seen',
+          of: ({ detectedAt }) => detectedAt.slice(0, 16),
+          whole: true,
+          inFile: { title: 'seen', of: ({ detectedAt }) => detectedAt },
+        },
         { title: 'group', of: (row) => sayGroup(row.group), whole: 'id' },
         { title: 'kind', of: ({ kind }) => kind, whole: true },
         { title: 'by', of: ({ initiator, actor }) => actor?.name ?? actor?.role ?? initiator },

@@ -3,11 +3,12 @@ import type { LogEntry } from '../../shared/contract/answers.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
 import { unlessNothing } from '../../shared/operate/find-group.ts';
 import { journalOf } from '../../shared/operate/journal.ts';
-import { type LogFilter, readLog } from '../../shared/operate/log.ts';
+import { type LogFilter, readJournal, readLog } from '../../shared/operate/log.ts';
 import { withId } from '../../shared/operate/names.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
+import { plural } from '../output/words.ts';
 import { age, examples, wholeNumber } from './arguments.ts';
 
 interface LogOptions extends Pick<LogFilter, 'actor' | 'action' | 'outcome' | 'limit'> {
@@ -114,25 +115,28 @@ function noteCut({ complete }: { complete: boolean }, { limit }: LogOptions, out
 }
 
 /** Time, who, what, of whom, how it ended and why. */
-export function lineOf(entry: LogEntry, { paint }: Context['out']): string {
+export function lineOf(entry: LogEntry, { paint, clip }: Pick<Context['out'], 'paint' | 'clip'>): string {
   const { at, action, outcome, actor } = entry;
   const cause = entry.cause === actor.id ? '' : entry.cause.replace(RESTORES, 'restores ');
   const about = [named(entry.group, entry.groupName), named(entry.member, entry.memberName)].filter(Boolean);
-  const what = [paint.bold(action), ...about, muchOf(entry), outcome === 'written' ? '' : outcome].filter(
-    Boolean,
-  );
-  return `${at}  ${named(actor.id, actor.name)}  ${what.join('  ')}  ${paint.dim(oneLine(entry.reason ?? cause))}`;
+  const what = [
+    paint.bold(action),
+    ...about,
+    muchOf(entry, clip),
+    outcome === 'written' ? '' : outcome,
+  ].filter(Boolean);
+  return `${at}  ${named(actor.id, actor.name)}  ${what.join('  ')}  ${paint.dim(clip(entry.reason ?? cause, CLIPPED))}`;
 }
 
 /** A write that puts drift right names its records before it says what they were. */
 const RESTORES = /^drift [0-9a-f, ]+; /;
 
 /** `add_member user_0342`, or of several how many of each kind. */
-function muchOf({ action, changes, changeCount }: LogEntry): string {
+function muchOf({ action, changes, changeCount }: LogEntry, clip: Clip): string {
   const [only] = changes;
   if (changeCount === 1 && only) {
     const isOneSided = (only.before === null) !== (only.after === null);
-    return `${isOneSided && !action.endsWith(only.kind) ? `${only.kind} ` : ''}${fromTo(only.before, only.after)}`;
+    return `${isOneSided && !action.endsWith(only.kind) ? `${only.kind} ` : ''}${fromTo(only.before, only.after, clip)}`;
   }
   const counts = new Map<string, number>();
   for (const { kind } of changes) counts.set(kind, (counts.get(kind) ?? 0) + 1);
@@ -150,23 +154,29 @@ async function showAudit(context: Context, group: string | undefined, options: L
   const ref = group === undefined ? journalOf(connection) : await context.group(group);
   if (options.verify === true) return verify(context, ref);
   const { taken: _, ...filter } = await filterOf(context, ref, options);
-  const found = await readLog(connection, filter, ports);
+  const found = await (group === undefined ? readJournal : readLog)(connection, filter, ports);
   noteCut(found, options, out);
   const users = await context.names({ usersOf: ref.group === '' || out.json ? [] : [ref.group] });
-  const say = (id: string | null) => id && users.user(id);
   out.answer({ ...found, entries: found.entries.toReversed() }, ({ entries }) => {
     if (entries.length === 0) out.line('nothing yet');
-    for (const entry of entries) {
-      const { changes, changeCount, versionAfter, cause } = entry;
-      out.line(`${lineOf(entry, out)}${versionAfter === null ? '' : `, version ${versionAfter}`}`);
-      if (entry.reason !== null) out.line(out.paint.dim(`  ${cause}`));
-      for (const { kind, before, after, reason } of changes.slice(0, 10)) {
-        out.line(`  ${[kind, fromTo(say(before), say(after))].join(' ').trim()}: ${reason}`);
-      }
-      if (changeCount > 10) out.line(`  … and ${changeCount - 10} more changes`);
-    }
+    for (const entry of entries) printEntry(entry, users, out);
   });
   return EXIT.done;
+}
+
+function printEntry(
+  entry: LogEntry,
+  users: Awaited<ReturnType<Context['names']>>,
+  out: Context['out'],
+): void {
+  const { changes, changeCount, versionAfter, cause } = entry;
+  const say = (id: string | null) => id && users.user(id);
+  out.line(`${lineOf(entry, out)}${versionAfter === null ? '' : `, version ${versionAfter}`}`);
+  if (entry.reason !== null) out.line(out.paint.dim(`  ${cause}`));
+  for (const { kind, before, after, reason } of changes.slice(0, 10)) {
+    out.line(`  ${[kind, fromTo(say(before), say(after), out.clip)].join(' ').trim()}: ${reason}`);
+  }
+  if (changeCount > 10) out.line(`  … and ${changeCount - 10} more changes`);
 }
 
 async function verify({ out, ports }: Context, ref: GroupRef): Promise<number> {
@@ -175,20 +185,21 @@ async function verify({ out, ports }: Context, ref: GroupRef): Promise<number> {
   out.answer(check, () =>
     out.line(
       broken === null
-        ? `${entries} entries, as they were written; ${count} of them are named by later ones`
-        : out.paint.red(`the entry of ${broken.at} is ${broken.problem}; ${entries} entries are there`),
+        ? `${plural(entries, 'entry', 'entries')}, as written; later entries name ${count} of them`
+        : out.paint.red(
+            `the entry of ${broken.at} is ${broken.problem}; there are ${plural(entries, 'entry', 'entries')}`,
+          ),
     ),
   );
   return broken === null ? EXIT.done : EXIT.attention;
 }
 
-const fromTo = (before: string | null, after: string | null): string =>
-  before !== null && after !== null
-    ? `${oneLine(before)} → ${oneLine(after)}`
-    : oneLine(after ?? before ?? '');
+type Clip = Context['out']['clip'];
 
-/** A letter that was edited is kept whole; here its beginning is enough. */
-const oneLine = (text: string): string => {
-  const line = text.replace(/\s+/g, ' ');
-  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
-};
+/** A dead-lettered message that was edited is stored whole; on a terminal its beginning is enough. */
+const CLIPPED = 60;
+
+const fromTo = (before: string | null, after: string | null, clip: Clip): string =>
+  before !== null && after !== null
+    ? `${clip(before, CLIPPED)} → ${clip(after, CLIPPED)}`
+    : clip(after ?? before ?? '', CLIPPED);

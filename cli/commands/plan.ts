@@ -1,14 +1,16 @@
 import type { Command } from 'commander';
 import type { SyncReport } from '../../shared/contract/answers.ts';
-import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
 import { allGroups } from '../../shared/operate/find-group.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';
 import type { Named, Names } from '../../shared/operate/names.ts';
+import { type Planning, planningWith } from '../../shared/operate/people-now.ts';
+import { effectsOf, type GroupEffect } from '../../shared/operate/setting-effect.ts';
 import { planSettings } from '../../shared/operate/settings.ts';
 import { sayWaiting } from '../../shared/operate/status.ts';
-import { type GroupPlan, planGroup } from '../../shared/sync/apply/preview.ts';
+import { type GroupPlan, planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { atOnce } from '../../shared/sync/gather.ts';
+import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, Stopped, UsageError } from '../io.ts';
@@ -27,12 +29,10 @@ export function addPlan(program: Command, act: Act): void {
     .addHelpText(...examples('plan 00g1 --json', 'plan --with membership=additive --with guard=null'))
     .action(
       act(async (context, groups: string[], { with: changes }: { with: string[] }) => {
-        const { next } = await planSettings(
-          context.connection,
-          changes.map(settingChange),
-          await context.ports(),
-        );
-        const plans = await planAll(context, await chosen(context, groups), next);
+        const ports = await context.ports();
+        const planned = await planSettings(context.connection, changes.map(settingChange), ports);
+        const refs = await chosen(context, groups);
+        const plans = await planAll(context, refs, await planningWith(planned, planned.next, ports));
         const names = await context.names(namedIn(plans));
         const { out } = context;
         out.answer({ plans }, () =>
@@ -63,8 +63,15 @@ async function chosen(context: Context, groups: readonly string[]): Promise<read
 
 const PLANS_AT_ONCE = 8;
 
-async function planAll(context: Context, refs: readonly GroupRef[], settings?: ConnectionSettings) {
-  const ports = await context.ports();
+export type Planned = Partial<Planning<ToolPorts>>;
+
+/** @param given as if the connection had these settings, over these ports */
+async function planAll(
+  context: Context,
+  refs: readonly GroupRef[],
+  { settings, ports: given }: Planned = {},
+) {
+  const ports = given ?? (await context.ports());
   const progress = context.out.progress('planning');
   let done = 0;
   const planOne = async (ref: GroupRef) => {
@@ -116,12 +123,32 @@ function printSynced({ synced, stopped }: SyncReport, names: Names, { out }: Con
 }
 
 /** Where the platform cannot be asked that is said, and there are no plans. */
-export async function planOrSay(context: Context, refs: readonly GroupRef[], settings?: ConnectionSettings) {
-  return planAll(context, refs, settings).catch((cause: unknown) => {
+export const planOrSay = (context: Context, refs: readonly GroupRef[]) =>
+  unlessUnseen(context, [], () => planAll(context, refs));
+
+async function unlessUnseen<Result>(
+  { out }: Context,
+  otherwise: Result,
+  plan: () => Promise<Result>,
+): Promise<Result> {
+  return plan().catch((cause: unknown) => {
     if (!(cause instanceof PlatformFailure)) throw cause;
-    context.out.note(`what would change cannot be said: ${cause.message}`);
-    return [];
+    out.note(`what would change cannot be said: ${cause.message}`);
+    return otherwise;
   });
+}
+
+/** How the plans of groups differ from the present ones; undefined where the platform cannot be asked. */
+export const effectOn = (context: Context, refs: readonly GroupRef[], planning: () => Promise<Planned>) =>
+  unlessUnseen(context, undefined, async () => {
+    const before = await planAll(context, refs);
+    return effectsOf(before, await planAll(context, refs, await planning()));
+  });
+
+/** "1 in, 0 out, 2 held; 1 planned change would not be made" */
+export function effectText({ added, removed, held, dropped }: Omit<GroupEffect, 'group'>): string {
+  const gone = dropped === 0 ? '' : `; ${plural(dropped, 'planned change')} would not be made`;
+  return `${added} in, ${removed} out, ${held} held${gone}`;
 }
 
 const SETTLED = new Set(['in_sync', 'deleted', 'unknown', 'excluded']);
@@ -150,7 +177,7 @@ function showPlans(plans: readonly GroupPlan[], out: Output, names: Names, write
   const busy = plans.filter(isBusy);
   for (const plan of busy) for (const line of linesOf(plan, names, out)) write(line);
   const quiet = plans.length - busy.length;
-  if (quiet > 0) write(out.paint.dim(`${quiet} of ${plans.length} groups: nothing to do`));
+  if (quiet > 0) write(out.paint.dim(`${quiet} of ${plural(plans.length, 'group')}: nothing to do`));
 }
 
 function* linesOf(plan: GroupPlan, names: Names, { paint }: Output): Generator<string> {

@@ -1,13 +1,18 @@
 import type { Command } from 'commander';
 import * as z from 'zod';
+import { allGroups } from '../../shared/operate/find-group.ts';
+import { peopleNow } from '../../shared/operate/people-now.ts';
+import { sumOf } from '../../shared/operate/setting-effect.ts';
 import { mendOf } from '../../shared/operate/status.ts';
 import { gather } from '../../shared/sync/gather.ts';
 import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
 import type { DriftRecord } from '../../shared/sync/ports/logs.ts';
 import type { Act, Context } from '../context.ts';
 import { Advised, EXIT } from '../io.ts';
+import { plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { dirtyGroups, follow, NO_WAIT, type Wait } from './follow.ts';
+import { effectOn, effectText } from './plan.ts';
 
 /** Functions answer for each connection; of a report whatever it holds is passed on. */
 const Answer = z.object({ reports: z.array(z.record(z.string(), z.unknown())) });
@@ -32,8 +37,34 @@ export function addReconcile(program: Command, act: Act): void {
   people
     .command('refresh')
     .description('read all employees now')
-    .addHelpText(...examples('people refresh', 'people refresh --json'))
-    .action(act((context) => runNow(context, 'people', {})));
+    .option('--dry-run', 'read them, and show who would join and leave groups; changes nothing')
+    .addHelpText(...examples('people refresh', 'people refresh --dry-run', 'people refresh --json'))
+    .action(
+      act((context, { dryRun }: { readonly dryRun?: boolean }) =>
+        dryRun ? previewRefresh(context) : runNow(context, 'people', {}),
+      ),
+    );
+}
+
+/** Also for a new release that compares addresses otherwise: run it with the new command before the deployment. */
+async function previewRefresh(context: Context): Promise<number> {
+  const { out, connection } = context;
+  const { ports, found } = await context.connected();
+  const refs = await allGroups(connection, ports);
+  const planning = async () => {
+    const people = await peopleNow(found, ports);
+    return { ports: { ...ports, people: { ...ports.people, ...people } } };
+  };
+  const effects = await effectOn(context, refs, planning);
+  if (effects === undefined) return EXIT.attention;
+  const names = await context.names({ groups: effects.map(({ group }) => group) });
+  const preview = sumOf(effects);
+  out.answer({ connection, preview }, () => {
+    for (const effect of effects) out.line(`${names.group(effect.group)}: ${effectText(effect)}`);
+    const changed = `${effects.length} of ${plural(refs.length, 'group')} would change`;
+    out.line(`${changed}: ${effectText(preview)}`);
+  });
+  return EXIT.done;
 }
 
 /** Clocks differ; what was known before the run is told apart by what it is. */

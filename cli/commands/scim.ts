@@ -1,18 +1,20 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { issueToken, tokenRow, withdrawToken } from '../../shared/operate/scim-tokens.ts';
 import { instant } from '../../shared/operate/status.ts';
-import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { listTokens } from '../../shared/sync/scim/tokens.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
-import { duration } from '../output/words.ts';
-import { age, examples } from './arguments.ts';
+import { examples } from './arguments.ts';
+import { addScimClients } from './scim-clients.ts';
+import { agoFrom, DEFAULT_LIFE_MS, lifetime, noteUrl, urlOf } from './scim-words.ts';
 
 export function addScim(program: Command, act: Act): void {
-  const token = program
+  const scim = program
     .command('scim')
     .description('the SCIM server, for Okta, Entra ID and others')
-    .addHelpText(...examples('scim token create --expires 180d', 'scim token list'))
+    .addHelpText(...examples('scim token create --expires 180d', 'scim token list', 'scim client create'));
+  addScimClients(scim, act);
+  const token = scim
     .command('token')
     .description('bearer tokens of a connection; several at once, so that one can follow another')
     .addHelpText(...examples('scim token list', 'scim token create'));
@@ -35,17 +37,9 @@ export function addScim(program: Command, act: Act): void {
     .action(act(revoke));
 }
 
-const DAY_MS = 86_400_000;
-
-function lifetime(text: string): number {
-  const ms = text === 'never' ? Number.POSITIVE_INFINITY : age(text);
-  if (text === 'never' || ms <= 10 * 366 * DAY_MS) return ms;
-  throw new InvalidArgumentError('expected at most ten years, or never');
-}
-
 async function create(
   { out, connection, connected }: Context,
-  { expires = 180 * DAY_MS }: { readonly expires?: number },
+  { expires = DEFAULT_LIFE_MS }: { readonly expires?: number },
 ): Promise<number> {
   const { ports: tool } = await connected();
   const expiresMs = Number.isFinite(expires) ? tool.clock() + expires : undefined;
@@ -53,32 +47,35 @@ async function create(
   const url = await urlOf(tool);
   const { prefix } = kept;
   const document = { token, prefix, connection, expiresAt: instant(expiresMs), url: url ?? null };
-  if (url !== null) out.note(`base URL to paste: ${url ?? 'the output ScimUrl of the stack'}`);
-  else out.note('there is no SCIM server here yet: set `scim` in the settings and deploy, docs/deploy.md');
+  noteUrl(out, url);
   out.note('this is the only time that the token is shown');
   out.answer(document, () => out.line(token));
   return EXIT.done;
 }
 
-/** null: there is no server; undefined: there is one, but we cannot see where. The token is made either way. */
-const urlOf = async ({ deployment }: ToolPorts): Promise<string | null | undefined> =>
-  deployment.scim().then(
-    (facts) => (facts === undefined ? null : facts.url),
-    () => undefined,
-  );
-
 async function list({ out, connection, connected }: Context): Promise<number> {
   const { ports: tool } = await connected();
-  const tokens = await listTokens(connection, tool);
-  const nowMs = tool.clock();
-  const ago = (atMs: number | undefined) => (atMs === undefined ? 'never' : `${duration(nowMs - atMs)} ago`);
+  const tokens = (await listTokens(connection, tool)).filter(({ client }) => client === undefined);
+  const ago = agoFrom(tool.clock());
   out.answer({ tokens: tokens.map(tokenRow) }, () =>
     out.table(tokens, [
       { title: 'prefix', of: ({ prefix }) => prefix, whole: true },
       { title: 'state', of: ({ state }) => state },
-      { title: 'created', of: ({ createdMs }) => ago(createdMs) },
-      { title: 'expires', of: ({ expiresMs }) => instant(expiresMs)?.slice(0, 10) ?? 'never' },
-      { title: 'last used', of: ({ lastUsedMs }) => ago(lastUsedMs) },
+      {
+        title: 'created',
+        of: ({ createdMs }) => ago(createdMs),
+        inFile: { title: 'created', of: ({ createdMs }) => instant(createdMs) },
+      },
+      {
+        title: 'expires',
+        of: ({ expiresMs }) => instant(expiresMs)?.slice(0, 10) ?? 'never',
+        inFile: { title: 'expires', of: ({ expiresMs }) => instant(expiresMs) ?? '' },
+      },
+      {
+        title: 'last used',
+        of: ({ lastUsedMs }) => ago(lastUsedMs),
+        inFile: { title: 'last used', of: ({ lastUsedMs }) => instant(lastUsedMs) ?? '' },
+      },
     ]),
   );
   return EXIT.done;

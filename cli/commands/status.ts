@@ -48,9 +48,9 @@ async function showStatus(context: Context): Promise<number> {
   const { ports, found } = await context.connected();
   const status = await readStatus(found, ports);
   context.out.answer(status, (shown) => printStatus(shown, context));
-  for (const step of nextSteps(status)) context.out.note(`next: ${step}`);
-  const isWorking = status.gate.state === 'open' && !status.observing && status.failingCalls.length === 0;
-  return isWorking ? EXIT.done : EXIT.attention;
+  const steps = nextSteps(status);
+  for (const step of steps) context.out.note(`next: ${step}`);
+  return steps.length === 0 ? EXIT.done : EXIT.attention;
 }
 
 function printStatus(status: StatusReport, { out }: Context): void {
@@ -119,7 +119,8 @@ async function showGroup(context: Context, text: string): Promise<number> {
   if (status.hold !== null) context.out.note(`next: groupsync holds show ${shellWords(ref.group)}`);
   else if (first !== undefined)
     context.out.note(`next: groupsync explain ${shellWords(ref.group, first.id)}`);
-  return EXIT.done;
+  const isUndecided = status.hold?.decision === 'waiting';
+  return isUndecided || status.state === 'failed' ? EXIT.attention : EXIT.done;
 }
 
 function printGroup(group: GroupStatus, names: Names, { out }: Context): void {
@@ -142,7 +143,12 @@ function printGroup(group: GroupStatus, names: Names, { out }: Context): void {
   out.table(group.pending, [
     { title: 'pending member', of: ({ id }) => names.member(id), whole: 'id' },
     { title: 'cause', of: ({ cause }) => cause },
-    { title: 'for', of: ({ sinceMs }) => duration(nowMs - sinceMs), align: 'right' },
+    {
+      title: 'for',
+      of: ({ sinceMs }) => duration(nowMs - sinceMs),
+      align: 'right',
+      inFile: { title: 'since', of: ({ sinceMs }) => new Date(sinceMs).toISOString() },
+    },
   ]);
 }
 
@@ -176,4 +182,8 @@ const GROUP_COLUMNS: readonly Column<GroupReport>[] = [
 const WAITING_COLUMN: Column<GroupReport> = {
   title: 'waits',
   of: ({ waiting }) => (waiting === null ? null : sayWaiting(waiting)),
+  inFile: {
+    title: 'waits until',
+    of: ({ waiting }) => waiting?.until ?? '',
+  },
 };

@@ -29,6 +29,16 @@ const isFields = (value: unknown): value is Fields => typeof value === 'object' 
 const saysOf = ({ kind, action }: Fields, form: RegExp) =>
   form.test(String(kind)) || form.test(String(action));
 
+/** The reason that a person gave, which may name anybody; a plain word (“ok”) would be missed all over. */
+function reasonOf(value: Fields): unknown {
+  const isOfPerson = 'actor' in value || 'by' in value || value['state'] === 'paused';
+  const { reason } = value;
+  return isOfPerson && !/^[a-z_]*$/.test(String(reason)) ? reason : undefined;
+}
+
+const entriesOf = (value: Fields): Iterable<readonly [string, unknown]> =>
+  value instanceof Map ? value : Object.entries(value);
+
 export function createHush() {
   const heard = new Set<string>();
   let known = /(?!)/g;
@@ -39,14 +49,9 @@ export function createHush() {
   };
   const learn = (value: unknown): void => {
     if (!isFields(value) || value instanceof Uint8Array) return;
-    const [isChange, { reason }] = [saysOf(value, NAMED_CHANGE), value];
-    // What people give as their reason may name anybody; a plain word (“ok”) would be missed all over.
-    if (
-      ('actor' in value || 'by' in value || value['state'] === 'paused') &&
-      !/^[a-z_]*$/.test(String(reason))
-    )
-      hear(reason);
-    for (const [key, one] of value instanceof Map ? value : Object.entries(value)) {
+    const isChange = saysOf(value, NAMED_CHANGE);
+    hear(reasonOf(value));
+    for (const [key, one] of entriesOf(value)) {
       if (NAMING.test(key) || (isChange && SAYS.test(key))) hear(one);
       learn(one);
     }

@@ -12,6 +12,8 @@ export interface Output {
   /** `-o`: every row, and every cell as long as it is. */
   readonly inFull: boolean;
   readonly paint: Paint;
+  /** A text in one line, cut on a terminal only, to `most` characters. */
+  clip(text: string, most: number): string;
   /** With `--json` the document; without, whatever `show` prints of it. */
   answer<Document>(document: Document, show: (document: Document) => void): void;
   /** What may be shown of an answer, without the names that are not wanted: before any of it is cut. */
@@ -39,6 +41,8 @@ export interface Wording {
 
 const WIDTH = 80;
 const NARROWEST = 40;
+/** Wider tables become paragraphs in a pipe, where nothing is cut. */
+const PIPED_WIDTH = 200;
 const CLEAR_SCREEN = '\u001b[H\u001b[2J\u001b[3J';
 
 export function createOutput(
@@ -50,10 +54,11 @@ export function createOutput(
   // https://no-color.org: any value but the empty one.
   const wantsColor = options.color !== false && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
   const { paint, shown: seen } = createPaint(wantsColor && stdout.isTTY === true && !json);
-  const widthOf = (screen: Io['stdout']) =>
-    screen.isTTY === true && output !== 'wide'
-      ? Math.max(NARROWEST, screen.columns ?? WIDTH)
-      : Number.POSITIVE_INFINITY;
+  const isCut = (screen: Terminal) => screen.isTTY === true && output !== 'wide';
+  const widthOf = ({ isTTY, columns = WIDTH }: Terminal): number => {
+    if (output === 'wide') return Number.POSITIVE_INFINITY;
+    return isTTY ? Math.max(NARROWEST, columns) : PIPED_WIDTH;
+  };
   let before = '';
   const print = (text: string) => {
     stdout.write(`${before}${text}\n`);
@@ -63,15 +68,26 @@ export function createOutput(
     if (!quiet) stderr.write(`${seen(spell(text))}\n`);
   };
   const shown = <Document>(document: Document) => hush?.document(document) ?? document;
-  const plain = <Row>(column: Column<Row>): Column<Row> =>
-    hush === undefined ? column : { ...column, of: (row) => hush.text(String(column.of(row) ?? '–')) };
+  const text = (value: string | number | null) => {
+    const shownText = String(value ?? '–');
+    return hush?.text(shownText) ?? shownText;
+  };
+  /** Cells may name commands too; in a file for a spreadsheet they stay as they are. */
+  const plain = <Row>({ inFile, ...column }: Column<Row>): Column<Row> => {
+    const { of, ...rest } = output === 'csv' ? { ...column, ...inFile } : column;
+    return { ...rest, of: (row) => (output === 'csv' ? text(of(row)) : spell(text(of(row)))) };
+  };
   // A file for a spreadsheet holds the rows, and nothing of what is said around them.
-  const line = output === 'csv' ? note : (text = '') => print(seen(spell(text)));
+  const line = (text = '') => (output === 'csv' ? note(text) : print(seen(spell(text))));
   let hasRows = false;
   return {
     json,
     inFull: output !== undefined,
     paint,
+    clip(text, most) {
+      const all = text.replace(/\s+/g, ' ');
+      return isCut(stdout) && all.length > most ? `${all.slice(0, most - 1)}…` : all;
+    },
     line,
     note,
     answer(document, show) {
@@ -89,10 +105,11 @@ export function createOutput(
       hasRows = true;
       if (output === 'csv') print(renderCsv(rows, columns));
       else if (rows.length === 0 && none !== undefined) line(none);
-      else print(renderTable(rows, columns, widthOf(stdout)));
+      else print(renderTable(rows, columns, widthOf(stdout), isCut(stdout)));
     },
     noteTable(rows, columns, say = note) {
-      for (const row of renderTable(rows, columns.map(plain), widthOf(stderr)).split('\n')) say(row);
+      const text = renderTable(rows, columns.map(plain), widthOf(stderr), isCut(stderr));
+      for (const row of text.split('\n')) say(row);
     },
     progress: (what) => startProgress(stderr, what, quiet),
     startAgain() {

@@ -8,6 +8,8 @@ export interface Column<Row> {
   readonly align?: 'left' | 'right';
   /** People type it again, so it is never cut: all of it, or the id in brackets at its end. */
   readonly whole?: true | 'id';
+  /** For a spreadsheet, where people see a time in words: the same as a program reads it. */
+  readonly inFile?: { readonly title: string; readonly of: (row: Row) => string | number | null };
 }
 
 /** Borders and padding of a column, and the border at the end. */
@@ -16,13 +18,18 @@ const LEAST = 6;
 
 /**
  * A table of at most `width` columns, in which texts that do not fit end in an ellipsis. Where not even that is enough
- * for what must stay whole, each row is a paragraph with a line for each of its columns.
+ * for what must stay whole, or nothing is to be cut, each row is a paragraph with a line for each of its columns.
  */
-export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], width: number) {
+export function renderTable<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  width: number,
+  isCut = true,
+): string {
   const cells = cellsOf(rows, columns);
   const natural = columns.map(({ title }, at) => widest([title, ...cells.map((row) => row[at] ?? '')]));
   const least = columns.map(({ title, whole }, at) => {
-    if (whole === true) return natural[at] ?? LEAST;
+    if (whole === true || !isCut) return natural[at] ?? LEAST;
     const tails = whole === 'id' ? cells.map((row) => tailOf(row[at] ?? '')) : [];
     return Math.min(natural[at] ?? LEAST, Math.max(LEAST, widest([title, ...tails])));
   });
@@ -44,13 +51,14 @@ function padded(text: string, width: number, align?: 'left' | 'right'): string {
 
 /** For a spreadsheet: RFC 4180, every row in full. */
 export function renderCsv<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
-  const lines = [columns.map(({ title }) => title), ...cellsOf(rows, columns)];
+  const inFile = columns.map((column) => ({ ...column, ...column.inFile }));
+  const lines = [inFile.map(({ title }) => title), ...cellsOf(rows, inFile)];
   return lines.map((row) => row.map(csvField).join(',')).join('\n');
 }
 
-/** A cell that a spreadsheet would take for a formula is only text: names come from outside. */
-function csvField(text: string): string {
-  const plain = /^[=+@-]/.test(text) ? `'${text}` : text;
+/** A cell that a spreadsheet would take for a formula is only text: names come from outside. `import` takes the apostrophe away. */
+export function csvField(text: string): string {
+  const plain = /^'*[=+@-]/.test(text) ? `'${text}` : text;
   return /[",\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
 }
 

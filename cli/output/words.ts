@@ -1,6 +1,6 @@
 import { visible } from '../../shared/operate/names.ts';
 
-export { shellWord, shellWords, visible } from '../../shared/operate/names.ts';
+export { plural, shellWord, shellWords, visible } from '../../shared/operate/names.ts';
 
 /** Durations as people say them: 42 s, 12 min, 3 h, 5 d. */
 export function duration(ms: number): string {
@@ -10,8 +10,6 @@ export function duration(ms: number): string {
   if (seconds < 172_800) return `${Math.round(seconds / 3_600)} h`;
   return `${Math.round(seconds / 86_400)} d`;
 }
-
-export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 export const percent = (share: number): string => `${Math.round(share * 100)} %`;
 

@@ -270,26 +270,22 @@ function Edit({ name, before, done }: { name: string; before: unknown; done: () 
 
 const SHOWN = 50;
 
-function Effect({ of: { changes, replans, requested, plans } }: { readonly of: SettingsPreview }) {
+function Effect({ of: { changes, replans, requested, effects, total } }: { readonly of: SettingsPreview }) {
   if (changes.length === 0) return <p class="muted">{T.conn.noChange}</p>;
   if (requested.length > 0) return <p class="notice warn">{T.conn.needsAnother}</p>;
   if (!replans) return <p class="muted">{T.conn.callsOnly}</p>;
-  if (plans === null) return <p class="notice warn">{T.conn.tooMany}</p>;
-  if (plans.length === 0) return <p class="muted">{T.conn.noEffect}</p>;
-  const count = (kind: string) =>
-    plans.flatMap((plan) => plan.changes).filter((change) => change.kind === kind).length;
-  const held = plans.reduce((sum, plan) => sum + plan.held.length, 0);
+  if (effects === null) return <p class="notice warn">{T.conn.tooMany}</p>;
+  if (effects.length === 0) return <p class="muted">{T.conn.noEffect}</p>;
   return (
     <div class="notice warn">
-      <strong>{T.conn.effect(plans.length, count('add_member'), count('remove_member'), held)}</strong>
+      <strong>{T.conn.effect(effects.length, total)}</strong>
       <ul class="plain">
-        {plans.slice(0, SHOWN).map(({ group, name, action, changes, held }) => (
+        {effects.slice(0, SHOWN).map(({ group, name, ...effect }) => (
           <li key={group}>
-            {name ?? group}: {action}, {T.many(changes.length, 'change')}
-            {held.length > 0 && `, ${T.conn.heldOf(held.length)}`}
+            {name ?? group}: {T.conn.effectOf(effect)}
           </li>
         ))}
-        {plans.length > SHOWN && <li>{T.activity.more(plans.length - SHOWN)}</li>}
+        {effects.length > SHOWN && <li>{T.activity.more(effects.length - SHOWN)}</li>}
       </ul>
     </div>
   );
@@ -326,9 +322,10 @@ function Tokens({ of, reload }: Reloading & { readonly of: readonly TokenLine[] 
         <Empty title={T.conn.noTokens} />
       ) : (
         <ul class="list">
-          {of.map(({ prefix, state, createdAt, expiresAt, lastUsedAt }) => (
+          {of.map(({ prefix, client, state, createdAt, expiresAt, lastUsedAt }) => (
             <li key={prefix}>
               <code>{prefix}…</code>
+              {client !== null && <span>{T.conn.secretOf(client)}</span>}
               <span>{state}</span>
               <span class="grow muted small">
                 {T.conn.tokenColumns.created} <Time at={createdAt} /> · {T.conn.tokenColumns.expires}{' '}

@@ -1,7 +1,14 @@
 /* Every word of the page. Whoever translates it needs this file only. */
 
+import type { PlanEffect } from '../answers.ts';
+
 const many = (count: number, one: string, more = `${one}s`): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : more}`;
+
+const effectText = ({ added, removed, held, dropped }: PlanEffect): string => {
+  const gone = dropped === 0 ? '' : `; ${many(dropped, 'planned change')} would not be made`;
+  return `${added} in, ${removed} out, ${held} held${gone}`;
+};
 
 export const T = {
   many,
@@ -311,6 +318,9 @@ export const T = {
       dlq_discard: 'discarded a dead letter',
       scim_token_create: 'made a SCIM token',
       scim_token_revoke: 'revoked a SCIM token',
+      scim_client_create: 'created an OAuth client for SCIM',
+      scim_client_rotate: 'rotated the secret of an OAuth client for SCIM',
+      scim_client_revoke: 'revoked an OAuth client for SCIM',
       drift_name: 'was renamed on the platform',
       drift_members_added: 'got members on the platform',
       drift_members_removed: 'lost members on the platform',
@@ -391,7 +401,6 @@ export const T = {
     ok: 'in order',
     fault: 'fault',
     lookFirst: 'look first at what it would do',
-    heldOf: (count: number) => `${count} held`,
     goodAt: 'Last found good',
     never: 'Not checked yet; it is once a day.',
     gate: 'Writing',
@@ -425,6 +434,7 @@ export const T = {
       expires: 'Ends',
       used: 'Last used',
     },
+    secretOf: (client: string) => `secret of OAuth client ${client}`,
     makeToken: 'Make a token',
     makeText: 'It is shown once.',
     days: 'Days until it ends (empty: never)',
@@ -461,8 +471,8 @@ export const T = {
     callsOnly: 'No group is planned anew for it.',
     noEffect: 'No group would change.',
     tooMany: 'There are too many groups to plan them all here: groupsync plan --with does.',
-    effect: (groups: number, added: number, removed: number, held: number) =>
-      `${many(groups, 'group')} would change: ${added} in, ${removed} out, ${held} held.`,
+    effect: (groups: number, of: PlanEffect) => `${many(groups, 'group')} would change: ${effectText(of)}.`,
+    effectOf: effectText,
     doctor: 'Checks',
     doctorRun: 'Check every part',
     doctorAgain: 'Check again',

@@ -3,7 +3,14 @@ import * as z from 'zod';
 import { SettingRequestRow } from '../../shared/contract/answers.ts';
 import { applySetting } from '../../shared/contract/change-setting.ts';
 import type { Gate } from '../../shared/domain/gate.ts';
-import { groupId, memberId, platformGroupId, platformUserId, roleId } from '../../shared/domain/ids.ts';
+import {
+  type GroupRef,
+  groupId,
+  memberId,
+  platformGroupId,
+  platformUserId,
+  roleId,
+} from '../../shared/domain/ids.ts';
 import { decideRequests } from '../../shared/operate/confirm-settings.ts';
 import {
   discardLetter,
@@ -18,12 +25,21 @@ import { forgetMember } from '../../shared/operate/forget.ts';
 import { approveHold, approveSome, rejectHold } from '../../shared/operate/holds.ts';
 import { adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
+import { type Planning, planningWith } from '../../shared/operate/people-now.ts';
 import { rebindMember } from '../../shared/operate/rebind.ts';
 import { issueToken, withdrawToken } from '../../shared/operate/scim-tokens.ts';
-import { changeSettings, planSettings, requireConnection } from '../../shared/operate/settings.ts';
+import { effectsOf, sumOf } from '../../shared/operate/setting-effect.ts';
+import {
+  changeSettings,
+  planSettings,
+  requireConnection,
+  type SettingsPlan,
+} from '../../shared/operate/settings.ts';
+import { planGroup } from '../../shared/sync/apply/plan-group.ts';
+import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { ReplayProgress, SettingsPreview } from '../answers.ts';
 import { BOTH_QUEUES } from './desk.ts';
-import { type Asked, namedPlan } from './queries.ts';
+import type { Asked } from './queries.ts';
 
 /** Somebody else was faster, or it is not as the page showed it: look again. */
 export class Changed extends Error {
@@ -117,12 +133,9 @@ export const DEEDS: Readonly<Record<string, Deed>> = {
     const { connection, ports } = asked;
     const plan = await planSettings(connection, changes, ports);
     const all = plan.replans ? await allGroups(connection, ports) : [];
-    const plans =
-      all.length > MOST_PREVIEWED
-        ? null
-        : await pMap(all, (ref) => namedPlan(ref, asked, plan.effective), { concurrency: 8 });
     const { changes: differences, replans, requested } = plan;
-    return { changes: differences, replans, requested, plans: plans?.filter(isBusy) ?? null };
+    const effects = all.length > MOST_PREVIEWED ? null : await settingsEffect(all, plan, asked);
+    return { changes: differences, replans, requested, effects, total: sumOf(effects ?? []) };
   }),
   settings: deed(settings, async ({ changes }, { connection, ports }) => {
     const plan = await planSettings(connection, changes, ports);
@@ -175,7 +188,13 @@ export const DEEDS: Readonly<Record<string, Deed>> = {
 const MOST_PREVIEWED = 500;
 const GONE = 'this dead letter is gone, or somebody else looks at it';
 
-const isBusy = ({ action }: { readonly action: string }) => action !== 'none';
+async function settingsEffect(refs: readonly GroupRef[], plan: SettingsPlan, { ports, overview }: Asked) {
+  const planAll = (given: Partial<Planning<ToolPorts>> = {}) =>
+    pMap(refs, (ref) => planGroup(ref, given.ports ?? ports, given.settings), { concurrency: 8 });
+  const before = await planAll();
+  const effects = effectsOf(before, await planAll(await planningWith(plan, plan.effective, ports)));
+  return pMap(effects, async (effect) => ({ ...effect, name: await overview.nameOf(effect.group) }));
+}
 
 /** Lines that tell how far it is. Whoever stops listening stops the replay, between two batches. */
 function replay(

@@ -3,7 +3,7 @@ import { groupFloor, memberCounts } from '../../shared/domain/group.ts';
 import type { GroupState, StoredMember } from '../../shared/domain/group-state.ts';
 import { type ConnectionName, type MemberId, memberId } from '../../shared/domain/ids.ts';
 import { STAMP_ZERO } from '../../shared/domain/stamp.ts';
-import { personsBoundTo } from '../../shared/sync/bound-person.ts';
+import { personsBoundTo } from '../../shared/sync/match/bound-person.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { UserState } from '../../shared/sync/ports/desired.ts';
 import type { BoundTo } from '../../shared/sync/ports/people.ts';

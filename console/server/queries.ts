@@ -20,8 +20,8 @@ import { tokenRow } from '../../shared/operate/scim-tokens.ts';
 import { rowsOf } from '../../shared/operate/setting-requests.ts';
 import { listConnections, requireConnection } from '../../shared/operate/settings.ts';
 import { readGroupStatus, readStatus } from '../../shared/operate/status.ts';
-import { planGroup } from '../../shared/sync/apply/preview.ts';
-import { personsBoundTo } from '../../shared/sync/bound-person.ts';
+import { planGroup } from '../../shared/sync/apply/plan-group.ts';
+import { personsBoundTo } from '../../shared/sync/match/bound-person.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { listTokens } from '../../shared/sync/scim/tokens.ts';
 import type {

@@ -1,5 +1,7 @@
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { STACK_OUTPUTS } from '../../shared/contract/names.ts';
+import { GROUP_SCHEMA } from '../../shared/scim/schemas/group.ts';
+import { NAMED_USER } from '../../shared/scim/schemas/user.ts';
 import type { StageOfStack } from './cdk.ts';
 import { type Clients, type Running, readOutputs } from './deployment.ts';
 import type { ScimClient } from './scim-client.ts';
@@ -63,9 +65,17 @@ export async function send(clients: Clients, stage: StageOfStack, bodies: readon
 
 /** What an identity provider sends first: a user, and a group with that user in it. */
 export async function sendScim(scim: ScimClient): Promise<void> {
-  const user = { userName: 'ben', emails: [{ value: 'ben@acme.test', primary: true }] };
+  const user = {
+    schemas: [NAMED_USER.id],
+    userName: 'ben',
+    emails: [{ value: 'ben@acme.test', primary: true }],
+  };
   const { id: value } = await scim('POST', '/Users', 201, user);
-  await scim('POST', '/Groups', 201, { displayName: 'Sales', members: [{ value }] });
+  await scim('POST', '/Groups', 201, {
+    schemas: [GROUP_SCHEMA.id],
+    displayName: 'Sales',
+    members: [{ value }],
+  });
   await scim('GET', '/Groups?filter=displayName%20eq%20%22Sales%22', 200);
 }
 

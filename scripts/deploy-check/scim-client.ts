@@ -2,7 +2,7 @@ import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import * as z from 'zod';
 import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
 import { randomHex } from '../../shared/runtime/clock.ts';
-import { createScimTokenStore } from '../../shared/store/scim-store.ts';
+import { createScimTokenStore } from '../../shared/store/scim-token-store.ts';
 import type { Table } from '../../shared/store/table.ts';
 import { createToken } from '../../shared/sync/scim/tokens.ts';
 import type { DeployedFunction } from './deployed-function.ts';

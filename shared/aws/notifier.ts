@@ -3,6 +3,7 @@ import { PublishCommand, type SNSClient } from '@aws-sdk/client-sns';
 import type { Dispatcher } from 'undici';
 import { parseJson } from '../contract/json.ts';
 import { notifySecretName, WEBHOOK } from '../contract/names.ts';
+import { parsedUrl } from '../contract/url.ts';
 import type { Notice } from '../domain/notice.ts';
 import type { Notifier } from '../sync/ports/notices.ts';
 
@@ -55,7 +56,7 @@ async function post(
   const { SecretString = '' } = await secrets.send(new GetSecretValueCommand({ SecretId }));
   const secret = parseJson(SecretString);
   const text = String(secret.ok && (secret.value as { readonly url?: unknown } | null)?.url);
-  const url = new URL(URL.canParse(text) ? text : 'none:');
+  const url = parsedUrl(text) ?? new URL('none:');
   const isSecure = url.protocol === 'https:' || (isLocal && /^http:\/\/127\.0\.0\.1[:/]/.test(url.href));
   if (!isSecure) throw new NotTold(`the secret ${SecretId} holds no {"url": "https://…"}`);
   const { statusCode, body } = await dispatcher.request({

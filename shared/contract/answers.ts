@@ -185,6 +185,20 @@ export const PeopleReport = z.object({
 });
 export type PeopleReport = Answer<typeof PeopleReport>;
 
+export const PlanEffect = z.object({
+  groups: count.describe('Groups whose plan differs.'),
+  added: count,
+  removed: count,
+  held: count,
+  dropped: count.describe('Changes that were planned before, and are not any more.'),
+});
+export type PlanEffect = Answer<typeof PlanEffect>;
+
+export const PeoplePreview = z.object({
+  connection: text,
+  preview: PlanEffect.describe('With --dry-run: what the refresh would change.'),
+});
+
 export const SyncReport = z.object({
   synced: z.array(
     z.object({
@@ -310,6 +324,35 @@ export const PersonReport = z.object({
 });
 export type PersonReport = Answer<typeof PersonReport>;
 
+/** One member of a group, or a user of the platform's group who is no member. */
+const GroupMember = z.object({
+  member: nullable(text).describe('Null: no member of the directory is this user.'),
+  name: nullable(text),
+  email: nullable(text),
+  user: nullable(text).describe('The id on the platform; null where it is not known.'),
+  wanted: z.boolean().describe('The directory has them in the group.'),
+  present: z.boolean().describe("In the platform's group, as last written or read."),
+  outcome: text.describe('As `explain` has it; `external`: a user that another client added.'),
+  because: text,
+});
+export type GroupMember = Answer<typeof GroupMember>;
+
+export const GroupMembers = z.object({ group: text, name: nullable(text), members: z.array(GroupMember) });
+export type GroupMembers = Answer<typeof GroupMembers>;
+
+const ExportedGroup = z.object({
+  group: text,
+  name: text,
+  members: z.array(z.object({ id: text, email: nullable(text) })),
+});
+export type ExportedGroup = Answer<typeof ExportedGroup>;
+
+export const ExportReport = z.object({
+  groups: z.array(ExportedGroup),
+  leftOut: z.array(text).describe('Groups that the directory has deleted or not named yet.'),
+});
+export type ExportReport = Answer<typeof ExportReport>;
+
 export const PendingRow = z.object({ group: text, member: text, cause: PendingCause, sinceMs: ms });
 export type PendingRow = Answer<typeof PendingRow>;
 
@@ -392,6 +435,9 @@ const MatchPreview = z.object({
   matched: count,
   ambiguous: count,
   unmatched: count,
+  newlyMatched: count
+    .optional()
+    .describe('Of those matched: members who have no employee now, so would join.'),
   /** By each rule, in their order. */
   byRule: z.array(z.object({ rule: text, matched: count })),
 });
@@ -462,6 +508,23 @@ const ImportComparison = z.object({
   added: count,
   removed: count,
   unmatched: count.describe('Of those added: whom no match rule finds.'),
+  pending: z
+    .array(z.object({ cause: PendingCause, count }))
+    .optional()
+    .describe('Of those added: members who cannot be written yet, by cause.'),
+  superseded: count.optional().describe('Differences without effect: the directory reported a later state.'),
+  changedSince: z
+    .array(text)
+    .optional()
+    .describe('Groups of the file that the directory has changed since the file was true.'),
+  newGroups: z
+    .array(z.object({ group: text, groupName: text }))
+    .optional()
+    .describe('Groups that the directory has not named before.'),
+  otherIds: z
+    .array(z.object({ member: text, known: text }))
+    .optional()
+    .describe('New members whose employee already is a known member under another id.'),
   changes: z.array(
     z.object({
       kind: z.enum(['added', 'removed', 'unmatched']),
@@ -484,7 +547,17 @@ export const ImportReport = EventsReport.extend({
   rows: count,
   groups: count,
   ignoredColumns: z.array(text).optional().describe("Columns of the file's header that are not read."),
-  columns: text.optional().describe('What --columns could say of headings that could not be read.'),
+  otherGroups: count
+    .optional()
+    .describe('Rows of other groups than the one that --group names; they are left out.'),
+  noPeople: count.optional().describe('Rows about a group within a group, or a device; they are left out.'),
+  kind: z
+    .enum(['add', 'remove'])
+    .optional()
+    .describe('A list of people to add or to remove, not of all members.'),
+  columns: text.optional().describe('What --columns could say of unusual headings, where that is certain.'),
+  delimiter: text.optional().describe('The separator with which the first line certainly is a header.'),
+  skipLines: count.optional().describe('Lines before what certainly is the header.'),
   /** False where nothing was sent: a dry run, errors, or a person who thought better of it. */
   sent: z.boolean(),
   unsent: count.optional().describe('Messages that Ctrl-C kept back; the same import again does no harm.'),

@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { nearest } from './nearest.ts';
 import { ConnectionSettings } from './settings.ts';
 
 /** Settings that cannot be used; `problems` has one line per fault, each `key: expected …, got …`. */
@@ -61,7 +62,11 @@ function keysOf(settings: object, prefix = ''): string[] {
  */
 export function applySetting(settings: ConnectionSettings, key: string, value: unknown): ConnectionSettings {
   if (!settingKeys().includes(key)) {
-    throw new InvalidSettingError([`unknown setting "${key}"; expected one of ${settingKeys().join(', ')}`]);
+    const known = nearest(key, settingKeys());
+    const suggestion = known === undefined ? '' : `; is it ${known}?`;
+    throw new InvalidSettingError([
+      `unknown setting "${key}"; expected one of ${settingKeys().join(', ')}${suggestion}`,
+    ]);
   }
   const [outer = key, inner] = key.split('.');
   if (inner === undefined) return parseSettings({ ...settings, [outer]: value });

@@ -13,7 +13,6 @@ export const ContractReport = z.lazy(() =>
     baseUrl: z.string(),
     company: z.string(),
     atMs: z.number(),
-    patchHonoursVersion: z.boolean(),
     findings: z.array(Finding),
   }),
 );

@@ -26,20 +26,19 @@ export function parseJson(text: string): ParsedJson {
 /** One pass over the characters, no recursion. In text that is no JSON the answer is a guess, and parsing tells. */
 export function nestsDeeperThan(text: string, limit: number): boolean {
   let depth = 0;
-  let inString = false;
   for (let i = 0; i < text.length; i += 1) {
     const character = text[i];
-    if (inString) {
-      if (character === '\\') i += 1;
-      else if (character === '"') inString = false;
-    } else if (character === '"') {
-      inString = true;
-    } else if (character === '{' || character === '[') {
-      depth += 1;
-      if (depth > limit) return true;
-    } else if (character === '}' || character === ']') {
-      depth -= 1;
-    }
+    if (character === '"') i = endOfString(text, i);
+    else if (character === '{' || character === '[') depth += 1;
+    else if (character === '}' || character === ']') depth -= 1;
+    if (depth > limit) return true;
   }
   return false;
+}
+
+/** @returns the index of the closing quote, or of the end of the text */
+function endOfString(text: string, start: number): number {
+  let i = start + 1;
+  while (i < text.length && text[i] !== '"') i += text[i] === '\\' ? 2 : 1;
+  return i;
 }

@@ -1,3 +1,5 @@
+import { addressForm } from './address.ts';
+
 /** Employee fields that can tell one person from another (the specification's Employee, string fields). */
 export const MATCHABLE_EMPLOYEE_FIELDS = [
   'id',
@@ -51,12 +53,26 @@ function parseEmployeeField(text: string): EmployeeField | undefined {
 export const fieldName = (field: EmployeeField): string =>
   field.kind === 'field' ? field.name : `${CUSTOM_FIELD_PREFIX}${field.title}`;
 
-/**
- * Both sides of a rule in the form that is compared: trimmed, and e-mail addresses with ASCII letters folded. Further
- * folding could make two people one (RFC 6530 leaves the rest of an address to its own mail system).
- */
+/** The member's attribute of further addresses, separated by white space: a rule tries them in order. */
+export const OTHER_EMAILS = 'otherEmails';
+
+/** The values of a member that a rule looks for, in order and in the form that is compared. */
+export function soughtValues(
+  { memberAttribute, employeeField }: MatchRule,
+  { member, attributes }: RuleInput,
+): readonly string[] {
+  const value = memberAttribute === 'id' ? member : attributes?.get(memberAttribute)?.value;
+  if (value === undefined) return [];
+  const values = memberAttribute === OTHER_EMAILS ? value.split(/\s+/).filter((one) => one !== '') : [value];
+  return values.map((one) => matchForm(fieldName(employeeField), one));
+}
+
+interface RuleInput {
+  readonly member: string;
+  readonly attributes: ReadonlyMap<string, { readonly value: string }> | undefined;
+}
+
+/** Both sides of a rule in the form that is compared: trimmed, and addresses as `addressForm` has them. */
 export function matchForm(field: string, value: string): string {
-  const trimmed = value.trim();
-  const isEmail = field === 'workEmail' || field === 'personalEmail';
-  return isEmail ? trimmed.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : trimmed;
+  return field === 'workEmail' || field === 'personalEmail' ? addressForm(value) : value.trim();
 }

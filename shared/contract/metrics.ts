@@ -37,6 +37,8 @@ export const METRICS = {
   ScimFailures: count(),
   /** SCIM requests whose token ends within 14 days. */
   ScimTokensEnding: count('Connection'),
+  /** Members that SCIM requests named and that are no users: deleted, or never created. */
+  ScimStaleMembers: count('Connection'),
   /** From a SCIM request to its answer. */
   ScimLatencyMs: LATENCY,
 
@@ -81,6 +83,8 @@ export const METRICS = {
   FeedEventsRead: count(),
   /** Differences on the platform that we did not make; Kind is the kind of drift. */
   DriftFound: count('Kind'),
+  /** Members of one group who keep access because the platform refuses to remove them; each try reports them. */
+  AccessKept: level('Count'),
   /** Ids of no known employee in groups that groupsync manages; each sweep that finds some reports it. */
   UnknownUsers: level('Count'),
   /** Sweeps that came to their end, once per run however many connections there are. */

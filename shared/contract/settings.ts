@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { MAX_GLOB_LENGTH } from './glob.ts';
 import { MATCHABLE_EMPLOYEE_FIELDS, type MatchRule, parseMatchRule } from './match-rule.ts';
 import { isNameTemplate } from './name-template.ts';
+import { parsedUrl } from './url.ts';
 
 /*
  * Settings are kept exactly as a person writes and reads them (plain JSON, rules as text): what `connections show`
@@ -71,8 +72,9 @@ export const isLoopbackUrl = (text: string): boolean =>
 
 /** Secrets travel to this address, so it is encrypted unless it never leaves the machine. */
 function isBaseUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hostname, username, password, search, hash } = new URL(text);
+  const url = parsedUrl(text);
+  if (url === undefined) return false;
+  const { protocol, hostname, username, password, search, hash } = url;
   if (username + password + search + hash !== '') return false;
   return protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname));
 }
@@ -152,9 +154,13 @@ export const ConnectionSettings = object('an object of connection settings', {
     sizeParam: QueryParameter.default('limit'),
     pageSize: wholeNumber(1, 1_000).default(1_000),
   }).prefault({}),
-  scim: object('an object {storeProfile}', {
+  scim: object('an object {storeProfile, announcePagination, maxGroupNameLength}', {
     /** Keep all that the directory says of its users, not only what matching needs. */
     storeProfile: trueOrFalse.default(false),
+    /** Show `pagination` in ServiceProviderConfig (RFC 9865 section 4). Strict clients refuse attributes that they do not know. */
+    announcePagination: trueOrFalse.default(false),
+    /** Characters of a group's name on the platform. Okta and Entra ID have no longer names. */
+    maxGroupNameLength: wholeNumber(1, 1_024).default(256),
   }).prefault({}),
   /** Calls to the platform in flight per worker. */
   concurrency: wholeNumber(1, 64).default(8),

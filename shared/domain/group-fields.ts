@@ -1,5 +1,5 @@
 /**
- * What of a platform group we write beside its users; docs/architecture.md says where else a further one stands.
+ * What of a platform group we write beside its users; CONTRIBUTING.md says where else a further one stands.
  * null: the platform shows none, be it that there is none or that it does not echo the field.
  */
 export interface WrittenFields {

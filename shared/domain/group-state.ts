@@ -17,6 +17,8 @@ const ViewPointer = z.lazy(() =>
   z.object({
     id: intentText,
     size: number,
+    /** Digest of the content that the platform showed last, which the sweep compares with the list (`contentDigest`). */
+    digest: text.exactOptional(),
     text: text.exactOptional(),
     head: z.object({ chunks: number, hash: text }).exactOptional(),
   }),
@@ -24,8 +26,9 @@ const ViewPointer = z.lazy(() =>
 export type ViewPointer = Frozen<z.infer<typeof ViewPointer>>;
 
 /**
- * A write to the platform that is about to happen, kept until its outcome is known. It is settled by its own name,
- * spokeId and users, even when the group has been renamed or deleted since.
+ * A write to the platform that is about to happen, stored until its outcome is known. It states what the write changes.
+ * It is settled by the group's view and its own name, spokeId and users, even if the directory group was renamed or
+ * deleted later.
  */
 const Intent = z.lazy(() =>
   z.object({
@@ -37,10 +40,15 @@ const Intent = z.lazy(() =>
     /** All but `create`. */
     platformId: platformGroupText.exactOptional(),
     versionBefore: versionForm.exactOptional(),
-    /** What the group will look like; a deletion has none. */
-    view: ViewPointer.exactOptional(),
+    /** Users to be added and removed. For a creation: the view of the whole new group. */
+    change: ViewPointer.exactOptional(),
     /** `create`: groups that carried our spokeId or name before the POST, and so are not what it made. */
     known: z.array(platformGroupText).exactOptional(),
+    /**
+     * `create`: number of groups in an unspecified form and without an external id that existed before the POST.
+     * Present if `known` does not name all of them.
+     */
+    oddBefore: number.exactOptional(),
     /**
      * `create` of unknown outcome: number of searches that did not find the new group. `delete`: number of DELETEs of the
      * group that the platform has answered without effect, including this one.
@@ -55,8 +63,37 @@ const Intent = z.lazy(() =>
 export type Intent = Frozen<z.infer<typeof Intent>>;
 export type WriteAction = Intent['action'];
 
+/**
+ * Writes whose outcome is unknown, in one record. Until the deadline each of them may still take effect, and the
+ * changes that they explain count as groupsync's. The group stays scheduled until then, and is fetched once more.
+ */
+const Uncertain = z.lazy(() =>
+  z.object({
+    /** The latest write that is not a deletion. */
+    write: Intent.exactOptional(),
+    /** The latest deletion. */
+    deletion: Intent.exactOptional(),
+    names: z.array(text),
+    spokeIds: z.array(text),
+    /** Users that they may add or remove; undefined: none. */
+    change: ViewPointer.exactOptional(),
+    untilMs: number,
+    /**
+     * Removals that the guard still counts. The reservation of the next write replaces them, because only one of two
+     * writes from the same version can succeed.
+     */
+    removals: GuardRecord.exactOptional(),
+    /**
+     * All writes were answered with success, but are not shown. The next write that is shown completely ends the
+     * record.
+     */
+    isAnswered: z.boolean().exactOptional(),
+  }),
+);
+export type Uncertain = Frozen<z.infer<typeof Uncertain>>;
+
 /** A sign that somebody else changed the group on the platform. */
-const Suspect = z.lazy(() =>
+const SuspectedChange = z.lazy(() =>
   z.object({
     version: versionForm.nullable(),
     /** What the activity feed told of it, oldest first; empty where a comparison found it. */
@@ -65,7 +102,7 @@ const Suspect = z.lazy(() =>
     atMs: number,
   }),
 );
-export type Suspect = Frozen<z.infer<typeof Suspect>>;
+export type SuspectedChange = Frozen<z.infer<typeof SuspectedChange>>;
 
 const GroupError = z.lazy(() => z.object({ code: text, message: text, atMs: number }));
 export type GroupError = Frozen<z.infer<typeof GroupError>>;
@@ -79,7 +116,7 @@ const MemberCounts = z.lazy(() => z.object({ wanted: number, applied: number, pe
 export type MemberCounts = Frozen<z.infer<typeof MemberCounts>>;
 
 /** Others undo what we write: how often within the hour that began at `sinceMs` we have put the group right. */
-const Contest = z.lazy(() =>
+const FlapDamping = z.lazy(() =>
   z.object({
     sinceMs: number,
     count: number,
@@ -87,16 +124,16 @@ const Contest = z.lazy(() =>
     seen: stampText.exactOptional(),
   }),
 );
-export type Contest = Frozen<z.infer<typeof Contest>>;
+export type FlapDamping = Frozen<z.infer<typeof FlapDamping>>;
 
-const DeletionWaiver = z.lazy(() => z.object({ policy: z.enum(['report', 'adopt']), seen: stampText }));
-export type DeletionWaiver = Frozen<z.infer<typeof DeletionWaiver>>;
+const AcceptedDeletion = z.lazy(() => z.object({ policy: z.enum(['report', 'adopt']), seen: stampText }));
+export type AcceptedDeletion = Frozen<z.infer<typeof AcceptedDeletion>>;
 
 /** A member whom a batch named, since when they were in where it took them out, and whom to read for them beforehand. */
-const Touched = z.lazy(() =>
+const ChangedMember = z.lazy(() =>
   z.object({ member: text, left: stampText.exactOptional(), role: text.optional() }),
 );
-export type Touched = Frozen<z.infer<typeof Touched>>;
+export type ChangedMember = Frozen<z.infer<typeof ChangedMember>>;
 
 const stamp = stampText.default(STAMP_ZERO);
 
@@ -132,37 +169,15 @@ export const GroupItem = z.lazy(() =>
     platformId: platformGroupText.exactOptional(),
     version: versionForm.exactOptional(),
     view: ViewPointer.exactOptional(),
-    /**
-     * Versions before the present one, oldest first, and since when it is that: a platform may show them for a while.
-     * `hasUnseen`: between them and the present one there may be others, which nobody here has seen.
-     */
-    overtaken: z
-      .object({ versions: z.array(versionForm), atMs: number, hasUnseen: z.boolean().exactOptional() })
-      .exactOptional(),
     intent: Intent.exactOptional(),
     /** The intent that its worker has ended with, not knowing the outcome. */
     releasedIntent: intentText.exactOptional(),
     hold: Hold.exactOptional(),
     /** Removals that an operator approved while others of the group stay held; stored until a write uses them up. */
     approval: Hold.exactOptional(),
-    /**
-     * Removals of a write that was looked for and not found, but may yet happen: its request may still be on its way.
-     * The next write's reservation takes this one's place, since no two writes from one version can both succeed.
-     */
-    unsettledRemovals: GuardRecord.exactOptional(),
-    suspect: Suspect.exactOptional(),
-    /** A write that a look did not find, and whose request may still be on its way: until then what it explains is ours. */
-    doubt: z
-      .object({
-        intent: Intent,
-        untilMs: number,
-        /** The write was answered with success and not shown: the next write that is shown completely ends the uncertainty. */
-        isAnswered: z.boolean().exactOptional(),
-      })
-      .exactOptional(),
-    /** What writes before that one would have made that were looked for in vain as well: they may land after it. */
-    doubts: z.array(ViewPointer).exactOptional(),
-    contest: Contest.exactOptional(),
+    suspectedChange: SuspectedChange.exactOptional(),
+    uncertain: Uncertain.exactOptional(),
+    flapDamping: FlapDamping.exactOptional(),
     /** When we created the platform group: a 404 soon after is the platform's delay, not a deletion. */
     createdAt: number.exactOptional(),
     /** When the platform first answered 404 for the group, if it has not shown it since. */
@@ -174,13 +189,13 @@ export const GroupItem = z.lazy(() =>
     /** Records of differences that were found before the feed told who made them. */
     unattributed: texts.default([]),
     /** Somebody deleted the platform's group and the policy lets that stand, until the directory says more. */
-    deletionWaiver: DeletionWaiver.exactOptional(),
+    acceptedDeletion: AcceptedDeletion.exactOptional(),
     /**
      * The view of the platform group before, gone or let go of: should it come back, whoever we put there is ours.
      * `isGone`: the rule `existence` ended the link, after a deletion by groupsync or by others. The group is linked again
      * if the platform shows it. `isListed`: a sweep saw it in a list since then.
      */
-    former: z
+    previousLink: z
       .object({
         platformId: platformGroupText,
         view: ViewPointer,
@@ -189,7 +204,7 @@ export const GroupItem = z.lazy(() =>
       })
       .exactOptional(),
     /** A platform group that this one let go of: its claim is still to be ended. */
-    leaving: platformGroupText.exactOptional(),
+    releasedPlatformId: platformGroupText.exactOptional(),
     /** A person let go of this group; only `adopt` takes it back. */
     released: z.boolean().default(false),
     paused: z.boolean().default(false),
@@ -198,16 +213,14 @@ export const GroupItem = z.lazy(() =>
     counts: MemberCounts.exactOptional(),
     lastWriteAt: number.exactOptional(),
     /** With which rev the group came to be in step last, everybody in it being one user of that view, and nobody else. */
-    inStep: z.object({ rev: number, view: intentText }).exactOptional(),
-    /** The name under which another item stands in the index for the group while it is in step. */
-    listed: text.exactOptional(),
+    inSync: z.object({ rev: number, view: intentText }).exactOptional(),
     /** Whom the next mark after that was about, if that is all that it was about. */
-    touched: z.array(Touched).exactOptional(),
+    changedMembers: z.array(ChangedMember).exactOptional(),
     /** Digest of what a batch said of the group and its members last, all of it stored before the group was marked. */
-    heard: text.exactOptional(),
+    batchDigest: text.exactOptional(),
     /** Names of the newest entries of the group's audit: of a write, and of a person's deed. */
     lastAudit: text.exactOptional(),
-    lastDeed: text.exactOptional(),
+    lastAction: text.exactOptional(),
   }),
 );
 type GroupItem = Frozen<z.infer<typeof GroupItem>>;
@@ -231,12 +244,8 @@ export interface GroupState extends Omit<GroupItem, Renamed> {
   readonly lastWriteAtMs?: number;
 }
 
-/** How long a platform that writes here and reads there may show what a group was before. */
+/** A platform may answer a read from a copy that is this far behind. */
 export const READS_BEHIND_MS = 60_000;
-
-/** For how much longer it may show the versions before the present one. */
-export const behindMs = ({ overtaken }: GroupState, nowMs: number): number =>
-  overtaken === undefined ? 0 : Math.max(0, overtaken.atMs + READS_BEHIND_MS - nowMs);
 
 /** Why a member cannot be written yet. */
 export const PendingCause = z.enum(['unknown', 'ambiguous', 'inactive', 'refused']);
@@ -256,5 +265,6 @@ export interface StoredMember extends MemberRegister {
 }
 
 /** The platform group that a directory group is linked to, as last written or read. */
-export type LinkedGroup = Required<Pick<GroupItem, 'version' | 'view'>> &
-  Pick<GroupItem, 'overtaken'> & { readonly id: NonNullable<GroupItem['platformId']> };
+export type LinkedGroup = Required<Pick<GroupItem, 'version' | 'view'>> & {
+  readonly id: NonNullable<GroupItem['platformId']>;
+};

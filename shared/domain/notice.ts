@@ -16,6 +16,8 @@ export interface Episode extends Finding {
   readonly sinceMs: number;
   /** Of the latest attempt to tell something of it. */
   readonly triedMs?: number;
+  /** The outcome of the latest attempt is not recorded: it may have been sent. */
+  readonly isUnrecorded?: true;
   /** The count that was told. */
   readonly told?: number;
   readonly endedMs?: number;

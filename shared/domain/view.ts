@@ -8,8 +8,19 @@ export interface View extends WrittenFields {
   readonly alias?: string;
   /** Everybody in the group; `true` where we put them there. */
   readonly users: ReadonlyMap<PlatformUserId, boolean>;
+  /**
+   * Users that groupsync added and the platform does not show, although no client removed them. They may be in the
+   * group, so a write that leaves them out removes them.
+   */
+  readonly unshown?: ReadonlySet<PlatformUserId>;
   /** Differences by somebody else that a policy lets stand. */
   readonly waiver?: Waiver;
+}
+
+/** Users that writes add to a group and remove from it. In a record of several writes, a user may be in both. */
+export interface UserChange {
+  readonly added: ReadonlySet<PlatformUserId>;
+  readonly removed: ReadonlySet<PlatformUserId>;
 }
 
 /** A listed group: of one whose form is odd, no more than that it is there, and whose it says it is. */

@@ -1,6 +1,7 @@
 import type { ConnectionName } from '../domain/ids.ts';
 import { gather } from '../sync/gather.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
+import { listClients } from '../sync/scim/clients.ts';
 import { listTokens } from '../sync/scim/tokens.ts';
 import { walkMailbox } from './dead-letters/walk.ts';
 import { listHolds } from './holds.ts';
@@ -34,6 +35,7 @@ export const COMPLETIONS = {
     return ids;
   },
   token: async (ports, connection) => (await listTokens(connection, ports)).map(({ prefix }) => prefix),
+  client: async (ports, connection) => (await listClients(connection, ports)).map(({ id }) => id),
 } satisfies Readonly<Record<string, Ids>>;
 
 export type Completable = keyof typeof COMPLETIONS;

@@ -46,7 +46,7 @@ export async function decideRequests(
   const deed = { action: isConfirmed ? 'connections_confirm' : 'connections_reject', changes };
   const replace = () => ports.connections.replace(after, before);
   if (!(await doRecorded(journalOf(name), deed, ports, replace))) throw new Error(requestsChanged(name));
-  return { changed, replanned: altersPlans(changed) ? await replanAll(name, after.replanSinceMs, ports) : 0 };
+  return { changed, replanned: altersPlans(changed) ? await replanAll(name, ports) : 0 };
 }
 
 const ownRequest = (caller: string): string =>

@@ -1,8 +1,10 @@
 import type { EventsReport, LineError } from '../contract/answers.ts';
-import { decodeMessage } from '../contract/decode.ts';
+import { type DecodedMessage, decodeMessage } from '../contract/decode.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import { MAX_OPERATION, makeStamp, type Stamp } from '../domain/stamp.ts';
+import { decodeForKnownConnections } from '../sync/ingest/accept.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
+import type { Connection, ConnectionStore } from '../sync/ports/connections.ts';
 import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
 
 /** One line of a JSONL file; lines are counted from 1. */
@@ -19,10 +21,33 @@ const BATCH = 100;
 
 export type EventsPorts = Pick<ToolPorts, 'events' | 'clock' | 'newId'>;
 
-/** Says of each line whether ingest would accept it now. Nothing is sent. */
-export async function validateEvents(lines: AsyncIterable<EventLine>, { clock }: Pick<EventsPorts, 'clock'>) {
+export interface Validating {
+  /** Of lines that name none. */
+  readonly connection?: ConnectionName | undefined;
+  readonly clock: () => number;
+  /** undefined: no deployment can be asked which connections there are. */
+  readonly connections: Pick<ConnectionStore, 'find'> | undefined;
+}
+
+/** Whether ingest would accept each line now. Nothing is sent. */
+export async function validateEvents(lines: AsyncIterable<EventLine>, validating: Validating) {
+  const { connection, clock, connections } = validating;
   const tally = createTally();
-  for await (const line of lines) tally.judge(line, judgeLine(line, clock()));
+  const known = new Map<ConnectionName, Promise<Connection | undefined>>();
+  const find = (name: ConnectionName) => {
+    const found = known.get(name) ?? Promise.resolve(connections?.find(name));
+    known.set(name, found);
+    return found;
+  };
+  for await (const line of lines) {
+    const judgement = judgeLine(line, clock());
+    const isDecoded = connections !== undefined && judgement.problems.length === 0;
+    const message = { ...messageOf(line, clock()), connection };
+    const decoded = isDecoded
+      ? await decodeForKnownConnections(message, { clock, connections: { find } })
+      : undefined;
+    tally.judge(line, decoded === undefined ? judgement : judgementOf(decoded));
+  }
   return tally.report();
 }
 
@@ -48,7 +73,7 @@ export async function sendEvents(
 ): Promise<EventsReport> {
   const tally = createTally();
   const nextPlace = createPlaces(ports);
-  let batch: (EventLine & { readonly stamp: Stamp; readonly events: number })[] = [];
+  let batch: StampedLine[] = [];
   const sent = { events: 0, messages: 0 };
   let last = 0;
   let recording: Promise<void> | undefined;
@@ -56,17 +81,9 @@ export async function sendEvents(
   const flush = async () => {
     recording ??= recordDeed(journalOf(keptBy), { action: 'events_send', changes: [change] }, ports);
     await recording;
-    const outcomes = await ports.events.send(
-      batch.map(({ text, stamp }) => ({ body: text, connection, stamp })),
-    );
-    for (const [position, { line, events }] of batch.entries()) {
-      if (outcomes[position]?.messageId === undefined) {
-        tally.refuse(line, outcomes[position]?.refused ?? 'the queue did not accept it');
-        continue;
-      }
-      sent.messages += 1;
-      sent.events += events;
-    }
+    const done = await sendBatch(batch, connection, tally, ports);
+    sent.events += done.events;
+    sent.messages += done.messages;
     batch = [];
   };
   for await (const line of lines) {
@@ -78,10 +95,38 @@ export async function sendEvents(
     if (batch.length === BATCH) await flush();
   }
   // What was not read yet is not read any more: it may have no end.
-  if (signal?.aborted)
-    for (const { line } of batch.length > 0 ? batch : [{ line: last + 1 }]) tally.refuse(line, STOPPED);
+  const unsent = batch.length > 0 ? batch : [{ line: last + 1 }];
+  if (signal?.aborted) for (const { line } of unsent) tally.refuse(line, STOPPED);
   else if (batch.length > 0) await flush();
   return { ...tally.report(), ...sent };
+}
+
+interface StampedLine extends EventLine {
+  readonly stamp: Stamp;
+  readonly events: number;
+}
+
+/** @returns how much the queue accepted; the tally gets the other lines */
+async function sendBatch(
+  batch: readonly StampedLine[],
+  connection: ConnectionName | undefined,
+  tally: ReturnType<typeof createTally>,
+  ports: EventsPorts,
+) {
+  const sent = { events: 0, messages: 0 };
+  const outcomes = await ports.events.send(
+    batch.map(({ text, stamp }) => ({ body: text, connection, stamp })),
+  );
+  for (const [position, { line, events }] of batch.entries()) {
+    const outcome = outcomes[position];
+    if (outcome?.messageId === undefined) {
+      tally.refuse(line, outcome?.refused ?? 'the queue did not accept it');
+      continue;
+    }
+    sent.events += events;
+    sent.messages += 1;
+  }
+  return sent;
 }
 
 /** Stamps in rising order, each with as many operations as its line needs. */
@@ -109,8 +154,16 @@ function judgeLine({ text }: EventLine, nowMs: number): Judgement {
     const problem = `too_large: expected at most ${MAX_MESSAGE_BYTES} bytes, got ${bytes}`;
     return { events: 0, places: 0, problems: [problem] };
   }
-  const message = { body: text, messageId: 'line', sentAtMs: nowMs, receivedAtMs: nowMs };
-  const { events, ignored, rejected } = decodeMessage(message);
+  return judgementOf(decodeMessage({ ...messageOf({ text }, nowMs), receivedAtMs: nowMs }));
+}
+
+const messageOf = ({ text }: Pick<EventLine, 'text'>, nowMs: number) => ({
+  body: text,
+  messageId: 'line',
+  sentAtMs: nowMs,
+});
+
+function judgementOf({ events, ignored, rejected }: DecodedMessage): Judgement {
   const problems = rejected.map(({ code, message: why }) => `${code}: ${why}`);
   return { events: events.length, places: events.length + ignored, problems };
 }

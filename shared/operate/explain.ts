@@ -1,27 +1,23 @@
-import type { ExplainedEvent, ExplainedRule, Explanation, LogEntry } from '../contract/answers.ts';
-import { policyFor } from '../contract/group-policy.ts';
+import type { ExplainedEvent, Explanation, LogEntry } from '../contract/answers.ts';
 import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
-import { isActive } from '../domain/active.ts';
-import type { GroupState, StoredMember } from '../domain/group-state.ts';
-import { type GroupRef, type MemberId, memberId, platformUserId, roleId } from '../domain/ids.ts';
+import type { GroupState } from '../domain/group-state.ts';
+import { type GroupRef, type MemberId, memberId, roleId } from '../domain/ids.ts';
 import { readStamp, STAMP_ZERO } from '../domain/stamp.ts';
-import type { Facts } from '../plan/facts.ts';
 import { personsOf } from '../plan/person.ts';
-import { type Asked, isPresent, isWanted, type Verdict, verdictOf } from '../plan/verdict.ts';
+import { isPresent, isWanted, verdictOf } from '../plan/verdict.ts';
 import { reportWaiting, waitingOf } from '../plan/waiting.ts';
-import { learn } from '../sync/apply/facts.ts';
-import { type PreviewPorts, previewGroup, readingOf, undisturbed } from '../sync/apply/preview.ts';
-import { type MemberStanding, refusedRevisionOf, standingNow, standingOf } from '../sync/member-standing.ts';
+import { type PreviewPorts, previewGroup, undisturbed } from '../sync/apply/preview.ts';
+import { standingOf } from '../sync/match/member-standing.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
-import { type UserState, undescribed } from '../sync/ports/desired.ts';
-import { GONE, type Person } from '../sync/ports/people.ts';
+import type { Person } from '../sync/ports/people.ts';
 import { NotFound, NothingFits } from './find-group.ts';
 import { findMember as findAmongAll, findMemberOf, membersHolding } from './find-member.ts';
 import { type LogPorts, readLog, shownActor } from './log.ts';
-import { type NamesPorts, shellWords, usersOf } from './names.ts';
+import { type NamesPorts, usersOf } from './names.ts';
 import { type Word, wordsOfGroup } from './taken.ts';
+import { askedOf, identify, obstacleTo, type Who, withWords } from './who.ts';
 
 export type ExplainPorts = PreviewPorts &
   LogPorts &
@@ -49,16 +45,12 @@ export async function explainMember(
       return { decision, known: await withWords(facts, connection, ports) };
     }),
   ]);
-  const asked: Asked = {
-    member,
-    user: who.platformUser === undefined ? undefined : platformUserId(who.platformUser),
+  const asked = askedOf(who, {
     facts: known,
     decision,
     obstacle: obstacleTo(known.state, connection, gate.state),
-    whyPending: whyPending(who, connection),
-    userFloor: who.user?.floor ?? who.register?.user?.floor ?? STAMP_ZERO,
-    isSwitchedOn: who.user === undefined || isActive(who.user.attributes),
-  };
+    connection,
+  });
   const verdict = verdictOf(asked);
   const byHand = isOutside ? sayByHand(entries, who) : undefined;
   if (stranger && byHand === undefined && who.person === undefined && !isPresent(asked)) throw stranger;
@@ -122,111 +114,26 @@ async function findMember(ref: GroupRef, text: string, { connection, ports }: Ex
     return { member: await findMemberOf([ref], text, none, ports) };
   } catch (here) {
     if (!(here instanceof NothingFits)) throw here;
-    const user = (await usersOf(ref, ports)).boundTo.get(text);
-    if (user !== undefined) return { member: user.member };
-    const found = await findAmongAll(connection.name, text, ports).catch((error: unknown) => {
-      if (error instanceof NotFound) return error;
-      throw error;
-    });
-    if (!(found instanceof NotFound)) return { member: found, isOutside: true };
-    const says = !(found instanceof NothingFits) || found.message.includes('; is it ');
-    return { member: id, isOutside: true, stranger: says ? found : here };
+    return findElsewhere(ref, text, here, { connection, ports });
   }
 }
 
-/** A member, and who that is on the platform. */
-interface Who {
-  readonly member: MemberId;
-  readonly register: StoredMember | undefined;
-  readonly user: UserState | undefined;
-  readonly rules: readonly ExplainedRule[];
-  readonly person: Person | undefined;
-  readonly platformUser: string | undefined;
-  readonly cause: MemberStanding['cause'];
-}
-
-async function identify(member: MemberId, { ref }: GroupState, connection: Connection, ports: ExplainPorts) {
-  const { name, settings } = connection;
-  const [[register], users] = await Promise.all([
-    ports.groups.registers(ref, [member]),
-    ports.users.read(name, [member]),
-  ]);
-  const user = users.get(member);
-  const { role, userId } = register?.user ?? {};
-  const copied = { ...(role !== undefined && { role }), ...(userId !== undefined && { userId }) };
-  const described = user ?? { ...undescribed(member), ...copied };
-  const refusedRevision = refusedRevisionOf(register?.pending, ports.clock());
-  const [rules, { cause, person }] = await Promise.all([
-    tryRules(connection, member, user, ports),
-    standingNow(described, refusedRevision, { connection, people: ports.people }),
-  ]);
-  const platformUser = person && standingOf(person, undefined, settings).id;
-  return { member, register, user, rules, person, platformUser, cause };
-}
-
-/** Where apply does not even read what the directory wants, a person still wants to know. */
-const withWords = (facts: Facts, connection: Connection, ports: ExplainPorts): Promise<Facts> =>
-  facts.wanted !== undefined && facts.views !== undefined
-    ? Promise.resolve(facts)
-    : learn({ kind: 'read', what: ['wanted', 'views'] }, facts, readingOf(facts.state, connection, ports));
-
-/** What keeps every write of the group back. */
-function obstacleTo(state: GroupState, connection: Connection, gate: string): Verdict | undefined {
-  if (connection.observing)
-    return { outcome: 'observing', detail: 'the connection only observes: groupsync resume' };
-  const { group } = state.ref;
-  if (state.paused)
-    return { outcome: 'paused', detail: `the group is paused: groupsync resume ${shellWords(group)}` };
-  if (policyFor(connection.settings, group, state.registers.name?.value).mode === 'report')
-    return { outcome: 'observing', detail: 'the settings have this group only watched (mode report)' };
-  if (gate === 'open') return undefined;
-  return { outcome: 'gate_closed', detail: `nothing is written while the gate is ${gate}: groupsync doctor` };
-}
-
-function whyPending({ cause, user, rules, person, register }: Who, { settings }: Connection): string {
-  if (cause === 'solved' && register?.pending?.unshown !== undefined)
-    return 'the platform did not show them in its answer to our write; they are sent with each write, and at least once an hour';
-  switch (cause) {
-    case 'solved':
-      return '';
-    case 'refused':
-      return 'the platform refuses each write that adds them; they are tried again once a day';
-    case 'ambiguous': {
-      const several = rules.find(({ found }) => found.length > 1);
-      return user?.role !== undefined || several === undefined
-        ? `their attributes now point to somebody else than ${user?.role ?? 'before'}`
-        : `several employees have the same ${several.rule.split('=')[1]}`;
-    }
-    case 'inactive':
-      return person?.state === GONE
-        ? 'the platform has no such employee any more: it answers 404 to their id'
-        : `their roleState is ${person?.state}; members may be ${settings.includeStates.join(', ')}`;
-    case 'unknown': {
-      if (person !== undefined) return `the platform does not tell the userId of ${person.role}`;
-      if (user?.role !== undefined)
-        return `no refresh of people has met ${user.role}, whom they are bound to`;
-      const values = rules.filter(({ value }) => value !== null);
-      return values.length === 0
-        ? `no event gave them an attribute that a match rule uses (${rules.map(({ rule }) => rule).join(', ')})`
-        : `no employee has this value: ${values.map(({ rule, value }) => `${rule} "${value}"`).join(', ')}`;
-    }
+/** A text that fits no member of the group may be of a user of other groups. */
+async function findElsewhere(
+  ref: GroupRef,
+  text: string,
+  here: NothingFits,
+  { connection, ports }: Explaining,
+): Promise<Found> {
+  const user = (await usersOf(ref, ports)).boundTo.get(text);
+  if (user !== undefined) return { member: user.member };
+  try {
+    return { member: await findAmongAll(connection.name, text, ports), isOutside: true };
+  } catch (error) {
+    if (!(error instanceof NotFound)) throw error;
+    const isHelpful = !(error instanceof NothingFits) || error.message.includes('; is it ');
+    return { member: memberId(text), isOutside: true, stranger: isHelpful ? error : here };
   }
-}
-
-async function tryRules(
-  { name, settings }: Connection,
-  member: MemberId,
-  user: UserState | undefined,
-  { people }: ExplainPorts,
-): Promise<readonly ExplainedRule[]> {
-  const tries = matchRules(settings).map(async ({ memberAttribute, employeeField }) => {
-    const value = memberAttribute === 'id' ? member : user?.attributes.get(memberAttribute)?.value;
-    const field = fieldName(employeeField);
-    const found = value === undefined ? [] : await people.holding(name, field, matchForm(field, value));
-    const holders = found.map(({ role, state }) => ({ id: role, state }));
-    return { rule: `${memberAttribute}=${field}`, value: value ?? null, found: holders };
-  });
-  return Promise.all(tries);
 }
 
 function eventsOf(state: GroupState, { register, user }: Who): readonly ExplainedEvent[] {

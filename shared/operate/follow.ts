@@ -11,6 +11,7 @@ import { markSuspects, type Suspicion, watched } from '../sync/reconcile/suspect
 import { READS_IN_FLIGHT, WRITES_IN_FLIGHT } from '../sync/tuning.ts';
 import { wakeAll } from '../sync/wake.ts';
 import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
+import { plural } from './names.ts';
 import { stateName } from './report.ts';
 import { instant, sayGate, sayWaiting } from './status.ts';
 
@@ -72,7 +73,7 @@ async function wakeChanged(refs: readonly GroupRef[], connection: Connection, po
   const refused = linked.filter(({ refusedFields }) => refusedFields !== undefined);
   await atOnce(WRITES_IN_FLIGHT, refused, ({ ref }) => ports.groups.forgetRefusedFields(ref));
   const lookAt = async (state: Suspicion['state']): Promise<readonly Suspicion[]> =>
-    (await isAsLeft(state, connection, ports)) ? [] : [{ state, version: null, traces: [] }];
+    (await isUntouched(state, connection, ports)) ? [] : [{ state, version: null, traces: [] }];
   const changed = await atOnce(READS_IN_FLIGHT, linked, lookAt);
   await markSuspects(changed.flat(), ports);
   const known: ReadonlySet<GroupId> = new Set(linked.map(({ ref }) => ref.group));
@@ -81,10 +82,11 @@ async function wakeChanged(refs: readonly GroupRef[], connection: Connection, po
 }
 
 /** Whether a group is in step with all its members, and the platform shows what we wrote under the version we know. */
-async function isAsLeft(state: Suspicion['state'], connection: Connection, ports: SyncPorts) {
-  const { ref, view, counts, contest, doubt, suspect, dirtySinceMs } = state;
+async function isUntouched(state: Suspicion['state'], connection: Connection, ports: SyncPorts) {
+  const { ref, view, counts, flapDamping, uncertain, suspectedChange, dirtySinceMs } = state;
   const isSettled =
-    stateName(state) === 'in_sync' && (dirtySinceMs ?? contest ?? doubt ?? suspect) === undefined;
+    stateName(state) === 'in_sync' &&
+    (dirtySinceMs ?? flapDamping ?? uncertain ?? suspectedChange) === undefined;
   if (!isSettled || view === undefined || counts?.pending !== 0) return false;
   try {
     const [written, { groups }] = await Promise.all([
@@ -119,14 +121,14 @@ export async function followGroups(
     const left = states.filter(isLeft);
     onProgress?.(synced.length - left.length, refs.length);
     if (left.length === 0) return { synced, stopped: null };
-    const stopped = writesOnly ? undefined : await reasonToStop(refs, ports);
+    const stopped = writesOnly
+      ? undefined
+      : ((await reasonToStop(refs, ports)) ?? waitsBeyond(left, { nowMs, endMs, count: refs.length }));
     if (stopped !== undefined) return { synced, stopped };
-    const late = writesOnly ? undefined : waitsBeyond(left, { nowMs, endMs, count: refs.length });
-    if (late !== undefined) return { synced, stopped: late };
     if (nowMs >= endMs) {
       return {
         synced,
-        stopped: `${left.length} of ${refs.length} groups are not done after ${timeoutMs / 1_000} s`,
+        stopped: `${left.length} of ${plural(refs.length, 'group')} not done after ${timeoutMs / 1_000} s`,
       };
     }
     if (signal?.aborted === true) return { synced, stopped: 'interrupted; apply goes on' };
@@ -168,7 +170,7 @@ function waitsBeyond(
   const waiting = reportWaiting(waits[0]);
   if (first === undefined || waiting === null) return undefined;
   if (waits.some((wait) => wait === undefined || wait.untilMs <= endMs)) return undefined;
-  const others = left.length === 1 ? '' : `${left.length} of ${count} groups have to wait; `;
+  const others = left.length === 1 ? '' : `${left.length} of ${plural(count, 'group')} have to wait; `;
   return `${others}${first.ref.group} is ${sayWaiting(waiting)}`;
 }
 

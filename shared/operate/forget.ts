@@ -2,7 +2,7 @@ import type { ConnectionName, MemberId } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Erased } from '../sync/ports/eraser.ts';
 import { ERASING } from '../sync/ports/logs.ts';
-import { forgetScimUser } from '../sync/scim/resources.ts';
+import { forgetScimUser } from '../sync/scim/forget-user.ts';
 import { WORKERS_KNOW_AFTER_MS } from '../sync/wake.ts';
 import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
 

@@ -7,7 +7,7 @@ import { readStamp, type Stamp } from '../domain/stamp.ts';
 import { authorsOf, type EarlierDeed, type HeldCause } from '../plan/approval.ts';
 import { type HeldRemovals, isOver } from '../plan/hold.ts';
 import { compareText } from '../plan/plan.ts';
-import { holdDigest } from '../sync/apply/facts.ts';
+import { holdDigest } from '../sync/apply/load.ts';
 import { gather } from '../sync/gather.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connections } from '../sync/ports/connections.ts';
@@ -15,7 +15,7 @@ import type { Dirty } from '../sync/ports/desired.ts';
 import type { HeldSet } from '../sync/ports/guard.ts';
 import { dirtyNow } from '../sync/wake.ts';
 import { doRecorded, type JournalPorts, journalOf } from './journal.ts';
-import { type NamesPorts, usersOf } from './names.ts';
+import { type NamesPorts, plural, usersOf } from './names.ts';
 import { Refused } from './refused.ts';
 
 export type HoldPorts = JournalPorts &
@@ -163,7 +163,7 @@ async function carryOut(
   const { id: by } = await ports.caller();
   const decision: HoldDecision = { kind, by, reason, atMs: at.nowMs };
   const decided = { ...hold, decision, expiresAtMs: at.nowMs + HOLD_LIFE_MS };
-  const about = `${hold.removes} removals, digest ${hold.digest}`;
+  const about = `${plural(hold.removes, 'removal')}, digest ${hold.digest}`;
   const change = { kind: 'decide_hold', before: hold.decision.kind, after: kind, reason: about };
   const action = kind === 'approved' ? 'holds_approve' : 'holds_reject';
   const deed = { action, changes: [change], reason };
@@ -187,14 +187,7 @@ async function refuseAuthors(state: GroupState, hold: Hold, ports: HoldPorts): P
   const { connection } = state.ref;
   const isAskedNow = (await ports.connections.find(connection))?.settings.fourEyes;
   if (!isAskedNow && !hold.fourEyes) return;
-  const deeds: EarlierDeed[] = [];
-  pages: for await (const page of ports.audit.read(journalOf(connection))) {
-    for (const { atMs, action, actor, outcome } of page) {
-      if (atMs < hold.createdAtMs - LOOKED_BACK_MS) break pages;
-      const isBefore = atMs <= hold.createdAtMs && outcome === 'written';
-      if (isBefore) deeds.push({ action, by: actor.id });
-    }
-  }
+  const deeds = await deedsBefore(hold, connection, ports);
   const causes = (await readHeld(state, hold, ports)).held.map(({ cause }) => cause);
   const authors = authorsOf(causes, deeds);
   const { id: caller } = await ports.caller();
@@ -202,6 +195,18 @@ async function refuseAuthors(state: GroupState, hold: Hold, ports: HoldPorts): P
   throw new Refused(
     `nothing was changed: the hold comes of what you did, and ${connection} asks for four eyes (setting fourEyes). Somebody else must approve it, not ${[...new Set([caller, ...authors])].join(' or ')}`,
   );
+}
+
+/** What people did in the time that the cause of a hold may lie in, newest first. */
+async function deedsBefore({ createdAtMs }: Hold, connection: ConnectionName, { audit }: HoldPorts) {
+  const deeds: EarlierDeed[] = [];
+  for await (const page of audit.read(journalOf(connection))) {
+    for (const { atMs, action, actor, outcome } of page) {
+      if (atMs < createdAtMs - LOOKED_BACK_MS) return deeds;
+      if (atMs <= createdAtMs && outcome === 'written') deeds.push({ action, by: actor.id });
+    }
+  }
+  return deeds;
 }
 
 /** The hold over the set of this digest: the current one, or the part of it that was shown before others joined. */

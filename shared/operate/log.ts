@@ -52,6 +52,24 @@ export async function readLog(connection: ConnectionName, filter: LogFilter, por
   return { entries: await named(connection, newest.slice(-filter.limit), ports), complete };
 }
 
+/**
+ * What people did to a connection: its journal, and what they did to dead-lettered messages, which is stored with the group that a
+ * message is about.
+ */
+export async function readJournal(connection: ConnectionName, filter: LogFilter, ports: LogPorts) {
+  const { action = DEAD_LETTERS } = filter;
+  const journal = await readLog(connection, filter, ports);
+  if (!action.startsWith(DEAD_LETTERS)) return journal;
+  const letters = await readLog(connection, { ...filter, group: undefined, action }, ports);
+  const all = new Map([...journal.entries, ...letters.entries].map((entry) => [entry.id, entry]));
+  const inOrder = [...all.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const complete = journal.complete && letters.complete && inOrder.length <= filter.limit;
+  return { entries: inOrder.slice(-filter.limit), complete };
+}
+
+/** How the actions on dead-lettered messages begin. */
+const DEAD_LETTERS = 'dlq';
+
 const NONE = { entries: [] as LogEntry[], complete: true };
 
 async function newestOf<Record extends KeptEntry | DriftRecord>(

@@ -37,6 +37,9 @@ export function sayPerson(attributes: Attributes): string | undefined {
   return name !== undefined && address !== undefined ? `${name} <${address}>` : (name ?? address);
 }
 
+export const plural = (count: number, noun: string, several = `${noun}s`): string =>
+  `${count} ${count === 1 ? noun : several}`;
+
 /** Characters from outside that would move the cursor, or make text be read in another order than it has. */
 export const visible = (text: string): string =>
   text.replace(

@@ -2,7 +2,7 @@ import { hasDeparted } from '../domain/group.ts';
 import { type GroupRef, intentId, type PlatformGroupId } from '../domain/ids.ts';
 import type { ObservedGroup } from '../domain/view.ts';
 import { viewOf } from '../plan/foreign.ts';
-import { readFormer } from '../sync/apply/facts.ts';
+import { readPreviousLink } from '../sync/apply/adopt.ts';
 import { claimGroup } from '../sync/claim-group.ts';
 import { openPlatform } from '../sync/open-platform.ts';
 import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
@@ -52,12 +52,12 @@ export async function adoptGroup(
   if (owner !== undefined) return { kind: 'owned', owner };
   const observed = await platform.groups.get(platformId);
   if (observed === undefined) {
-    await endClaim({ ...seen, leaving: platformId }, company, ports);
+    await endClaim({ ...seen, releasedPlatformId: platformId }, company, ports);
     return { kind: 'not_on_platform' };
   }
   const base =
     seen.view === undefined
-      ? await readFormer(seen, platformId, { connection, ports })
+      ? await readPreviousLink(seen, platformId, { connection, ports })
       : await ports.groups.readView(ref, seen.view);
   const viewId = intentId(ports.newId());
   const view = await ports.groups.prepareView(seen, viewId, viewOf(observed, base));
@@ -69,7 +69,7 @@ export async function adoptGroup(
     // A request whose answer was lost is repeated, and then finds the group changed by itself.
     (await ports.groups.read(ref))?.view?.id === viewId;
   if (!(await doRecorded(ref, deed, ports, act))) {
-    await endClaim({ ...seen, leaving: platformId }, company, ports);
+    await endClaim({ ...seen, releasedPlatformId: platformId }, company, ports);
     return { kind: 'busy' };
   }
   // A sweep that came in between has ended it, as one by which nothing was linked.

@@ -1,7 +1,7 @@
 import type { PersonReport } from '../contract/answers.ts';
 import { stampTimeMs } from '../domain/stamp.ts';
-import { personsBoundTo } from '../sync/bound-person.ts';
 import { atOnce, gather } from '../sync/gather.ts';
+import { personsBoundTo } from '../sync/match/bound-person.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { explainMember } from './explain.ts';

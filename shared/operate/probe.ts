@@ -57,21 +57,13 @@ const STEPS: readonly Step[] = [
  * @throws PlatformFailure where no group could be made
  */
 export async function probePlatform(request: ProbeRequest, ports: ToolPorts): Promise<ProbeReport> {
-  const { connection, signal, tell } = request;
-  const { state } = await ports.gates.read(connection.name);
-  const mend = mendOf({ state }, connection.name);
-  if (mend !== undefined) throw new Error(`nothing may be written now: the gate is ${state}; next: ${mend}`);
+  const { connection, signal } = request;
+  await refuseClosedGate(connection, ports);
   const platform = await openPlatform(connection, ports);
   const name = `groupsync probe ${ports.randomHex(3)}`;
   const change = { kind: 'probe', before: null, after: name, reason: 'to learn what the platform does' };
   await recordDeed(journalOf(connection.name), { action: 'probe', changes: [change] }, ports);
-  const creation = platform.groups.create({ name, spokeId: name, users: [] }).catch((error: unknown) => {
-    const isForbidden = error instanceof PlatformFailure && error.kind === 'forbidden';
-    throw isForbidden ? new ScopeRefused('groups', error) : error;
-  });
-  const created = await creation.catch(
-    failureThat((failure) => meaningOf(failure, 'create').happened === 'unknown'),
-  );
+  const created = await create(name, platform);
   // Nobody else's group has the name: one that has not is an older one, and the answer is taken for none.
   const id = !(created instanceof PlatformFailure) && isNamed(name, created) ? created.id : undefined;
   const findings: Finding[] = [];
@@ -80,26 +72,50 @@ export async function probePlatform(request: ProbeRequest, ports: ToolPorts): Pr
   try {
     if (created instanceof PlatformFailure) throw created;
     if (id === undefined) throw new PlatformFailure('unavailable', 'the answer is about another group', {});
-    tell(`made the group ${id}, "${name}"`);
+    request.tell(`made the group ${id}, "${name}"`);
     const throwaway = { id: platformGroupId(id), name, created, behindMs: 0 };
     const group = { ...throwaway, connection, signal, platform, ports };
     for (const step of STEPS) findings.push(...(await tryStep(step, group)));
   } catch (error) {
-    if (!signal.aborted && !(error instanceof PlatformFailure)) throw error;
-    stopped = error instanceof PlatformFailure ? error.message : 'it was interrupted';
+    stopped = whyStopped(error, signal);
   } finally {
     const removal = await remove(id, name, { platform, ports }).catch(failureThat(() => true));
     if (removal instanceof PlatformFailure) left = [id ?? name];
     else findings.push(...removal);
   }
-  const version = findings.find(({ about }) => about === PATCH_VERSION)?.found ?? '';
-  // What says nothing of the one thing that the engine must know does not replace what does.
-  const kept = stopped === null && !version.startsWith('unknown');
+  const kept = stopped === null && tellsPatchVersion(findings);
   const bound = { baseUrl: connection.settings.baseUrl, company: connection.company, atMs: ports.clock() };
-  const report = { ...bound, patchHonoursVersion: version.startsWith('honoured'), findings };
-  if (kept) await ports.connections.keepContract(connection.name, report);
+  if (kept) await ports.connections.keepContract(connection.name, { ...bound, findings });
   return { findings, kept, stopped, left };
 }
+
+async function refuseClosedGate({ name }: Connection, { gates }: ToolPorts): Promise<void> {
+  const { state } = await gates.read(name);
+  const mend = mendOf({ state }, name);
+  if (mend !== undefined) throw new Error(`nothing may be written now: the gate is ${state}; next: ${mend}`);
+}
+
+/** @returns the failure where the group may have been made all the same */
+const create = (name: string, { groups }: Platform): Promise<ObservedGroup | PlatformFailure> =>
+  groups.create({ name, spokeId: name, users: [] }).catch((error: unknown) => {
+    if (!(error instanceof PlatformFailure)) throw error;
+    if (error.kind === 'forbidden') throw new ScopeRefused('groups', error);
+    if (meaningOf(error, 'create').happened !== 'unknown') throw error;
+    return error;
+  });
+
+/** Why the probe ended early. @throws the error where it is neither the platform's nor an interruption */
+function whyStopped(error: unknown, signal: AbortSignal): string {
+  if (error instanceof PlatformFailure) return error.message;
+  if (signal.aborted) return 'it was interrupted';
+  throw error;
+}
+
+/** A report that does not tell whether PATCH compares versions does not replace one that does. */
+const tellsPatchVersion = (findings: readonly Finding[]): boolean => {
+  const version = findings.find(({ about }) => about === PATCH_VERSION)?.found ?? '';
+  return !version.startsWith('unknown');
+};
 
 /** Such a failure is an answer; any other is thrown. */
 const failureThat = (counts: (failure: PlatformFailure) => boolean) => (error: unknown) => {
@@ -169,7 +185,7 @@ async function tryVersion(method: 'patch' | 'put', group: Throwaway): Promise<st
   const stale = await write(method, { name: `${group.name} stale`, users: [] }, group, group.created.version);
   if (!current.isDone) return `unknown: the current version ${current.answer}, and nothing changes`;
   if (!stale.isDone) return `${stale.isRefused ? 'honoured' : 'unknown'}: a stale version ${stale.answer}`;
-  return method === 'put' ? 'ignored' : 'ignored: every write that carries users is preceded by a look';
+  return 'ignored';
 }
 
 async function tryName(sent: string, group: Throwaway): Promise<string> {

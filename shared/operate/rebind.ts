@@ -1,5 +1,5 @@
 import type { ConnectionName, GroupId, MemberId, RoleId } from '../domain/ids.ts';
-import { boundToOf } from '../sync/bound-person.ts';
+import { boundToOf } from '../sync/match/bound-person.ts';
 import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
 import { walkAndWake } from '../sync/walk.ts';
 import { type JournalPorts, journalOf, recordDeed } from './journal.ts';

@@ -31,7 +31,20 @@ export async function withdrawToken(
   return doRecorded(journalOf(connection), deed, ports, () => revokeToken(connection, prefix, ports));
 }
 
-export const tokenRow = ({ prefix, state, createdMs, expiresMs, revokedMs, lastUsedMs }: TokenSummary) => ({
-  ...{ prefix, state, createdAt: instant(createdMs), expiresAt: instant(expiresMs) },
-  ...{ revokedAt: instant(revokedMs), lastUsedAt: instant(lastUsedMs) },
+export const tokenRow = ({
+  prefix,
+  client,
+  state,
+  createdMs,
+  expiresMs,
+  revokedMs,
+  lastUsedMs,
+}: TokenSummary) => ({
+  prefix,
+  client: client ?? null,
+  state,
+  createdAt: instant(createdMs),
+  expiresAt: instant(expiresMs),
+  revokedAt: instant(revokedMs),
+  lastUsedAt: instant(lastUsedMs),
 });

@@ -112,7 +112,7 @@ export async function changeSettings(
   tell(differingSettings(read.settings, before.settings));
   const isReplanned = altersPlans(differingSettings(before.settings, after.settings));
   return {
-    replanned: isReplanned ? await replanAll(read.name, after.replanSinceMs, ports) : 0,
+    replanned: isReplanned ? await replanAll(read.name, ports) : 0,
     requested: requestsBetween(before, after).map(({ reason }) => reason),
   };
 }

@@ -15,6 +15,7 @@ import type { Connection, Health } from '../sync/ports/connections.ts';
 import type { Deployment } from '../sync/ports/deployment.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';
 import { SAYING } from '../sync/ports/platform.ts';
+import { plural } from './names.ts';
 import { type ReportPorts, reportGroup, stateName, summaries } from './report.ts';
 
 export function reportCredential(health: Health | undefined, nowMs: number): CredentialReport {
@@ -43,7 +44,7 @@ export function failingEndpoints({ failingCalls = [] }: Gate, nowMs: number): re
 
 /** Failing calls as a sentence: the endpoint, failed and all calls, the beginning, and the last failure. */
 export function sayFailingCalls({ endpoint, failed, total, share, since, reason }: FailingEndpoint): string {
-  const counts = `${failed} of ${total} calls (${Math.round(share * 100)} %)`;
+  const counts = `${failed} of ${plural(total, 'call')} (${Math.round(share * 100)} %)`;
   return `${endpoint}: ${counts} failed since ${since.slice(0, 19)}Z, the last with ${reason}`;
 }
 

@@ -17,6 +17,21 @@ export async function verifyAudit(
   ref: GroupRef,
   { audit, clock }: { readonly audit: Pick<AuditLog, 'read' | 'head'>; readonly clock: () => number },
 ): Promise<AuditCheck> {
+  const { named, found } = await readLinks(ref, audit);
+  // Where something else lies at that instant which nothing names, it is that entry, and says something else now.
+  const others = new Set([...found].filter((link) => !named.has(link)).map(atMsOf));
+  const [first] = [...named]
+    .filter((link) => !found.has(link) && atMsOf(link) > clock() - LIFE_MS)
+    .map(atMsOf)
+    .sort((a, b) => a - b);
+  const counts = { group: ref.group || null, entries: found.size, named: named.size };
+  if (first === undefined) return { ...counts, broken: null };
+  const problem = others.has(first) ? 'changed' : 'missing';
+  return { ...counts, broken: { at: new Date(first).toISOString(), problem } };
+}
+
+/** The links of the entries that are there, and those that a later entry or the group's item names. */
+async function readLinks(ref: GroupRef, audit: Pick<AuditLog, 'read' | 'head'>) {
   const named = new Set(linksOf((await audit.head(ref)) ?? {}));
   const found = new Set<string>();
   for await (const page of audit.read(ref)) {
@@ -26,20 +41,7 @@ export async function verifyAudit(
       for (const one of action === ERASING ? [] : previous) named.add(one);
     }
   }
-  // Where something else lies at that instant which nothing names, it is that entry, and says something else now.
-  const others = new Set([...found].filter((link) => !named.has(link)).map(atMsOf));
-  const [first] = [...named]
-    .filter((link) => !found.has(link) && atMsOf(link) > clock() - LIFE_MS)
-    .map(atMsOf)
-    .sort((a, b) => a - b);
-  const broken =
-    first === undefined
-      ? null
-      : {
-          at: new Date(first).toISOString(),
-          problem: others.has(first) ? ('changed' as const) : ('missing' as const),
-        };
-  return { group: ref.group || null, entries: found.size, named: named.size, broken };
+  return { named, found };
 }
 
 /** Links are `<milliseconds since 1970>#<hash>`. */

@@ -2,9 +2,11 @@ import { type GroupState, type Intent, READS_BEHIND_MS } from '../domain/group-s
 import type { GroupRef, PlatformGroupId } from '../domain/ids.ts';
 import type { ListedGroup } from '../domain/view.ts';
 import { tellsOfDeletion } from './attribute.ts';
-import type { Decision, Wait } from './decision.ts';
+import { type Decision, readList, type Wait } from './decision.ts';
 import { absenceLimits, existence, type PresenceInList } from './existence.ts';
 import type { Facts } from './facts.ts';
+import { mayBeSpokeId } from './names.ts';
+import { uncertainDeletion } from './uncertain.ts';
 
 /** A list of the platform's groups may be this old when it decides about a creation or is searched for a spokeId. */
 export const LISTING_AGE_MS = 60_000;
@@ -12,13 +14,18 @@ export const LISTING_AGE_MS = 60_000;
 /** After this number of answered DELETEs without effect, the deletion counts as refused. */
 const MAX_DELETES = 3;
 
-const NOT_FOUND = 'the platform answers 404 for the group';
-const NOT_FOUND_YET = { code: 'missing', message: `${NOT_FOUND}: it will be read again` };
-const LISTED = { code: 'missing', message: `${NOT_FOUND}, but still lists it` };
-const UNPROVEN = {
+const missing = (id: PlatformGroupId | undefined, rest: string) => ({
   code: 'missing',
-  message: `${NOT_FOUND} and lists no group that groupsync manages: the route may be wrong, so an hour must pass or the feed must report the deletion`,
-};
+  message: `the platform answers 404 for the group${id === undefined ? '' : ` ${id}`}${rest}`,
+});
+const notFoundYet = (id: PlatformGroupId | undefined) => missing(id, ': it will be read again');
+const listedStill = (id: PlatformGroupId | undefined) =>
+  missing(id, ', but still lists it: no other group is created while it is listed');
+const unproven = (id: PlatformGroupId | undefined) =>
+  missing(
+    id,
+    ' and lists no group that groupsync manages: the route may be wrong, so groupsync waits for an hour or until the feed reports the deletion',
+  );
 const STILL_SHOWN = {
   code: 'kept',
   message:
@@ -36,18 +43,16 @@ const NOT_DELETED = {
  */
 export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'gone' | Decision {
   const { state, nowMs, createSettleMs, listed } = facts;
-  const { former } = state;
   const missedAtMs = firstNotFoundAtMs(state, nowMs);
   const limits = absenceLimits(createSettleMs);
-  const wasGone = former?.isGone === true && former.platformId === id;
+  const wasGone = wasGoneBefore(state, id);
   const sinceFirstMs = nowMs - (missedAtMs ?? nowMs);
-  if (!wasGone) {
-    if (missedAtMs === undefined) return { kind: 'miss', waitMs: limits.apartMs, why: NOT_FOUND_YET };
-    const waitMs = limits.apartMs - sinceFirstMs;
-    if (waitMs > 0) return { kind: 'wait', waitMs, why: NOT_FOUND_YET };
-  }
+  const secondReadInMs = wasGone ? 0 : limits.apartMs - sinceFirstMs;
+  if (!wasGone && missedAtMs === undefined)
+    return { kind: 'wait', waitMs: secondReadInMs, why: notFoundYet(id), noting: 'missing' };
+  if (secondReadInMs > 0) return { kind: 'wait', waitMs: secondReadInMs, why: notFoundYet(id) };
   const ageMs = wasGone ? LISTING_AGE_MS : Math.min(LISTING_AGE_MS, sinceFirstMs);
-  if (listed === undefined || listed.ageMs > ageMs) return { kind: 'list', ageMs };
+  if (listed === undefined || listed.ageMs > ageMs) return readList(ageMs);
   const listing = presenceIn(wasGone ? { showsManaged: false, ...listed } : listed, id);
   if (listing === undefined) return { kind: 'read', what: ['managed'] };
   const verdict = existence(
@@ -55,24 +60,28 @@ export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'g
       firstNotFoundAtMs: missedAtMs,
       lastNotFoundAtMs: nowMs,
       listing,
-      isDeletionReportedByFeed: tellsOfDeletion(state.suspect?.traces),
+      isDeletionReportedByFeed: tellsOfDeletion(state.suspectedChange?.traces),
       isDeletionAnswered: false,
       wasGone,
     },
     limits,
   );
   if (verdict === 'gone') return 'gone';
-  if (verdict === 'exists') return { kind: 'wait', waitMs: undefined, why: LISTED };
+  if (verdict === 'exists') return { kind: 'wait', waitMs: undefined, why: listedStill(id) };
   // At growing intervals, and once more when the limit without evidence is reached.
   const leftMs = limits.uncertainMs - sinceFirstMs;
-  return { kind: 'wait', waitMs: Math.min(2 * sinceFirstMs, leftMs), why: UNPROVEN };
+  return { kind: 'wait', waitMs: Math.min(2 * sinceFirstMs, leftMs), why: unproven(id) };
 }
+
+/** Whether this was the group's platform group until it was found gone. */
+const wasGoneBefore = ({ previousLink }: GroupState, id: PlatformGroupId | undefined): boolean =>
+  previousLink?.isGone === true && previousLink.platformId === id;
 
 /** A 404 that nothing confirmed for this long proves nothing any more: the count of 404s starts again. */
 const STALE_MS = 2 * 3_600_000;
 
 function firstNotFoundAtMs({ missedAtMs, lastError }: GroupState, nowMs: number): number | undefined {
-  const lastAtMs = lastError?.code === NOT_FOUND_YET.code ? lastError.atMs : missedAtMs;
+  const lastAtMs = lastError?.code === 'missing' ? lastError.atMs : missedAtMs;
   return lastAtMs === undefined || nowMs - lastAtMs > STALE_MS ? undefined : missedAtMs;
 }
 
@@ -91,10 +100,12 @@ function presenceIn(
  *
  *   the platform shows the group | the DELETE is     | decision
  *   -----------------------------|-------------------|---------------------------------------------------
- *   no (404)                     | just answered 2xx | confirm_gone
- *   no (404)                     | any other         | confirm_gone once `decideAbsence` proves it
+ *   no (404)                     | just answered 2xx | observe that it is gone
+ *   no (404)                     | any other         | the same, once `decideAbsence` proves it
  *   yes                          | under 60 s old    | wait: the read may be older than the write
- *   yes                          | older             | drop, and plan again; refused after three of these
+ *   yes                          | older             | drop, and plan again; refused if this answer is the third
+ *
+ * A DELETE without an answer is not counted: it is tried again at once.
  */
 export function decideDeletion(
   facts: Facts,
@@ -104,15 +115,15 @@ export function decideDeletion(
   const { look, deletion, nowMs } = facts;
   if (look === 'gone') {
     const absence = deletion === 'deleted' ? 'gone' : decideAbsence(facts, intent.platformId);
-    return absence === 'gone' ? { kind: 'confirm_gone', intent } : absence;
+    return absence === 'gone' ? { kind: 'observe', observed: 'gone', intent } : absence;
   }
-  const { misses = 0 } = intent;
   const waitMs = READS_BEHIND_MS - (nowMs - intent.atMs);
   if (waitMs > 0) {
     const wait: Wait = { kind: 'wait', waitMs, why: STILL_SHOWN };
-    return deletion === undefined ? wait : { ...wait, noting: { ...intent, misses: misses + 1 } };
+    const misses = (uncertainDeletion(facts.state)?.misses ?? 0) + 1;
+    return deletion === undefined ? wait : { ...wait, noting: { ...intent, misses } };
   }
-  return misses >= MAX_DELETES ? { ...dropped, failing: NOT_DELETED } : dropped;
+  return (intent.misses ?? 0) >= MAX_DELETES ? { ...dropped, failing: NOT_DELETED } : dropped;
 }
 
 /**
@@ -127,12 +138,17 @@ export function decideAdoption(facts: Facts, candidates: readonly ListedGroup[])
     if (why === 'not_found') {
       const absence = decideAbsence(facts, candidate.id as PlatformGroupId);
       if (absence !== 'gone') return absence;
-    } else if (candidate.spokeId === state.ref.group && why.connection !== state.ref.connection) {
+    } else if (isForSame(candidate, why, state.ref)) {
       return ownedElsewhere(candidate, why);
     }
   }
   return undefined;
 }
+
+/** Whether another connection owns the candidate, for a directory group with the same id. */
+const isForSame = ({ spokeId }: ListedGroup, owner: GroupRef, { connection, group }: GroupRef): boolean =>
+  owner.connection !== connection &&
+  (spokeId === group || (mayBeSpokeId(spokeId, group) && owner.group === group));
 
 /** Two live connections of one company never write the same group. A second group with that external id would be a duplicate. */
 const ownedElsewhere = ({ id }: ListedGroup, { connection, group }: GroupRef): Wait => ({
@@ -145,9 +161,9 @@ const ownedElsewhere = ({ id }: ListedGroup, { connection, group }: GroupRef): W
 });
 
 /** The platform group that was linked before and counted as gone, as a candidate: if it still exists, a new group is a duplicate. */
-export const previousGroup = ({ former }: GroupState): readonly ListedGroup[] =>
-  former?.isGone === true ? [{ id: former.platformId, spokeId: null }] : [];
+export const previousGroup = ({ previousLink }: GroupState): readonly ListedGroup[] =>
+  previousLink?.isGone === true ? [{ id: previousLink.platformId, spokeId: null }] : [];
 
 /** The same for a directory group that needs no new platform group: only after a sweep has seen it in a list. */
 export const listedAgain = (state: GroupState): readonly ListedGroup[] =>
-  state.former?.isListed === true ? previousGroup(state) : [];
+  state.previousLink?.isListed === true ? previousGroup(state) : [];

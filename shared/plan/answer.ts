@@ -1,9 +1,10 @@
 import type { PlatformUserId } from '../domain/ids.ts';
 import type { ObservedGroup, View } from '../domain/view.ts';
 import { LISTING_AGE_MS } from './absence.ts';
-import { type Absorb, decideForeign, type GroupTrouble, type Question } from './decide.ts';
+import { decideForeign } from './decide/drift.ts';
+import type { GroupTrouble, ObserveExternal, Read } from './decision.ts';
 import type { Facts } from './facts.ts';
-import { foreignDifferences, isSpokeIdLost, shows, viewOf } from './foreign.ts';
+import { foreignDifferences, isSpokeIdLost, shows, viewOf, withHidden } from './foreign.ts';
 import { foldName, renamedTo } from './names.ts';
 import type { Plan, PlanChange } from './plan.ts';
 
@@ -65,7 +66,7 @@ export function toldOf({ kept, keepsName }: Answer): string | undefined {
 export interface Outcome {
   /** The group from now on; undefined where it is gone. */
   readonly view: View | undefined;
-  /** The view that was prepared with the intent says just that. */
+  /** The platform shows exactly what was sent. */
   readonly isAsPrepared: boolean;
   /** What was done of the plan. */
   readonly changes: readonly PlanChange[];
@@ -73,7 +74,7 @@ export interface Outcome {
   /** Users that were sent and are not shown: later writes still send them, and a later fetch shows whether they are in. */
   readonly unshown: readonly PlatformUserId[];
   /** What somebody else did meanwhile. */
-  readonly foreign: Absorb | undefined;
+  readonly foreign: ObserveExternal | undefined;
   readonly isUndone: boolean;
   readonly trouble: GroupTrouble | undefined;
 }
@@ -83,11 +84,7 @@ export interface Outcome {
  * one that does not has let both changes through, and only here can theirs be told.
  * @param facts with the open intent
  */
-export function judgeAnswer(
-  plan: Plan,
-  observed: ObservedGroup | undefined,
-  facts: Facts,
-): Outcome | Question {
+export function judgeAnswer(plan: Plan, observed: ObservedGroup | undefined, facts: Facts): Outcome | Read {
   const answer = readAnswer(plan, observed);
   const { made, kept } = answer;
   const message = toldOf(answer);
@@ -106,19 +103,21 @@ export function judgeAnswer(
   // Whoever was ours and is kept stays ours: to be taken out by a later write, also where strangers may stay.
   const shown = viewOf(observed, made, kept.length > 0 ? facts.views?.base : undefined);
   const foreign = plan.action === 'patch' ? foreignBeside(plan, observed, { made, shown, facts }) : undefined;
-  if (foreign !== undefined && foreign.kind !== 'absorb') return foreign;
+  if (foreign !== undefined && foreign.kind === 'read') return foreign;
   const isAsPrepared = foreign === undefined && shows(observed, plan.after);
   const unshown = unshownIn(plan, observed);
-  return { ...outcome, view: foreign?.view ?? shown, isAsPrepared, unshown, foreign };
+  const hidden = unshown.map((user) => [user, plan.after?.users.get(user) === true] as const);
+  const view = withHidden(foreign?.view ?? shown, hidden);
+  return { ...outcome, view, isAsPrepared, unshown, foreign };
 }
 
 function unshownIn(plan: Plan, observed: ObservedGroup): readonly PlatformUserId[] {
-  if (plan.after === undefined || !sendsUsers(plan)) return [];
+  if (plan.after === undefined) return [];
   const shown = new Set(observed.users);
   return [...plan.after.users.keys()].filter((user) => !shown.has(user));
 }
 
-/** Whether the platform shows all users that the write sent. Any other users come from the platform or another client. */
+/** Whether the platform shows all users that the write left in the group. Any other users come from the platform or another client. */
 export function showsWrite(plan: Plan, observed: ObservedGroup): boolean {
   const { kept, keepsName } = readAnswer(plan, observed);
   return kept.length === 0 && !keepsName && unshownIn(plan, observed).length === 0;
@@ -128,18 +127,15 @@ function foreignBeside(
   plan: Plan,
   observed: ObservedGroup,
   { made, shown, facts }: { readonly made: View; readonly shown: View; readonly facts: Facts },
-): Absorb | Question | undefined {
+): ObserveExternal | Read | undefined {
   const isSpokeIdGone = isSpokeIdLost(observed, [made], facts.listed, [LISTING_AGE_MS]);
   if (typeof isSpokeIdGone !== 'boolean') return isSpokeIdGone;
   if (shows(observed, made) && !isSpokeIdGone) return undefined;
-  // Our own write explains users that were sent and are missing, and users that were removed and are still shown.
+  // An answer proves only what it shows. A user that is missing from it, or that was removed and is still shown, is no
+  // change by another client.
   const removed = new Set(plan.removals);
   const isOwnDoing = ([user]: [PlatformUserId, boolean]) => made.users.has(user) || removed.has(user);
-  const users = sendsUsers(plan) ? new Map([...shown.users].filter(isOwnDoing)) : made.users;
-  const ours = [{ ...made, users }];
+  const ours = [{ ...made, users: new Map([...shown.users].filter(isOwnDoing)) }];
   if (foreignDifferences(ours, observed, { isSpokeIdGone }).length === 0) return undefined;
   return decideForeign(facts, observed, ours);
 }
-
-const sendsUsers = ({ action, changes }: Plan): boolean =>
-  action !== 'patch' || changes.some(({ kind }) => kind === 'add_member' || kind === 'remove_member');

@@ -2,8 +2,8 @@ import type { DriftPolicy } from '../contract/settings.ts';
 import type { Difference } from '../domain/drift.ts';
 import type { GroupField } from '../domain/group-fields.ts';
 import type {
-  Contest,
-  DeletionWaiver,
+  AcceptedDeletion,
+  FlapDamping,
   GroupError,
   GuardRecord,
   Intent,
@@ -15,24 +15,33 @@ import type { PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import type { ListedGroup, ObservedGroup, View } from '../domain/view.ts';
 import type { Plan } from './plan.ts';
 
+/** What is read from our table, consistently: see the fields of `Facts`. */
+export type StoredFact = 'wanted' | 'views' | 'held' | 'departed' | 'managed' | 'unlisted';
+
 /** Data that must be read before anything can be decided. */
-export type Question =
-  /** The directory group with its people, the stored views, members that the directory removed, and owners of the listed groups. */
-  | {
-      readonly kind: 'read';
-      readonly what: readonly ('wanted' | 'views' | 'held' | 'departed' | 'managed')[];
-    }
-  /** The platform's group itself. If the outcome of a creation is unknown: every group that it may have made. */
-  | { readonly kind: 'look' }
-  | { readonly kind: 'list'; readonly ageMs: number }
-  /** Reserves these removals with the guard, and sums up all other removals of the rolling hour. */
-  | {
-      readonly kind: 'reserve';
-      readonly removals: number;
-      /** Users in the group now. */
-      readonly size: number;
-      readonly replaces: GuardRecord | undefined;
-    };
+export interface Read {
+  readonly kind: 'read';
+  /**
+   * `group`: the platform's group itself; if the outcome of a creation is unknown, every group that it may have made.
+   * `list`: the platform's groups. These two are read alone.
+   */
+  readonly what: readonly StoredFact[] | readonly ['group'] | readonly ['list'];
+  /** How old a list may be. */
+  readonly maxAgeMs?: number;
+}
+
+export const READ_GROUP: Read = { kind: 'read', what: ['group'] };
+
+export const readList = (maxAgeMs: number): Read => ({ kind: 'read', what: ['list'], maxAgeMs });
+
+/** Reserves these removals with the guard, and sums up all other removals of the rolling hour. */
+export interface Reserve {
+  readonly kind: 'reserve';
+  readonly removals: number;
+  /** Users in the group now. */
+  readonly size: number;
+  readonly replaces: GuardRecord | undefined;
+}
 
 /** How the decision ends differences that another client made; `open`: they stay open. */
 export type DriftEnding = DriftPolicy | 'open';
@@ -44,7 +53,8 @@ export interface GroupTrouble {
 
 /** The next action for one group. */
 export type Decision =
-  | Question
+  | Read
+  | Reserve
   /**
    * The open intent did not happen. `owed`: its removals that the guard still counts, because they may still happen.
    * `failing`: it is not tried again until the group changes or a day has passed.
@@ -55,49 +65,21 @@ export type Decision =
       readonly owed: GuardRecord | undefined;
       readonly failing?: GroupTrouble;
     }
-  /** The open intent happened: the group is as `view` says. */
-  | {
-      readonly kind: 'confirm';
-      readonly intent: Intent;
-      readonly observed: ObservedGroup;
-      readonly view: View;
-    }
-  /** The open intent was to delete the group, and it is gone. */
-  | { readonly kind: 'confirm_gone'; readonly intent: Intent }
-  /** Another client changed the group: the change is reported first, then stored as the group's view. */
-  | Absorb
-  /** The group is as our last write left it, so the suspected external change did not happen. */
-  | { readonly kind: 'clear'; readonly observed: ObservedGroup; readonly contest: Contest | undefined }
-  /** There is no platform group to read, so the suspected external change is dropped. */
-  | { readonly kind: 'forget' }
-  /** The first 404 for the group. */
-  | { readonly kind: 'miss'; readonly waitMs: number; readonly why: GroupTrouble }
+  | Observe
   /** The platform's group is gone: its link is given up if the hour's budget allows it. */
   | {
       readonly kind: 'unlink';
       readonly id: PlatformGroupId;
       readonly difference: Difference | undefined;
-      readonly waiver: DeletionWaiver | undefined;
+      readonly waiver: AcceptedDeletion | undefined;
       /** Our own deletion that earlier reads did not show, and that has happened since. */
       readonly landed?: Intent | undefined;
     }
   | { readonly kind: 'release'; readonly reason: string }
   /** This existing platform group becomes the group's own, unless it has another owner. */
   | { readonly kind: 'adopt'; readonly candidate: ListedGroup }
-  /** An operator must decide about these removals; all other changes of the group go on. */
-  | {
-      readonly kind: 'hold';
-      readonly users: readonly PlatformUserId[];
-      /** Removals that an operator approved and that are not written yet: they do not wait with these. */
-      readonly approved: readonly PlatformUserId[];
-      readonly size: number;
-      readonly rule: Hold['rule'];
-      /** What the guard judged, including all removals within the hour; undefined if the guard did not judge. */
-      readonly share: number | undefined;
-      readonly deletes: boolean;
-    }
-  /** The hold, or the approval next to it, covers no wanted removal any more. */
-  | { readonly kind: 'drop_hold'; readonly drops: readonly ('hold' | 'approval')[] }
+  | StartHold
+  | EndHold
   | Write
   /** The platform refuses the write, and waiting cannot fix that, except for the wait in `firstly`. */
   | { readonly kind: 'fail'; readonly firstly?: Wait }
@@ -119,23 +101,58 @@ export interface Wait {
   readonly kind: 'wait';
   readonly waitMs: number | undefined;
   readonly why: GroupTrouble;
-  /** A creation that was again not found, or a deletion that was answered and has no effect yet. */
-  readonly noting?: Intent;
+  /** The first 404; a creation that was again not found, or a deletion that was answered and has no effect yet. */
+  readonly noting?: 'missing' | Intent;
   /** The guard does not count the removals meanwhile. */
   readonly yields?: boolean;
 }
 
-export interface Absorb {
-  readonly kind: 'absorb';
+/** What the platform shows is recorded: it ends the open intent and the suspicion of an external change. */
+export interface Observe {
+  readonly kind: 'observe';
+  /** `gone`: the open intent was to delete the group and it is gone, or there is no group to which the suspicion applies. */
+  readonly observed: ObservedGroup | 'gone';
+  /** The group's view from now on; undefined: the stored view is current, or the group is gone. */
+  readonly view?: View;
+  /** The open intent whose outcome this is. */
+  readonly intent?: Intent | undefined;
+  /** What another client changed, reported before the view is stored; undefined: groupsync itself made the group as it is. */
+  readonly external?: External;
+  /** How often another client's changes were undone lately. */
+  readonly flapDamping?: FlapDamping | undefined;
+}
+
+export interface External {
+  readonly differences: readonly Difference[];
+  /** An earlier write of groupsync that earlier reads did not show, and that has happened since. */
+  readonly landed: Intent | undefined;
+}
+
+/** A group that another client may have changed. */
+export type ObserveExternal = Observe & {
   readonly observed: ObservedGroup;
   readonly view: View;
-  readonly differences: readonly Difference[];
-  /** The open intent whose outcome this is. */
-  readonly intent: Intent | undefined;
-  /** Our own earlier write that earlier reads did not show, and that has happened since. */
-  readonly landed: Intent | undefined;
-  /** How often this happens. */
-  readonly contest: Contest | undefined;
+  readonly external: External;
+};
+
+/** An operator must decide about these removals; all other changes of the group go on. */
+export interface StartHold {
+  readonly kind: 'hold';
+  readonly users: readonly PlatformUserId[];
+  /** Removals that an operator approved and that are not written yet: they do not wait with these. */
+  readonly approved: readonly PlatformUserId[];
+  readonly size: number;
+  readonly rule: Hold['rule'];
+  /** What the guard judged, including all removals within the hour; undefined if the guard did not judge. */
+  readonly share: number | undefined;
+  readonly deletes: boolean;
+  readonly ends?: undefined;
+}
+
+/** The hold, or the approval next to it, covers no wanted removal any more. */
+export interface EndHold {
+  readonly kind: 'hold';
+  readonly ends: readonly ('hold' | 'approval')[];
 }
 
 export interface Write {
@@ -149,6 +166,8 @@ export interface Write {
   readonly isReserved: boolean;
   /** Groups that existed before a creation, so none of them is the created one. */
   readonly known: readonly PlatformGroupId[];
+  /** As of `Intent`. */
+  readonly oddBefore?: number;
   /** Fields that keep an unwanted value: the group is not done after this write. */
   readonly left?: readonly GroupField[];
 }

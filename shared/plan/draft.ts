@@ -26,8 +26,6 @@ export interface DraftInput
   readonly held: ReadonlySet<PlatformUserId>;
   /** Additions that wait for others to be tried. */
   readonly barred?: ReadonlySet<PlatformUserId> | undefined;
-  /** Whoever is barred and is there already stays, but for these. */
-  readonly leftOut?: readonly PlatformUserId[] | undefined;
   /** Fields that are not written: their wanted value is refused, in use by another group, or tried later. */
   readonly fixed?: ReadonlySet<GroupField> | undefined;
   /** Differences that stay as they are, and what still stands of them. */
@@ -45,11 +43,9 @@ export function draftPlan(input: DraftInput): Plan {
   return current === undefined ? planCreation(wanted) : planUpdate(input, wanted, current);
 }
 
-function withoutBarred(wanted: WantedGroup, { barred, leftOut, current }: DraftInput): WantedGroup {
+function withoutBarred(wanted: WantedGroup, { barred, current }: DraftInput): WantedGroup {
   if (barred === undefined || barred.size === 0) return wanted;
-  const out = new Set(leftOut);
-  const mayBeSent = (user: PlatformUserId) =>
-    !barred.has(user) || (current?.users.has(user) === true && !out.has(user));
+  const mayBeSent = (user: PlatformUserId) => !barred.has(user) || current?.users.has(user) === true;
   return { ...wanted, users: new Map([...wanted.users].filter(([user]) => mayBeSent(user))) };
 }
 

@@ -1,9 +1,9 @@
 import type { ConnectionSettings } from '../contract/settings.ts';
 import type { GroupField } from '../domain/group-fields.ts';
 import type { GroupState, GuardRecord, PendingMark, StoredMember } from '../domain/group-state.ts';
-import type { GroupRef, MemberId, PlatformUserId } from '../domain/ids.ts';
+import type { GroupRef, MemberId, PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
-import type { ListedGroup, ObservedGroup, View } from '../domain/view.ts';
+import type { ListedGroup, ObservedGroup, UserChange, View } from '../domain/view.ts';
 import type { WantedGroup } from './draft.ts';
 import type { RecentRemovals } from './guard.ts';
 
@@ -43,12 +43,12 @@ export interface Views {
   /** As last written or read; undefined where there is no link, or the stored view cannot be read. */
   readonly base: View | undefined;
   readonly isUnreadable: boolean;
-  /** What the open intent would make. */
+  /** The intended result of the open intent: the base with its change. */
   readonly prepared: View | undefined;
-  /** What an earlier write would have made that may land yet. */
-  readonly doubted: View | undefined;
-  /** … and what others before it would have made. */
-  readonly earlier?: readonly (View | undefined)[];
+  /** Users that uncertain writes may change; undefined: there are no such writes, or the set cannot be read. */
+  readonly uncertain: UserChange | undefined;
+  /** The intended result of an uncertain creation. */
+  readonly created: View | undefined;
 }
 
 /** The removals that the group's hold is about. */
@@ -71,6 +71,14 @@ export interface Reservation extends GuardRecord {
   readonly recent: RecentRemovals & { readonly underWay: number };
 }
 
+/** The managed groups of the connection, and groups known from before a creation. */
+export interface UnlistedGroups {
+  /** A group that the platform shows by its id, but not in the list. */
+  readonly existing: PlatformGroupId | undefined;
+  /** The connection manages groups, and the list shows none of them. */
+  readonly hidesAllManaged: boolean;
+}
+
 /** The platform's groups. */
 export interface Listing {
   readonly groups: readonly ListedGroup[];
@@ -78,6 +86,8 @@ export interface Listing {
   readonly ageMs: number;
   /** Whether the list shows a platform group that another directory group of the company owns; undefined: not read yet. */
   readonly showsManaged?: boolean | undefined;
+  /** Groups that existed before and that the list lacks; undefined: not compared yet. */
+  readonly unlisted?: UnlistedGroups | undefined;
 }
 
 export interface Rejected {
@@ -85,6 +95,9 @@ export interface Rejected {
   /** The name that was sent. */
   readonly name?: string | undefined;
 }
+
+/** The platform's group in a fetch or an answer, and when that came. */
+export type Shown = Pick<ObservedGroup, 'id' | 'version'> & { readonly atMs: number };
 
 /**
  * All that a decision about one group rests on. What has not been read is undefined: where it matters, the decision is
@@ -96,8 +109,6 @@ export interface Facts {
   readonly createSettleMs: number;
   readonly state: GroupState;
   readonly settings: ConnectionSettings;
-  /** Whether the platform refuses a PATCH with a stale version; undefined: nobody has tried, and it is trusted to. */
-  readonly patchHonoursVersion?: boolean | undefined;
   readonly wanted?: Wanted | undefined;
   readonly views?: Views | undefined;
   readonly held?: HeldUsers | undefined;
@@ -105,12 +116,12 @@ export interface Facts {
   readonly departed?: ReadonlyMap<PlatformUserId, Stamp> | undefined;
   /** The platform's group just now. Of a creation whose outcome is unknown: the groups that may be it. */
   readonly look?: ObservedGroup | 'gone' | undefined;
+  /** What the last fetch or answer of this attempt showed, which may span several rounds. */
+  readonly shown?: Shown | undefined;
   readonly listed?: Listing | undefined;
   readonly reservation?: Reservation | undefined;
   /** Additions that are left out of this round's write, since the platform refused one that had them. */
   readonly barred?: ReadonlySet<PlatformUserId> | undefined;
-  /** Of these, who are in the group already and are left out to see whether the platform takes the write then. */
-  readonly leftOut?: readonly PlatformUserId[] | undefined;
   /** Fields that this attempt does not write, because the platform refused a write with them. */
   readonly withheld?: ReadonlySet<GroupField> | undefined;
   /** A write was refused in this attempt: from then on only the changes are sent, never the whole group. */

@@ -1,77 +1,79 @@
 import type { Difference } from '../domain/drift.ts';
 import type { GroupField, WrittenFields } from '../domain/group-fields.ts';
 import { eachField, FIELD_NAMES, GROUP_FIELDS } from '../domain/group-fields.ts';
-import { behindMs, type GroupState, type Intent } from '../domain/group-state.ts';
-import type { PlatformGroupId, PlatformUserId, VersionToken } from '../domain/ids.ts';
+import { type Intent, READS_BEHIND_MS } from '../domain/group-state.ts';
+import type { PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import type { ObservedGroup, View } from '../domain/view.ts';
-import type { Listing } from './facts.ts';
-import { foldName, says } from './names.ts';
+import { type Read, readList } from './decision.ts';
+import type { Facts, Listing } from './facts.ts';
+import { foldName, mayBeSpokeId, says } from './names.ts';
 import { compareText } from './plan.ts';
-
-const MOST_OVERTAKEN = 5;
+import type { LateWrites } from './uncertain.ts';
 
 /**
- * The versions that a group had before this one.
- * @param mayHide the write went through whatever the group was: somebody else's, just before, may have been overwritten
+ * Remaining time in which a read proves nothing, because it shows another version and may be older than groupsync's
+ * last write. It may also show another client's change that this write replaced.
+ *
+ *   the read shows    | the last write is | result
+ *   ------------------|-------------------|----------------------------
+ *   the known version | of any age        | 0
+ *   another version   | under 60 s old    | the rest of the 60 s
+ *   another version   | older             | 0: another client changed it
+ *
+ * The time is shorter than 60 s if the platform shows created groups sooner, as in the local stack.
  */
-export function overtakenBy(shown: VersionToken, state: GroupState, nowMs: number, mayHide: boolean) {
-  const { version, overtaken } = state;
-  if (version === undefined || version === shown) return overtaken;
-  const before = behindMs(state, nowMs) > 0 ? overtaken : undefined;
-  const versions = [...(before?.versions ?? []), version].slice(-MOST_OVERTAKEN);
-  return { versions, atMs: nowMs, ...((mayHide || before?.hasUnseen) && { hasUnseen: true }) };
+export function mayPrecedeWriteForMs(
+  shown: ObservedGroup,
+  { state, nowMs, createSettleMs }: Pick<Facts, 'state' | 'nowMs' | 'createSettleMs'>,
+): number {
+  const { version, lastWriteAtMs = Number.NEGATIVE_INFINITY } = state;
+  if (version === undefined || shown.version === version) return 0;
+  return Math.max(0, lastWriteAtMs + Math.min(READS_BEHIND_MS, createSettleMs) - nowMs);
 }
 
-/** For how much longer a version from before the present one may be shown. */
-export const overtakenForMs = (shown: ObservedGroup, state: GroupState, nowMs: number): number =>
-  state.overtaken?.versions.includes(shown.version) ? behindMs(state, nowMs) : 0;
-
 /**
- * For how much longer what is shown may be the past, which is nobody's change. Where a platform gives a version again
- * with its content, somebody's undoing of a change of ours is found so much later.
- */
-export const pastForMs = (shown: ObservedGroup, state: GroupState, nowMs: number): number =>
-  state.overtaken?.hasUnseen && shown.version !== state.version
-    ? behindMs(state, nowMs)
-    : overtakenForMs(shown, state, nowMs);
-
-/**
- * What somebody else changed: whatever the platform shows that none of our own views explains. There are two views
- * where a write of ours has an unknown outcome: the one before it and the one it would have made. What either of them
- * says may be our own doing.
+ * What another client changed: each difference that neither groupsync's views nor its uncertain writes explain. While an
+ * intent is open there are two views: the one before the write and the one that the write would make.
  *
- *     observed         | in the view before | in the view it would have made | then
- *     -----------------|--------------------|--------------------------------|----------------
- *     user in          | no                 | no                             | members_added
- *     user in          | yes in either                                       | –
- *     user out         | yes                | yes                            | members_removed
- *     user out         | no in either                                        | –
- *     name, spokeId    | another            | another                        | name, spoke_id
+ *   observed         | the views of groupsync | uncertain writes   | result
+ *   -----------------|------------------------|--------------------|----------------
+ *   user in          | out of all             | add no such user   | members_added
+ *   user out         | in all                 | remove no such user| members_removed
+ *   name, spokeId    | another in all         | sent no such value | name, spoke_id
+ *   otherwise        |                        |                    | none
  *
- * A name is another if it is neither the one that we sent nor what the platform had made of it.
+ * A name is another if it is neither the name that we sent nor the form in which the platform stored it. An external id
+ * is another if it differs in more than its form.
  *
  * @param look.isSpokeIdGone a null spokeId was taken away; otherwise the platform does not echo it, which says nothing
  */
 export function foreignDifferences(
   ours: readonly View[],
   observed: ObservedGroup,
-  { isSpokeIdGone = false }: { readonly isSpokeIdGone?: boolean } = {},
+  {
+    isSpokeIdGone = false,
+    late,
+  }: { readonly isSpokeIdGone?: boolean; readonly late?: LateWrites | undefined } = {},
 ): readonly Difference[] {
   const [first] = ours;
   if (first === undefined) return [];
+  const all = late === undefined ? ours : [...ours, late.view];
   const there = new Set(observed.users);
-  const added = [...there].filter((user) => !ours.some(({ users }) => users.has(user)));
+  const added = [...there].filter((user) => !all.some((view) => mayHold(view, user)));
   const removed = [...first.users.keys()].filter(
-    (user) => !there.has(user) && ours.every(({ users }) => users.has(user)),
+    (user) => !there.has(user) && ours.every(({ users }) => users.has(user)) && !late?.removed.has(user),
   );
   const isShown = (field: GroupField) => observed[field] !== null || (field === 'spokeId' && isSpokeIdGone);
   const differences: Difference[] = FIELD_NAMES.filter(
-    (field) => isShown(field) && !ours.some((view) => says(view, field, observed[field])),
+    (field) => isShown(field) && !all.some((view) => says(view, field, observed[field])),
   ).map((field) => ({ kind: GROUP_FIELDS[field].drift, before: first[field], after: observed[field] }));
   if (added.length > 0) differences.push({ kind: 'members_added', before: [], after: sorted(added) });
   if (removed.length > 0) differences.push({ kind: 'members_removed', before: sorted(removed), after: [] });
   return differences;
 }
+
+const mayHold = ({ users, unshown }: View, user: PlatformUserId): boolean =>
+  users.has(user) || unshown?.has(user) === true;
 
 const sorted = (users: readonly PlatformUserId[]): readonly PlatformUserId[] => [...users].sort(compareText);
 
@@ -79,28 +81,80 @@ const sorted = (users: readonly PlatformUserId[]): readonly PlatformUserId[] => 
  * What was observed, with who in it is ours: everybody whom a view of ours says we put there. Additions of a write
  * whose outcome is unknown count as ours too; else a later removal of them would be taken for somebody else's wish.
  * A name that the platform made of another keeps that other one beside it.
- * A platform that does not echo a field is taken to hold what we sent.
+ * A platform that does not echo a field is taken to hold what we sent. Users of ours who may be in the group stay in
+ * `unshown`.
  */
 export function viewOf(observed: ObservedGroup, ...ours: readonly (View | undefined)[]): View {
   const known = ours.find((view) => view !== undefined);
   const waiver = ours.find((view) => view?.waiver !== undefined)?.waiver;
   const named = ours.find((view) => view?.alias !== undefined && says(view, 'name', observed.name));
   const alias = named?.name === observed.name ? named.alias : named?.name;
+  const there = new Set(observed.users);
   return {
     ...(eachField((field) => observed[field] ?? known?.[field] ?? null) as WrittenFields),
     ...(alias === undefined ? {} : { alias }),
     users: new Map(
-      observed.users.map((user) => [user, ours.some((view) => view?.users.get(user) === true)] as const),
+      observed.users.map((user) => [user, ours.some((view) => view !== undefined && isOwnUser(view, user))]),
     ),
+    ...unshownAs(ours.flatMap((view) => [...(view?.unshown ?? [])]).filter((user) => !there.has(user))),
     ...(waiver === undefined ? {} : { waiver }),
   };
 }
 
-/** Whether the platform shows exactly what the view says; order and repetition of users do not matter. */
+const unshownAs = (users: readonly PlatformUserId[]): Pick<View, 'unshown'> =>
+  users.length === 0 ? {} : { unshown: new Set(users) };
+
+/** A user that we added stays ours, even if the user was missing for a while and a policy accepted that. */
+const isOwnUser = ({ users, unshown, waiver }: View, user: PlatformUserId): boolean =>
+  users.get(user) === true || unshown?.has(user) === true || waiver?.absent.has(user) === true;
+
+/**
+ * A view with users that an answer hid and that may still be in the group; `true` if groupsync added them. Those are
+ * sent again. The others stay in the view, so every write sends them.
+ */
+export function withHidden(view: View, hidden: Iterable<readonly [PlatformUserId, boolean]>): View {
+  const { unshown = [], ...known } = view;
+  const all = [...hidden].filter(([user]) => !view.users.has(user));
+  const ours = all.flatMap(([user, mine]) => (mine ? [user] : []));
+  return {
+    ...known,
+    users: new Map([...view.users, ...all.filter(([, mine]) => !mine)]),
+    ...unshownAs([...unshown, ...ours]),
+  };
+}
+
+/**
+ * The view for a plan. Users who may be in the group count as members, unless they are wanted: wanted users are sent
+ * again.
+ */
+export function withUnwanted(view: View, wanted: ReadonlyMap<PlatformUserId, unknown> | undefined): View {
+  const unwanted = [...(view.unshown ?? [])].filter((user) => !wanted?.has(user));
+  if (unwanted.length === 0) return view;
+  return { ...view, users: new Map([...view.users, ...unwanted.map((user) => [user, true] as const)]) };
+}
+
+/**
+ * Whether the group is as our last write left it. A change by another client has another version, so a user who is
+ * missing under the known version is hidden. Users that another client added then stay in the view.
+ */
+export function isAsLeft(observed: ObservedGroup, view: View, version: Intent['versionBefore']): boolean {
+  if (observed.version !== version) return false;
+  const there = new Set(observed.users);
+  return shows(observed, {
+    ...view,
+    users: new Map([...view.users].filter(([user, mine]) => mine || there.has(user))),
+  });
+}
+
+/**
+ * Whether the platform shows the content of the view. The form of the external id and the order and repetition of users
+ * do not matter.
+ */
 export function shows(observed: ObservedGroup, view: View): boolean {
   const users = new Set(observed.users);
   return (
-    FIELD_NAMES.every((field) => observed[field] === view[field] || observed[field] === null) &&
+    observed.name === view.name &&
+    (observed.spokeId === null || says(view, 'spokeId', observed.spokeId)) &&
     users.size === view.users.size &&
     [...users].every((user) => view.users.has(user))
   );
@@ -117,22 +171,22 @@ export function isSpokeIdLost(
   ours: readonly View[],
   listed: Listing | undefined,
   agesMs: readonly number[],
-): boolean | { readonly kind: 'list'; readonly ageMs: number } {
+): boolean | Read {
   if (observed.spokeId !== null || !ours.some(({ spokeId }) => spokeId !== null)) return false;
   for (const ageMs of agesMs) {
-    if (listed === undefined || listed.ageMs > ageMs) return { kind: 'list', ageMs };
+    if (listed === undefined || listed.ageMs > ageMs) return readList(ageMs);
     if (listed.groups.some(({ id, spokeId }) => id !== observed.id && spokeId !== null)) return true;
   }
   return false;
 }
 
 /**
- * Whether a group is what a creation of unknown outcome made: by spokeId; where the platform does not echo it, by name
- * and users: it may have added some to those that we sent. Groups that were there before are not it.
+ * Whether a creation of unknown outcome made this group. The spokeId decides, in any form. If the platform does not
+ * echo it, name and users decide; the platform may have added users. Groups that existed before do not count.
  */
 export function isOurCreation(observed: ObservedGroup, intent: Intent, prepared: View | undefined): boolean {
   if (intent.known?.includes(observed.id as PlatformGroupId)) return false;
-  if (observed.spokeId !== null) return observed.spokeId === intent.spokeId;
+  if (observed.spokeId !== null) return mayBeSpokeId(observed.spokeId, intent.spokeId);
   if (prepared === undefined || foldName(observed.name) !== foldName(prepared.name)) return false;
   const shown = new Set(observed.users);
   const hasAll = [...prepared.users.keys()].every((user) => shown.has(user));

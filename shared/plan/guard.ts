@@ -3,8 +3,6 @@ import type { ConnectionSettings } from '../contract/settings.ts';
 /** Of its links a connection may give up this share within an hour, though always a few. */
 const UNLINKED_SHARE = 0.05;
 export const UNLINKED_ALWAYS = 2;
-/** At least so many shares of a group's users are left out two by two. */
-const SHARES = 4;
 
 /**
  * Whether the link to a group that answers 404 may be given up: a wrong route answers so for every group, and each link
@@ -13,29 +11,6 @@ const SHARES = 4;
  */
 export const mayUnlink = ({ links, recent }: { readonly links: number; readonly recent: number }): boolean =>
   recent < Math.max(UNLINKED_ALWAYS, Math.floor((links + recent) * UNLINKED_SHARE));
-
-/**
- * Whom to leave out in the `turn`-th try, where the platform lets nobody go because of some who stay: each alone; then any
- * two shares of them, so that two are found; at last all. No more at once than the guard lets go.
- */
-export function suspectsAt<User>(
-  staying: readonly User[],
-  turn: number,
-  mayLeave: (count: number) => boolean,
-): readonly User[] | undefined {
-  const alone = staying[turn];
-  if (alone !== undefined) return [alone];
-  let width = Math.ceil(staying.length / SHARES);
-  while (width > 1 && !mayLeave(2 * width)) width -= 1;
-  let left = turn - staying.length;
-  const shareAt = (from: number) => staying.slice(from, from + width);
-  for (let one = 0; one < staying.length && mayLeave(2 * width); one += width) {
-    for (let other = one + width; other < staying.length; other += width, left -= 1) {
-      if (left === 0) return [...shareAt(one), ...shareAt(other)];
-    }
-  }
-  return left === 0 && staying.length > 2 && mayLeave(staying.length) ? staying : undefined;
-}
 
 /** Limits on removals that nobody approved; null switches the guard off. */
 export type GuardLimits = NonNullable<ConnectionSettings['guard']>;

@@ -49,13 +49,20 @@ type Next =
   | 'odd';
 
 const WRITES: ReadonlySet<Call> = new Set(['create', 'change', 'delete']);
-/** Statuses that say nothing of what was sent. */
-const NOT_NOW: ReadonlySet<number> = new Set([405, 408, 423, 425, 451]);
 
 const WAIT: Meaning = { happened: 'no', whose: 'probe', next: 'wait' };
 const UNSURE: Meaning = { happened: 'unknown', whose: 'probe', next: 'settle' };
 const ASK: Meaning = { happened: 'no', whose: 'probe', next: 'gate' };
 const of = (next: Next): Meaning => ({ happened: 'no', whose: 'group', next });
+
+const NOT_FOUND: Readonly<Record<Call, Meaning>> = {
+  create: ASK,
+  change: of('gone'),
+  delete: of('gone'),
+  group: of('gone'),
+  groups: ASK,
+  other: of('refuse'),
+};
 
 /**
  * What a failed call means, for whoever made it. Total: any kind, status and call has its place.
@@ -67,7 +74,6 @@ const of = (next: Next): Meaning => ({ happened: 'no', whose: 'group', next });
  *     2xx that is not as specified       | settle ?     | settle ?     | settle ?     | odd    | odd    | odd
  *     401, 402, 403                      | gate         | gate         | gate         | gate   | gate   | gate
  *     404, 410                           | gate         | gone *       | gone *       | gone * | gate   | refuse *
- *     405, 423, 425, 451                 | wait         | wait         | wait         | wait   | wait   | wait
  *     any other 4xx                      | refuse *     | compare *    | refuse *     | refuse *        | refuse *
  *     429                                | gate !       | gate !       | gate !       | gate ! | gate ! | gate !
  *
@@ -82,7 +88,7 @@ export function meaningOf({ kind, status = 0 }: Failed, call: Call = 'other'): M
     case 'forbidden':
       return ASK;
     case 'not_found':
-      return call === 'create' || call === 'groups' ? ASK : of(call === 'other' ? 'refuse' : 'gone');
+      return NOT_FOUND[call];
     case 'unreached':
       return WAIT;
     case 'unanswered':
@@ -92,7 +98,7 @@ export function meaningOf({ kind, status = 0 }: Failed, call: Call = 'other'): M
     case 'rejected':
       // A redirect may be what follows a write.
       if (isWithin(status, 300) || status === 421) return unsure;
-      return NOT_NOW.has(status) ? WAIT : of(call === 'change' ? 'compare' : 'refuse');
+      return of(call === 'change' ? 'compare' : 'refuse');
   }
 }
 

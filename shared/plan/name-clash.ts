@@ -1,4 +1,5 @@
 import type { ConnectionSettings } from '../contract/settings.ts';
+import { foldSpokeId } from '../domain/spoke-id.ts';
 import type { View } from '../domain/view.ts';
 import { adoptable, foldName, grouped } from './names.ts';
 
@@ -34,10 +35,10 @@ export function clashFinder(
 ): (group: NewGroup) => readonly NamedGroup[] {
   const named = listed.filter(isNamed);
   const byName = grouped(named, ({ name }) => foldName(name));
-  const bySpokeId = grouped(named, ({ spokeId }) => spokeId);
+  const bySpokeId = grouped(named, ({ spokeId }) => foldSpokeId(spokeId ?? ''));
   return (group) => {
     const same = new Set([
-      ...(bySpokeId.get(group.spokeId) ?? []),
+      ...(group.spokeId === null ? [] : (bySpokeId.get(foldSpokeId(group.spokeId)) ?? [])),
       ...(byName.get(foldName(group.name)) ?? []),
     ]);
     return adoptable([...same], group, adoptExisting).length > 0 ? [] : [...same];

@@ -1,6 +1,7 @@
 import type { ConnectionSettings } from '../contract/settings.ts';
 import type { GroupField, WrittenFields } from '../domain/group-fields.ts';
 import type { PlatformGroupId } from '../domain/ids.ts';
+import { foldSpokeId } from '../domain/spoke-id.ts';
 import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../domain/view.ts';
 import { compareText } from './plan.ts';
 
@@ -19,16 +20,45 @@ export function namedLike<Group extends { readonly name: string }>(
   return exact.length > 0 ? exact : groups.filter((group) => tidyName(group.name) === tidyName(name));
 }
 
+const foldNull = (spokeId: string | null): string | null => (spokeId === null ? null : foldSpokeId(spokeId));
+
+/** Whether `shown` may be the form in which the platform stored `sent`. */
+export const mayBeSpokeId = (shown: string | null, sent: string | null): boolean =>
+  shown !== null && sent !== null && foldSpokeId(shown) === foldSpokeId(sent);
+
+/** The groups with exactly this external id, or else those whose external id differs only in form. */
+export function carrying<Group extends Pick<ListedGroup, 'spokeId'>>(
+  groups: readonly Group[],
+  spokeId: string | null,
+): readonly Group[] {
+  const exact = groups.filter((group) => group.spokeId === spokeId);
+  return exact.length > 0 ? exact : groups.filter((group) => mayBeSpokeId(group.spokeId, spokeId));
+}
+
 /** A view of ours under the name that the platform made of the one we sent, which is remembered beside it. */
 export const renamedTo = (view: View, { name }: Pick<ObservedGroup, 'name'>): View =>
   view.name === name ? view : { ...view, name, alias: view.alias ?? view.name };
 
-/** Whether a view has this value of a field: of the name, be it as shown or as sent. */
+/**
+ * Whether a view has this value of a field: the name as shown or as sent, the external id in any form. An external id
+ * is written once, and the form in which the platform stores it stays.
+ */
 export const says = (
   view: Pick<View, GroupField | 'alias'>,
   field: GroupField,
   value: WrittenFields[GroupField],
-): boolean => view[field] === value || (field === 'name' && view.alias === value);
+): boolean =>
+  view[field] === value || (field === 'name' ? view.alias === value : mayBeSpokeId(view.spokeId, value));
+
+/** Maximum number of ids in an intent: a DynamoDB item holds 400 KB, and a list may have any number of groups. */
+const MOST_KNOWN = 1_000;
+
+interface AlreadyThere {
+  readonly candidates: readonly ListedGroup[];
+  readonly known: readonly PlatformGroupId[];
+  /** As of `Intent`. */
+  readonly oddBefore?: number;
+}
 
 /**
  * Before a group is created: is it there already? Groups that carry its spokeId or name are adopted where the
@@ -38,12 +68,19 @@ export function alreadyThere(
   after: View,
   groups: readonly ListedGroup[],
   setting: ConnectionSettings['adoptExisting'],
-): { readonly candidates: readonly ListedGroup[]; readonly known: readonly PlatformGroupId[] } {
+): AlreadyThere {
   const { bySpokeId, byFold, odd } = lookedThrough(groups);
-  const found = [...(bySpokeId.get(after.spokeId) ?? []), ...(byFold.get(foldName(after.name)) ?? [])];
+  const found = [
+    ...(bySpokeId.get(foldNull(after.spokeId)) ?? []),
+    ...(byFold.get(foldName(after.name)) ?? []),
+  ];
   const same = [...new Set(found)].sort((a, b) => compareText(a.id, b.id));
   const known = [...same, ...odd].map(({ id }) => id as PlatformGroupId);
-  return { candidates: adoptable(same, after, setting), known };
+  return {
+    candidates: adoptable(same, after, setting),
+    known: known.slice(0, MOST_KNOWN),
+    ...(known.length > MOST_KNOWN && { oddBefore: odd.length }),
+  };
 }
 
 export const isListed = (groups: readonly ListedGroup[], id: string) => lookedThrough(groups).ids.has(id);
@@ -60,7 +97,7 @@ function lookedThrough(groups: readonly ListedGroup[]) {
 const lookThrough = (groups: readonly ListedGroup[]) => ({
   ids: new Set(groups.map(({ id }) => id)),
   odd: groups.filter(mayBeAny),
-  bySpokeId: grouped(groups, ({ spokeId }) => spokeId),
+  bySpokeId: grouped(groups, ({ spokeId }) => foldNull(spokeId)),
   byFold: grouped(groups.filter(isWhole), ({ name }) => foldName(name)),
 });
 
@@ -75,16 +112,19 @@ export function grouped<Listed, Key>(groups: readonly Listed[], keyOf: (group: L
 }
 
 /** Its form is odd and it shows no spokeId: once our POST is sent, nobody could tell that it was there before. */
-const mayBeAny = (group: ListedGroup): boolean => !isWhole(group) && group.spokeId === null;
+export const mayBeAny = (group: ListedGroup): boolean => !isWhole(group) && group.spokeId === null;
 
-/** By spokeId all that carry it, in turn; by name only a single one, since a name proves little. */
+/**
+ * By spokeId, all groups that carry it, in the exact form if there is one. By name, only a single group, because a name
+ * proves little.
+ */
 export function adoptable<Group extends Pick<ListedGroup, 'spokeId'> & { readonly name?: string }>(
   same: readonly Group[],
   after: Pick<View, 'name' | 'spokeId'>,
   setting: ConnectionSettings['adoptExisting'],
 ): readonly Group[] {
   if (setting === 'never') return [];
-  const bySpokeId = same.filter(({ spokeId }) => spokeId === after.spokeId);
+  const bySpokeId = carrying(same, after.spokeId);
   if (bySpokeId.length > 0 || setting === 'bySpokeId') return bySpokeId;
   const named = same.filter((group): group is Group & { readonly name: string } => group.name !== undefined);
   const byName = namedLike(named, after.name);

@@ -9,6 +9,7 @@ import { type Episode, type Finding, type Notice, SUBJECTS, type Subject } from 
  * | is over, its beginning was told             | that it ended         |
  * | is over, its beginning was not told         | nothing               |
  * | began again before its end was told         | nothing: it goes on   |
+ * | the outcome of the last attempt is unknown  | what is so now        |
  *
  * At most one message of a subject in 15 minutes, vain attempts included.
  */
@@ -26,31 +27,47 @@ export function observe(
     const finding = found.find((one) => one.subject === subject && one.count > 0);
     if (!looked.includes(subject)) return episode ?? [];
     if (finding !== undefined) return goingOn(episode, finding, nowMs);
-    const isOver = episode?.over === true || episode?.told === undefined;
-    if (episode === undefined || (isOver && !isRecent(episode, nowMs))) return [];
+    if (episode === undefined || (!isEndOwed(episode) && !isRecent(episode, nowMs))) return [];
     return { ...episode, endedMs: episode.endedMs ?? nowMs };
   });
 }
 
 function goingOn(known: Episode | undefined, finding: Finding, nowMs: number): Episode {
   const sinceMs = finding.sinceMs ?? nowMs;
-  const { triedMs, told, over, sinceMs: beganMs = sinceMs } = known ?? {};
+  const { triedMs, told, over, isUnrecorded, sinceMs: beganMs = sinceMs } = known ?? {};
   const tried = triedMs === undefined ? {} : { triedMs };
-  if (over || told === undefined) return { ...finding, ...tried, sinceMs: over ? sinceMs : beganMs };
-  return { ...finding, ...tried, told, sinceMs: Math.min(beganMs, sinceMs) };
+  if (over) return { ...finding, ...tried, sinceMs };
+  const attempt = { ...tried, ...(isUnrecorded && { isUnrecorded }) };
+  if (told === undefined) return { ...finding, ...attempt, sinceMs: beganMs };
+  return { ...finding, ...attempt, told, sinceMs: Math.min(beganMs, sinceMs) };
 }
+
+/** Whether people know that it began, or may know, and were not told that it ended. */
+const isEndOwed = ({ over, told, isUnrecorded }: Episode): boolean =>
+  over !== true && (told !== undefined || isUnrecorded === true);
 
 const isRecent = ({ triedMs }: Episode, nowMs: number): boolean =>
   triedMs !== undefined && nowMs - triedMs < TELL_AGAIN_AFTER_MS;
 
 export function isToBeTold(episode: Episode, nowMs: number): boolean {
-  const { told, count, endedMs, over } = episode;
+  const { told, count, endedMs, over, isUnrecorded } = episode;
   if (over || isRecent(episode, nowMs)) return false;
-  return endedMs === undefined ? count > (told ?? 0) : told !== undefined;
+  return endedMs === undefined ? isUnrecorded === true || count > (told ?? 0) : isEndOwed(episode);
 }
 
-export const afterTelling = (episode: Episode): Episode =>
-  episode.endedMs === undefined ? { ...episode, told: episode.count } : { ...episode, over: true };
+/** The episode as it is recorded before an attempt: until its outcome is recorded, people may know or not. */
+export const beforeTelling = (episode: Episode, nowMs: number): Episode => ({
+  ...episode,
+  triedMs: nowMs,
+  isUnrecorded: true,
+});
+
+/** The episode as it is recorded after an attempt. */
+export function afterTelling(attempted: Episode, { isSent }: { readonly isSent: boolean }): Episode {
+  const { isUnrecorded: _, ...episode } = attempted;
+  if (!isSent) return episode;
+  return episode.endedMs === undefined ? { ...episode, told: episode.count } : { ...episode, over: true };
+}
 
 /** What is so, and the command that deals with it. */
 const WORDS: Readonly<Record<Subject, readonly [what: string, command: string]>> = {

@@ -1,10 +1,10 @@
-import type { GroupTreatment } from '../contract/group-policy.ts';
 import { groupExists, groupFloor, groupName, hasDeparted, isUnheardOf } from '../domain/group.ts';
 import type { MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
-import { type Decision, treatmentOf } from './decide.ts';
+import type { Decision } from './decision.ts';
 import type { Facts } from './facts.ts';
 import { hasFailed } from './refused-fields.ts';
+import { treatmentOf } from './treatment.ts';
 
 /** What becomes of one member, as a word and as a sentence. */
 export interface Verdict {
@@ -51,17 +51,26 @@ const isUnshown = (asked: Asked): boolean =>
 
 /** The first thing that decides, in the order of apply's own decisions. */
 export function verdictOf(asked: Asked): Verdict {
-  const { facts, member, decision, user, obstacle } = asked;
-  const { state, wanted } = facts;
-  const { registers } = state;
-  const treatment = treatmentOf(facts);
-  if (state.released) return verdict('released', 'a person let go of this group; adopting it takes it back');
-  if (treatment.excluded)
+  const ofGroup = verdictOfGroup(asked);
+  if (ofGroup !== undefined) return ofGroup;
+  return isWanted(asked) ? verdictOfWanted(asked) : verdictOfStranger(asked);
+}
+
+/** undefined where the platform's group follows the directory's, so that it depends on the member. */
+function verdictOfGroup(asked: Asked): Verdict | undefined {
+  const { facts } = asked;
+  const { released, registers } = facts.state;
+  if (released) return verdict('released', 'a person let go of this group; adopting it takes it back');
+  if (treatmentOf(facts).excluded)
     return verdict('excluded', 'the settings groups.include and groups.exclude leave this group out');
   if (isUnheardOf(registers)) return verdict('group_unknown', UNHEARD_OF);
   if (!groupExists(registers)) return verdict('group_absent', 'the directory has no such group (any more)');
-  if (groupName(registers) === undefined) return verdict('unnamed', whyUnnamed(asked));
-  if (!isWanted(asked)) return verdictOfStranger(asked, treatment);
+  return groupName(registers) === undefined ? verdict('unnamed', whyUnnamed(asked)) : undefined;
+}
+
+function verdictOfWanted(asked: Asked): Verdict {
+  const { facts, member, decision, user, obstacle } = asked;
+  const { state, wanted } = facts;
   const cause = wanted?.pending.get(member)?.cause ?? (isUnshown(asked) ? 'refused' : undefined);
   if (cause !== undefined) return verdict(`pending:${cause}`, asked.whyPending);
   if (isPresent(asked))
@@ -88,23 +97,29 @@ const whyUnnamed = ({ facts: { state } }: Asked): string =>
     : 'no event has named the group yet, and the platform wants a name';
 
 /** Of somebody whom the directory does not have in the group. */
-function verdictOfStranger(asked: Asked, { mode }: GroupTreatment): Verdict {
+function verdictOfStranger(asked: Asked): Verdict {
   const { facts, decision, user, obstacle } = asked;
-  const { state, settings } = facts;
+  const { state } = facts;
   const why = whyUnwanted(asked);
   const [twin] = (user && facts.wanted?.standing.get(user)) ?? [];
   if (twin !== undefined)
     return verdict('not_wanted', `${why}; it has them in as ${twin.member}, the same person`);
   if (user === undefined || !isPresent(asked)) return verdict('not_wanted', why);
   if (isHeld(decision, facts, user)) return verdict('held', `${why}; ${whyHeld(facts)}`);
-  const staysBy =
-    mode !== 'sync' ? `mode ${mode}` : settings.membership === 'additive' ? 'membership additive' : 'drift';
-  const staysIn =
-    decision.kind === 'settle' || (decision.kind === 'write' && !decision.plan.removals.includes(user));
-  if (staysIn && !hasFailed(state)) return verdict('kept', `${why}; a policy (${staysBy}) lets them stay`);
+  if (isKept(decision, user) && !hasFailed(state))
+    return verdict('kept', `${why}; a policy (${policyThatKeeps(facts)}) lets them stay`);
   if (obstacle !== undefined) return verdict(obstacle.outcome, `${why}; ${obstacle.detail}`);
   if (state.dirtySinceMs === undefined && hasFailed(state)) return refused(asked, `${why}; `);
   return verdict('waiting', `${why}; the removal is not done yet${lastTry(asked)}`);
+}
+
+const isKept = (decision: Decision, user: PlatformUserId): boolean =>
+  decision.kind === 'settle' || (decision.kind === 'write' && !decision.plan.removals.includes(user));
+
+function policyThatKeeps(facts: Facts): string {
+  const { mode } = treatmentOf(facts);
+  if (mode !== 'sync') return `mode ${mode}`;
+  return facts.settings.membership === 'additive' ? 'membership additive' : 'drift';
 }
 
 function whyHeld({ state }: Facts): string {

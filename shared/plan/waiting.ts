@@ -10,6 +10,10 @@ export interface Waiting {
 }
 
 export const EARLIER_WRITE = { code: 'earlier_write', reason: 'outcome of an earlier write unknown' };
+export const AS_WANTED = {
+  code: 'as_wanted',
+  reason: 'the group is as wanted, but an earlier write may still change it',
+};
 
 /**
  * What a dirty group waits for; the first matching line counts.
@@ -19,20 +23,23 @@ export const EARLIER_WRITE = { code: 'earlier_write', reason: 'outcome of an ear
  *     is clean or paused                         | nothing
  *     failed, and a write of it has no outcome   | the earlier write, with the last error
  *     failed                                     | its retry, with the last error
+ *     is as wanted until a write may take effect | a last check at that write's deadline
  *     had a write that may still take effect     | the earlier write
  *     otherwise                                  | nothing: the coalescing window ends soon
  *
  * If apply is due to read the group, or reads it at this moment, it waits until now.
  */
 export function waitingOf(state: GroupState, nowMs: number): Waiting | undefined {
-  const { dirtySinceMs, paused, wakeAtMs = 0, lastError, intent, doubt } = state;
+  const { dirtySinceMs, paused, wakeAtMs = 0, lastError, intent, uncertain } = state;
   if (dirtySinceMs === undefined || paused) return undefined;
   const untilMs = Math.max(wakeAtMs, nowMs);
   if (lastError !== undefined && intent === undefined)
     return { untilMs, code: lastError.code, reason: lastError.message };
   if (lastError !== undefined)
     return { ...EARLIER_WRITE, untilMs, reason: `${EARLIER_WRITE.reason}; last error: ${lastError.message}` };
-  return doubt === undefined ? undefined : { ...EARLIER_WRITE, untilMs };
+  if (uncertain === undefined) return undefined;
+  const isAsWanted = intent === undefined && wakeAtMs === uncertain.untilMs;
+  return { ...(isAsWanted ? AS_WANTED : EARLIER_WRITE), untilMs };
 }
 
 export const reportWaiting = (waiting: Waiting | undefined): WaitingReport | null =>

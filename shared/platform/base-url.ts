@@ -1,3 +1,5 @@
+import { parsedUrl } from '../contract/url.ts';
+
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
@@ -6,8 +8,8 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
  * @throws TypeError naming what is wrong; never with the address itself, which may hold a password.
  */
 export function parseSecureUrl(text: string, what: string) {
-  if (!URL.canParse(text)) throw new TypeError(`${what}: expected an absolute https URL`);
-  const url = new URL(text);
+  const url = parsedUrl(text);
+  if (url === undefined) throw new TypeError(`${what}: expected an absolute https URL`);
   const secure = url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.has(url.hostname));
   if (!secure) throw new TypeError(`${what}: expected https (http only for loopback), got ${url.protocol}`);
   if (url.username !== '' || url.password !== '') {

@@ -8,6 +8,7 @@ import {
   errorOfStatus,
   isTooSlow,
   NetworkError,
+  orPlatformError,
   PlatformError,
   TimeoutError,
   UnauthorizedError,
@@ -83,34 +84,40 @@ async function run<T>(settings: CallerSettings, limiter: Limiter, prepared: Prep
   let renewed = false;
   for (let attempt = 1; ; attempt += 1) {
     const startedMs = clock();
-    const tell = (facts: Partial<AttemptFacts>) =>
+    const report = (facts: Partial<AttemptFacts>) =>
       onAttempt?.({ method, pathTemplate, attempt, durationMs: clock() - startedMs, ...facts });
     const token = await credential.accessToken(signal);
     onTry?.();
-    try {
-      const answer = await send(settings, limiter, prepared, token);
-      const facts = factsOf({ method, pathTemplate }, answer);
-      const { decoding } = prepared.call;
-      const { value, ignoredFields } = decode(answer.text, decoding, facts, credential.secrets());
-      tell({ status: answer.status, ignoredFields });
-      return value;
-    } catch (error) {
-      if (!(error instanceof PlatformError)) throw error;
-      // A 401 says that nothing was done; a fresh token makes it another call, so it costs no try's wait.
-      const renews: boolean = error instanceof UnauthorizedError && !renewed;
-      renewed ||= renews;
-      const again = renews && (await credential.renewAfter(token, signal));
-      const waitMs = again ? 0 : waitAfter(error, attempt, settings, prepared);
-      tell({
-        status: error.status,
-        error: error.name,
-        waitMs: asksForLess(prepared.call, error) ? 0 : waitMs,
-      });
-      if (waitMs === undefined) throw error;
-      if (!again) await pause(settings, waitMs, error, signal);
+    const outcome = await tryOnce(settings, limiter, prepared, token).catch(orPlatformError);
+    if (!(outcome instanceof PlatformError)) {
+      report({ status: outcome.status, ignoredFields: outcome.ignoredFields });
+      return outcome.value;
     }
+    // A 401 says that nothing was done; a fresh token makes it another call, so it costs no try's wait.
+    const renews: boolean = outcome instanceof UnauthorizedError && !renewed;
+    renewed ||= renews;
+    const again = renews && (await credential.renewAfter(token, signal));
+    const waitMs = again ? 0 : waitAfter(outcome, attempt, settings, prepared);
+    report(failedAttempt(prepared.call, outcome, waitMs));
+    if (waitMs === undefined) throw outcome;
+    if (!again) await pause(settings, waitMs, outcome, signal);
   }
 }
+
+/** Sends the request and decodes its answer. @throws PlatformError for every other outcome */
+async function tryOnce<T>(settings: CallerSettings, limiter: Limiter, prepared: Prepared<T>, token: string) {
+  const { method, pathTemplate } = prepared.request;
+  const answer = await send(settings, limiter, prepared, token);
+  const facts = factsOf({ method, pathTemplate }, answer);
+  const secrets = settings.credential.secrets();
+  return { status: answer.status, ...decode(answer.text, prepared.call.decoding, facts, secrets) };
+}
+
+const failedAttempt = <T>(call: Call<T>, error: PlatformError, waitMs: number | undefined) => ({
+  status: error.status,
+  error: error.name,
+  waitMs: asksForLess(call, error) ? 0 : waitMs,
+});
 
 async function send<T>(settings: CallerSettings, limiter: Limiter, prepared: Prepared<T>, token: string) {
   const { request, options } = prepared;

@@ -108,6 +108,12 @@ export function isOfItsItems(error: unknown): boolean {
   return error instanceof ServerError || error instanceof UnexpectedBodyError || isTooSlow(error);
 }
 
+/** For `catch`: a failure of the platform becomes a value, and any other error is thrown. */
+export function orPlatformError(error: unknown): PlatformError {
+  if (error instanceof PlatformError) return error;
+  throw error;
+}
+
 /** The error of an HTTP answer outside 2xx. `headers` have lower-case names; `nowMs` turns a Retry-After date into a wait. */
 export function errorOfStatus(
   facts: PlatformErrorFacts & { readonly status: number },

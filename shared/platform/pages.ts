@@ -1,7 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type * as z from 'zod';
 import { type Call, type Caller, type CallOptions, checked, type Endpoint, type QueryValue } from './call.ts';
-import { answered, isOfItsItems, isTooSlow, PlatformError, UnexpectedBodyError } from './errors.ts';
+import {
+  answered,
+  isOfItsItems,
+  isTooSlow,
+  orPlatformError,
+  PlatformError,
+  UnexpectedBodyError,
+} from './errors.ts';
 import { PageQuery } from './schemas/field.ts';
 
 /** A list that is read page by page. */
@@ -94,31 +101,43 @@ export async function* readPages<T>(
 ): AsyncGenerator<readonly T[] | PlatformError, void, undefined> {
   const { limit, offset, fetchPage, passesOver = false } = options;
   let place: Place = { limit, offset, ceiling: limit, faultyBefore: undefined, failedInARow: 0 };
-  let previous: { page: readonly T[]; limit: number } = { page: [], limit };
+  let previous: ReadPage<T> = { page: [], limit };
   while (true) {
     const isNarrowed = place.faultyBefore !== undefined || place.failedInARow > 0;
-    const page = await fetchPage({ ...place, isNarrowed }).catch((error: unknown) => {
-      if (error instanceof PlatformError) return error;
-      throw error;
-    });
+    const page = await fetchPage({ ...place, isNarrowed }).catch(orPlatformError);
     if (page instanceof PlatformError) {
       const failed = place;
       place = afterFailure(failed, page, { passesOver, limit });
       if (place.offset > failed.offset) yield page;
       continue;
     }
-    if (page.length === 0) return;
-    if (isDeepStrictEqual(page, previous.page)) {
-      // An endpoint that knows no offset gives its first page for ever. Unless it is as long as it was asked to be
-      // (and may have been cut), it was the whole list.
-      if (page.length !== previous.limit) return;
-      const what = `expected other items at offset ${place.offset}, got the page before it again`;
-      throw new UnexpectedBodyError(what, answered(options.endpoint));
-    }
+    if (page.length === 0 || isWholeListAgain(page, previous, { ...options, offset: place.offset })) return;
     yield page;
     previous = { page, limit: place.limit };
     place = afterPage(place, page.length);
   }
+}
+
+interface ReadPage<T> {
+  readonly page: readonly T[];
+  /** As it was asked for. */
+  readonly limit: number;
+}
+
+/**
+ * An endpoint that knows no offset gives its first page for ever. Unless it is as long as it was asked to be (and may have
+ * been cut), it was the whole list.
+ * @throws UnexpectedBodyError where it may have been cut
+ */
+function isWholeListAgain<T>(
+  page: readonly T[],
+  previous: ReadPage<T>,
+  { endpoint, offset }: Pick<PagesOptions<T>, 'endpoint' | 'offset'>,
+): boolean {
+  if (!isDeepStrictEqual(page, previous.page)) return false;
+  if (page.length !== previous.limit) return true;
+  const what = `expected other items at offset ${offset}, got the page before it again`;
+  throw new UnexpectedBodyError(what, answered(endpoint));
 }
 
 /**

@@ -50,15 +50,12 @@ function kindOf(error: PlatformError): FailureKind {
   // Without a token nothing was sent: of the call itself the answer says nothing.
   if (error.sent === 'no' && !(error instanceof InvalidRequestError)) return 'unreached';
   if (error instanceof NotFoundError || error.status === 410) return 'not_found';
-  if (
-    error instanceof ServerError ||
-    error instanceof UnexpectedBodyError ||
-    error instanceof ReportedError
-  ) {
-    return 'unavailable';
-  }
-  if (error instanceof TimeoutError || error instanceof NetworkError || error instanceof AbortedError) {
+  if (UNAVAILABLE.some((one) => error instanceof one)) return 'unavailable';
+  if (NO_ANSWER.some((one) => error instanceof one)) {
     return mayHaveTakenEffect(error) ? 'unanswered' : 'unreached';
   }
   return 'rejected';
 }
+
+const UNAVAILABLE = [ServerError, UnexpectedBodyError, ReportedError];
+const NO_ANSWER = [TimeoutError, NetworkError, AbortedError];

@@ -175,6 +175,9 @@ function platformOf(client: GroupClient, { call, identify, inUse, clock }: Opene
         return all;
       },
       countListed: () => listed,
+      forgetList: () => {
+        listing = undefined;
+      },
       get: (id, how) => found(() => groups.get(id, how)),
       create: (fields, how) => call(() => groups.create(fields, how)),
       patch: (id, fields, version, how) => call(() => groups.patch(id, { ...fields, version }, how)),

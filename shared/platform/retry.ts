@@ -82,8 +82,8 @@ const LONGEST_MS = 900_000;
 
 /**
  * Milliseconds that a `Retry-After` header asks for: seconds or an HTTP date (RFC 9110 section 10.2.3), from a second
- * to a quarter of an hour, since some servers send an epoch or a date years ahead. A header that is neither form is
- * undefined, as if it were absent.
+ * to a quarter of an hour: no answer stops a connection for longer. A header that is neither form is undefined, as if it
+ * were absent.
  */
 export function retryAfterOf(header: string | undefined, nowMs: number): number | undefined {
   const text = header?.trim();

@@ -54,28 +54,30 @@ export type Outgoing = Omit<SendMessageBatchRequestEntry, 'Id'>;
 /** Sends messages in as few requests as fit: what became of each, in their order; never throws. */
 async function sendEach(client: SQSClient, QueueUrl: string, messages: readonly Outgoing[]) {
   const outcomes: SendOutcome[] = messages.map(() => ({ refused: 'not sent' }));
-  await pMap(
-    batchesOf(messages),
-    async (positions) => {
-      const Entries = positions.map((position) => ({ ...messages[position], Id: String(position) }));
-      try {
-        const answer = await client.send(
-          new SendMessageBatchCommand({ QueueUrl, Entries: Entries as SendMessageBatchRequestEntry[] }),
-        );
-        for (const { Id, MessageId = '' } of answer.Successful ?? []) {
-          outcomes[Number(Id)] = { messageId: MessageId };
-        }
-        for (const { Id, Code, Message } of answer.Failed ?? []) {
-          outcomes[Number(Id)] = { refused: Message ?? Code ?? 'refused' };
-        }
-      } catch (error) {
-        const refused = error instanceof Error ? error.message : String(error);
-        for (const position of positions) outcomes[position] = { refused };
-      }
-    },
-    { concurrency: BATCHES_IN_FLIGHT },
-  );
+  const sendPositions = async (positions: readonly number[]) => {
+    const entries = positions.map((position) => ({ ...messages[position], Id: String(position) }));
+    const batch = await sendBatch(client, QueueUrl, entries as SendMessageBatchRequestEntry[]);
+    for (const [id, outcome] of batch) outcomes[Number(id)] = outcome;
+  };
+  await pMap(batchesOf(messages), sendPositions, { concurrency: BATCHES_IN_FLIGHT });
   return outcomes;
+}
+
+type BatchOutcomes = Map<string | undefined, SendOutcome>;
+
+/** One request. @returns the outcome of each message by its id in the request; never throws */
+async function sendBatch(client: SQSClient, QueueUrl: string, Entries: SendMessageBatchRequestEntry[]) {
+  try {
+    const request = new SendMessageBatchCommand({ QueueUrl, Entries });
+    const { Successful = [], Failed = [] } = await client.send(request);
+    const outcomes: BatchOutcomes = new Map();
+    for (const { Id, MessageId = '' } of Successful) outcomes.set(Id, { messageId: MessageId });
+    for (const { Id, Code, Message } of Failed) outcomes.set(Id, { refused: Message ?? Code ?? 'refused' });
+    return outcomes;
+  } catch (error) {
+    const refused = error instanceof Error ? error.message : String(error);
+    return new Map(Entries.map(({ Id }) => [Id, { refused }])) satisfies BatchOutcomes;
+  }
 }
 
 /** @returns the positions of those that SQS did not accept, whatever the reason; never throws */

@@ -1,6 +1,7 @@
 import type { BoundQueue } from '../contract/decode.ts';
 import { DEFAULT_PREFIX, ENVIRONMENT, tableName } from '../contract/names.ts';
 import { DEFAULT_COALESCE_SECONDS } from '../contract/topology.ts';
+import { parsedUrl } from '../contract/url.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import { LEVELS } from './logger.ts';
 
@@ -29,7 +30,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   };
   const name = (variable: 'prefix' | 'table') => read(variable, 'a name', (text) => text !== '');
   const url = (variable: 'applyQueueUrl' | 'eventsDlqUrl' | 'applyDlqUrl') =>
-    read(variable, 'a URL', (text) => URL.canParse(text) && !/\s/.test(text));
+    read(variable, 'a URL', (text) => parsedUrl(text) !== undefined && !/\s/.test(text));
   const ms = (variable: 'coalesceSeconds' | 'createSettleSeconds', most: number, usual: number) => {
     const isRight = (text: string) => Number.isInteger(+text) && +text >= 0 && +text <= most;
     return Number(read(variable, `a whole number from 0 to ${most}`, isRight) ?? usual) * 1_000;

@@ -44,6 +44,7 @@ export function reportApply(report: ApplyReport, { logger, metrics }: Telling): 
   if (outcome === 'postponed') metrics.emit('ApplyFailures', 1, 'retry');
   if (outcome === 'failed') metrics.emit('ApplyFailures', 1, 'failed');
   if (report.unlinkingHeld === true) metrics.emit('SweepHalted', 1);
+  if (report.keepAccess !== undefined) metrics.emit('AccessKept', report.keepAccess, ref.connection);
   const level = cause === undefined ? 'info' : 'warn';
   logger[level]('applied', {
     connection: ref.connection,
@@ -114,13 +115,24 @@ function reportDuplicates(duplicates: number, metrics: Metrics): void {
  * @param call.endpoint first part of the path below the base, as of `endpointOf`
  */
 export function reportScim(
-  { reply, connection, tokenEndsSoon, cause }: ScimReport,
+  { reply, connection, tokenEndsSoon, staleMembers, cause }: ScimReport,
   call: { readonly method: string; readonly endpoint: string; readonly elapsedMs: number },
   { logger, metrics }: Telling,
 ): void {
   const { status } = reply;
   metrics.emit('ScimRequests', 1, connection);
   metrics.emit('ScimLatencyMs', call.elapsedMs);
+  for (const { group, deleted, unknown } of staleMembers) {
+    metrics.emit('ScimStaleMembers', deleted.length + unknown.length, connection);
+    const some = { deleted: deleted.slice(0, MOST_LOGGED), unknown: unknown.slice(0, MOST_LOGGED) };
+    logger.warn('stale members', {
+      connection,
+      group,
+      ...some,
+      deletedCount: deleted.length,
+      unknownCount: unknown.length,
+    });
+  }
   if (tokenEndsSoon) metrics.emit('ScimTokensEnding', 1, connection);
   if (status >= 500) metrics.emit('ScimFailures', 1);
   else if (status >= 400) metrics.emit('ScimRefusals', 1, String(status));
@@ -133,7 +145,10 @@ export function reportScim(
   });
 }
 
-const ENDPOINTS = /^(?:Users|Groups|Bulk|Me|\.search|ServiceProviderConfig|ResourceTypes|Schemas)$/;
+/** Ids of one kind in a line of the log, which CloudWatch limits to 256 KB. */
+const MOST_LOGGED = 100;
+
+const ENDPOINTS = /^(?:Users|Groups|Bulk|Me|oauth|\.search|ServiceProviderConfig|ResourceTypes|Schemas)$/;
 
 /** What of a path may be logged. */
 export function endpointOf(path: string): string {

@@ -10,7 +10,7 @@ import { createPlatforms } from '../platform/platforms.ts';
 import { createDeadLetterQueue } from '../queues/dead-letter-queue.ts';
 import { createMailbox } from '../queues/mailbox.ts';
 import { createEraser } from '../store/eraser.ts';
-import { createScimTokenStore } from '../store/scim-store.ts';
+import { createScimTokenStore } from '../store/scim-token-store.ts';
 import { createCallRecord } from '../sync/call-record.ts';
 import type { ApplyPorts, ToolPorts } from '../sync/ports/bundles.ts';
 import { sleep, systemClock, systemRandom } from './clock.ts';

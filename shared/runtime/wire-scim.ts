@@ -1,8 +1,10 @@
+import { createOAuthServer } from '../oauth/oauth-server.ts';
 import { createGroupStore } from '../store/group-store.ts';
-import { createScimStore, createScimTokenStore } from '../store/scim-store.ts';
+import { createScimStore } from '../store/scim-store.ts';
+import { createScimTokenStore } from '../store/scim-token-store.ts';
 import type { ScimPorts } from '../sync/scim/handle.ts';
 import { createRateLimiter } from '../sync/scim/limiter.ts';
-import { systemClock } from './clock.ts';
+import { randomHex, systemClock } from './clock.ts';
 import { type Base, wireBase, wireState } from './wire.ts';
 
 /** The SCIM server: what ingest writes, read back, and the resources and tokens beside it. */
@@ -17,6 +19,8 @@ export function wireScim(): Base & { readonly ports: ScimPorts } {
       scim: createScimStore(state.table),
       tokens: createScimTokenStore(state.table),
       limiter: createRateLimiter(systemClock),
+      oauth: createOAuthServer(),
+      randomHex,
     },
   };
 }

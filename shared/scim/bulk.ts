@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { badRequest, ScimError } from './errors.ts';
+import { checkSchemas } from './checks.ts';
+import { BULK_REQUEST, badRequest, PATCH_OP, ScimError } from './errors.ts';
 import { MAX_BULK_OPERATIONS } from './limits.ts';
 import { fieldOf, isObject, type ScimObject, type ScimValue } from './value.ts';
 
@@ -27,9 +28,10 @@ const FailOnErrors = z.lazy(() => z.int().min(0).nullish());
 
 /**
  * Reads the body of a bulk request (RFC 7644 section 3.7): its operations, and after how many errors the rest is not tried.
- * @throws ScimError invalidSyntax, or 413 for too many operations
+ * @throws ScimError invalidSyntax, invalidValue, or 413 for too many operations
  */
 export function readBulk(body: ScimObject) {
+  checkSchemas(body, BULK_REQUEST);
   const operations = fieldOf(body, 'Operations');
   if (!Array.isArray(operations)) throw badRequest('invalidSyntax', 'Operations: expected a list');
   if (operations.length > MAX_BULK_OPERATIONS) {
@@ -38,7 +40,21 @@ export function readBulk(body: ScimObject) {
   const failOnErrors = FailOnErrors.safeParse(fieldOf(body, 'failOnErrors'));
   if (!failOnErrors.success) throw badRequest('invalidSyntax', 'failOnErrors: expected a whole number');
   // 0 and null set no limit, as clients that have a field for it write.
-  return { failOnErrors: failOnErrors.data || undefined, operations: operations.map(readOperation) };
+  const read = operations.map(readOperation);
+  checkBulkIds(read);
+  return { failOnErrors: failOnErrors.data || undefined, operations: read };
+}
+
+/** @throws ScimError invalidValue for a bulkId that is not unique (RFC 7644 section 3.7) */
+function checkBulkIds(operations: readonly BulkOperation[]): void {
+  const seen = new Set<string>();
+  for (const [index, { bulkId }] of operations.entries()) {
+    if (bulkId === undefined) continue;
+    if (seen.has(bulkId)) {
+      throw badRequest('invalidValue', `Operations.${index}: expected a bulkId that no other operation has`);
+    }
+    seen.add(bulkId);
+  }
 }
 
 function readOperation(raw: ScimValue, index: number): BulkOperation {
@@ -58,7 +74,10 @@ function readOperation(raw: ScimValue, index: number): BulkOperation {
   if (parsed.data.method === 'POST' && parsed.data.bulkId === undefined) {
     throw badRequest('invalidSyntax', `Operations.${index}: expected a bulkId, which POST needs`);
   }
-  return { ...parsed.data, data: fieldOf(given, 'data') };
+  const data = fieldOf(given, 'data');
+  // The example of RFC 7644 section 3.7.3 has the operations of a PATCH as they are.
+  const isBare = parsed.data.method === 'PATCH' && Array.isArray(data);
+  return { ...parsed.data, data: isBare ? { schemas: [PATCH_OP], Operations: data } : data };
 }
 
 /** Also within a filter, whose quotes have a backslash before them where the text is JSON. */
@@ -81,4 +100,24 @@ export function withIds(operation: BulkOperation, ids: ReadonlyMap<string, strin
   };
   const { path, data } = operation;
   return { ...operation, path: resolve(path), data: data === undefined ? undefined : resolveIn(data) };
+}
+
+/**
+ * The data without the values that refer to these bulkIds: members, managers and other values that hold such a reference.
+ * An object whose `value` goes, goes as a whole.
+ */
+export function withoutReferences(data: ScimValue, bulkIds: ReadonlySet<string>): ScimValue | undefined {
+  if (typeof data === 'string') {
+    return [...data.matchAll(REFERENCE)].some(([, id = '']) => bulkIds.has(id)) ? undefined : data;
+  }
+  if (Array.isArray(data)) {
+    return data.flatMap((item: ScimValue) => withoutReferences(item, bulkIds) ?? []);
+  }
+  if (!isObject(data)) return data;
+  const parts = Object.entries(data).flatMap(([name, item]): [string, ScimValue][] => {
+    const kept = withoutReferences(item, bulkIds);
+    return kept === undefined ? [] : [[name, kept]];
+  });
+  const kept = Object.fromEntries(parts);
+  return data['value'] !== undefined && kept['value'] === undefined ? undefined : kept;
 }

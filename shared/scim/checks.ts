@@ -1,13 +1,42 @@
 import { badRequest } from './errors.ts';
 import { type ResourceType, UNIQUE_ATTRIBUTE } from './resource-type.ts';
-import { elements, isObject, type ScimObject, type ScimValue } from './value.ts';
+import { elements, fieldOf, isObject, type ScimObject, type ScimValue } from './value.ts';
 
 /** What matching reads goes into registers, which hold 1 KB each with their name. */
 const MAX_MATCHED_BYTES = 900;
-/** Longest name of a group, in characters; also the bound of events. */
-const MAX_GROUP_NAME_LENGTH = 1_024;
 /** A resource is one item of the table, which may have 400 KB (Amazon DynamoDB quotas). */
 const MAX_RESOURCE_BYTES = 200_000;
+
+/**
+ * Checks `schemas` of a request body (RFC 7643 section 3, RFC 7644 sections 3.4.3, 3.5.2 and 3.7). Other schemas may be
+ * next to the expected one: Microsoft Entra ID adds a schema of its own to groups, and schemas of custom attributes to users.
+ * @param isOptional whether the body may come without `schemas`
+ * @throws ScimError invalidSyntax
+ */
+export function checkSchemas(body: ScimObject, expected: string, isOptional = false): void {
+  const schemas = fieldOf(body, 'schemas');
+  if (isOptional && schemas === undefined) return;
+  const isExpected = (schema: ScimValue) =>
+    typeof schema === 'string' && schema.toLowerCase() === expected.toLowerCase();
+  if (Array.isArray(schemas) && schemas.some(isExpected)) return;
+  const got = schemas === undefined ? 'no schemas' : 'other schemas';
+  throw badRequest('invalidSyntax', `schemas: expected a list with "${expected}", got ${got}`);
+}
+
+/**
+ * Checks a group's name before the platform would refuse it.
+ * @param rendered the name as the platform gets it, from the setting `nameTemplate`
+ * @param most setting `scim.maxGroupNameLength`
+ * @throws ScimError invalidValue
+ */
+export function checkGroupName(rendered: string, most: number): void {
+  const { length } = [...rendered];
+  if (length <= most) return;
+  throw badRequest(
+    'invalidValue',
+    `displayName: expected a name of at most ${most} characters on the platform, got ${length}`,
+  );
+}
 
 /**
  * The attributes, which are what a resource must be whichever request made it so.
@@ -18,9 +47,6 @@ export function checkResource(attributes: ScimObject, type: ResourceType): ScimO
   const name = attributes[unique];
   if (typeof name !== 'string' || name.trim() === '') {
     throw badRequest('invalidValue', `${unique}: expected a value, which a ${type.name} needs`);
-  }
-  if (type.name === 'Group' && name.length > MAX_GROUP_NAME_LENGTH) {
-    throw badRequest('invalidValue', `displayName: expected at most ${MAX_GROUP_NAME_LENGTH} characters`);
   }
   for (const [where, text] of matchedTexts(attributes, type)) {
     if (Buffer.byteLength(text) > MAX_MATCHED_BYTES) {

@@ -2,22 +2,30 @@ import type { Schema } from './attribute.ts';
 import { MAX_BULK_OPERATIONS, PROMISED_BODY_BYTES } from './limits.ts';
 import { DEFAULT_PAGE, MAX_PAGE } from './list-query.ts';
 import type { ResourceType, ResourceTypes } from './resource-type.ts';
-import { RESOURCE_TYPE, SCHEMA, SERVICE_PROVIDER_CONFIG } from './schemas/provider.ts';
+import { RESOURCE_TYPE, SCHEMA, SERVICE_PROVIDER_CONFIG, withPagination } from './schemas/provider.ts';
 import type { ScimObject, ScimValue } from './value.ts';
 
+const PAGINATION: ScimObject = {
+  cursor: true,
+  index: true,
+  defaultPaginationMethod: 'index',
+  defaultPageSize: DEFAULT_PAGE,
+  maxPageSize: MAX_PAGE,
+};
+
+/** What a connection's settings change in the discovery documents. */
+export interface Announced {
+  /** RFC 9865 section 4 recommends `pagination`, but clients with strict models refuse attributes that they do not know. */
+  readonly pagination: boolean;
+}
+
 /** RFC 7643 section 5. */
-export const serviceProviderConfig = (baseUrl: string): ScimObject => ({
+export const serviceProviderConfig = (baseUrl: string, announced: Announced): ScimObject => ({
   schemas: [SERVICE_PROVIDER_CONFIG.id],
   patch: { supported: true },
   bulk: { supported: true, maxOperations: MAX_BULK_OPERATIONS, maxPayloadSize: PROMISED_BODY_BYTES },
   filter: { supported: true, maxResults: MAX_PAGE },
-  pagination: {
-    cursor: true,
-    index: true,
-    defaultPaginationMethod: 'index',
-    defaultPageSize: DEFAULT_PAGE,
-    maxPageSize: MAX_PAGE,
-  },
+  ...(announced.pagination ? { pagination: PAGINATION } : {}),
   changePassword: { supported: false },
   sort: { supported: true },
   etag: { supported: true },
@@ -28,6 +36,13 @@ export const serviceProviderConfig = (baseUrl: string): ScimObject => ({
       description: 'A token of this connection in the header Authorization, as Bearer.',
       specUri: 'https://www.rfc-editor.org/info/rfc6750',
       primary: true,
+    },
+    {
+      type: 'oauth2',
+      name: 'OAuth 2.0 client credentials',
+      description: `An access token for a client of this connection, from POST ${baseUrl}/oauth/token.`,
+      specUri: 'https://www.rfc-editor.org/info/rfc6749',
+      primary: false,
     },
   ],
   meta: { resourceType: 'ServiceProviderConfig', location: `${baseUrl}/ServiceProviderConfig` },
@@ -58,12 +73,16 @@ const schemaDocument = (schema: Schema, baseUrl: string): ScimObject => ({
 });
 
 /** What is kept, by type, and what describes it; `/Schemas` promises no attribute that would be forgotten. */
-export const schemaDocuments = (types: ResourceTypes, baseUrl: string): readonly ScimObject[] =>
+export const schemaDocuments = (
+  types: ResourceTypes,
+  baseUrl: string,
+  announced: Announced,
+): readonly ScimObject[] =>
   [
     types.User.kept.core,
     types.User.kept.extension,
     types.Group.kept.core,
-    SERVICE_PROVIDER_CONFIG,
+    announced.pagination ? withPagination(SERVICE_PROVIDER_CONFIG) : SERVICE_PROVIDER_CONFIG,
     RESOURCE_TYPE,
     SCHEMA,
   ]

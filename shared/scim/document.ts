@@ -53,15 +53,43 @@ function keptAttributes(attributes: ScimObject, { kept, extension }: ResourceTyp
 const knows = (schema: Schema | undefined, wanted: string): boolean =>
   schema?.attributes.some(({ name }) => name === wanted) ?? false;
 
-/** Past this many in one answer, type and address of each would be most of it, and Lambda limits it to 6 MB. */
-const MAX_LINKED_MEMBERS = 10_000;
+/** Largest number of members in one answer that have a name and an address: each costs a read of its user. */
+const MAX_DESCRIBED_MEMBERS = 1_000;
+/** Largest number of members in one answer that have a type, because Lambda limits the answer to 6 MB. */
+const MAX_TYPED_MEMBERS = 10_000;
 
-/** Members as clients see them; what is the same for all of them only while there are not too many. */
-export function memberValues(ids: readonly string[], baseUrl: string, groups: number): readonly ScimObject[] {
-  const isLinked = ids.length <= MAX_LINKED_MEMBERS / groups;
-  return ids.map((value) =>
-    isLinked ? { value, type: 'User', $ref: `${baseUrl}/Users/${encodeURIComponent(value)}` } : { value },
-  );
+/** Whether the members of each of so many groups of one answer are shown with name and address. */
+export const isDescribed = (members: number, groups: number): boolean =>
+  members <= MAX_DESCRIBED_MEMBERS / groups;
+
+/**
+ * Members as clients see them. A member without a user has no address: there is nothing to read there.
+ * @param users attributes of the members' users by id; undefined if the members are too many to be described
+ */
+export function memberValues(
+  ids: readonly string[],
+  {
+    baseUrl,
+    groups,
+    users,
+  }: {
+    readonly baseUrl: string;
+    readonly groups: number;
+    readonly users: ReadonlyMap<string, ScimObject> | undefined;
+  },
+): readonly ScimObject[] {
+  const isTyped = ids.length <= MAX_TYPED_MEMBERS / groups;
+  return ids.map((value) => {
+    if (!isTyped) return { value };
+    const user = users?.get(value);
+    if (user === undefined) return { value, type: 'User' };
+    return {
+      value,
+      type: 'User',
+      $ref: `${baseUrl}/Users/${encodeURIComponent(value)}`,
+      display: user['displayName'] ?? user['userName'] ?? value,
+    };
+  });
 }
 
 /** Weak, because equal resources may be written differently (RFC 7644 section 3.14). */

@@ -45,6 +45,9 @@ export const SCIM_MEDIA_TYPE = 'application/scim+json';
 
 const LIST_RESPONSE = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
 const ERROR = 'urn:ietf:params:scim:api:messages:2.0:Error';
+export const SEARCH_REQUEST = 'urn:ietf:params:scim:api:messages:2.0:SearchRequest';
+export const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
+export const BULK_REQUEST = 'urn:ietf:params:scim:api:messages:2.0:BulkRequest';
 export const BULK_RESPONSE = 'urn:ietf:params:scim:api:messages:2.0:BulkResponse';
 
 /** RFC 7644 section 3.12; the status is text there. */

@@ -6,6 +6,8 @@ export const MAX_BODY_BYTES = 5 * 1024 * 1024;
  * know for text, `application/scim+json` among it. It refuses more by itself, in words that are not SCIM's.
  */
 export const PROMISED_BODY_BYTES = 4_500_000;
+/** Of one answer, as `answerBytes` counts: Lambda answers 6 MB at most, headers included (AWS Lambda quotas). */
+export const MAX_ANSWER_BYTES = 5_500_000;
 /** One after the other, of some 50 ms each when deployed: these end within the time below. */
 export const MAX_BULK_OPERATIONS = 300;
 /** What is not begun by then is left, so that the answer comes before the gateway's 30 seconds end. */

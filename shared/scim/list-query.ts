@@ -58,10 +58,14 @@ export const projectionOf = (given: ScimObject): Projection =>
 export const hasProjection = (given: ScimObject): boolean =>
   namesOf(given, 'attributes') !== undefined || namesOf(given, 'excludedAttributes') !== undefined;
 
-/** Parameters of a query string; one that is given twice counts once, the first time. */
+/**
+ * Parameters of a query string; one that is given twice counts once, the first time. A form writes a space as `+` (URL
+ * standard), a URI as `%20` (RFC 3986), where `+` is itself: a client that writes `%20` means a plus.
+ */
 export function readQueryString(query: string): ScimObject {
   const given: { [name: string]: ScimValue } = Object.create(null);
-  for (const [name, value] of new URLSearchParams(query)) given[name] ??= value;
+  const escaped = query.includes('%20') ? query.replaceAll('+', '%2B') : query;
+  for (const [name, value] of new URLSearchParams(escaped)) given[name] ??= value;
   return given;
 }
 

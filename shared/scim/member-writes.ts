@@ -8,6 +8,10 @@
  *
  * While a write is open, the version names a list that no request can read yet. The answer to a read then carries an entity tag
  * of its content, which no request can use: it is never answered with 304, and If-Match with it is answered with 412.
+ *
+ * A whole list that takes several writes is stored as two lists between begin and the first register: the list before and
+ * the list after. Readers see the list before, with later changes, until the floor is written or the write ends. If the
+ * process dies, the next request that reads the group finishes the write.
  */
 
 /** About twice the time limit of the deployed function (29 s): the process of an older write has died. */
@@ -20,12 +24,21 @@ export type Writes = ReadonlyMap<string, number>;
 export const openWrites = (writes: Writes, nowMs: number): readonly string[] =>
   [...writes].filter(([, atMs]) => nowMs - atMs < MAX_WRITE_MS).map(([id]) => id);
 
-/** Writes whose process died. What they have written stays, and they write nothing more. */
-export const deadWrites = (writes: Writes, nowMs: number): readonly string[] => {
+/** Ids of writes of whole lists, whose lists are stored: such a write is finished by another request if its process dies. */
+type Held = Pick<ReadonlyMap<string, unknown>, 'has'>;
+const NONE: Held = new Map();
+
+/** Writes whose process died and that nobody finishes. What they have written stays, and they write nothing more. */
+export const deadWrites = (writes: Writes, nowMs: number, held = NONE): readonly string[] => {
   const open = new Set(openWrites(writes, nowMs));
-  return [...writes.keys()].filter((id) => !open.has(id));
+  return [...writes.keys()].filter((id) => !open.has(id) && !held.has(id));
 };
 
 /** The writes after another one has begun. */
-export const withWrite = (writes: Writes, id: string, nowMs: number): Writes =>
-  new Map([...[...writes].filter(([, atMs]) => nowMs - atMs < MAX_WRITE_MS), [id, nowMs] as const]);
+export function withWrite(
+  writes: Writes,
+  { id, nowMs, held = NONE }: { readonly id: string; readonly nowMs: number; readonly held?: Held },
+): Writes {
+  const dead = new Set(deadWrites(writes, nowMs, held));
+  return new Map([...[...writes].filter(([one]) => !dead.has(one)), [id, nowMs] as const]);
+}

@@ -42,13 +42,15 @@ export function createClaimStore(table: Table): ClaimStore {
       await table.update(claimKey(company, id), { set }, ownedBy(owner));
     },
 
-    async count(company, connection) {
-      let count = 0;
+    async claimedBy(company, connection) {
+      const claimed: PlatformGroupId[] = [];
       for (let shard = 0; shard < SHARDS; shard += 1) {
-        for await (const page of table.query({ partition: claimPartition(company, shard) }))
-          count += page.filter((item) => item['connection'] === connection && !(RETIRED in item)).length;
+        for await (const page of table.query({ partition: claimPartition(company, shard) })) {
+          const own = page.filter((item) => item['connection'] === connection && !(RETIRED in item));
+          claimed.push(...own.map(({ platformId }) => String(platformId) as PlatformGroupId));
+        }
       }
-      return count;
+      return claimed;
     },
 
     async owners(company, ids) {

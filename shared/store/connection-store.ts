@@ -42,6 +42,15 @@ export function createConnectionStore(
   };
   const tombstoneOf = (name: ConnectionName) =>
     storedAt(table, tombstoneKey(name), Tombstone, 'what is kept of a removed connection');
+  const currentOr = async (name: ConnectionName, onUnreadable: Parameters<ConnectionStore['list']>[0]) => {
+    try {
+      return await current(name);
+    } catch (error) {
+      if (onUnreadable === undefined || !(error instanceof CorruptItemError)) throw error;
+      onUnreadable(name, error);
+      return undefined;
+    }
+  };
   return {
     current,
 
@@ -53,13 +62,9 @@ export function createConnectionStore(
     async list(onUnreadable) {
       const connections: Connection[] = [];
       for await (const page of table.query({ partition: CONNECTIONS_PARTITION, index: true })) {
-        for (const name of page.map((item) => connectionName(String(item['name'])))) {
-          try {
-            connections.push(...[await current(name)].filter((one) => one !== undefined));
-          } catch (error) {
-            if (onUnreadable === undefined || !(error instanceof CorruptItemError)) throw error;
-            onUnreadable(name, error);
-          }
+        for (const item of page) {
+          const connection = await currentOr(connectionName(String(item['name'])), onUnreadable);
+          if (connection !== undefined) connections.push(connection);
         }
       }
       return connections;

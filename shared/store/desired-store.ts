@@ -35,8 +35,8 @@ export function createDesiredStore(table: Table): DesiredStore {
   async function markWith(said: Said | undefined, ref: GroupRef, dirty: Dirty) {
     const key = groupKey(ref);
     const registers = said === undefined ? [] : registerWrites(said);
-    const heard = said?.digest === undefined ? {} : { heard: said.digest };
-    const setIfMissing = said?.touched === undefined ? {} : { touched: said.touched.map(plain) };
+    const heard = plain({ batchDigest: said?.digest });
+    const setIfMissing = plain({ changedMembers: said?.changedMembers });
     if (registers.length > 0) {
       const set: Attributes = Object.assign({ ...heard }, ...registers.map((one) => one.set));
       const isLater = all(...registers.map(({ when }) => when));
@@ -104,8 +104,8 @@ export function createDesiredStore(table: Table): DesiredStore {
     },
 
     async isHeard(ref, digest, mayBeDirty) {
-      const { heard, dirtySince, failedAt }: Attributes = (await table.get(groupKey(ref))) ?? {};
-      return heard === digest && (mayBeDirty || dirtySince === undefined) && failedAt === undefined;
+      const { batchDigest, dirtySince, failedAt }: Attributes = (await table.get(groupKey(ref))) ?? {};
+      return batchDigest === digest && (mayBeDirty || dirtySince === undefined) && failedAt === undefined;
     },
 
     async renew(ref, seenMs, wakeAtMs) {

@@ -2,6 +2,7 @@ import {
   BatchGetItemCommand,
   BatchWriteItemCommand,
   type DynamoDBClient,
+  DynamoDBServiceException,
   type WriteRequest,
 } from '@aws-sdk/client-dynamodb';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
@@ -63,6 +64,7 @@ export function createDynamoBatches(client: DynamoDBClient, { tableName, sleep }
           const first = byKey(items).map(({ wire }): WriteRequest => ({ PutRequest: { Item: wire } }));
           await inRounds(first, sleep, async (writes) => {
             const command = new BatchWriteItemCommand({ RequestItems: { [tableName]: writes } });
+            if (items.some(({ isOnce }) => isOnce)) sendOnce(command);
             return (await client.send(command)).UnprocessedItems?.[tableName];
           });
           return [];
@@ -72,11 +74,31 @@ export function createDynamoBatches(client: DynamoDBClient, { tableName, sleep }
   };
 }
 
-type Outgoing = Key & { readonly wire: ReturnType<typeof toWire> };
+type Outgoing = Key & { readonly wire: ReturnType<typeof toWire>; readonly isOnce: boolean };
+
+/** Fails where the SDK would send the command again, unless DynamoDB refused it: what got no answer may still be executed. */
+function sendOnce(command: BatchWriteItemCommand): void {
+  let isUnanswered = false;
+  command.middlewareStack.add(
+    (next) => (args) => {
+      if (isUnanswered) throw new Error('expected an answer to a write that must not be sent twice');
+      return next(args).catch((error: unknown) => {
+        isUnanswered = !isAnswered(error);
+        throw error;
+      });
+    },
+    // Within each attempt: the SDK's own loop of attempts is at the beginning of this step.
+    { name: 'sendOnce', step: 'finalizeRequest', priority: 'low' },
+  );
+}
+
+/** Whether DynamoDB refused a request, as it does when it throttles. */
+const isAnswered = (error: unknown): boolean =>
+  error instanceof DynamoDBServiceException && error.$fault === 'client';
 
 /** Without a condition, because BatchWriteItem has none. A value that cannot be encoded fails alone, before it joins a batch. */
-const sending = (send: (item: Outgoing) => Promise<undefined>) => async (item: Item) =>
-  send({ pk: item.pk, sk: item.sk, wire: toWire(item) });
+const sending = (send: (item: Outgoing) => Promise<undefined>) => async (item: Item, isOnce: boolean) =>
+  send({ pk: item.pk, sk: item.sk, wire: toWire(item), isOnce });
 
 /** DynamoDB refuses a request whole for one key that is too long, or one item that is too large. */
 const isRefusal = (cause: unknown): boolean =>
@@ -151,9 +173,11 @@ export function gathering<Question, Answer>(
       const answers = await ask(batch.map(({ question }) => question));
       for (const [position, { resolve }] of batch.entries()) resolve(answers[position] as Answer);
     } catch (cause) {
-      if (batch.length > 1 && mayBeOnesFault(cause)) {
-        await pMap(batch, (one) => answer([one]), { concurrency: requestsInFlight });
-      } else for (const { reject } of batch) reject(cause);
+      if (batch.length === 1 || !mayBeOnesFault(cause)) {
+        for (const { reject } of batch) reject(cause);
+        return;
+      }
+      await pMap(batch, (one) => answer([one]), { concurrency: requestsInFlight });
     }
   };
   const sendAll = async (): Promise<void> => {

@@ -41,9 +41,9 @@ export function createDynamoTable(client: DynamoDBClient, options: DynamoTableOp
       return itemsOf('scan', paginateScan({ client }, { TableName, ConsistentRead: true, ...segment }));
     },
 
-    put: (item, when) =>
+    put: (item, when, sent) =>
       conditionally<boolean>(async () => {
-        if (when === undefined) await batches.write(item);
+        if (when === undefined) await batches.write(item, sent === 'once');
         else await client.send(new PutItemCommand({ TableName, Item: toWire(item), ...expressions(when) }));
         return true;
       }, false),

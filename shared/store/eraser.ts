@@ -1,11 +1,21 @@
 import pMap from 'p-map';
 import * as z from 'zod';
+import { fieldName, type MatchRule, matchForm } from '../contract/match-rule.ts';
+import { matchRules } from '../contract/settings.ts';
 import { groupFloor, memberCounts, NO_GROUP } from '../domain/group.ts';
-import { type ConnectionName, connectionName, type GroupRef, memberId } from '../domain/ids.ts';
+import {
+  type ConnectionName,
+  connectionName,
+  type GroupRef,
+  type MemberId,
+  memberId,
+} from '../domain/ids.ts';
 import { laterStamp, stampTimeMs } from '../domain/stamp.ts';
 import type { UserState } from '../sync/ports/desired.ts';
 import type { Erased, Eraser } from '../sync/ports/eraser.ts';
 import { ERASING, journalOf } from '../sync/ports/logs.ts';
+import type { Person } from '../sync/ports/people.ts';
+import { createConnectionStore } from './connection-store.ts';
 import { TOMBSTONE_LIFE_MS } from './desired-store.ts';
 import { parseGroup, parseMember } from './group-item.ts';
 import {
@@ -18,7 +28,7 @@ import {
   tombstoneKey,
 } from './keys.ts';
 import { createPeopleStore } from './people-store.ts';
-import { resourceKey } from './scim-store.ts';
+import { resourceKey } from './scim-keys.ts';
 import { equal, type Item, type Key, type Part, type Table } from './table.ts';
 import { createUserStore } from './user-store.ts';
 
@@ -30,6 +40,7 @@ const SORTS: Readonly<Record<string, string>> = {
   P: 'pointersToEmployees',
   PU: 'pointersToEmployees',
   S: 'scimResources',
+  SL: 'scimResources',
   SX: 'scimValues',
   ST: 'scimTokens',
   L: 'claimsOfGroups',
@@ -51,13 +62,42 @@ export function createEraser(table: Table): Eraser {
 
   const users = createUserStore(table);
   const people = createPeopleStore(table);
+  const connections = createConnectionStore(table, { clock: () => 0, rememberMs: 0 });
 
-  /** No identity provider has them, and all groups have ended for them long ago. */
+  /** The employees that have the value of the member which this rule compares. */
+  const matchedBy = async (
+    { memberAttribute, employeeField }: MatchRule,
+    connection: ConnectionName,
+    user: UserState,
+  ): Promise<readonly Person[]> => {
+    const field = fieldName(employeeField);
+    const value = memberAttribute === 'id' ? user.member : user.attributes.get(memberAttribute)?.value;
+    return value ? people.holding(connection, field, matchForm(field, value)) : [];
+  };
+
+  /**
+   * Whether the member is bound or would be matched to an employee who may be a member. Such a person may join a group
+   * again through an event with the id only.
+   */
+  const isEmployed = async (connection: ConnectionName, user: UserState): Promise<boolean> => {
+    const settings = (await connections.current(connection).catch(() => undefined))?.settings;
+    const mayBeMember = ({ state }: Person) =>
+      state === 'ACTIVE' || settings?.includeStates.some((one) => one === state) === true;
+    if (user.role !== undefined) return (await people.rolesOf(connection, user)).some(mayBeMember);
+    if (settings === undefined) return false;
+    for (const rule of matchRules(settings)) {
+      if ((await matchedBy(rule, connection, user)).some(mayBeMember)) return true;
+    }
+    return false;
+  };
+
+  /** No identity provider lists the member, no employee matches, and all memberships ended long ago. */
   const hasLeft = async (connection: ConnectionName, user: UserState, overMs: number) => {
     // Something is known of them, and nothing was said after that time.
     const said = [...user.attributes.values()].filter(({ value }) => value !== '');
     if (said.length === 0 || said.some(({ stamp }) => stampTimeMs(stamp) >= overMs)) return false;
     if ((await table.get(resourceKey(connection, 'User', user.member))) !== undefined) return false;
+    if (await isEmployed(connection, user)) return false;
     for await (const groups of users.groupsOf(connection, user.member)) {
       const refs = groups.map((group) => ({ connection, group }));
       if (await belongs(user, refs, { table, overMs })) return false;
@@ -65,20 +105,36 @@ export function createEraser(table: Table): Eraser {
     return true;
   };
 
+  /** Erases the attributes of a member who has left. @returns whether there was anything to erase */
+  const eraseLeaver = async (connection: ConnectionName, member: MemberId, nowMs: number) => {
+    // An item that cannot be read is reported elsewhere, and keeps no other user from being erased.
+    const user = (await users.read(connection, [member]).catch(() => undefined))?.get(member);
+    if (user === undefined || !(await hasLeft(connection, user, nowMs - TOMBSTONE_LIFE_MS))) return false;
+    const roles = await people.rolesOf(connection, user);
+    for (const role of roles.filter(({ state }) => state !== 'ACTIVE'))
+      await people.save(connection, { ...role, values: new Map() }, role);
+    return (await users.forget(connection, member, nowMs)) !== 0;
+  };
+
+  /** Erases the name of the actor of a stored item if `isPerson` knows the actor by the other fields. */
+  const eraseActorName = async (
+    { pk, sk, actor }: Item,
+    isPerson: (actor: Readonly<Record<string, string | null>>) => boolean,
+  ): Promise<boolean> => {
+    const { name, ...nameless } = Actor.safeParse(actor).data ?? {};
+    if (name == null || !isPerson(nameless)) return false;
+    const set = { actor: 'role' in nameless ? { ...nameless, name: null } : nameless };
+    return (await table.update({ pk, sk }, { set }, equal('actor.name', name))).written;
+  };
+
   return {
     leavers: (nowMs) => {
-      const overMs = nowMs - TOMBSTONE_LIFE_MS;
       const part = { index: Math.floor(nowMs / DAY_MS) % PARTS, of: PARTS };
-      return eraseAll(async ({ pk, sk, member: id }) => {
+      return eraseAll(async ({ pk, sk, member }) => {
         if (!pk.startsWith('U#') || sk !== 'USER') return undefined;
-        const [connection, member] = [connectionName(pk.split('#')[1] ?? ''), memberId(String(id))];
-        // Whoever cannot be read is told of elsewhere, and keeps nobody else.
-        const user = (await users.read(connection, [member]).catch(() => undefined))?.get(member);
-        if (user === undefined || !(await hasLeft(connection, user, overMs))) return undefined;
-        const roles = await people.rolesOf(connection, user);
-        for (const role of roles.filter(({ state }) => state !== 'ACTIVE'))
-          await people.save(connection, { ...role, values: new Map() }, role);
-        return (await users.forget(connection, member, nowMs)) === 0 ? undefined : 'leavers';
+        const connection = connectionName(pk.split('#')[1] ?? '');
+        const isErased = await eraseLeaver(connection, memberId(String(member)), nowMs);
+        return isErased ? 'leavers' : undefined;
       }, part);
     },
 
@@ -92,6 +148,8 @@ export function createEraser(table: Table): Eraser {
     person: (connection, { member, roles }) => {
       const ids = new Set<unknown>(roles);
       const sorts = new Set([...roles].map(keyPart));
+      const isPerson: Parameters<typeof eraseActorName>[1] = (actor) =>
+        actor['id'] === member || ids.has(actor['role']);
       return eraseAll(async (item) => {
         const { pk, sk } = item;
         if (!isOf(connection, item) || sk.startsWith(AUDIT_PREFIX)) return undefined;
@@ -99,11 +157,7 @@ export function createEraser(table: Table): Eraser {
           await table.delete({ pk, sk });
           return 'pointersToEmployees';
         }
-        const { name, ...nameless } = Actor.safeParse(item['actor']).data ?? {};
-        if (name == null || (nameless['id'] !== member && !ids.has(nameless['role']))) return undefined;
-        const set = { actor: 'role' in nameless ? { ...nameless, name: null } : nameless };
-        const { written } = await table.update({ pk, sk }, { set }, equal('actor.name', name));
-        return written ? 'namesOfActors' : undefined;
+        return (await eraseActorName(item, isPerson)) ? 'namesOfActors' : undefined;
       });
     },
   };

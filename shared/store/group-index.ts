@@ -55,7 +55,7 @@ export function createGroupIndex(table: Table): GroupIndex {
     async *all(connection, which) {
       const seen = new Set<string>();
       for await (const page of queryIndex(table, 'groups', connection, which && ['0', IN_STEP])) {
-        // A group's own entry says more than the one that stands for it, and comes before it; one that moves may come twice.
+        // The entry of a group that changes meanwhile moves, so it may come twice.
         const shown = page.filter(({ pk }) => !seen.has(pk) && seen.add(pk));
         yield shown.map((item) => summaryOf(connection, item));
       }

@@ -1,6 +1,6 @@
-import { behindMs, type GroupState, type LinkedGroup } from '../domain/group-state.ts';
+import type { GroupState, LinkedGroup } from '../domain/group-state.ts';
 import { usedUp } from '../domain/hold.ts';
-import type { GroupRef, VersionToken } from '../domain/ids.ts';
+import type { GroupRef } from '../domain/ids.ts';
 import type { Flip, FoundForeign, GroupStore, HeldRemovals, HeldSets } from '../sync/ports/groups.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { findChunks, readChunks, writeChunks } from './chunks.ts';
@@ -33,7 +33,7 @@ import {
   placed,
   shardOf,
 } from './keys.ts';
-import type { Change, Condition, Table } from './table.ts';
+import type { Change, Condition, Item, Table } from './table.ts';
 import { all, any, equal, exists, itemsOf, missing } from './table.ts';
 import { createViewStore, decodeUser } from './view-store.ts';
 
@@ -43,44 +43,87 @@ const LINK = ['platformId', 'version', 'view', 'viewId', 'createdAt', 'takeOver'
 
 const PENDING = ['pendingCause', 'pendingSince', 'pendingRevision', 'pendingUnshown', 'gpk', 'gsk'] as const;
 
-const linkAttributes = ({ id, version, view, overtaken }: LinkedGroup) => ({
+const linkAttributes = ({ id, version, view }: LinkedGroup) => ({
   platformId: id,
   version,
   view: { ...view },
   viewId: view.id,
-  ...(overtaken && { overtaken: plain(overtaken) }),
-});
-
-const doubtAttributes = ({ doubt, doubts }: Pick<Flip, 'doubt' | 'doubts'>) => ({
-  ...(doubt && { doubt: { ...doubt, intent: plain(doubt.intent) } }),
-  ...(doubts && { doubts: doubts.map((view) => ({ ...view })) }),
 });
 
 /** What a flip leaves nothing of, clean or not. */
 const removedBy = (
   seen: GroupState,
-  { driftClosed, platform, consumedHold, settled, doubt, doubts, doubtEnded, hasRemoved, found }: Flip,
+  { driftClosed, platform, consumedHold, settled, isCertain, hasRemoved, found }: Flip,
 ): readonly string[] => [
   'intent',
   'intentId',
-  'deletionWaiver',
+  'acceptedDeletion',
   MISSED,
   ...(settled === undefined ? ['settled'] : []),
   ...(driftClosed === true ? ['openDrift'] : []),
-  ...(doubt !== undefined && doubts === undefined ? ['doubts'] : []),
-  ...(doubtEnded === true ? ['doubt', 'doubts'] : []),
+  ...(isCertain === true ? ['uncertain'] : []),
   ...(hasRemoved === true ? ['reportedFailure'] : []),
-  ...(platform === undefined ? LINK : ['takeOver', 'former']),
+  ...(platform === undefined ? LINK : ['takeOver', 'previousLink']),
   ...usedUp(seen, consumedHold),
   ...refusalExplainedBy(found),
 ];
 
+/** What a flip writes, clean or not. */
+const writtenBy = (flip: Flip): Change => {
+  const { seen, platform, found, createdAtMs, settled, counts, writtenAtMs, calledMs } = flip;
+  return {
+    set: {
+      ...(platform === undefined ? plain({ previousLink: linkOf(seen, true) }) : linkAttributes(platform)),
+      ...foundBeside(seen, found),
+      ...plain({ createdAt: createdAtMs, settled, counts, lastWriteAt: writtenAtMs, calledMs }),
+    },
+    remove: removedBy(seen, flip),
+  };
+};
+
+/**
+ * What is written where another client changed the platform group.
+ * @param platform undefined: the directory group has no platform group any more
+ */
+const acceptedChange = (
+  seen: GroupState,
+  platform: LinkedGroup | undefined,
+  found: FoundForeign | undefined,
+): Change => {
+  const foundNow = foundBeside(seen, found);
+  const answered = seen.suspectedChange === undefined ? [] : ['suspectedChange', 'suspectedChangeAt'];
+  if (platform === undefined) {
+    const previousLink = linkOf(seen, found?.isGone ?? false);
+    return {
+      set: { ...foundNow, ...plain({ releasedPlatformId: seen.platformId, previousLink }) },
+      remove: [...LINK, MISSED, ...answered],
+    };
+  }
+  return {
+    set: {
+      ...linkAttributes(platform),
+      ...(isOtherView(seen, platform) && { takeOver: true }),
+      ...foundNow,
+    },
+    remove: [MISSED, 'previousLink', 'acceptedDeletion', ...answered, ...refusalExplainedBy(found)],
+  };
+};
+
+const isOtherView = ({ view }: GroupState, platform: LinkedGroup): boolean => platform.view.id !== view?.id;
+
+/** The link that a group had, as the item keeps it. */
+const linkOf = ({ platformId, view }: GroupState, isGone: boolean) =>
+  platformId && view && { platformId, view, isGone };
+
 const refusalExplainedBy = ({ explainsRefusal = false }: FoundForeign = {}) =>
   explainsRefusal ? ['lastError'] : [];
 
-/** Under another version an earlier write has landed, or cannot any more: its removals stay in the guard's book as they are. */
-const landedBy = ({ version }: GroupState, shown: VersionToken) =>
-  version === shown ? [] : ['unsettledRemovals'];
+/** The guard record of the new write replaces the guard record of uncertain writes. */
+const withoutRemovals = ({ uncertain }: GroupState) => {
+  if (uncertain?.removals === undefined) return {};
+  const { removals: _, ...others } = uncertain;
+  return { uncertain: plain(others) };
+};
 
 export function createGroupStore(table: Table, inlineViewBytes?: number): GroupStore {
   const views = createViewStore(table, inlineViewBytes);
@@ -103,6 +146,13 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
     hold: await recorded(ref, hold),
     ...(approval && { approval: await recorded(ref, approval) }),
   });
+
+  /** Deletes the sets that a commit leaves unused: the previous view, and the change of the intent. */
+  async function discardOld({ seen: { ref, view, intent }, platform }: Flip, item: Item) {
+    if (platform === undefined || platform.view.id !== view?.id) await views.discard(ref, view, item);
+    const { change: sent } = intent ?? {};
+    if (sent?.head && sent.id !== platform?.view.id) await views.discard(ref, sent, item);
+  }
 
   return {
     async read(ref) {
@@ -141,14 +191,16 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
     readView: views.read,
     prepareView: views.write,
+    readChange: views.readChange,
+    prepareChange: views.writeChange,
 
     openIntent: (seen, intent) =>
       update(
         seen.ref,
         {
-          set: { intent: plain(intent), intentId: intent.id },
+          set: { intent: plain(intent), intentId: intent.id, ...withoutRemovals(seen) },
           // Beside an intent the item is at its largest.
-          remove: ['unsettledRemovals', ...TOLD, ...(behindMs(seen, intent.atMs) > 0 ? [] : ['overtaken'])],
+          remove: TOLD,
         },
         unsettledSince(seen),
       ),
@@ -172,98 +224,57 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
     noteMiss: (ref, intent) => update(ref, { set: { intent: plain(intent) } }, intentIs(intent.id)),
 
-    async dropIntent(ref, intent, { owed, doubted = intent, doubtUntilMs, doubts, audited }) {
-      const doubt = doubtUntilMs === undefined ? undefined : { intent: doubted, untilMs: doubtUntilMs };
-      const set = plain({
-        unsettledRemovals: owed,
-        ...doubtAttributes({ doubt, doubts }),
-        lastAudit: audited,
-      });
-      // What was in doubt before is among these, or cannot land any more.
-      const remove = ['intent', 'intentId', ...(doubt && !doubts ? ['doubts'] : [])];
-      const dropped = await change(ref, { set, remove }, intentIs(intent.id));
-      if (dropped.written && doubtUntilMs === undefined) await views.discard(ref, intent.view, dropped.item);
+    async dropIntent(ref, intent, { uncertain, isRefused, audited }) {
+      const set = plain({ uncertain: uncertain && plain(uncertain), lastAudit: audited });
+      const dropped = await change(ref, { set, remove: ['intent', 'intentId'] }, intentIs(intent.id));
+      if (dropped.written && isRefused) await views.discard(ref, intent.change, dropped.item);
       return dropped.written;
     },
 
     async flip(ref, flip) {
       const { seen, platform } = flip;
-      const isSame = platform !== undefined && platform.view.id === seen.view?.id;
-      const { platformId, view } = seen;
-      const former = platformId && view && { platformId, view: { ...view }, isGone: true };
-      const written: Change = {
-        set: {
-          ...(platform === undefined ? former && { former } : linkAttributes(platform)),
-          ...(flip.createdAtMs === undefined ? {} : { createdAt: flip.createdAtMs }),
-          ...foundBeside(seen, flip.found),
-          ...(flip.settled === undefined ? {} : { settled: flip.settled }),
-          counts: { ...flip.counts },
-          lastWriteAt: flip.nowMs,
-          ...(flip.calledMs && { calledMs: flip.calledMs }),
-          ...doubtAttributes(flip),
-        },
-        remove: removedBy(seen, flip),
-      };
-      const end = async () => {
-        const { set, remove } = await ending(table, seen, platform?.view, flip);
+      const written = writtenBy(flip);
+      const writeClean = () => {
+        const { set, remove } = ending(seen, platform?.view, flip);
         const removed = new Set([...(written.remove ?? []), ...remove]);
         const clean = { set: { ...written.set, ...set }, remove: [...removed] };
         return change(ref, clean, all(intentIs(flip.intent), revIsAs(seen), missing('paused')));
       };
-      const ended = flip.unfinished !== true && (await end());
-      const clean = ended !== false && ended.written;
-      const dirty = { ...written, set: { ...written.set, ...promise(ref, flip.wakeAtMs) } };
-      const flipped = clean ? ended : await change(ref, dirty, intentIs(flip.intent));
+      const writeDirty = () => {
+        const dirty = { ...written, set: { ...written.set, ...promise(ref, flip.wakeAtMs) } };
+        return change(ref, dirty, intentIs(flip.intent));
+      };
+      const ended = flip.unfinished === true ? undefined : await writeClean();
+      const clean = ended?.written === true;
+      const flipped = clean ? ended : await writeDirty();
       if (!flipped.written) return undefined;
-      if (!isSame) await views.discard(ref, seen.view, flipped.item);
+      await discardOld(flip, flipped.item);
       return { clean };
     },
 
     async absorb(seen, platform, found) {
-      const isNews = platform?.view.id !== seen.view?.id;
-      const answered = seen.suspect === undefined ? [] : ['suspect', 'suspectAt'];
-      const foundNow = foundBeside(seen, found);
-      const { platformId, view } = seen;
-      const { isGone = false } = found ?? {};
-      const former = platformId && view && { platformId, view: { ...view }, isGone };
-      const how: Change =
-        platform === undefined
-          ? {
-              set: { ...foundNow, ...(platformId && { leaving: platformId }), ...(former && { former }) },
-              remove: [...LINK, MISSED, ...answered],
-            }
-          : {
-              set: { ...linkAttributes(platform), ...(isNews ? { takeOver: true } : {}), ...foundNow },
-              remove: [
-                MISSED,
-                'former',
-                'deletionWaiver',
-                ...answered,
-                ...landedBy(seen, platform.version),
-                ...refusalExplainedBy(found),
-              ],
-            };
+      const how = acceptedChange(seen, platform, found);
       const absorbed = await change(seen.ref, how, all(unsettledSince(seen), suspectIsAs(seen)));
-      if (absorbed.written && isNews && platform !== undefined)
-        await views.discard(seen.ref, view, absorbed.item);
+      if (absorbed.written && platform !== undefined && isOtherView(seen, platform))
+        await views.discard(seen.ref, seen.view, absorbed.item);
       return absorbed.written;
     },
 
     noteListed: (seen, dirty) => {
-      const { former } = seen;
-      if (former === undefined) return Promise.resolve(false);
-      const listed = { ...former, view: plain(former.view), isListed: true };
-      const isAsSeen = all(equal('former.platformId', former.platformId), missing('platformId'));
-      return update(seen.ref, dirtying(seen.ref, dirty, { set: { former: listed } }), isAsSeen);
+      const { previousLink } = seen;
+      if (previousLink === undefined) return Promise.resolve(false);
+      const listed = { ...previousLink, view: plain(previousLink.view), isListed: true };
+      const isAsSeen = all(equal('previousLink.platformId', previousLink.platformId), missing('platformId'));
+      return update(seen.ref, dirtying(seen.ref, dirty, { set: { previousLink: listed } }), isAsSeen);
     },
 
     async settle(seen, settled, { counts, driftClosed, calledMs, againAtMs, failing }) {
-      const { isListed, ...former } = seen.former ?? {};
+      const { isListed, ...previousLink } = seen.previousLink ?? {};
       const { set, remove } =
         againAtMs === undefined
-          ? await ending(table, seen, seen.view, { settled, counts, failing })
+          ? ending(seen, seen.view, { settled, counts, failing })
           : { set: promise(seen.ref, againAtMs), remove: ['attempts', 'lastError'] };
-      const doubts = againAtMs === undefined ? ['doubt', 'doubts'] : [];
+      const certain = againAtMs === undefined ? ['uncertain'] : [];
       return update(
         seen.ref,
         {
@@ -272,9 +283,9 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
             calledMs,
             counts: { ...counts },
             ...set,
-            ...(isListed && { former: plain(former) }),
+            ...(isListed && { previousLink: plain(previousLink) }),
           },
-          remove: [...remove, ...doubts, MISSED, ...(driftClosed ? ['openDrift'] : [])],
+          remove: [...remove, ...certain, MISSED, ...(driftClosed ? ['openDrift'] : [])],
         },
         all(untouchedSince(seen), revIsAs(seen), missing('paused')),
       );
@@ -288,13 +299,13 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
     suspect: (seen, suspicion, dirty) => {
       const { version, atMs } = suspicion;
-      const suspect = { version, atMs, traces: suspicion.traces.map((trace) => ({ ...trace })) };
+      const suspectedChange = { version, atMs, traces: suspicion.traces.map((trace) => ({ ...trace })) };
       return update(
         seen.ref,
         {
-          ...dirtying(seen.ref, dirty, { set: { suspect, suspectAt: atMs } }),
+          ...dirtying(seen.ref, dirty, { set: { suspectedChange, suspectedChangeAt: atMs } }),
           // Whoever changes it there again and again has no more calls made for that.
-          ...(version === null && suspect.traces.length === 0 ? {} : { remove: ['failedAt'] }),
+          ...(version === null && suspectedChange.traces.length === 0 ? {} : { remove: ['failedAt'] }),
         },
         all(equal('platformId', seen.platformId ?? ''), suspectIsAs(seen)),
       );
@@ -316,10 +327,10 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
           remove: [
             'released',
             'createdAt',
-            'deletionWaiver',
-            'suspect',
-            'suspectAt',
-            'former',
+            'acceptedDeletion',
+            'suspectedChange',
+            'suspectedChangeAt',
+            'previousLink',
             'refusedFields',
             MISSED,
           ],
@@ -333,8 +344,9 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       update(
         ref,
         {
-          set: { paused: true },
-          setIfMissing: { pausedAtMs: atMs, ...placed(ref, NOT_DUE) },
+          // Lists of what is not in step show a paused group.
+          set: { paused: true, ...placed(ref, NOT_DUE) },
+          setIfMissing: { pausedAtMs: atMs },
           remove: [MISSED],
         },
         exists('rev'),

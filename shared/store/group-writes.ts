@@ -5,17 +5,17 @@ import { WAKE_GRACE_MS } from '../domain/promise.ts';
 import type { Dirty } from '../sync/ports/desired.ts';
 import type { Flip, FoundForeign, ReportedError } from '../sync/ports/groups.ts';
 import { OF_THIS_SCHEMA, plain } from './item-form.ts';
-import { dueText, groupKey, IN_STEP, listedItem, MEMBER_PREFIX, NOT_DUE, placed } from './keys.ts';
-import { all, any, type Change, type Condition, equal, exists, less, missing, type Table } from './table.ts';
+import { dueText, groupKey, IN_STEP, MEMBER_PREFIX, NOT_DUE, placed } from './keys.ts';
+import { all, type Change, type Condition, equal, exists, less, missing, type Table } from './table.ts';
 
 /*
  * The life of a write, as conditions on the group item:
  *
- *     openIntent   no intent, view pointer and dirty as read     intent := ours
+ *     openIntent   no intent, view, uncertain and dirty as read  intent := ours
  *     flip         intent is ours (and rev as it was read)       view, version, intent gone (dirty gone, or a promise)
  *     postpone     no intent but ours (and rev as it was read)   a promise, intent released
  *     dropIntent   intent is ours                                intent gone
- *     absorb       no intent, view pointer and dirty as read     view, version
+ *     absorb       no intent, view, uncertain and dirty as read  view, version
  *     settle       no intent, rev and view as they were read     dirty gone
  *
  *     fail         intent and rev as they were read              dirty gone
@@ -26,14 +26,20 @@ import { all, any, type Change, type Condition, equal, exists, less, missing, ty
 export const intentIs = (id: IntentId): Condition => equal('intentId', id);
 export const viewIsAs = ({ view }: GroupState): Condition =>
   view === undefined ? missing('viewId') : equal('viewId', view.id);
-export const untouchedSince = (seen: GroupState): Condition => all(missing('intentId'), viewIsAs(seen));
+/** The record of uncertain writes as it was read: another worker may have opened and dropped an intent since. */
+const uncertainIsAs = ({ uncertain }: GroupState): Condition =>
+  uncertain === undefined ? missing('uncertain') : equal('uncertain.untilMs', uncertain.untilMs);
+export const untouchedSince = (seen: GroupState): Condition =>
+  all(missing('intentId'), viewIsAs(seen), uncertainIsAs(seen));
 export const unsettledSince = (seen: GroupState): Condition =>
   seen.dirtySinceMs === undefined ? untouchedSince(seen) : all(untouchedSince(seen), exists('dirtySince'));
 export const intentIsAs = ({ intent }: GroupState): Condition =>
   intent === undefined ? missing('intentId') : intentIs(intent.id);
 /** A suspicion that came after the look is not answered by it. */
-export const suspectIsAs = ({ suspect }: GroupState): Condition =>
-  suspect === undefined ? missing('suspectAt') : equal('suspectAt', suspect.atMs);
+export const suspectIsAs = ({ suspectedChange }: GroupState): Condition =>
+  suspectedChange === undefined
+    ? missing('suspectedChangeAt')
+    : equal('suspectedChangeAt', suspectedChange.atMs);
 export const revIsAs = ({ rev }: GroupState): Condition => (rev === 0 ? missing('rev') : equal('rev', rev));
 /** The hold as it was read, with the same word on it. */
 export const decisionIs = ({ digest, decision }: Hold): Condition =>
@@ -50,25 +56,23 @@ const MAX_UNATTRIBUTED = 100;
 /** What a look found of others' doing, as attributes of the group item: joined with what stands open there. */
 export const foundBeside = (
   seen: GroupState,
-  { openDrift = [], unattributed = [], deletionWaiver, contest, audited }: FoundForeign = {},
+  { openDrift = [], unattributed = [], acceptedDeletion, flapDamping, audited, uncertain }: FoundForeign = {},
 ) =>
   plain({
     openDrift: merged(seen.openDrift, openDrift, MAX_OPEN_DRIFT),
     unattributed: merged(seen.unattributed, unattributed, MAX_UNATTRIBUTED),
-    ...{ deletionWaiver, contest, lastAudit: audited },
+    ...{ acceptedDeletion, flapDamping, lastAudit: audited, uncertain },
   });
 
 const merged = (before: readonly string[], more: readonly string[], most: number) =>
   more.length === 0 ? undefined : [...new Set([...before, ...more])].slice(-most);
 
 /**
- * Ends what apply has to do. Where that leaves everybody in the group as one user of its view, and nobody else there, the
- * next mark may tell whom it is about (`sync/apply/touched.ts`), and the group leaves the index once another item stands
- * there for it: unless it is paused, which that item does not show.
+ * Ends what apply has to do. If each wanted member is one user of the view, and no other user is in it, the next mark may
+ * name the members that it is about (`sync/apply/touched.ts`).
  */
-export async function ending(
-  table: Table,
-  { rev, ref, listed, hold, approval, registers: { name } }: GroupState,
+export function ending(
+  { rev, ref, hold, approval }: GroupState,
   view: ViewPointer | undefined,
   {
     settled,
@@ -82,18 +86,14 @@ export async function ending(
     return { set: { ...set, reportedFailure: reported }, remove: [...DONE_WITH, ...TOLD] };
   }
   const isInStep = settled === 'in_sync' && view?.size === wanted && applied === wanted && pending === 0;
-  if (!isInStep || (hold ?? approval) !== undefined || name === undefined)
+  if (!isInStep || (hold ?? approval) !== undefined)
     return { set: placed(ref, NOT_DUE), remove: [...CLEAN, ...TOLD] };
-  const set = { inStep: { rev, view: view.id }, listed: name.value };
-  const remove = [...CLEAN, 'touched'];
-  if (listed === name.value) return { set, remove: [...remove, 'gpk', 'gsk'] };
-  // Its own entry goes with the next end only: the index may show changes of two items in any order.
-  await table.put({ ...listedItem(ref, name.value), rev }, any(missing('rev'), less('rev', rev)));
-  return { set: { ...set, ...placed(ref, IN_STEP) }, remove };
+  const set = { ...placed(ref, IN_STEP), inSync: { rev, view: view.id } };
+  return { set, remove: [...CLEAN, 'changedMembers'] };
 }
 
-export const TOLD = ['touched', 'inStep'];
-const DONE_WITH = ['dirtySince', 'wakeAt', 'attempts', 'failedBefore', 'leaving'];
+export const TOLD = ['changedMembers', 'inSync'];
+const DONE_WITH = ['dirtySince', 'wakeAt', 'attempts', 'failedBefore', 'releasedPlatformId'];
 const CLEAN = [...DONE_WITH, 'lastError', 'failedAt', 'refusedFields', 'reportedFailure'];
 
 /** A promise to wake a group, and when the pump may take it for broken: what the index sorts by. */

@@ -124,7 +124,7 @@ export function shardOf(text: string): number {
 
 /** Partitions of the index. */
 export const indexPartition = (
-  kind: 'groups' | 'pending' | 'walks' | 'bound',
+  kind: 'groups' | 'pending' | 'fanOuts' | 'bound',
   connection: ConnectionName,
   shard: number,
 ): string => `${kind}#${connection}#${shard}`;
@@ -135,7 +135,7 @@ export const driftPartition = (connection: ConnectionName): string => `drift#${c
 export const CONNECTIONS_PARTITION = 'connections';
 /** Sorts after every time: a group that waits for nothing. */
 export const NOT_DUE = '~';
-/** Sorts after those as well, whatever their ids: a group in step whose own entry is still there. */
+/** Sorts after those as well, whatever their ids: a group in step. */
 export const IN_STEP = `${NOT_DUE}$`;
 export const dueText = (atMs: number): string => String(Math.max(0, Math.floor(atMs))).padStart(14, '0');
 export const groupIndexSort = (due: string, group: GroupId): string => `${due}#${keyPart(group)}`;
@@ -144,17 +144,6 @@ export const placed = (ref: GroupRef, due: string) => ({
   gpk: indexPartition('groups', ref.connection, shardOf(ref.group)),
   gsk: groupIndexSort(due, ref.group),
 });
-/**
- * Stands in the index for a group that is in step, whose own item is there only while something is to be done: so a
- * change costs one entry put and one deleted. Sorts after all own entries.
- */
-export const LISTED = 'LISTED';
-export const listedItem = (ref: GroupRef, name: string): Item => ({
-  ...ofGroup(ref, LISTED),
-  ...{ group: ref.group, name, settled: 'in_sync' },
-  ...placed(ref, `${NOT_DUE}${NOT_DUE}`),
-});
-
 export const healthKey = (connection: ConnectionName): Key => ofConnection(connection, 'HEALTH');
 /** Of the stage, where no connection is named. */
 export const noticesKey = (connection: ConnectionName | undefined): Key =>

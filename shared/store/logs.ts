@@ -35,7 +35,7 @@ function fitting<Entry>(list: readonly Entry[], most = MAX_LISTED): readonly Ent
 
 /** Whoever asks for the newest must not read what a year has left. */
 const PAGE_SIZE = 100;
-const Head = z.lazy(() => z.object({ lastAudit: text.exactOptional(), lastDeed: text.exactOptional() }));
+const Head = z.lazy(() => z.object({ lastAudit: text.exactOptional(), lastAction: text.exactOptional() }));
 
 /** Entries of a time lie side by side in the index too, beneath the attributes that every item there shows. */
 export function createAuditLog(table: Table): AuditLog {
@@ -61,12 +61,13 @@ export function createAuditLog(table: Table): AuditLog {
       return item?.['rev'] === undefined ? undefined : Head.parse(item);
     },
 
-    async endWith(ref, lastDeed, seen) {
-      const isAsSeen = seen.lastDeed === undefined ? missing('lastDeed') : equal('lastDeed', seen.lastDeed);
+    async endWith(ref, lastAction, seen) {
+      const isAsSeen =
+        seen.lastAction === undefined ? missing('lastAction') : equal('lastAction', seen.lastAction);
       // A client that heard no answer repeats the write: what it finds then is its own.
-      const isLast = any(isAsSeen, equal('lastDeed', lastDeed));
+      const isLast = any(isAsSeen, equal('lastAction', lastAction));
       const when = ref.group === '' ? isLast : all(exists('rev'), isLast);
-      return (await table.update(headKey(ref), { set: { lastDeed } }, when)).written;
+      return (await table.update(headKey(ref), { set: { lastAction } }, when)).written;
     },
 
     read(ref) {

@@ -99,7 +99,7 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
      *     refresh 1   person b, revision 2 ──────────────────────▶ deletes a's pointer if older than 2
      *     refresh 2        └▶ a's pointer, revision 3 ──▶ person a, revision 3
      */
-    async save(connection, { values, unheard, ...facts }, seen) {
+    async save(connection, { values, fanOutDue, ...facts }, seen) {
       const { role } = facts;
       const revision = (seen?.revision ?? 0) + 1;
       const keysOf = (one: Pick<Person, 'values' | 'userId'> | undefined) => {
@@ -122,7 +122,7 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
           ...plain(facts),
           values: Object.fromEntries(values),
           revision,
-          ...(unheard ? { unheard } : {}),
+          ...(fanOutDue ? { fanOutDue } : {}),
         },
         seen === undefined ? missing('pk') : equal('revision', seen.revision),
       );
@@ -138,7 +138,7 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
         ({ role, revision }) =>
           table.update(
             personKey(connection, role),
-            { remove: ['unheard', 'formerUserId'] },
+            { remove: ['fanOutDue', 'previousUserId'] },
             equal('revision', revision),
           ),
         { concurrency: WRITES_IN_FLIGHT },

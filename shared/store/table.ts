@@ -79,7 +79,11 @@ export interface Table {
   query(request: QueryRequest): AsyncIterable<readonly Item[]>;
   /** Everything, or one of so many parts of it, in pages: for what no key leads to. */
   scan(part?: Part): AsyncIterable<readonly Item[]>;
-  put(item: Item, when?: Condition): Promise<boolean>;
+  /**
+   * @param sent `once`: for an item without a condition that later requests write. It is not sent again if no answer comes,
+   *   because a late copy could overwrite those writes: the caller fails instead
+   */
+  put(item: Item, when?: Condition, sent?: 'once'): Promise<boolean>;
   /** The outcome carries the item as it is after the write, or as it was before; a new one was no more than its key. */
   update(key: Key, change: Change, when?: Condition, shown?: 'after' | 'before'): Promise<WriteOutcome>;
   delete(key: Key, when?: Condition): Promise<boolean>;

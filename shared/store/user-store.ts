@@ -26,6 +26,11 @@ export function createUserStore(
     return new Map(items.map(parseUser).map((user) => [user.member, user]));
   };
 
+  const find = async (connection: ConnectionName, member: MemberId): Promise<UserState | undefined> => {
+    const item = await table.get(userKey(connection, member));
+    return item && parseUser(item);
+  };
+
   /**
    * Writes what was computed from `known` if the item is still that; else computes it again from what is there now.
    * @param next the user after the change; undefined where the change says nothing new
@@ -40,10 +45,8 @@ export function createUserStore(
     for (let race = 0; race < MAX_RACES; race += 1) {
       const changed = next(current);
       if (changed === undefined) return current ?? undescribed(member);
-      const isSame = current === undefined ? missing('pk') : equal('writes', current.writes);
-      if (await table.put(itemOf(connection, changed), isSame)) return changed;
-      const stored = await table.get(userKey(connection, member));
-      current = stored === undefined ? undefined : parseUser(stored);
+      if (await table.put(itemOf(connection, changed), isStill(current))) return changed;
+      current = await find(connection, member);
     }
     throw new StoreError(`gave up after ${MAX_RACES} concurrent writes of one user`);
   }
@@ -76,6 +79,11 @@ export function createUserStore(
       );
     },
 
+    async addNew(connection, change) {
+      const { next } = joined(undefined, change, new Set());
+      if (next !== undefined) await table.put(itemOf(connection, next), undefined, 'once');
+    },
+
     noteUnknown: (connection, member) =>
       table.put(itemOf(connection, { ...undescribed(member), writes: 1 }), missing('pk')),
 
@@ -85,20 +93,20 @@ export function createUserStore(
         const { userId: _, ...unbound } = current;
         const revision = current.revision + 1;
         const writes = current.writes + 1;
-        return { ...unbound, ...to, review: false, revision, walk: revision, writes };
+        return { ...unbound, ...to, review: false, revision, fanOut: revision, writes };
       });
     },
 
     async followRole(connection, member, from, to) {
       await table.put(boundMemberItem(connection, to.role, member));
-      const set = { ...walking(connection, member, 1), ...to };
+      const set = { ...indexedFanOut(connection, member, 1), ...to };
       const change = { set, add: { revision: 1, writes: 1 } };
       const outcome = await table.update(userKey(connection, member), change, equal('role', from));
       return outcome.written ? parseUser(outcome.item) : undefined;
     },
 
     async unbind(connection, member, role) {
-      const set = walking(connection, member, 1);
+      const set = indexedFanOut(connection, member, 1);
       const change = { set, add: { revision: 1, writes: 1 }, remove: ['role', 'userId', 'review'] };
       const outcome = await table.update(userKey(connection, member), change, equal('role', role));
       return outcome.written ? parseUser(outcome.item) : undefined;
@@ -124,7 +132,7 @@ export function createUserStore(
     },
 
     async forget(connection, member, atMs) {
-      const stored = await table.get(userKey(connection, member));
+      const stored = await find(connection, member);
       if (stored === undefined) return undefined;
       let count = 0;
       const erased = (user = undescribed(member)): UserState => {
@@ -135,18 +143,18 @@ export function createUserStore(
         count = told.length;
         return { ...user, attributes, erasedMs: atMs, writes: user.writes + 1 };
       };
-      await changeUser(connection, member, erased, parseUser(stored));
+      await changeUser(connection, member, erased, stored);
       return count;
     },
 
     async endWalk(connection, member, revision) {
-      const change = { remove: ['walk', 'gpk', 'gsk'], add: { writes: 1 } };
-      const isSame = all(exists('walk'), equal('revision', revision));
+      const change = { remove: ['fanOut', 'gpk', 'gsk'], add: { writes: 1 } };
+      const isSame = all(exists('fanOut'), equal('revision', revision));
       await table.update(userKey(connection, member), change, isSame);
     },
 
     openWalks: (connection) =>
-      eachOf(queryIndex(table, 'walks', connection), ({ member }) => memberId(String(member))),
+      eachOf(queryIndex(table, 'fanOuts', connection), ({ member }) => memberId(String(member))),
   };
 }
 
@@ -158,22 +166,14 @@ function joined(
 ): { readonly next: UserState | undefined; readonly dropped: number } {
   const before = current ?? undescribed(user);
   const stored = before.attributes;
-  const all = new Map<string, Register<string>>(stored);
-  for (const [name, register] of said) {
-    const isErased = before.erasedMs !== undefined && stampTimeMs(register.stamp) < before.erasedMs;
-    if (isErased && name !== ACTIVE_ATTRIBUTE) continue;
-    all.set(name, join(all.get(name), storable(name, register)));
-  }
+  const all = joinedAttributes(before, said);
   const attributes = keptOf(all, matched);
   const cut = [...said].filter(([name, register]) => storable(name, register) !== register);
   const dropped = all.size - attributes.size + cut.length;
-  const news = [...attributes].filter(([name, { value, stamp }]) => {
-    const known = stored.get(name);
-    return known?.stamp !== stamp || known.value !== value;
-  });
-  const changesMatch = news.some(
-    ([name, { value }]) => matched.has(name) && stored.get(name)?.value !== value,
-  );
+  const hasOtherValue = ([name, { value }]: NamedRegister) => stored.get(name)?.value !== value;
+  const hasOtherStamp = ([name, { stamp }]: NamedRegister) => stored.get(name)?.stamp !== stamp;
+  const news = [...attributes].filter((one) => hasOtherStamp(one) || hasOtherValue(one));
+  const changesMatch = news.some((one) => matched.has(one[0]) && hasOtherValue(one));
   const floor = laterStamp(before.floor, deleted);
   const mustBeHeard = current === undefined || changesMatch || floor !== before.floor;
   if (news.length === 0 && !mustBeHeard) return { next: undefined, dropped };
@@ -186,10 +186,23 @@ function joined(
     revision,
     writes: before.writes + 1,
     // No group has settled what to make of somebody of whom there is not even a note.
-    ...(mustBeHeard && current !== undefined ? { walk: revision } : {}),
+    ...(mustBeHeard && current !== undefined ? { fanOut: revision } : {}),
     ...(current === undefined ? boundTo : {}),
   };
   return { next, dropped };
+}
+
+type NamedRegister = readonly [name: string, register: Register<string>];
+
+/** The attributes of a user, with those of a change. Of an erased user, none that is older than the erasure comes back. */
+function joinedAttributes({ attributes, erasedMs }: UserState, said: UserChange['attributes']) {
+  const all = new Map<string, Register<string>>(attributes);
+  for (const [name, register] of said) {
+    const isErased = erasedMs !== undefined && stampTimeMs(register.stamp) < erasedMs;
+    if (isErased && name !== ACTIVE_ATTRIBUTE) continue;
+    all.set(name, join(all.get(name), storable(name, register)));
+  }
+  return all;
 }
 
 /** Too long a value is kept as an empty one, which matches nobody: the shorter one before it is not true any more. */
@@ -211,8 +224,12 @@ function keptOf(attributes: ReadonlyMap<string, Register<string>>, matched: Read
   return new Map(ranked.slice(0, MAX_ATTRIBUTES_PER_MEMBER));
 }
 
+/** The condition that no other write came since the user was read. */
+const isStill = (user: UserState | undefined) =>
+  user === undefined ? missing('pk') : equal('writes', user.writes);
+
 function itemOf(connection: ConnectionName, user: UserState): Item {
-  const { role, walk, attributes, ...rest } = user;
+  const { role, fanOut, attributes, ...rest } = user;
   return {
     ...userKey(connection, user.member),
     ...rest,
@@ -221,14 +238,14 @@ function itemOf(connection: ConnectionName, user: UserState): Item {
       [...attributes].map(([name, { value, stamp }]) => [attributeKey(name), { value, stamp }]),
     ),
     ...(role === undefined ? {} : { role }),
-    ...(walk === undefined ? {} : walking(connection, user.member, walk)),
+    ...(fanOut === undefined ? {} : indexedFanOut(connection, user.member, fanOut)),
   };
 }
 
 /** Where the index lists a user whose groups are still to hear of them. */
-const walking = (connection: ConnectionName, member: MemberId, walk: number) => ({
-  walk,
-  gpk: indexPartition('walks', connection, shardOf(member)),
+const indexedFanOut = (connection: ConnectionName, member: MemberId, fanOut: number) => ({
+  fanOut,
+  gpk: indexPartition('fanOuts', connection, shardOf(member)),
   gsk: keyPart(member),
 });
 

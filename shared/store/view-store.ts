@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import pMap from 'p-map';
+import { viewDigest } from '../domain/content-digest.ts';
 import { eachField, FIELD_NAMES } from '../domain/group-fields.ts';
 import type { GroupState, ViewPointer } from '../domain/group-state.ts';
 import { type GroupRef, type IntentId, type PlatformUserId, platformUserId } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
-import type { View, Waiver } from '../domain/view.ts';
+import type { UserChange, View, Waiver } from '../domain/view.ts';
 import { IN_FLIGHT, readChunks, writeChunks } from './chunks.ts';
 import { parseGroup } from './group-item.ts';
 import { groupKey, VIEW_PREFIX, viewBucketKey, viewChunkKey } from './keys.ts';
@@ -50,8 +51,8 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
     return { isWhole: !heads.includes(undefined), keys: names.map((name) => viewBucketKey(ref, name)) };
   };
   const isLitter = async (state: GroupState) => {
-    const { ref, view, intent, former, doubt, doubts = [] } = state;
-    const ours = [view, intent?.view, former?.view, doubt?.intent.view, ...doubts];
+    const { ref, view, intent, previousLink, uncertain } = state;
+    const ours = [view, intent?.change, previousLink?.view, uncertain?.change, uncertain?.write?.change];
     const pointers = ours.filter((pointer) => pointer !== undefined);
     // A head that is gone was another worker's to discard, and what the view after it took over is not known here.
     const { isWhole, keys } = await bucketsOf(ref, pointers);
@@ -82,7 +83,8 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
       const [own, users] = [[...ownLines(view)], [...userLines(view)]];
       const text = [...own, ...users].join('\n');
       const bytes = Buffer.byteLength(text);
-      if (bytes <= inlineViewBytes) return { id, size, text };
+      const pointer = { id, size, digest: viewDigest(view) };
+      if (bytes <= inlineViewBytes) return { ...pointer, text };
       const taken = whole.get(before?.head?.hash ?? '')?.filter(isBucket) ?? [];
       const known = new Map(taken.map((bucket) => [contentOf(bucket), bucket]));
       const count = bucketCount((SQUARE * bytes) / inlineViewBytes, taken.length);
@@ -95,7 +97,21 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
       const puts = pMap(fresh, put, { concurrency: IN_FLIGHT });
       const [head] = await Promise.all([writeChunks(table, (n) => viewChunkKey(ref, id, n), lines), puts]);
       remember(head.hash, lines);
-      return { id, size, head };
+      return { ...pointer, head };
+    },
+
+    /** A change is stored on the item, or in chunks like those of a head. */
+    async writeChange({ ref }: GroupState, id: IntentId, change: UserChange): Promise<ViewPointer> {
+      const lines = [...changeLines(change)];
+      const text = lines.join('\n');
+      if (Buffer.byteLength(text) <= inlineViewBytes) return { id, size: lines.length, text };
+      const head = await writeChunks(table, (n) => viewChunkKey(ref, id, n), lines);
+      return { id, size: lines.length, head };
+    },
+
+    async readChange(ref: GroupRef, pointer: ViewPointer): Promise<UserChange | undefined> {
+      const lines = await linesAt(ref, pointer);
+      return lines && changeFrom(lines);
     },
 
     /** Deletes what was written for a view, but for what the group's item, as it is now, leads to. */
@@ -142,17 +158,19 @@ function madeAtMs(id: string): number {
 }
 
 /*
- * A view as lines: name, spokeId, then what is waived and the other form of the name, each line beginning with `!`, then a
+ * A view as lines: name, spokeId, then what is waived, the other form of the name and hidden users, each line beginning with `!`, then a
  * line per user (`+` ours, `-` somebody else's). Encoding keeps a line a line, whatever an id holds.
  */
 
 const ALIAS = '!alias ';
+const UNSHOWN = '!unshown ';
 
-function* ownLines({ name, alias, spokeId, waiver }: View): Iterable<string> {
+function* ownLines({ name, alias, spokeId, waiver, unshown = new Set() }: View): Iterable<string> {
   yield encodeURIComponent(name);
   yield spokeId === null ? '-' : `+${encodeURIComponent(spokeId)}`;
   if (waiver !== undefined) yield* waiverLines(waiver);
   if (alias !== undefined) yield `${ALIAS}${encodeURIComponent(alias)}`;
+  for (const user of unshown) yield `${UNSHOWN}${encodeURIComponent(user)}`;
 }
 
 function* userLines({ users }: View): Iterable<string> {
@@ -161,15 +179,31 @@ function* userLines({ users }: View): Iterable<string> {
 
 function viewFrom([name = '', spokeId = '', ...rest]: readonly string[]): View {
   const other = rest.find((line) => line.startsWith(ALIAS));
-  const waived = rest.filter((line) => line.startsWith('!') && line !== other);
+  const unshown = rest.filter((line) => line.startsWith(UNSHOWN));
+  const waived = rest.filter((line) => /^!(?!alias |unshown )/.test(line));
   const users = rest.filter((line) => !line.startsWith('!'));
   return {
     name: decodeURIComponent(name),
     ...(other === undefined ? {} : { alias: decodeURIComponent(other.slice(ALIAS.length)) }),
     spokeId: spokeId.startsWith('+') ? decodeURIComponent(spokeId.slice(1)) : null,
     users: new Map(users.map((line) => [decodeUser(line.slice(1)), line.startsWith('+')])),
+    ...(unshown.length > 0 && {
+      unshown: new Set(unshown.map((line) => decodeUser(line.slice(UNSHOWN.length)))),
+    }),
     ...(waived.length === 0 ? {} : { waiver: waiverFrom(waived) }),
   };
+}
+
+/** `+` for a user who may be added, `-` for one who may be removed. */
+function* changeLines({ added, removed }: UserChange): Iterable<string> {
+  for (const user of added) yield `+${encodeURIComponent(user)}`;
+  for (const user of removed) yield `-${encodeURIComponent(user)}`;
+}
+
+function changeFrom(lines: readonly string[]): UserChange {
+  const after = (sign: string) =>
+    lines.flatMap((line) => (line.startsWith(sign) ? [decodeUser(line.slice(1))] : []));
+  return { added: new Set(after('+')), removed: new Set(after('-')) };
 }
 
 export const decodeUser = (line: string): PlatformUserId => platformUserId(decodeURIComponent(line));

@@ -47,5 +47,10 @@ function isBefore({ at }: Trace, { detectedAtMs }: DriftRecord): boolean {
 }
 
 /** What a suspicion tells is about the platform group that the directory group is linked to. */
-export const toldOf = ({ platformId, suspect }: GroupState): ReadonlyMap<PlatformGroupId, readonly Trace[]> =>
-  new Map(platformId === undefined || suspect === undefined ? [] : [[platformId, suspect.traces]]);
+export const toldOf = ({
+  platformId,
+  suspectedChange,
+}: GroupState): ReadonlyMap<PlatformGroupId, readonly Trace[]> =>
+  new Map(
+    platformId === undefined || suspectedChange === undefined ? [] : [[platformId, suspectedChange.traces]],
+  );

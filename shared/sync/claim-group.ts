@@ -38,7 +38,8 @@ export async function claimGroup(claiming: Claiming, ports: ClaimPorts): Promise
   for (let race = 0; race < MAX_RACES; race += 1) {
     if (await ports.claims.claim(company, id, owner)) return undefined;
     const from = (await ports.claims.owners(company, [id])).now.get(id);
-    if (from === undefined) continue;
+    // Another worker for the same group may have claimed it since.
+    if (from === undefined || isSame(from, owner)) continue;
     if (await isLive(from, ports)) return from;
     if (!(await endLink(from, id, ports))) continue;
     if (await ports.claims.takeOver(company, id, { from, to: owner })) return undefined;
@@ -55,10 +56,11 @@ export async function ownerOf(
   },
 ): Promise<GroupRef | undefined> {
   const now = (await ports.claims.owners(company, [id])).now.get(id);
-  if (now === undefined || (now.connection === owner.connection && now.group === owner.group))
-    return undefined;
+  if (now === undefined || isSame(now, owner)) return undefined;
   return (await isLive(now, ports)) ? now : undefined;
 }
+
+const isSame = (a: GroupRef, b: GroupRef): boolean => a.connection === b.connection && a.group === b.group;
 
 const isLive = async (
   { connection }: Pick<GroupRef, 'connection'>,

@@ -34,27 +34,34 @@ async function probe(
   gate: Gate,
   { ports, isDue }: { readonly ports: GateKeeperPorts; readonly isDue: boolean },
 ): Promise<PlatformFailure | undefined | 'not_tried'> {
-  const { secretVersion, state, witness, refusedAtMs } = gate;
-  // A secret that could not even be read has no version; whichever can be read is another one.
-  const isNews = (version: string | undefined) =>
-    version !== undefined &&
-    version !== secretVersion &&
-    (secretVersion !== undefined || state === 'unauthorized');
-  const isKnown = state === 'unauthorized' && secretVersion !== undefined;
-  const refused = isKnown ? { version: secretVersion, atMs: refusedAtMs } : undefined;
+  const { secretVersion, witness } = gate;
+  const refused = refusedSecret(gate);
+  const mayTry = (version: string | undefined) => isDue || isOtherSecret(version, gate);
   try {
     const platform = await ports.platforms.open(connection, {
       ...(isDue ? {} : { unlessSecret: secretVersion }),
       ...(witness === undefined ? { refusedSecret: refused } : { refusedAtGroups: refused }),
     });
-    if (!isDue && !isNews(platform.secretVersion)) return 'not_tried';
+    if (!mayTry(platform.secretVersion)) return 'not_tried';
     const failure = await platform.probe();
     return witness === undefined ? failure : (failure ?? (await refusalAtGroups(witness, platform)));
   } catch (cause) {
     if (!(cause instanceof PlatformFailure)) throw cause;
-    return isDue || isNews(cause.secretVersion) ? cause : 'not_tried';
+    return mayTry(cause.secretVersion) ? cause : 'not_tried';
   }
 }
+
+/** A secret that could not even be read has no version; any version that can be read is another one. */
+const isOtherSecret = (version: string | undefined, { secretVersion, state }: Gate): boolean =>
+  version !== undefined &&
+  version !== secretVersion &&
+  (secretVersion !== undefined || state === 'unauthorized');
+
+/** The secret that the platform did not accept; undefined where the gate closed for another reason. */
+const refusedSecret = ({ secretVersion, state, refusedAtMs }: Gate) =>
+  state === 'unauthorized' && secretVersion !== undefined
+    ? { version: secretVersion, atMs: refusedAtMs }
+    : undefined;
 
 /** All groups, or, where groups closed the gate, one of them first: the connection itself was well all along. */
 async function letIn(name: ConnectionName, gate: Gate, ports: GateKeeperPorts): Promise<Gate> {

@@ -19,6 +19,7 @@ export async function openPlatform(
     groups: {
       list: (maxAgeMs) => groups.list(maxAgeMs),
       countListed: () => groups.countListed(),
+      forgetList: () => groups.forgetList(),
       create: (fields) => groups.create(fields, how),
       delete: (id) => groups.delete(id, how),
       get: async (id) => {

@@ -136,7 +136,7 @@ async function saveRecords(
   const { people } = saving.ports;
   // Nearly every role is unchanged.
   const isNews = (record: EmployeeRecord, seen: Person | undefined) =>
-    seen === undefined || seen.unheard || differs(factsOf(record, seen), seen);
+    seen === undefined || seen.fanOutDue || differs(factsOf(record, seen), seen);
   const persons = await atOnce(
     WRITES_IN_FLIGHT,
     records.filter((record) => isNews(record, known.get(record.role))),
@@ -150,7 +150,7 @@ async function saveRecords(
       return saved;
     },
   );
-  return persons.filter(({ unheard }) => unheard);
+  return persons.filter(({ fanOutDue }) => fanOutDue);
 }
 
 /** @returns the person after the change; undefined if it no longer equals `seen` */
@@ -166,11 +166,18 @@ async function saveRecord(
     seen === undefined
       ? joinsUser && hasBindings
       : facts.state !== seen.state || facts.userId !== seen.userId;
-  const unheard = isNews || seen?.unheard === true;
-  const former = seen?.formerUserId ?? (facts.userId === seen?.userId ? undefined : seen?.userId);
-  const person = { ...facts, unheard, ...(former !== undefined && { formerUserId: former }) };
+  const fanOutDue = isNews || seen?.fanOutDue === true;
+  const former = seen?.previousUserId ?? (facts.userId === seen?.userId ? undefined : seen?.userId);
+  const person = { ...facts, fanOutDue, ...(former !== undefined && { previousUserId: former }) };
   const isSaved = await ports.people.save(name, person, seen);
   return isSaved ? { ...person, revision: (seen?.revision ?? 0) + 1 } : undefined;
+}
+
+/** The person that saving this record would leave. */
+export function personAfter(record: EmployeeRecord, seen: Person | undefined): Person {
+  const facts = factsOf(record, seen);
+  const isSame = seen !== undefined && !differs(facts, seen);
+  return isSame ? seen : { ...facts, fanOutDue: false, revision: (seen?.revision ?? 0) + 1 };
 }
 
 /** A field that is missing in the answer (for example after a lost scope) keeps its value; null means that there is none. */

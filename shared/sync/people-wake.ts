@@ -1,9 +1,9 @@
 import type { GroupId, MemberId, RoleId } from '../domain/ids.ts';
 import { mayBeMember, personsOf } from '../plan/person.ts';
-import { type MatchInput, matchMember } from './apply/resolve.ts';
-import { boundToOf, personsBoundTo } from './bound-person.ts';
 import { atOnce, gather } from './gather.ts';
-import { refusedRevisionOf, standingNow } from './member-standing.ts';
+import { boundToOf, personsBoundTo } from './match/bound-person.ts';
+import { refusedRevisionOf, standingNow } from './match/member-standing.ts';
+import { type MatchInput, matchMember } from './match/resolve.ts';
 import type { PeoplePorts } from './ports/bundles.ts';
 import type { Connection } from './ports/connections.ts';
 import { type UserState, undescribed } from './ports/desired.ts';
@@ -62,7 +62,7 @@ async function bindingsTo(
 ): Promise<readonly Binding[]> {
   const all = new Set(roles.map(({ role }) => role));
   if (settings.memberIdField === 'userId') {
-    const users = new Set(roles.flatMap(({ userId, formerUserId }) => [userId, formerUserId]));
+    const users = new Set(roles.flatMap(({ userId, previousUserId }) => [userId, previousUserId]));
     const found = await atOnce(READS_IN_FLIGHT, users, (userId) =>
       userId === undefined ? [] : people.ofUser(name, userId),
     );

@@ -49,9 +49,11 @@ export async function pump(
   };
   const walksResumed = await resumeWalks(connection, ports, alone);
   const { replanSinceMs } = (await ports.connections.find(connection)) ?? {};
-  // Whoever changed the settings marks the groups by themselves, if they live.
-  if (replanSinceMs !== undefined && ports.clock() - replanSinceMs > REPLANNED_WITHIN_MS)
-    await alone('settings', async () => void (await replanAll(connection, replanSinceMs, ports)));
+  if (replanSinceMs !== undefined && ports.clock() - replanSinceMs > INDEX_SHOWS_ALL_MS)
+    await alone('settings', async () => {
+      await replanAll(connection, ports);
+      await ports.connections.replanned(connection, replanSinceMs);
+    });
   const gate = await tryGate(connection, ports);
   if (gate.state !== 'open' && !everything) {
     return { connection, gate: gate.state, walksResumed, reenqueued: 0, ...told(stuck) };
@@ -66,7 +68,8 @@ export async function pump(
   return { connection, gate: gate.state, walksResumed, reenqueued, ...told(stuck) };
 }
 
-const REPLANNED_WITHIN_MS = 120_000;
+/** Workers cache settings for 30 seconds, and the index may be two minutes behind. */
+const INDEX_SHOWS_ALL_MS = 180_000;
 
 const told = (stuck: readonly string[]) => (stuck.length === 0 ? {} : { stuck });
 
@@ -125,7 +128,7 @@ async function resumeWalks(connection: ConnectionName, ports: PumpPorts, alone: 
       await alone(`user ${member}`, async () => {
         // As in ingest: groups hear of the user, are woken, and only then does the walk end.
         const user = (await ports.users.read(connection, [member])).get(member);
-        if (user?.walk !== undefined) await walkAndWake(connection, user, ports);
+        if (user?.fanOut !== undefined) await walkAndWake(connection, user, ports);
         resumed += 1;
       });
       if (resumed >= PUMP_WALKS) return resumed;

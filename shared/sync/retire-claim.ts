@@ -13,12 +13,12 @@ export const retireClaim = (
 
 /** Ends the claim to a platform group that was let go of, unless it is linked, or somebody links it again just now. */
 export async function endClaim(
-  { ref, leaving, platformId }: Pick<GroupState, 'ref' | 'leaving' | 'platformId'>,
+  { ref, releasedPlatformId, platformId }: Pick<GroupState, 'ref' | 'releasedPlatformId' | 'platformId'>,
   company: string,
   ports: Pick<Ports, 'groups' | 'claims' | 'clock'>,
 ): Promise<void> {
-  if (leaving === undefined || leaving === platformId) return;
-  await retireClaim(company, leaving, ref, ports);
+  if (releasedPlatformId === undefined || releasedPlatformId === platformId) return;
+  await retireClaim(company, releasedPlatformId, ref, ports);
   const now = await ports.groups.read(ref);
-  if (now?.platformId === leaving) await ports.claims.claim(company, leaving, ref);
+  if (now?.platformId === releasedPlatformId) await ports.claims.claim(company, releasedPlatformId, ref);
 }

@@ -6,16 +6,12 @@ export const READS_IN_FLIGHT = 32;
 export const MAX_CONFLICTS = 5;
 /** So many refusals of one write and its parts cost a dozen calls; what is left of it by then is tried an hour later. */
 export const MAX_REFUSALS = 6;
-/** So often members are left out in turn while the platform refuses to let anybody go; the next follow an hour later. */
-export const SUSPECTS = 3;
 /** What the platform refused for what is in it, a group or a member, is tried once more after so long. */
 export const REFUSED_AGAIN_MS = 24 * 3_600_000;
 /** Shortest time between two writes whose only reason is a user that a successful write did not show. */
 export const UNSHOWN_AGAIN_MS = 3_600_000;
-/** How long a write that was not found may land yet; the group stays dirty until then, and is looked at once more. */
-export const DOUBT_MS = 900_000;
-/** Writes of one group that may land at once, beside the last. */
-export const MAX_DOUBTS = 8;
+/** A write of unknown outcome may take effect for this long; the group stays dirty until then, and is fetched once more. */
+export const UNCERTAIN_MS = 900_000;
 
 /** From this size on a group's registers carry copies of their users' roles. */
 export const LARGE_GROUP = 1_000;

@@ -3,6 +3,7 @@ import type { RoleId } from '../domain/ids.ts';
 import { mayBeMember } from '../plan/person.ts';
 import { compareText } from '../plan/plan.ts';
 import { atOnce } from './gather.ts';
+import { otherRolesOf } from './match/bound-person.ts';
 import type { Connection } from './ports/connections.ts';
 import { type Binding, GONE, type PeopleStore } from './ports/people.ts';
 import { type EmployeeRecord, type Platform, PlatformFailure } from './ports/platform.ts';
@@ -34,14 +35,18 @@ interface Answers {
  * @throws PlatformFailure if the failure is not specific to the requested role
  */
 export async function askUnlisted(
-  { name, settings }: Connection,
+  connection: Connection,
   { platform, people, bound, fields, listed, nowMs }: Asking,
 ): Promise<Answers> {
+  const { name, settings } = connection;
   // A listing without anybody says more of the credential than of the people.
   if (listed.size === 0) return { answers: [], failures: [] };
   const unlisted = new Set(bound.map(({ role }) => role).filter((role) => !listed.has(role)));
   const known = await people.read(name, [...unlisted]);
-  const inGroups = [...known.values()].filter((one) => mayBeMember(one, settings) || one.unheard);
+  // Otherwise another role of the same user would keep the user in the group until a later run fetches that role.
+  const others = await otherRolesOf([...known.values()], connection, people);
+  const unlistedRoles = [...known.values(), ...others.filter(({ role }) => !listed.has(role))];
+  const inGroups = unlistedRoles.filter((one) => mayBeMember(one, settings) || one.fanOutDue);
   const roles = inGroups.map(({ role }) => role).sort(compareText);
   const outcomes = await atOnce(ASKED_IN_FLIGHT, stretchOf(roles, nowMs), (role) =>
     platform

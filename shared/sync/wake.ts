@@ -2,7 +2,6 @@ import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import { delayMs, isPromised } from '../domain/promise.ts';
 import { atOnce } from './gather.ts';
 import type { WakePorts } from './ports/bundles.ts';
-import type { Replanned } from './ports/connections.ts';
 import type { Said } from './ports/desired.ts';
 import type { GroupIndex } from './ports/group-index.ts';
 import type { Wake } from './ports/queues.ts';
@@ -25,14 +24,18 @@ export async function wakeAll(...asked: Parameters<typeof wakeGroups>): Promise<
 export const WORKERS_KNOW_AFTER_MS = 35_000;
 
 /**
- * Marks every group, once settings were changed that alter plans. The promise is the pump's: no message is sent. Whoever
- * changed them does it, or the pump where they did not come to its end.
- * @returns how many groups there are
+ * Marks every group that the index shows, after a change of settings that alters plans. The requeue job wakes the groups:
+ * no message is sent. The author of the change does it, so that the settings apply soon. The requeue job does it once
+ * more, because the index may not show a new group yet. Such a group was created just before the change, or just after
+ * it by a worker with the old settings.
+ *
+ *     settings ──▶ marks the shown groups ··· workers know (30 s) ······ the index shows all ──▶ marks all, once more
+ *         └ a new group, planned with the old settings, not shown yet ┘
+ * @returns how many groups the index shows
  */
 export async function replanAll(
   connection: ConnectionName,
-  sinceMs: number | undefined,
-  { index, desired, clock, connections }: ReplanPorts,
+  { index, desired, clock }: ReplanPorts,
 ): Promise<number> {
   let groups = 0;
   const nowMs = clock();
@@ -43,13 +46,11 @@ export async function replanAll(
     );
     groups += page.length;
   }
-  if (sinceMs !== undefined) await connections.replanned(connection, sinceMs);
   return groups;
 }
 
 export interface ReplanPorts extends Pick<WakePorts, 'desired' | 'clock'> {
   readonly index: Pick<GroupIndex, 'all'>;
-  readonly connections: Replanned;
 }
 
 /** A group to be woken, with what is said of the group itself. */

@@ -1,4 +1,4 @@
-import { HOUR_MS } from '../life.ts';
+import { DAY_MS, HOUR_MS } from '../life.ts';
 import type { PlatformCall } from '../platform/platform.ts';
 import { type Judge, latest, type Owner, removalsSince, type Sight, type Sighted } from './sight.ts';
 import { storedMember } from './stored.ts';
@@ -9,6 +9,8 @@ const ASKED_WITHIN_MS = 5_000;
 const MOST_BYTES = 350 * 1_024;
 const WIDEST = 100;
 const PROBES = 20;
+/** A refused or ignored change is tried once a day, and a restored one once an hour. */
+const VAIN_WRITES_A_DAY = 6;
 /** What the schedules of one connection ask for in an hour. */
 const SCHEDULED: Readonly<Partial<Record<PlatformCall['route'], number>>> = {
   '/groups': 2,
@@ -23,6 +25,7 @@ const SCHEDULED: Readonly<Partial<Record<PlatformCall['route'], number>>> = {
 export function createBounded(): Judge {
   const read = new Map<string, number>();
   const busyMs = new Map<string, number>();
+  const vain = new Map<string, readonly number[]>();
   let refused = new Set<string>();
   return (sight) => {
     const refusedBefore = refused;
@@ -46,6 +49,7 @@ export function createBounded(): Judge {
       if (connections.length > 0 && areRefused) judgeRefused(sight, connections, calls);
       if (connections.length > 0 && areIdle) judgeIdle(sight, connections, calls);
     }
+    judgeVainWrites(sight, vain);
     judgeTable(sight);
   };
 }
@@ -65,6 +69,26 @@ function judgeGroups(sight: Sight, company: string, calls: readonly PlatformCall
     if (spent.length <= CALLS_PER_GROUP * workers) continue;
     const sentence = `Nobody said anything of the group ${owner.group} in two hours; expected at most ${CALLS_PER_GROUP} calls an hour for it, found ${spent.length}.`;
     sight.accuse('bounded', 'calls_per_group', owner, sentence);
+  }
+}
+
+/** A change that the platform stores in its own way is not sent again and again. */
+function judgeVainWrites(sight: Sight, vain: Map<string, readonly number[]>): void {
+  for (const { change, owner, connection } of sight.writes) {
+    if (!change.isVain) continue;
+    const key = `${owner.connection} ${change.id}`;
+    const newsMs = latest([
+      connection.reading.changedAtMs.get(owner.group) ?? 0,
+      connection.companyMs,
+      connection.deedMs,
+      connection.troubleMs(),
+      sight.nowMs - DAY_MS,
+    ]);
+    const since = [...(vain.get(key) ?? []), change.atMs].filter((atMs) => atMs > newsMs);
+    vain.set(key, since);
+    if (since.length <= VAIN_WRITES_A_DAY) continue;
+    const sentence = `No event about the group ${owner.group} arrived for a day; expected at most ${VAIN_WRITES_A_DAY} writes that change nothing, found ${since.length}.`;
+    sight.accuse('bounded', 'vain_writes', owner, sentence);
   }
 }
 

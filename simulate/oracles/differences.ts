@@ -1,6 +1,8 @@
 import type { ReadGroup } from '../directory.ts';
-import type { Life } from '../life.ts';
-import type { HeldGroup } from '../platform/platform.ts';
+import { HOUR_MS, type Life } from '../life.ts';
+import type { HeldGroup, SimulatedPlatform } from '../platform/platform.ts';
+import { keptName } from '../platform/rules.ts';
+import { hasReturned } from './returns.ts';
 import type { Sight, Sighted } from './sight.ts';
 import { partitionOf, type StoredMember, storedMember, storedUser, treatmentOf } from './stored.ts';
 
@@ -31,7 +33,8 @@ const SAME = new WeakMap<object, readonly unknown[]>();
 
 /** Compares one directory group, read naively, with the platform's; each difference must be explained by itself. */
 export function unexplained(sight: Sight, connection: Sighted, group: string): readonly Difference[] {
-  const actual = connection.actual(group);
+  const found = connection.actual(group);
+  const actual = found && isUnmanaged(sight, connection, group, found) ? undefined : found;
   const { settings, companyMs, reading } = connection;
   const stands = [settings, companyMs, reading.changedAtMs.get(group), connection.item(group)];
   const known = actual && SAME.get(actual);
@@ -47,9 +50,24 @@ export function unexplained(sight: Sight, connection: Sighted, group: string): r
     SAME.set(actual, stands);
     return [];
   }
-  const found = said?.name === undefined ? leftBehind(context) : compared(context, said.name);
-  if (found.length === 0 || isUnheard(context, said)) return [];
-  return isMisrouted(context) ? found.map((one) => ({ ...one, cause: 'misrouted' })) : found;
+  const differences = said?.name === undefined ? leftBehind(context) : compared(context, said.name);
+  if (differences.length === 0 || isUnheard(context, said)) return [];
+  return isMisrouted(context) ? differences.map((one) => ({ ...one, cause: 'misrouted' })) : differences;
+}
+
+/**
+ * A platform group with the external id of a directory group, which is not linked to it: groupsync may have released it,
+ * or it belonged to the removed connection and the returned one never took it over. Such a group keeps its members.
+ */
+function isUnmanaged(
+  sight: Sight,
+  { name, company, item }: Sighted,
+  group: string,
+  { id }: Pick<HeldGroup, 'id'>,
+): boolean {
+  if (item(group)?.platformId !== undefined) return false;
+  if (mayHaveReleased(sight, name)) return true;
+  return hasReturned(name) && sight.ownerOf(company, id, null)?.connection !== name;
 }
 
 /** What says more of the group, or that one of its members is no more, lies dead-lettered. */
@@ -64,18 +82,27 @@ function isUnheard({ sight, connection, group }: Context, said: ReadGroup | unde
 
 /** The directory has no such group: what became of the platform's is the connection's policy. */
 function leftBehind(context: Context): readonly Difference[] {
-  const { sight, connection, group, treatment, actual } = context;
+  const { connection, group, treatment, actual } = context;
   const { onGroupDeleted } = connection.settings;
   if (actual === undefined || treatment.mode === 'upsertOnly' || onGroupDeleted === 'release') return [];
-  // Let go under an earlier policy, it has been nobody's since.
-  if (connection.item(group)?.platformId === undefined && mayHaveReleased(sight, connection)) return [];
   const explained = new Set([...connection.held(group), ...namedByDrift(context, 'members_added')]);
   const staying = actual.users.filter((user) => !explained.has(user));
   if (onGroupDeleted === 'empty')
     return staying.map((user) => extra(context, user, 'the directory deleted the group'));
   if (actual.users.length > 0 && staying.length === 0) return [];
+  if (isDeletionIgnored(context, actual.id)) return [];
   const sentence = `The directory deleted the group ${group}; expected it to be gone, but the platform still has it (${actual.id}) with ${actual.users.length} users.`;
   return [{ cause: 'group_left', sentence }];
+}
+
+/**
+ * The platform answered several deletions without effect: groupsync reports the group as failed and tries again a day
+ * later.
+ */
+function isDeletionIgnored({ sight, connection, group }: Context, platformId: string): boolean {
+  const isIgnored = ({ id, atMs, tempers }: SimulatedPlatform['calls'][number]) =>
+    id === platformId && sight.nowMs - atMs < REFUSED_MS && tempers.includes('deletes_ignored');
+  return connection.item(group)?.failedAt !== undefined && connection.platform.calls.some(isIgnored);
 }
 
 function compared(context: Context, name: string): readonly Difference[] {
@@ -89,20 +116,27 @@ function compared(context: Context, name: string): readonly Difference[] {
   const isNobodys = platformId === undefined && !traits.echoSpokeId && traits.installer !== null;
   if (isNobodys && lastError?.code === 'name_in_use') return [];
   const isGone = ['deleted', 'recreated'].some((kind) => namedByDrift(context, kind).size > 0);
-  // Ours was deleted by somebody: what carries its id is what was let go of before.
-  if (platformId === undefined && isGone && mayHaveReleased(context.sight, connection)) return [];
   if (actual === undefined) {
-    if (isTaken || isGone) return [];
+    const isRefusedWhole = [sentName(connection, group, name), group].some((value) =>
+      isValueRefused(context, value),
+    );
+    if (isTaken || isGone || isRefusedWhole) return [];
     const sentence = `The directory has a group ${group} ("${name}"); expected it on the platform, but there is none.`;
     return [{ cause: 'missing_group', sentence }];
   }
   const found: Difference[] = [];
-  if (actual.name !== wanted && !isTaken && namedByDrift(context, 'name').size === 0) {
+  const isNameRefused = isRefused(context, 'name', sentName(connection, group, name));
+  if (actual.name !== wanted && !isTaken && !isNameRefused && namedByDrift(context, 'name').size === 0) {
     const sentence = `The group ${group} should be called "${wanted}" on the platform, but is called "${actual.name}".`;
     found.push({ cause: 'name', sentence });
   }
   const isShown = traits.echoSpokeId || actual.spokeId !== null;
-  if (actual.spokeId !== group && isShown && namedByDrift(context, 'spoke_id').size === 0) {
+  if (
+    !connection.isIdOf(group, actual.spokeId) &&
+    isShown &&
+    !isRefused(context, 'spokeId', group) &&
+    namedByDrift(context, 'spoke_id').size === 0
+  ) {
     const sentence = `The platform group ${actual.id} should carry the spokeId ${group}, but carries ${actual.spokeId}.`;
     found.push({ cause: 'spoke_id', sentence });
   }
@@ -112,21 +146,36 @@ function compared(context: Context, name: string): readonly Difference[] {
 /** Nothing differs at all, be it explained or not. */
 function isSame({ connection, group, actual }: Context, name: string): boolean {
   const { users } = connection.whom(group);
-  const isCalledSo = actual?.name === nameOnPlatform(connection, group, name) && actual.spokeId === group;
+  const isCalledSo =
+    actual?.name === nameOnPlatform(connection, group, name) && connection.isIdOf(group, actual.spokeId);
   return isCalledSo && users.size === actual.users.length && actual.users.every((user) => users.has(user));
 }
 
 /** By the connection's template, and as this platform treats what is sent. */
-export function nameOnPlatform(
-  { settings, platform, name: connection }: Sighted,
-  id: string,
-  name: string,
-): string {
+export const nameOnPlatform = (connection: Sighted, id: string, name: string): string =>
+  keptName(sentName(connection, id, name), connection.platform.traits.names);
+
+function sentName({ settings, name: connection }: Sighted, id: string, name: string): string {
   const parts: Readonly<Record<string, string>> = { name, id, connection };
-  const sent = settings.nameTemplate.replaceAll(/\{(name|id|connection)\}/g, (_, key) => parts[key] ?? '');
-  if (platform.traits.names === 'exact') return sent;
-  const trimmed = sent.trim().replace(/\s+/g, ' ');
-  return platform.traits.names === 'folded' ? trimmed.toLowerCase() : trimmed;
+  return settings.nameTemplate.replaceAll(/\{(name|id|connection)\}/g, (_, key) => parts[key] ?? '');
+}
+
+/** A refused value is tried again once a day; the schedules of the simulation may add seven hours (schedules.ts). */
+const REFUSED_MS = 32 * HOUR_MS;
+
+/** Whether the platform refuses a name or an external id permanently, or refused it recently. */
+function isValueRefused({ sight, connection }: Context, value: string): boolean {
+  const { traits, refusedValues } = connection.platform;
+  const atMs = refusedValues.get(value);
+  if (atMs === undefined) return false;
+  const isTooLong = traits.longestName !== null && value.length > traits.longestName;
+  return isTooLong || sight.nowMs - atMs < REFUSED_MS;
+}
+
+/** A refused value of an existing group, which groupsync reports as refused. */
+function isRefused(context: Context, field: 'name' | 'spokeId', value: string): boolean {
+  const { refusedFields } = context.connection.item(context.group) ?? {};
+  return refusedFields?.[field]?.value === value && isValueRefused(context, value);
 }
 
 function missingUsers(context: Context, actual: HeldGroup): readonly Difference[] {
@@ -138,7 +187,7 @@ function missingUsers(context: Context, actual: HeldGroup): readonly Difference[
   const takenOut = namedByDrift(context, 'members_removed');
   return missing.flatMap(([member, user]): Difference[] => {
     if (takenOut.has(user)) return [];
-    if (unsure.has(member) || connection.reading.groups.get(group)?.mayDiffer.has(member)) return [];
+    if (unsure.has(member)) return [];
     // Their address may lie in a dead letter about another group.
     if (sight.isInLetters(member)) return [];
     if (storedMember(sight.seen, connection.name, group, member)?.pendingCause === 'refused') return [];
@@ -155,33 +204,24 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
   if (extras.length === 0 || treatment.mode === 'upsertOnly') return [];
   const addedBy = connection.ledger.pasts.get(actual.id)?.addedBy;
   // Whom we put in before the group was let go of is nobody's when it is found again.
-  const isLetGo = mayHaveReleased(context.sight, connection);
+  const isLetGo = mayHaveReleased(context.sight, connection.name);
+  // The returned connection does not know which users the removed connection added.
+  const isReturned = hasReturned(connection.name);
   const isTheirs = (user: string) =>
-    connection.settings.membership === 'additive' && (isLetGo || addedBy?.get(user) !== 'us');
+    connection.settings.membership === 'additive' && (isLetGo || isReturned || addedBy?.get(user) !== 'us');
   const explained = new Set([
     ...stickyUsers(context),
     ...connection.held(group),
     ...namedByDrift(context, 'members_added'),
   ]);
   const { lastError, failedAt } = connection.item(group) ?? {};
-  // Whoever stays by the guard's or a person's word, or is somebody else's, is not left out to let others go.
-  const refused = actual.users.filter((user) => connection.platform.unacceptable.has(user));
-  const isStuck =
-    refused.some((user) => !wanted.has(user)) ||
-    (refused.length > 1 && isTooMany(connection, refused.length + extras.length, actual.users.length)) ||
-    // Of three in a group that may not lose everybody, no two shares hold all.
-    (refused.length > 2 && isTooMany(connection, actual.users.length, actual.users.length));
-  const isStopped = failedAt !== undefined && (isStuck || connection.held(group).size > 0);
+  // One refused user of the group blocks the removal of others until the platform accepts the write.
+  const isBlocked = actual.users.some((user) => connection.platform.unacceptable.has(user));
+  const isStopped = isBlocked && (lastError?.code === 'removals_refused' || failedAt !== undefined);
   const isKept = lastError?.code === 'kept' || isStopped;
   const left = extras.filter((user) => !isKept && !explained.has(user) && !isTheirs(user));
   return left.map((user) => extra(context, user, 'the directory does not have them in it'));
 }
-
-/** So many removals at once are a person's to allow. */
-const isTooMany = ({ settings: { guard } }: Sighted, removals: number, size: number): boolean =>
-  guard !== null &&
-  size >= guard.minSize &&
-  (removals > guard.maxRemovedCount || removals / size > guard.maxRemovedShare);
 
 const extra = (context: Context, user: string, why: string): Difference => ({
   cause: causeOf(context, 'extra_user'),
@@ -219,17 +259,17 @@ const CHANGING = new WeakMap<Life, ReadonlySet<string>>();
 const changingRoles = ({ happenings }: Life) =>
   new Set(
     happenings.flatMap(({ deed }) =>
-      deed.kind === 'readdress' || deed.kind === 'lose_user_id' ? [deed.role] : [],
+      deed.kind === 'readdress' || deed.kind === 'renumber' || deed.kind === 'lose_user_id'
+        ? [deed.role]
+        : [],
     ),
   );
 
-const NOBODY: ReadonlySet<string> = new Set();
-
-/** Who may be in it though the reading cannot tell; of two things said at once both are right. */
+/** Users who may be in the group, although the reading does not show it. */
 function stickyUsers({ sight, connection, group }: Context): readonly string[] {
-  const { members = [], mayDiffer = NOBODY } = connection.reading.groups.get(group) ?? {};
-  return [...members, ...mayDiffer].flatMap((member) => {
-    if (!mayDiffer.has(member) && !isBoundByMore(sight, connection, member)) return [];
+  const { members = [] } = connection.reading.groups.get(group) ?? {};
+  return [...members].flatMap((member) => {
+    if (!isBoundByMore(sight, connection, member)) return [];
     const role = storedUser(sight.seen, connection.name, member)?.role ?? '';
     return [role, connection.platform.employees.get(role)?.userId ?? `u-${role}`];
   });
@@ -243,7 +283,7 @@ function namedByDrift({ connection, group, treatment }: Context, kind: string): 
   return new Set(records.flatMap((one) => one[first] ?? one.before ?? []));
 }
 
-function mayHaveReleased({ seen }: Sight, { name }: Sighted): boolean {
+function mayHaveReleased({ seen }: Sight, name: string): boolean {
   const isSet = ({ connection, deed }: (typeof seen.life.happenings)[number]) =>
     connection === name && deed.kind === 'set' && deed.value === 'release';
   const drawn = seen.life.connections.find((one) => one.name === name)?.settings['onGroupDeleted'];

@@ -1,6 +1,7 @@
 import { DAY_MS } from '../life.ts';
 import type { PlatformWrite } from '../platform/platform.ts';
 import { isBoundByMore, unexplained } from './differences.ts';
+import { mayFindNoneOfBefore } from './returns.ts';
 import { hasLostItsCredential, type Judge, type Sight, type Sighted } from './sight.ts';
 import { readItem, storedMember } from './stored.ts';
 
@@ -35,7 +36,7 @@ function judgeFeed({ seen, nowMs, accuse }: Sight, { name, gate }: Sighted): voi
 
 /** Who cannot be written shows as pending, with the cause. */
 function judgePending(sight: Sight, connection: Sighted, group: string): void {
-  const { name, reading, isObserving, gate } = connection;
+  const { name, isObserving, gate } = connection;
   const { settled, dirtySince, paused, released } = connection.item(group) ?? {};
   const isWorkedOut = (settled === 'in_sync' || settled === 'held') && dirtySince === undefined;
   if (!isWorkedOut || paused || released || isObserving || gate === 'paused') return;
@@ -46,21 +47,20 @@ function judgePending(sight: Sight, connection: Sighted, group: string): void {
     // Who left before anybody knew them is not known to have left, and who was known may be gone: both words are true.
     const isTrue =
       shown === cause || (cause !== 'ambiguous' && (shown === 'unknown' || shown === 'inactive'));
-    const isOpen = unsure.has(member) || reading.groups.get(group)?.mayDiffer.has(member);
-    if (isTrue || isOpen || isBoundByMore(sight, connection, member)) continue;
+    if (isTrue || unsure.has(member) || isBoundByMore(sight, connection, member)) continue;
     const sentence = `${member} cannot be in the group ${group} because they are ${cause}; expected that to be shown, but what is shown is ${shown ?? 'nothing'}.`;
     sight.accuse('end', 'pending_cause', { connection: name, group }, sentence);
   }
 }
 
 /** Of each directory group we make one platform group, and another only where the first was let go of or is gone. */
-function judgeSeconds(sight: Sight, { name, company, platform, groups, settings }: Sighted): void {
+function judgeSeconds(sight: Sight, { name, company, platform, groups, settings, isIdOf }: Sighted): void {
   const deeds = sight.seen.operators.deeds.filter(({ connection, done }) => done && connection === name);
   const isShared = sight.connections.some((one) => one.company === company && one.name !== name);
   const letsGo =
     settings.onGroupDeleted === 'release' ||
     deeds.some(({ kind }) => kind === 'remove_connection' || kind === 'set');
-  if (isShared || letsGo) return;
+  if (isShared || letsGo || mayFindNoneOfBefore({ name, settings, platform })) return;
   for (const group of groups) {
     // An empty group with an installer may be anybody's where spokeIds are not shown, and its POST or the list right after it was not answered, or not heard.
     const isNobodys = ({ sent, atMs }: PlatformWrite) =>
@@ -75,9 +75,9 @@ function judgeSeconds(sight: Sight, { name, company, platform, groups, settings 
             (call.atMs === atMs ? spokeId === group : isSoon(call.atMs, atMs)),
         ));
     const made = platform.writes.filter(
-      (one) => one.action === 'create' && one.sent.spokeId === group && !isNobodys(one),
+      (one) => one.action === 'create' && isIdOf(group, one.sent.spokeId) && !isNobodys(one),
     );
-    const there = made.filter(({ id }) => platform.groups.get(id)?.spokeId === group);
+    const there = made.filter(({ id }) => isIdOf(group, platform.groups.get(id)?.spokeId));
     if (there.length < 2 || deeds.some((deed) => deed.group === group && deed.kind === 'release')) continue;
     const sentence = `Expected one platform group for ${group}, but we made ${there.length} that are all still there.`;
     sight.accuse('end', 'second_group', { connection: name, group }, sentence);

@@ -13,8 +13,10 @@ export const createNothingLost = (): Judge => (sight) => {
   if (!sight.isEnd) return;
   judgeQueues(sight);
   judgeClaims(sight);
+  judgeMembersStay(sight);
   for (const connection of sight.connections) {
     judgeRubbish(sight, connection);
+    judgeVersions(sight, connection);
     for (const member of connection.reading.emails.keys()) judgeWalk(sight, connection, member);
     for (const group of connection.groups) {
       judgeIntent(sight, connection, group);
@@ -28,6 +30,20 @@ function judgeQueues({ seen, nowMs, accuse }: Sight): void {
     const left = seen.queues[queue].filter(({ visibleAtMs }) => visibleAtMs < nowMs - LEFT_LYING_MS);
     const sentence = `Expected the ${queue} queue to be empty after a quiet day, but ${left.length} messages wait there.`;
     if (left.length > 0) accuse('nothing_lost', `queue_${queue}`, {}, sentence);
+  }
+}
+
+/**
+ * Only the register of a member who left may expire: a present member whose register expires loses the groups
+ * permanently.
+ */
+function judgeMembersStay({ seen, accuse }: Sight): void {
+  for (const [key, item] of seen.items) {
+    const { presence, expiresAt } = item as { readonly presence?: string; readonly expiresAt?: number };
+    if (presence !== 'present' || expiresAt === undefined) continue;
+    const [, connection = '', group = ''] = key.split(' ')[0]?.split('#') ?? [];
+    const sentence = `${item['member']} is in the group ${group}; expected that to be stored without an end, but it is deleted after ${new Date(expiresAt * 1_000).toISOString()}.`;
+    accuse('nothing_lost', 'present_member_expires', { connection, group }, sentence);
   }
 }
 
@@ -47,6 +63,23 @@ function judgeClaims({ seen, connections, accuse }: Sight): void {
   }
 }
 
+/**
+ * Two SCIM requests with different names of a group must get different versions; otherwise one acknowledged request is
+ * lost.
+ */
+function judgeVersions({ seen, accuse }: Sight, { name }: Sighted): void {
+  const named = new Map<string, string>();
+  for (const { saying, version: number } of seen.directory.heard(name)) {
+    if (number === undefined || saying.group === undefined || saying.name == null) continue;
+    const version = `${saying.group} ${number}`;
+    const other = named.get(version) ?? saying.name;
+    named.set(version, other);
+    if (other === saying.name) continue;
+    const sentence = `Two requests were acknowledged with the version ${number} of the group ${saying.group}; expected one name for one version, but they set "${other}" and "${saying.name}".`;
+    accuse('nothing_lost', 'one_version_for_two', { connection: name, group: saying.group }, sentence);
+  }
+}
+
 /** What no event can be read from is dead-lettered as it was sent. */
 function judgeRubbish({ seen, nowMs, accuse }: Sight, { name }: Sighted): void {
   const thrownAway = seen.operators.deeds.filter(({ kind }) => kind === 'discard_one' || kind === 'edit_one');
@@ -61,7 +94,7 @@ function judgeRubbish({ seen, nowMs, accuse }: Sight, { name }: Sighted): void {
 }
 
 function judgeWalk({ seen, accuse }: Sight, { name }: Sighted, member: string): void {
-  if (storedUser(seen, name, member)?.walk === undefined) return;
+  if (storedUser(seen, name, member)?.fanOut === undefined) return;
   const sentence = `Expected every walk over a user's groups to end, but that of ${member} is still open.`;
   accuse('nothing_lost', 'open_walk', { connection: name }, sentence);
 }
@@ -99,9 +132,8 @@ function judgeRegisters(sight: Sight, connection: Sighted, group: string): void 
   else if (said !== undefined) {
     if ((nameStamp > deleted ? item.name : undefined) !== said.name)
       found.push(`it is called "${said.name}"`);
-    const isOpen = (member: string) => said.mayDiffer.has(member);
-    const lacking = [...said.members].filter((one) => !isOpen(one) && !stored.includes(one));
-    const surplus = stored.filter((one) => !isOpen(one) && !said.members.has(one));
+    const lacking = [...said.members].filter((one) => !stored.includes(one));
+    const surplus = stored.filter((one) => !said.members.has(one));
     found.push(...lacking.map((one) => `${one} is in it`), ...surplus.map((one) => `${one} is not in it`));
   }
   if (found.length === 0 || sight.seen.life.days > LETTERS_KEPT_DAYS) return;

@@ -1,7 +1,9 @@
+import { originalName } from '../draw-returns.ts';
 import { DAY_MS, type Life, MINUTE_MS, START_MS } from '../life.ts';
+import { falsehoodIn } from './causes.ts';
 import { type Change, putIn, takenOut } from './ledger.ts';
 import { hasLostItsCredential, type Judge, type Owner, type Sight, type Sighted } from './sight.ts';
-import { partitionOf, readItem, type StoredAudit, type StoredDrift } from './stored.ts';
+import { partitionOf, RECORDS_KEPT_MS, readItem, type StoredAudit, type StoredDrift } from './stored.ts';
 
 /** Clocks are 3 s apart at most, and a write waits at most a minute for its answer. */
 const AT_ONCE_MS = 90_000;
@@ -19,6 +21,7 @@ const DEEDS: Readonly<Record<string, RegExp>> = {
     set: /_set$/,
     new_token: /token/,
     adopt: /adopt/,
+    forget: /forget/,
   },
   ...{ release: /release/, rebind: /rebind/, replay_all: /replay/, discard_one: /discard/, edit_one: /edit/ },
 };
@@ -33,9 +36,10 @@ export const createOnRecord = (): Judge => (sight) => {
       for (const record of connection.drift(group)) judgeDrift(sight, connection, record);
     }
   }
+  const isKept = ({ atMs }: { readonly atMs: number }) => sight.nowMs - atMs < RECORDS_KEPT_MS;
   for (const [company, { writes }] of sight.seen.platforms) {
     const taken = new Set<StoredAudit>();
-    for (const write of writes) judgeWrite(sight, company, { write, taken });
+    for (const write of writes.filter(isKept)) judgeWrite(sight, company, { write, taken });
   }
 };
 
@@ -58,11 +62,19 @@ function judgeWrite(sight: Sight, company: string, { write, taken }: Written): v
   const owner = sight.ownerOf(company, write.id, write.spokeId);
   if (owner === undefined || changesNothing({ write, taken })) return;
   // Another directory group may have taken the platform's over since.
-  const groups = new Set([owner.group, write.spokeId ?? owner.group]);
-  const audited = [...groups].flatMap((group) => auditOf(sight, owner.connection, group));
-  const entries = audited.filter(
-    (entry) => !taken.has(entry) && entry.action === write.action && entry.cause !== '',
+  const { groupWith } = sight.connections.find(({ name }) => name === owner.connection) ?? {};
+  const groups = new Set([owner.group, groupWith?.(write.spokeId ?? '') ?? owner.group]);
+  // The connection that returned under another name owns the groups of the removed connection.
+  const names = new Set([owner.connection, originalName(owner.connection)]);
+  const audited = [...names].flatMap((name) =>
+    [...groups].flatMap((group) =>
+      auditOf(sight, name, group).map((entry) => ({ entry, by: { connection: name, group } })),
+    ),
   );
+  const entries = audited.filter(({ entry }) => {
+    const mayBeIts = entry.action === write.action && entry.cause !== '' && entry.outcome !== 'rejected';
+    return mayBeIts && !taken.has(entry);
+  });
   const fits = ({ atMs, outcome }: StoredAudit) => {
     const laterMs = atMs - write.atMs;
     // A write whose answer was lost is recorded when somebody has looked for it.
@@ -70,10 +82,22 @@ function judgeWrite(sight: Sight, company: string, { write, taken }: Written): v
       Math.abs(laterMs) <= AT_ONCE_MS || (outcome.startsWith('found') && laterMs >= 0 && laterMs <= DAY_MS)
     );
   };
-  const entry = entries.find(({ versionAfter }) => versionAfter === write.version) ?? entries.find(fits);
-  if (entry !== undefined) {
+  const hasVersion = ({ versionAfter }: StoredAudit) => versionAfter === write.version;
+  // An answer that shows the group before the write has the version of an earlier write.
+  const isNew = ({ versionBefore, versionAfter }: StoredAudit) => versionBefore !== versionAfter;
+  const recorded =
+    entries.find(({ entry }) => hasVersion(entry) && isNew(entry)) ??
+    entries.find(({ entry }) => fits(entry)) ??
+    entries.find(({ entry }) => hasVersion(entry));
+  if (recorded !== undefined) {
+    const { entry, by } = recorded;
     taken.add(entry);
-    judgeActor(sight, write, owner, entry);
+    judgeActor(sight, write, by, entry);
+    // Its cause was said to the connection that recorded it, which may be removed since.
+    const falsehood = falsehoodIn(sight, { write, owner: by, entry });
+    if (falsehood === undefined) return;
+    const told = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)}, of the group ${owner.group}, names the cause "${entry.cause}" and the actor ${entry.actor.kind} ${entry.actor.id}; expected the true ones, but ${falsehood}.`;
+    sight.accuse('on_record', 'false_cause', owner, told);
     return;
   }
   // What became of a write nobody can ask once the credential is lost.
@@ -81,8 +105,6 @@ function judgeWrite(sight: Sight, company: string, { write, taken }: Written): v
   const { action, atMs = 0 } = connection?.item(owner.group)?.intent ?? {};
   const isOpen = action === write.action && atMs <= write.atMs;
   if (isOpen && connection !== undefined && hasLostItsCredential(sight, connection)) return;
-  // Two that land late and undo each other leave the group as it was, its version included.
-  if (write.late && connection?.platform.traits.hashedVersions) return;
   const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)} happened at the platform; expected an audit entry of it, but the group ${owner.group} has none.`;
   sight.accuse('on_record', write.late ? 'late_write_without_audit' : 'write_without_audit', owner, sentence);
 }
@@ -105,6 +127,7 @@ function judgeDeeds(sight: Sight, { name, groups }: Sighted): void {
   for (const { kind, connection, group, done, died, atMs } of sight.seen.operators.deeds) {
     const word = DEEDS[kind];
     if (connection !== name || !done || died || word === undefined) continue;
+    if (sight.nowMs - atMs >= RECORDS_KEPT_MS) continue;
     // What concerns no one group is kept under an id that no group can have.
     const entries = [
       ...auditOf(sight, name, ''),
@@ -131,14 +154,19 @@ function judgeStops(sight: Sight, { name, groups, item }: Sighted): void {
     );
   for (const group of groups) {
     const { hold } = item(group) ?? {};
-    if (hold === undefined || isTold(group, 'hold', hold.createdAtMs)) continue;
+    if (
+      hold === undefined ||
+      sight.nowMs - hold.createdAtMs >= RECORDS_KEPT_MS ||
+      isTold(group, 'hold', hold.createdAtMs)
+    )
+      continue;
     const sentence = `The group ${group} was held at ${timeOf(hold.createdAtMs)}; expected an audit entry of it, but there is none.`;
     sight.accuse('on_record', 'hold_without_audit', { connection: name, group }, sentence);
   }
   const gate = readItem<{ state: string; sinceMs?: number }>(seen, `C#${name} GATE`);
   const isByItself = gate?.state === 'backoff' || gate?.state === 'unauthorized';
   if (!isByItself || gate.sinceMs === undefined || isCloudUnwell(seen.life, gate.sinceMs - START_MS)) return;
-  if (isTold('', 'gate_close', gate.sinceMs)) return;
+  if (sight.nowMs - gate.sinceMs >= RECORDS_KEPT_MS || isTold('', 'gate_close', gate.sinceMs)) return;
   const sentence = `The gate of ${name} closed at ${timeOf(gate.sinceMs)}; expected that in the journal, but it is not there.`;
   sight.accuse('on_record', 'gate_without_audit', { connection: name }, sentence);
 }

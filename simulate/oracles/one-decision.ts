@@ -1,5 +1,5 @@
 import type { Explanation } from '../../shared/contract/answers.ts';
-import type { GroupPlan } from '../../shared/sync/apply/preview.ts';
+import type { GroupPlan } from '../../shared/sync/apply/plan-group.ts';
 import type { Seen } from '../world.ts';
 import { partitionOf, type StoredMember, storedUser } from './stored.ts';
 

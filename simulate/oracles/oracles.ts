@@ -1,6 +1,7 @@
 import type { Seen } from '../world.ts';
 import { createBounded } from './bounded.ts';
 import { createEnd } from './end.ts';
+import { createErased } from './erased.ts';
 import { createGuard } from './guard.ts';
 import { createNothingLost } from './nothing-lost.ts';
 import { createOnRecord } from './on-record.ts';
@@ -16,6 +17,7 @@ const JUDGES = [
   createEnd,
   createNothingLost,
   createOnRecord,
+  createErased,
 ];
 
 /**

@@ -1,3 +1,4 @@
+import { originalName } from '../draw-returns.ts';
 import { HOUR_MS, MINUTE_MS } from '../life.ts';
 import type { PlatformCall, SimulatedPlatform } from '../platform/platform.ts';
 import { type Change, putIn, takenOut } from './ledger.ts';
@@ -44,16 +45,24 @@ function noteLinks({ name, settings, groups, item }: Sighted, found: Map<string,
   }
 }
 
+/** Whether the table has an item of the directory group with this external id; a platform may have folded its case. */
+const isStoredGroup = ({ seen }: Sight, connection: string, spokeId: string): boolean =>
+  [spokeId, spokeId.toUpperCase()].some((id) => seen.items.has(`${partitionOf(connection, id)} GROUP`));
+
 /** Nobody's group is not ours to write, and whoever is gone writes no more, but for what was under way. */
 function judgeStray(sight: Sight, { change, owner }: Sight['strays'][number]): void {
-  const { seen, connections, accuse } = sight;
+  const { connections, accuse } = sight;
   const removals = removalsSince(sight, 0);
   const removedMs = removals.findLast(({ connection }) => connection === owner?.connection)?.atMs ?? 0;
   // What a SCIM client asked for and never heard of is in the table alone, as is what a connection made that is gone.
   const names = [...connections.map(({ name }) => name), ...removals.map(({ connection }) => connection)];
-  const isStored = names.some((name) => seen.items.has(`${partitionOf(name, change.spokeId ?? '')} GROUP`));
+  const isStored = names.some((name) => isStoredGroup(sight, name, change.spokeId ?? ''));
   if (owner === undefined && change.madeBy === 'us' && isStored) return;
   if (owner !== undefined && (change.late || change.atMs - removedMs <= UNDER_WAY_MS)) return;
+  const isTakenOver = ({ name, groupWith }: Sighted) =>
+    originalName(name) === owner?.connection &&
+    groupWith(change.spokeIdBefore ?? change.spokeId ?? '') !== undefined;
+  if (connections.some(isTakenOver)) return;
   const [cause, whose] =
     owner === undefined ? ['write_to_nobodys', 'nobody'] : ['write_after_removal', 'a removed connection'];
   const sentence = `The platform group ${change.id} is ${whose}'s; expected no write to it, but there was a ${change.action}.`;
@@ -61,8 +70,11 @@ function judgeStray(sight: Sight, { change, owner }: Sight['strays'][number]): v
 }
 
 /** A release takes back the external id that groupsync had set, and changes nothing else. */
-const clearsExternalId = ({ sent, spokeIdBefore }: Change, group: string): boolean =>
-  spokeIdBefore === group && sent.spokeId === null && sent.users === undefined && sent.name === undefined;
+const clearsExternalId = ({ sent, spokeIdBefore }: Change, group: string, { isIdOf }: Sighted): boolean =>
+  isIdOf(group, spokeIdBefore) &&
+  sent.spokeId === null &&
+  sent.users === undefined &&
+  sent.name === undefined;
 
 function judgeWrite(
   sight: Sight,
@@ -75,24 +87,25 @@ function judgeWrite(
   );
   const last = deeds.findLast(({ kind }) => kind === 'release' || kind === 'adopt');
   const isLate = last?.kind === 'release' && change.atMs - last.atMs > UNDER_WAY_MS;
-  if (isLate && !clearsExternalId(change, owner.group)) {
+  if (isLate && !clearsExternalId(change, owner.group, connection)) {
     const sentence = `A person let go of the group ${owner.group}; expected no further write, but there was a ${change.action} of ${change.id}.`;
     sight.accuse('ownership', 'write_after_release', owner, sentence);
   }
   const { changes = [] } = connection.ledger.pasts.get(change.id) ?? {};
+  const isOurId = (spokeId: string | null | undefined) => connection.isIdOf(owner.group, spokeId);
   const carriesOurs = changes.some(
-    (one) => [one.spokeIdBefore, one.spokeId].includes(owner.group) && one.atMs < change.atMs,
+    (one) => [one.spokeIdBefore, one.spokeId].some((id) => isOurId(id)) && one.atMs < change.atMs,
   );
-  const isCarried = carriesOurs || change.spokeIdBefore === owner.group;
+  const isCarried = carriesOurs || isOurId(change.spokeIdBefore);
   const [{ atMs: madeAtMs, spokeId: madeWith } = change] = changes;
   // Of two groups with our id, one by a POST whose answer was lost, nothing tells which is ours (docs/invariants.md, 6).
   const isTwin =
-    madeWith === owner.group &&
+    isOurId(madeWith) &&
     connection.platform.calls.some(
       ({ route, spokeId, status, tempers, atMs }) =>
         (status === 'none' || tempers.includes('answers_half')) &&
         route === '/groups' &&
-        spokeId === owner.group &&
+        isOurId(spokeId) &&
         Math.abs(atMs - madeAtMs) < HOUR_MS,
     );
   // What we may do to a group is judged at our first write to it; somebody may strip our id from it afterwards.

@@ -3,15 +3,17 @@ import type { Reading } from '../directory.ts';
 import { DAY_MS, HOUR_MS, type Life, MINUTE_MS, START_MS, type Temper } from '../life.ts';
 import {
   type Contested,
-  contestedAddresses,
+  contestedValues,
   type ExpectedUsers,
   expectedUsers,
   holdersAmong,
 } from '../matching.ts';
 import type { HeldGroup, SimulatedPlatform } from '../platform/platform.ts';
+import { keptSpokeId } from '../platform/rules.ts';
 import type { OracleName, Violation } from '../told.ts';
 import type { Seen } from '../world.ts';
 import { type Change, createLedger, type Ledger } from './ledger.ts';
+import { connectedAtMs, mayFindNoneOfBefore } from './returns.ts';
 import {
   heldUsers,
   partitionOf,
@@ -40,6 +42,10 @@ export interface Sighted {
   readonly whom: (group: string) => ExpectedUsers;
   /** The platform group that is this directory group's: the linked one, or else one that we made for it. */
   readonly actual: (group: string) => HeldGroup | undefined;
+  /** The directory group whose external id this is, as the platform stores it. */
+  readonly groupWith: (spokeId: string) => string | undefined;
+  /** Whether the platform stores this group's id as this external id. */
+  readonly isIdOf: (group: string, spokeId: string | null | undefined) => boolean;
   /** A SCIM request about it may have been done though its client never heard so: the server knows more than the reading. */
   readonly isHalfHeard: (group: string) => boolean;
   /** Up to when anything went wrong with the platform or AWS, these tempers aside; 0: never. */
@@ -96,6 +102,8 @@ export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
   const owners = new Map<string, Owner>();
   const firstCompany = new Map<string, string>();
   const letters = new Set<string>();
+  /** All drift records that were ever seen, in their last form: the table deletes them after 400 days. */
+  const drifts = new Map<string, StoredDrift>();
 
   return (seen, isEnd) => {
     const accuse: Sight['accuse'] = (oracle, cause, about, sentence) => {
@@ -113,7 +121,8 @@ export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
       const first = firstCompany.get(name) ?? company;
       firstCompany.set(name, first);
       const ledger = ledgers.get(company);
-      if (first === company) return ledger === undefined ? [] : [sighted(seen, ledger, name, company)];
+      if (first === company)
+        return ledger === undefined ? [] : [sighted(seen, { ledger, drifts, name, company })];
       const sentence = `The name ${name} belongs to ${first} for ever; expected it to be refused, but it is connected to ${company}.`;
       accuse('ownership', 'name_of_another_company', { connection: name }, sentence);
       return [];
@@ -123,11 +132,13 @@ export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
         owners.set(`${company} ${item(group)?.platformId}`, { connection: name, group });
     }
     const ownerOf: Sight['ownerOf'] = (company, id, spokeId) => {
-      const carried = connections.filter(
-        (one) => one.company === company && one.groups.includes(spokeId ?? ''),
-      );
-      const [only] = carried.length === 1 ? carried : [];
-      return owners.get(`${company} ${id}`) ?? (only && { connection: only.name, group: spokeId ?? '' });
+      const known = owners.get(`${company} ${id}`);
+      if (known !== undefined || spokeId == null) return known;
+      const carried = connections.flatMap((one): Owner[] => {
+        const group = one.company === company ? one.groupWith(spokeId) : undefined;
+        return group === undefined ? [] : [{ connection: one.name, group }];
+      });
+      return carried.length === 1 ? carried[0] : undefined;
     };
     const owned = news.map(([company, change]) => {
       const owner = ownerOf(company, change.id, change.spokeIdBefore ?? change.spokeId);
@@ -156,7 +167,11 @@ export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
   };
 }
 
-function sighted(seen: Seen, ledger: Ledger, name: string, company: string): Sighted {
+interface Sighting extends Pick<Sighted, 'name' | 'company' | 'ledger'> {
+  readonly drifts: Map<string, StoredDrift>;
+}
+
+function sighted(seen: Seen, { ledger, drifts, name, company }: Sighting): Sighted {
   const platform = seen.platforms.get(company) as SimulatedPlatform;
   const stored = readItem<{ settings: ConnectionSettings; observing?: boolean }>(
     seen,
@@ -174,6 +189,13 @@ function sighted(seen: Seen, ledger: Ledger, name: string, company: string): Sig
   const rebound = past.flatMap(({ connection, deed }) =>
     connection === name && deed.kind === 'rebind' ? [deed] : [],
   );
+  const forgotten = new Set(
+    past.flatMap(({ connection, deed, actor }) =>
+      actor === 'operator' && connection === name && deed.kind === 'forget' ? [deed.member] : [],
+    ),
+  );
+  const groups = [...reading.changedAtMs.keys()];
+  const keptId = (id: string) => keptSpokeId(id, platform.traits.spokeIds);
   const holders = lazily((_: 'all') => holdersAmong(platform.employees.values()));
   const whom = lazily((group: string) =>
     expectedUsers(reading, group, {
@@ -181,6 +203,7 @@ function sighted(seen: Seen, ledger: Ledger, name: string, company: string): Sig
       settings,
       contested: contestedIn(seen.life)(name),
       rebound,
+      forgotten,
     }),
   );
   return {
@@ -195,10 +218,17 @@ function sighted(seen: Seen, ledger: Ledger, name: string, company: string): Sig
     isObserving: stored?.observing === true,
     isHalfHeard: (group) => SCIM_ID.test(group) && isScimInDoubt(past, name),
     gate: readItem<{ state: string }>(seen, `C#${name} GATE`)?.state ?? 'open',
-    groups: [...reading.changedAtMs.keys()],
-    drift: lazily((group: string) =>
-      seen.under<StoredDrift>(`C#${name}`, 'DRIFT#').filter((record) => record.group === group),
-    ),
+    groups,
+    groupWith: (spokeId) => groups.find((group) => keptId(group) === keptId(spokeId)),
+    isIdOf: (group, spokeId) => spokeId != null && keptId(group) === keptId(spokeId),
+    drift: lazily((group: string) => {
+      const stored = seen.under<StoredDrift>(`C#${name}`, 'DRIFT#').filter((one) => one.group === group);
+      if (seen.life.days < DRIFT_KEPT_DAYS) return stored;
+      for (const one of stored) drifts.set(`${name} ${one.id}`, one);
+      return [...drifts].flatMap(([key, one]) =>
+        key.startsWith(`${name} `) && one.group === group ? [one] : [],
+      );
+    }),
     held: lazily((group: string) => {
       const { hold, approval } = item(group) ?? {};
       const isWritten = ({ decision: { kind, atMs = 0 } }: StoredHold) =>
@@ -208,8 +238,15 @@ function sighted(seen: Seen, ledger: Ledger, name: string, company: string): Sig
     }),
     actual: lazily((group: string) => {
       const linked = platform.groups.get(item(group)?.platformId ?? '');
+      const sinceMs = mayFindNoneOfBefore({ name, settings, platform }) ? connectedAtMs(seen, name) : 0;
       const ours = () =>
-        [...platform.groups.values()].find((one) => one.spokeId === group && one.madeBy === 'us');
+        [...platform.groups.values()].find(
+          ({ spokeId, madeBy, createdAtMs }) =>
+            spokeId !== null &&
+            keptId(spokeId) === keptId(group) &&
+            madeBy === 'us' &&
+            createdAtMs >= sinceMs,
+        );
       return linked ?? ours();
     }),
     troubleMs: lazily((aside: ReadonlySet<Temper> = NO_TEMPERS) =>
@@ -219,6 +256,8 @@ function sighted(seen: Seen, ledger: Ledger, name: string, company: string): Sig
     deedMs: latest(seen.operators.deeds.map((one) => (concerns(one, name) ? one.atMs : 0))),
   };
 }
+
+const DRIFT_KEPT_DAYS = 400;
 
 /** Dead letters of all companies lie in one queue, and are replayed together. */
 const concerns = ({ connection, kind }: Seen['operators']['deeds'][number], name: string): boolean =>
@@ -237,14 +276,17 @@ function isScimInDoubt(past: Life['happenings'], connection: string): boolean {
     if (actor !== 'aws' || deed.kind === 'skew' || deed.kind === 'twins') return false;
     if (deed.kind === 'crash' && deed.lambda !== 'scim') return false;
     const untilMs = 'forMs' in deed ? fault.atMs + deed.forMs : Number.POSITIVE_INFINITY;
-    return asked.some(({ atMs }) => atMs > fault.atMs - ANSWERED_WITHIN_MS && atMs < untilMs);
+    return asked.some(({ atMs, actor, ...one }) => {
+      const lateMs = actor === 'directory' && 'way' in one ? one.way.lateMs : 0;
+      return atMs + lateMs > fault.atMs - ANSWERED_WITHIN_MS && atMs < untilMs;
+    });
   });
 }
 
 const contested = new WeakMap<Life, (connection: string) => Contested>();
 
 function contestedIn(life: Life): (connection: string) => Contested {
-  const known = contested.get(life) ?? lazily((connection: string) => contestedAddresses(life, connection));
+  const known = contested.get(life) ?? lazily((connection: string) => contestedValues(life, connection));
   contested.set(life, known);
   return known;
 }

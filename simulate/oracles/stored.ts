@@ -13,6 +13,7 @@ export interface StoredGroup {
   readonly settled?: string;
   readonly failedAt?: number;
   readonly lastError?: { readonly code: string };
+  readonly refusedFields?: Readonly<Partial<Record<'name' | 'spokeId', { readonly value: string }>>>;
   readonly platformId?: string;
   readonly intent?: { readonly action: string; readonly atMs: number };
   readonly hold?: StoredHold;
@@ -35,7 +36,7 @@ export interface StoredMember {
   readonly stamp: string;
   readonly pendingCause?: string;
   readonly floor?: string;
-  readonly walk?: number;
+  readonly fanOut?: number;
   readonly role?: string;
 }
 
@@ -45,10 +46,12 @@ export interface StoredAudit {
   readonly cause: string;
   readonly actor: { readonly kind: string; readonly id: string };
   readonly outcome: string;
+  readonly versionBefore?: string | null;
   readonly versionAfter: string | null;
 }
 
 export interface StoredDrift {
+  readonly id: string;
   readonly group: string;
   readonly platformId: string | null;
   readonly kind: string;
@@ -58,6 +61,9 @@ export interface StoredDrift {
   readonly detectedAtMs: number;
   readonly settledBy: string | null;
 }
+
+/** Minimum time for which audit entries and drift records are stored: the table deletes them after 400 days. */
+export const RECORDS_KEPT_MS = 395 * 86_400_000;
 
 const part = (text: string) =>
   !/[%#~]/.test(text) ? text : text.replaceAll('%', '%25').replaceAll('#', '%23').replaceAll('~', '%7E');

@@ -12,13 +12,14 @@ const GATE_OPENS_WITHIN_MS = 70 * MINUTE_MS;
 /** Tempers that lie about writes, or refuse them; a look still shows what is true. */
 const SEEN_THROUGH = new Set<Temper>([
   ...(['drops_users', 'keeps_users', 'refuses_user_422', 'late_writes'] as const),
-  ...(['writes_503', 'writes_403', 'writes_405', 'writes_423', 'writes_302'] as const),
+  ...(['answers_lag', 'refuses_name', 'refuses_spoke_id'] as const),
+  ...(['writes_503', 'writes_403', 'writes_302'] as const),
 ]);
 
 /** Tempers that keep nobody from writing: the group of a stranger, and the feed. */
 const HARMLESS = new Set<Temper>([
-  ...(['list_shows_odd_group', 'feed_future', 'feed_twice', 'feed_missing'] as const),
-  ...(['feed_odd_kind', 'feed_shapeless', 'feed_forgets'] as const),
+  ...(['list_shows_odd_group', 'feed_twice', 'feed_missing'] as const),
+  ...(['feed_new_kind', 'feed_malformed', 'feed_forgets'] as const),
 ]);
 
 interface Memory {
@@ -26,12 +27,20 @@ interface Memory {
   readonly closedMs: Map<string, number>;
   readonly differsSinceMs: Map<string, number>;
   readonly boundTo: Map<string, { readonly role: string; readonly atMs: number }>;
+  /** Failures of groups, by group, that a refusal explains: calls are only added, so it always will. */
+  readonly explained: Map<string, number>;
   lastMs: number;
 }
 
 /** At any time: what is called in step is in step, and what is not shows that, and why, before long. */
 export function createTruth(): Judge {
-  const memory: Memory = { closedMs: new Map(), differsSinceMs: new Map(), boundTo: new Map(), lastMs: 0 };
+  const memory: Memory = {
+    closedMs: new Map(),
+    differsSinceMs: new Map(),
+    boundTo: new Map(),
+    explained: new Map(),
+    lastMs: 0,
+  };
   return (sight) => {
     for (const connection of sight.connections) {
       judgeGate(sight, connection, memory);
@@ -61,7 +70,7 @@ function judgeGroup(sight: Sight, connection: Sighted, group: string, memory: Me
     sight.accuse('truth', 'stuck', about, sentence);
     return;
   }
-  if (item.failedAt !== undefined && !isRefused(connection, group, item)) {
+  if (item.failedAt !== undefined && !isExplained(connection, group, item, memory)) {
     const sentence = `The platform refused nothing of what was sent for the group ${group}; expected it to be tried again, but it was given up: ${item.lastError?.code}.`;
     sight.accuse('truth', 'given_up', about, sentence);
   }
@@ -84,15 +93,31 @@ function judgeGroup(sight: Sight, connection: Sighted, group: string, memory: Me
   sight.accuse('truth', causeOf(difference, item.settled), about, sentence);
 }
 
-/** Answers to a write that waiting does not mend, not long before it was given up. */
-const isRefused = ({ platform }: Sighted, group: string, item: StoredGroup): boolean =>
+/**
+ * Answers to a write that waiting does not fix, not long before it was given up. The read that gives it up may wait for
+ * the hour's limit of calls.
+ */
+function isExplained(
+  connection: Sighted,
+  group: string,
+  item: StoredGroup,
+  { explained }: Pick<Memory, 'explained'>,
+): boolean {
+  const key = `${connection.name} ${group}`;
+  if (item.failedAt === undefined || explained.get(key) === item.failedAt) return true;
+  if (!isRefused(connection, group, item)) return false;
+  explained.set(key, item.failedAt);
+  return true;
+}
+
+const isRefused = ({ platform, isIdOf }: Sighted, group: string, item: StoredGroup): boolean =>
   platform.calls.some(
-    ({ atMs, method, id, spokeId, status, isStale }) =>
-      (spokeId === group || id === (item.platformId ?? '')) &&
+    ({ atMs, method, id, spokeId, status, isStale, tempers }) =>
+      Math.abs(atMs - (item.failedAt ?? 0)) < NOTICED_WITHIN_MS &&
       method !== 'GET' &&
       isStale !== true &&
-      Math.abs(atMs - (item.failedAt ?? 0)) < HOUR_MS &&
-      [400, 404, 409, 412, 413, 422].includes(Number(status)),
+      (isIdOf(group, spokeId) || id === (item.platformId ?? '')) &&
+      ([400, 404, 409, 412, 413, 422].includes(Number(status)) || tempers.includes('deletes_ignored')),
   );
 
 const causeOf = ({ cause }: Difference, settled: string | undefined): string => {

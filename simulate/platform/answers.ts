@@ -25,14 +25,10 @@ interface Parts {
 /** Specification, "Limits". */
 const WINDOW_MS = 90 * 86_400_000;
 const MOST_EVENTS = 1_000;
-const YEAR_MS = 365 * 86_400_000;
-
+/** Statuses of a refused cursor. */
 const FORGOTTEN = [400, 403, 404, 410, 422, 500, 503] as const;
-/** What nobody specified: of an event other kinds, and values of another form. */
-const ODD = [
-  { event_type: 'EXTERNAL_GROUP_RESHUFFLED', initiator: { type: 'ROBOT' } },
-  { event_type: 7, timestamp: 1_700_000_000, initiator: 'a robot', event_reason: [] },
-] as const;
+/** Kinds of events and initiators that the specification does not list. */
+const NEW_KIND = { event_type: 'EXTERNAL_GROUP_RESHUFFLED', initiator: { type: 'ROBOT' } };
 
 const json = (body: unknown): Answer => ({ status: 200, text: JSON.stringify(body) });
 export const refusal = (status: number, headers?: Answer['headers']): Answer => ({
@@ -45,17 +41,31 @@ export const refusal = (status: number, headers?: Answer['headers']): Answer => 
 export function createAnswers(options: PlatformOptions, { tempers, groups, people, tokens }: Parts) {
   const { company, clock, traits, chronicle } = options;
   const random = options.random.fork('answers');
-  const shapeless = new Set<number>();
+  const malformed = new Set<number>();
   let forgotten = { beforeMs: 0, status: 0 };
 
   const textOf = remembered(({ id, name, spokeId, users, version }) =>
     JSON.stringify({ id, name, spokeId: traits.echoSpokeId ? spokeId : null, users, version }),
   );
   const ofGroup = (group: HeldGroup): Answer => ({ status: 200, text: textOf(group), group: group.id });
-  const ofWrite = (written: Written): Answer =>
+  const ofWrite = (written: Written, before?: HeldGroup): Answer =>
     written.group === undefined
       ? { ...refusal(written.status), isStale: written.isStale }
-      : ofGroup(written.group);
+      : ofGroup(withoutSome(lagging(written.group, before)));
+
+  /** The group as it was before the write, with the version from before or from after it. */
+  const lagging = (group: HeldGroup, before: HeldGroup | undefined): HeldGroup => {
+    if (before === undefined || before === group || !tempers.strikes('answers_lag')) return group;
+    return { ...before, version: random.pick([before.version, group.version]) };
+  };
+
+  /** The group without the users that the platform fault hides. */
+  const withoutSome = (group: HeldGroup): HeldGroup => {
+    const users = group.users.filter((user) => !tempers.isAbout('answers_lack_users', user));
+    if (users.length === group.users.length) return group;
+    tempers.fire('answers_lack_users');
+    return { ...group, users };
+  };
 
   const list = (): Answer => {
     const isDenying = tempers.find('list_denies') !== undefined;
@@ -66,7 +76,15 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
       chronicle.fired('trait:listLagMs');
     const visible = isDenying ? old.filter((group) => !isDenied('list_denies', group)) : old;
     if (visible.length < old.length) tempers.fire('list_denies');
-    return { status: 200, text: `[${[...visible.map(textOf), ...odd].join()}]` };
+    return { status: 200, text: `[${[...cut(visible).map(textOf), ...odd].join()}]` };
+  };
+
+  /** A list that lacks its end or a part in the middle. */
+  const cut = (all: readonly HeldGroup[]): readonly HeldGroup[] => {
+    if (all.length === 0 || !tempers.strikes('list_cut')) return all;
+    const from = random.below(all.length);
+    const to = random.chance(0.5) ? all.length : from + 1 + random.below(all.length - from);
+    return [...all.slice(0, from), ...all.slice(to)];
   };
 
   const isListed = (role: string) => !(tempers.isAbout('list_denies', role) && tempers.fire('list_denies'));
@@ -87,7 +105,25 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
     const group = traits.getLagMs === 0 ? now : groups.asOf(clock() - traits.getLagMs, id);
     if (group !== now) chronicle.fired('trait:getLagMs');
     const isDeniedNow = group !== undefined && isDenied('get_denies', group) && tempers.fire('get_denies');
-    return group === undefined || isDeniedNow ? refusal(404) : ofGroup(group);
+    return group === undefined || isDeniedNow || isDeniedOnce(id)
+      ? refusal(404)
+      : ofGroup(withoutSome(group));
+  };
+
+  const isDeniedOnce = (id: string) => groups.held.has(id) && tempers.strikes('answers_404');
+
+  const change = (method: 'PUT' | 'PATCH', id: string, body: Request['body'], author: Author): Answer => {
+    const before = groups.held.get(id);
+    return isDeniedOnce(id) ? refusal(404) : ofWrite(groups.change(method, id, body, author), before);
+  };
+
+  /** The deletion has no effect, but the answer reports success or 404. */
+  const remove = (id: string, author: Author): Answer => {
+    if (groups.held.has(id) && tempers.strikes('deletes_ignored')) {
+      const status = random.pick([200, 204, 404]);
+      return status === 404 ? refusal(404) : { status, text: status === 204 ? '' : '{"ok":true}' };
+    }
+    return found(groups.remove(id, author).group && { ok: true }, 404);
   };
 
   const activity = (query: URLSearchParams): Answer => {
@@ -110,7 +146,7 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
     return json(feedEnvelope({ events, ...ending }, traits.feedEnvelope, traits.emptyFeedPage));
   };
 
-  /** What was given out before the temper came is refused for good, each time by the same status. */
+  /** Cursors from before the fault are refused permanently, each time with the same status. */
   const isForgotten = (cursor: string | null): boolean => {
     const sinceMs = tempers.find('feed_forgets')?.sinceMs ?? 0;
     if (sinceMs > forgotten.beforeMs) forgotten = { beforeMs: sinceMs, status: random.pick(FORGOTTEN) };
@@ -118,28 +154,18 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
     return isOld && tempers.fire('feed_forgets');
   };
 
-  /** One event as this feed tells it: not at all, twice, of an unknown kind, dated next year, or as no event at all. */
+  /** One event as this feed shows it: missing, permanently malformed, twice, or of an unknown kind. */
   const bent = (event: ReturnType<typeof activityEvent>, sequence: number): readonly unknown[] => {
     if (tempers.strikes('feed_missing')) return [];
-    // Once told so, always told so, however well the platform is by then.
-    if (shapeless.has(sequence) || tempers.strikes('feed_shapeless')) {
-      shapeless.add(sequence);
+    if (malformed.has(sequence) || tempers.strikes('feed_malformed')) {
+      malformed.add(sequence);
       const { id, subjects, ...rest } = event;
-      const nobody = { type: 'GROUP', instance: '' };
-      const shapes = [
-        null,
-        'removed',
-        { ...rest, subjects },
-        { id, ...rest, subjects: [null, nobody, ...subjects] },
-      ];
-      return [shapes[sequence % shapes.length]];
+      const withoutId = { ...rest, subjects };
+      const withOddSubjects = { id, ...rest, subjects: [null, { type: 'GROUP', instance: '' }, ...subjects] };
+      return [[null, 'removed', withoutId, withOddSubjects][sequence % 4]];
     }
-    const told = {
-      ...event,
-      ...(tempers.strikes('feed_odd_kind') ? random.pick(ODD) : {}),
-      ...(tempers.strikes('feed_future') ? { timestamp: new Date(clock() + YEAR_MS).toISOString() } : {}),
-    };
-    return tempers.strikes('feed_twice') ? [told, told] : [told];
+    const shown = { ...event, ...(tempers.strikes('feed_new_kind') ? NEW_KIND : {}) };
+    return tempers.strikes('feed_twice') ? [shown, shown] : [shown];
   };
 
   const found = (body: object | undefined, status: number): Answer =>
@@ -152,11 +178,11 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
         case 'create':
           return ofWrite(groups.create(body, author));
         case 'put':
-          return ofWrite(groups.change('PUT', id, body, author));
+          return change('PUT', id, body, author);
         case 'patch':
-          return ofWrite(groups.change('PATCH', id, body, author));
+          return change('PATCH', id, body, author);
         case 'delete':
-          return found(groups.remove(id, author).group && { ok: true }, 404);
+          return remove(id, author);
         case 'get':
           return get(id);
         case 'list':

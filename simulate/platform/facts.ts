@@ -29,6 +29,7 @@ export interface HeldEmployee {
   readonly email: string | null;
   readonly state: string;
   readonly userId: string | null;
+  readonly number?: string | undefined;
 }
 
 /** A write that was accepted. spokeId, name and version are those after it; of a deletion, the last. */
@@ -43,6 +44,8 @@ export interface PlatformWrite extends Pick<HeldGroup, 'id' | 'spokeId' | 'name'
   /** The worker's name, or `somebody`. */
   readonly by: string;
   readonly token: string;
+  /** It left the group as it was. */
+  readonly isVain: boolean;
   /** Done after its caller had given up. */
   readonly late: boolean;
 }

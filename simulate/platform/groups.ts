@@ -25,12 +25,6 @@ const INITIATORS = {
 } as const;
 const OURSELVES = { type: 'EXTERNAL', role: null, displayName: 'groupsync' } as const;
 
-const versionOf = ({ name, spokeId, users }: rules.GroupContent): string =>
-  createHash('sha256')
-    .update(JSON.stringify([name, spokeId, users]))
-    .digest('hex')
-    .slice(0, 16);
-
 /** The same number for the same text. */
 const numberOf = (text: string): number => createHash('sha256').update(text).digest().readUIntBE(0, 6);
 
@@ -48,6 +42,9 @@ export function createGroups(options: PlatformOptions, tempers: Tempers) {
   const writes: PlatformWrite[] = [];
   const foreign: ForeignWrite[] = [];
   const unacceptable = new Set<string>();
+  /** Refused names and external ids, with the latest refusal. */
+  const refusedValues = new Map<string, number>();
+  const fieldStatus = options.random.fork('fields').pick([400, 422]);
   let ids = 0;
 
   const asOf = (atMs: number, id: string): HeldGroup | undefined =>
@@ -72,7 +69,22 @@ export function createGroups(options: PlatformOptions, tempers: Tempers) {
     const { version: _, ...sent } = body;
     const removed = action === 'delete' ? group.users : (change?.removed ?? []);
     const added = change?.added ?? [];
-    const write = { atMs, action, id, name, spokeId, version, madeBy, removed, added, sent, by, token, late };
+    const write = {
+      atMs,
+      action,
+      id,
+      name,
+      spokeId,
+      version,
+      madeBy,
+      removed,
+      added,
+      sent,
+      by,
+      token,
+      late,
+      isVain: change === undefined,
+    };
     if (initiator === undefined) writes.push(write);
     else foreign.push({ ...write, initiator });
     if (change === undefined) return { status: 200, group };
@@ -87,7 +99,7 @@ export function createGroups(options: PlatformOptions, tempers: Tempers) {
     origin: Pick<HeldGroup, 'createdAtMs' | 'madeBy'>,
   ): HeldGroup => {
     const { createdAtMs, madeBy } = origin;
-    const text = traits.hashedVersions ? versionOf(group) : String(group.version);
+    const text = String(group.version);
     const version = traits.numericVersions ? numberOf(text) : text;
     const now = { ...group, version, createdAtMs, madeBy };
     held.set(group.id, now);
@@ -108,8 +120,38 @@ export function createGroups(options: PlatformOptions, tempers: Tempers) {
     return name;
   };
 
+  const spokeIdOf = (sent: string | null): string | null => {
+    if (sent === null) return null;
+    const kept = rules.keptSpokeId(sent, traits.spokeIds);
+    if (kept !== sent) chronicle.fired('trait:spokeIds');
+    return kept;
+  };
+
+  const isTooLong = (name: string): boolean => {
+    if (traits.longestName === null || name.length <= traits.longestName) return false;
+    chronicle.fired('trait:longestName');
+    return true;
+  };
+
+  /** The new name or external id because of which the platform refuses a write. */
+  const refusedValueOf = ({ name, spokeId }: WriteBody, known?: HeldGroup): string | undefined => {
+    const isNewName = name !== undefined && name !== known?.name;
+    if (isNewName && isTooLong(name)) return name;
+    if (isNewName && tempers.isAbout('refuses_name', name) && tempers.fire('refuses_name')) return name;
+    const isNewId = spokeId != null && rules.keptSpokeId(spokeId, traits.spokeIds) !== known?.spokeId;
+    if (!isNewId || !tempers.isAbout('refuses_spoke_id', spokeId)) return undefined;
+    tempers.fire('refuses_spoke_id');
+    return spokeId;
+  };
+
   /** Why the platform refuses our write for what is in it, as a status. */
-  const refusalOf = ({ name, users = [] }: WriteBody, ownId?: string): number | undefined => {
+  const refusalOf = (body: WriteBody, known?: HeldGroup): number | undefined => {
+    const { name, users = [] } = body;
+    const value = refusedValueOf(body, known);
+    if (value !== undefined) {
+      refusedValues.set(value, clock());
+      return fieldStatus;
+    }
     const refused = users.filter((user) => tempers.isAbout('refuses_user_422', user));
     for (const user of refused) unacceptable.add(user);
     if (refused.length > 0) {
@@ -118,7 +160,7 @@ export function createGroups(options: PlatformOptions, tempers: Tempers) {
     }
     if (!traits.uniqueNames || name === undefined) return undefined;
     const kept = rules.keptName(name, traits.names);
-    const isTaken = [...held.values()].some((other) => other.name === kept && other.id !== ownId);
+    const isTaken = [...held.values()].some((other) => other.name === kept && other.id !== known?.id);
     if (isTaken) chronicle.fired('trait:uniqueNames');
     return isTaken ? takenStatus : undefined;
   };
@@ -148,6 +190,7 @@ export function createGroups(options: PlatformOptions, tempers: Tempers) {
     writes,
     foreign,
     unacceptable: unacceptable as ReadonlySet<string>,
+    refusedValues: refusedValues as ReadonlyMap<string, number>,
 
     create(body: WriteBody, author: Author): Written {
       const isOurs = author.initiator === undefined;
@@ -155,7 +198,10 @@ export function createGroups(options: PlatformOptions, tempers: Tempers) {
       const refused = sentName === '' ? 400 : isOurs ? refusalOf(body) : undefined;
       if (refused !== undefined) return { status: refused };
       const users = isOurs ? withInstaller(keptUsers(sent, [])) : sent;
-      const { group, change } = rules.createdGroup({ name: nameOf(sentName), spokeId, users }, newId);
+      const { group, change } = rules.createdGroup(
+        { name: nameOf(sentName), spokeId: spokeIdOf(spokeId), users },
+        newId,
+      );
       const origin = { createdAtMs: clock(), madeBy: isOurs ? 'us' : 'somebody' } as const;
       return note('create', { group: hold(group, origin), change }, author, body);
     },
@@ -167,11 +213,11 @@ export function createGroups(options: PlatformOptions, tempers: Tempers) {
         chronicle.fired('trait:staleStatus');
         return { status: traits.staleStatus, isStale: true };
       }
-      const refused = refusalOf(body, id);
+      const refused = refusalOf(body, known);
       if (refused !== undefined) return { status: refused };
       const wanted = rules.wantedContent(method, known, body);
       const users = body.users === undefined ? wanted.users : keptUsers(body.users, known.users);
-      const done = put(known, { name: nameOf(wanted.name), spokeId: wanted.spokeId, users });
+      const done = put(known, { name: nameOf(wanted.name), spokeId: spokeIdOf(wanted.spokeId), users });
       return note(method === 'PUT' ? 'put' : 'patch', done, author, body);
     },
 

@@ -10,8 +10,6 @@ import type { Tokens } from './tokens.ts';
 const WRITES: readonly (readonly [Temper, number, Answer['headers']])[] = [
   ['writes_503', 503, {}],
   ['writes_403', 403, {}],
-  ['writes_405', 405, { allow: 'GET' }],
-  ['writes_423', 423, {}],
   ['writes_302', 302, { location: 'https://maintenance.test/' }],
 ];
 
@@ -33,9 +31,8 @@ export function createObstacles(options: PlatformOptions, tempers: Tempers, grou
   return (request: Request): Answer | undefined => {
     const { kind } = request;
     if (tempers.strikes('everything_503')) return refusal(503);
-    if (tempers.strikes('throttles')) return refusal(429, { 'retry-after': wordOf('throttles') ?? '30' });
-    if (tempers.strikes('retry_after_odd')) {
-      const text = retryAfterText(wordOf('retry_after_odd') ?? 'epoch', options.clock());
+    if (tempers.strikes('throttles')) {
+      const text = retryAfterText(wordOf('throttles') ?? '30', options.clock());
       return refusal(random.pick([429, 503]), { 'retry-after': text });
     }
     if (kind === 'token') return undefined;
@@ -47,10 +44,6 @@ export function createObstacles(options: PlatformOptions, tempers: Tempers, grou
   };
 }
 
-/** `epoch`, `date` and `year` become what platforms write by mistake or on purpose; other texts are sent as they are. */
-function retryAfterText(wanted: string, nowMs: number): string {
-  const inAMinuteMs = nowMs + 60_000;
-  if (wanted === 'epoch') return String(Math.floor(inAMinuteMs / 1000));
-  if (wanted === 'date') return new Date(inAMinuteMs).toUTCString();
-  return wanted === 'year' ? '31536000' : wanted;
-}
+/** `date` is an HTTP date in a minute; any other text is sent as it is. */
+const retryAfterText = (wanted: string, nowMs: number): string =>
+  wanted === 'date' ? new Date(nowMs + 60_000).toUTCString() : wanted;

@@ -4,8 +4,8 @@ import type { HeldEmployee } from './facts.ts';
 /** Who works at the company. */
 export function createPeople(people: readonly PersonSpec[] = []) {
   const employees = new Map<string, HeldEmployee>();
-  const hire = ({ role, email, state = 'ACTIVE', userId = `u-${role}` }: PersonSpec) =>
-    employees.set(role, { role, email, state, userId });
+  const hire = ({ role, email, state = 'ACTIVE', userId = `u-${role}`, number }: PersonSpec) =>
+    employees.set(role, { role, email, state, userId, number });
   const change = (role: string, fields: Partial<HeldEmployee>): boolean => {
     const known = employees.get(role);
     return known !== undefined && employees.set(role, { ...known, ...fields }) !== undefined;
@@ -27,6 +27,8 @@ export function createPeople(people: readonly PersonSpec[] = []) {
       if (deed.kind === 'hire') return hire(deed.person) !== undefined;
       if (deed.kind === 'erase') return employees.delete(deed.role);
       if (deed.kind === 'readdress') return change(deed.role, { email: deed.email });
+      if (deed.kind === 'renumber') return change(deed.role, { number: deed.number });
+      if (deed.kind === 'change_user_id') return change(deed.role, { userId: deed.userId });
       if (deed.kind === 'lose_user_id') return change(deed.role, { userId: null });
       return change(deed.role, { state: deed.kind === 'terminate' ? 'TERMINATED' : 'ACTIVE' });
     },
@@ -49,10 +51,11 @@ export function createPeople(people: readonly PersonSpec[] = []) {
   };
 }
 
-const shown = ({ role, email, state, userId }: HeldEmployee): object => ({
+const shown = ({ role, email, state, userId, number }: HeldEmployee): object => ({
   id: role,
   userId,
   roleState: state,
   workEmail: email,
   personalEmail: null,
+  employeeNumber: number ?? null,
 });

@@ -22,12 +22,13 @@ export const PLAIN_TRAITS: Traits = {
   staleStatus: 409,
   enforceVersionOnPatch: true,
   echoSpokeId: true,
+  spokeIds: 'exact',
+  longestName: null,
   names: 'exact',
   uniqueNames: false,
   installer: null,
   listLagMs: 0,
   getLagMs: 0,
-  hashedVersions: false,
   endOfFeed: 'same',
   feedLagMs: 0,
   feedEnvelope: 'data',
@@ -119,6 +120,8 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
     calls: calls as readonly facts.PlatformCall[],
     /** Users because of whom a write was refused. */
     unacceptable: groups.unacceptable,
+    /** Names and external ids because of which a write was refused, with the latest refusal. */
+    refusedValues: groups.refusedValues,
     tokens,
     /** Begins a temper; it ends by itself after `forMs`. Fires `temper:<name>` where it changes an answer or its work. */
     begin(deed: PlatformDeed) {

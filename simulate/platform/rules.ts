@@ -95,6 +95,10 @@ export function keptName(sent: string, names: 'exact' | 'trimmed' | 'folded'): s
   return names === 'folded' ? trimmed.toLowerCase() : trimmed;
 }
 
+/** The form in which the platform stores an external id. */
+export const keptSpokeId = (sent: string, spokeIds: 'exact' | 'folded'): string =>
+  spokeIds === 'folded' ? sent.toLowerCase() : sent;
+
 export type InitiatorType = 'EXTERNAL' | 'ROLE' | 'SYSTEM';
 
 /** All events of one change together: 20,000 members would else repeat their group and initiator 20,000 times. */

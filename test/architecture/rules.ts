@@ -80,6 +80,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   adapter('platform', 'undici'),
   adapter('store', '@aws-sdk/client-dynamodb', '@aws-sdk/util-dynamodb'),
   adapter('queues', '@aws-sdk/client-sqs'),
+  adapter('oauth', '@node-oauth/oauth2-server'),
   // Describes the deployment, so it asks every service, and an address whether anything answers there.
   adapter('aws', '@aws-sdk/client-*', 'undici'),
   {
@@ -104,7 +105,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     files: 'cli/groupsync.mjs',
-    mayImport: ['cli/main.ts', 'local/start.ts', 'local/platform.ts', 'dist/*'],
+    mayImport: ['cli/main.ts', 'local/platform.ts', 'scripts/start.mjs', 'scripts/command.mjs', 'dist/*'],
     packages: ['node:*', 'tsx/esm/api'],
     mend: 'the launcher chooses what is run, from sources or built, and nothing else',
   },

@@ -71,7 +71,7 @@ describe('the audit keeps, with person, reason and what was before,', () => {
     const { entries } = (await cli('log', '--actor', 'local:tester', '--json')).json;
     expect(entries.map(({ action, after }: { action: string; after: unknown }) => [action, after])).toEqual([
       ['events_send', null],
-      ['import', '1 groups'],
+      ['import', '1 group'],
       ['dlq_replay', '{}'],
       ['sync', 'g'],
       ['release', null],
@@ -113,6 +113,32 @@ describe('the audit keeps, with person, reason and what was before,', () => {
       changes: [change('revoke_token', prefix, null)],
     });
     expect(JSON.stringify([...table.items])).not.toContain(token);
+  });
+
+  it('that an OAuth client for SCIM was created, rotated and revoked, and nothing of its secrets', async () => {
+    const { cli, newest, clock, table } = await heldWorld();
+    const { clientId, clientSecret } = (await cli('scim', 'client', 'create', '--json')).json;
+    expect(await newest()).toMatchObject({
+      action: 'scim_client_create',
+      changes: [change('create_client', null, clientId)],
+    });
+    clock.ms += 1_000;
+    const rotated = (await cli('scim', 'client', 'rotate', clientId, '--json')).json;
+    expect(await newest()).toMatchObject({
+      action: 'scim_client_rotate',
+      changes: [change('rotate_client', clientId, rotated.prefix)],
+    });
+    clock.ms += 1_000;
+    // Pasted whole by mistake.
+    expect((await cli('scim', 'client', 'revoke', clientSecret, '--yes')).code).toBe(1);
+    expect((await cli('scim', 'client', 'revoke', clientId, '--yes')).code).toBe(0);
+    expect(await newest()).toMatchObject({
+      action: 'scim_client_revoke',
+      changes: [change('revoke_client', clientId, null)],
+    });
+    expect((await cli('scim', 'client', 'rotate', clientId)).code).toBe(1);
+    const stored = JSON.stringify([...table.items]);
+    for (const secret of [clientSecret, rotated.clientSecret]) expect(stored).not.toContain(secret);
   });
 
   it('and shows from what to what', async () => {

@@ -135,18 +135,19 @@ async function uncertainWorld() {
   await world.publish(added('g', 'bob'));
   const { ports, refOf } = world;
   const state = await ports.groups.read(refOf('g'));
-  const { view, platformId, version: versionBefore } = state ?? {};
-  if (!view || !platformId || !versionBefore) throw new Error('expected a linked group');
+  const { platformId, version: versionBefore } = state ?? {};
+  if (!platformId || !versionBefore) throw new Error('expected a linked group');
   const intent = { id: 'i', action: 'patch', atMs: world.clock.ms, name: 'Blue', spokeId: 'g' } as const;
   const untilMs = world.clock.ms + 900_000;
   await world.publish(removed('g', 'bob'));
-  const doubt = { intent: { ...intent, platformId, versionBefore, view: { ...view } }, untilMs };
-  await world.table.update(groupKey(refOf('g')), { set: { doubt } });
+  const write = { ...intent, platformId, versionBefore };
+  const uncertain = { write, names: ['Blue'], spokeIds: ['g'], untilMs };
+  await world.table.update(groupKey(refOf('g')), { set: { uncertain } });
   await world.apply('g');
   return { ...world, untilMs, cli: (...args: string[]) => runCli(args, { ports }) };
 }
 
-const WAITS = /waiting until \d\d:\d\d: outcome of an earlier write unknown/;
+const WAITS = /waiting until \d\d:\d\d: the group is as wanted, but an earlier write may still change it/;
 
 describe('a group that waits for the outcome of an earlier write', () => {
   it('shows the reason and the time in every command about the group', async () => {
@@ -158,7 +159,7 @@ describe('a group that waits for the outcome of an earlier write', () => {
     ])
       expect((await cli(...args)).stdout, args[0]).toMatch(WAITS);
     expect((await cli('groups', '-o', 'wide')).stdout).toMatch(WAITS);
-    const waiting = { until: new Date(untilMs).toISOString(), code: 'earlier_write' };
+    const waiting = { until: new Date(untilMs).toISOString(), code: 'as_wanted' };
     expect((await cli('status', 'g', '--json')).json).toMatchObject({ state: 'dirty', waiting });
     expect((await cli('groups', '--json')).json.groups).toMatchObject([{ waiting }]);
     expect((await cli('plan', 'g', '--json')).json.plans).toMatchObject([{ action: 'none', waiting }]);
@@ -168,7 +169,7 @@ describe('a group that waits for the outcome of an earlier write', () => {
   it('shows the reason in plan although the platform cannot be asked', async () => {
     const { ports, table, refOf } = await uncertainWorld();
     await table.update(groupKey(refOf('g')), {
-      set: { suspect: { version: null, traces: [], atMs: 1 }, suspectAt: 1 },
+      set: { suspectedChange: { version: null, traces: [], atMs: 1 }, suspectedChangeAt: 1 },
     });
     const failing = new PlatformFailure('unavailable', 'GET /x answered 503', {});
     const broken = { ...ports, platforms: { open: () => Promise.reject(failing) } };

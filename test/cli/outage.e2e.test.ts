@@ -50,13 +50,13 @@ it('shows an outage of the platform in status and doctor, and its end', async ()
   const calls = { share: 1, reason: '500', since: expect.any(String) };
   expect(outage.json).toMatchObject({ gate: { state: 'open' }, failingCalls: [calls] });
   expect((await on.cli('status')).stdout).toMatch(
-    /calls {7}P\w+ \/platform\/api\/groups\/\{groupId\}: \d+ of \d+ calls \(100 %\) failed since \S+Z, the last with 500/,
+    /calls {7}[A-Z]+ \/platform\/api\/groups\/\{groupId\}: \d+ of \d+ calls? \(100 %\) failed since \S+Z, the last with 500/,
   );
   const doctor = await on.cli('doctor', '--faults');
   expect(doctor.code).toBe(3);
   expect(doctor.stdout).toMatch(/FAIL default: platform calls: .*failed since/);
   const group = await on.cli('status', 'g', '--json');
-  expect(group.json).toMatchObject({ state: 'dirty', waiting: { code: 'earlier_write' } });
+  expect(group.json).toMatchObject({ state: 'dirty', waiting: { code: 'unavailable' } });
   const sync = await on.cli('sync', 'g', '--yes', '--timeout', '1');
   expect(sync.code).toBe(3);
 

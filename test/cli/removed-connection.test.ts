@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { connectionName } from '../../shared/domain/ids.ts';
+import { createOAuthServer } from '../../shared/oauth/oauth-server.ts';
 import { randomHex } from '../../shared/runtime/clock.ts';
 import { createConnectionStore } from '../../shared/store/connection-store.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
@@ -23,6 +24,7 @@ async function servedWorld() {
   const { clock } = world.ports;
   const remembering = createConnectionStore(world.table, { clock, rememberMs: 30_000 });
   const limiter = createRateLimiter(clock);
+  const oauth = createOAuthServer();
   const scim = async (token: string) => {
     const request = {
       method: 'GET',
@@ -32,8 +34,8 @@ async function servedWorld() {
       origin: 'https://x',
     };
     const headers = { authorization: `Bearer ${token}` };
-    return (await handleScim({ ...request, headers }, { ...ports, connections: remembering, limiter })).reply
-      .status;
+    return (await handleScim({ ...request, headers }, { ...ports, connections: remembering, limiter, oauth }))
+      .reply.status;
   };
   const cli = (args: string[], stdin = '', over: Partial<ToolPorts> = {}) =>
     runCli(args, { ports: { ...ports, ...over }, stdin });

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { createDesk } from '../../console/server/desk.ts';
-import { createHandle } from '../../console/server/handle.ts';
 import { createOverview } from '../../console/server/overview.ts';
 import { runCli } from '../support/cli/io.ts';
+import { asking } from '../support/console/asking.ts';
 import { calledBy } from '../support/engine/story.ts';
 import { added, group, removed, savedWorld } from '../support/operate/world.ts';
 
@@ -23,21 +23,6 @@ it('tells how long changes waited in the day before anybody looked, and how long
   expect(minutes.slice(-10)).toEqual([10, 20, 0, 0, 0, 0, 0, 0, 0, 5]);
   expect(Math.max(...minutes.slice(0, -10))).toBe(0);
 });
-
-/** @returns what the server answers: to a question, or to a deed with its input */
-function asking(ports: Awaited<ReturnType<typeof savedWorld>>['ports'], connection: string) {
-  const spell = (text: string, of: string) => `${text} for ${of}`;
-  const describe = ({ message }: never) => `groupsync connect: ${message}`;
-  const handle = createHandle({ prefix: 'p', ports, describe, spell } as never);
-  return async (name: string, input?: object) => {
-    const init = input && { method: 'POST', body: JSON.stringify(input) };
-    const address = new URL(`http://page.test/api/${name}`);
-    address.searchParams.set('connection', connection);
-    const request = new Request(address, init);
-    // biome-ignore lint/suspicious/noExplicitAny: tests look into documents of every form
-    return (await handle(request)).json() as any;
-  };
-}
 
 it('names the connection that the page is about in whatever is to be pasted', async () => {
   const ask = asking((await savedWorld()).ports, 'b');

@@ -36,7 +36,7 @@ describe('the defaults', () => {
       groups: { include: ['*'], exclude: [], policies: [] },
       nameTemplate: '{name}',
       activity: { startParam: 'startDate', endParam: 'endDate', sizeParam: 'limit', pageSize: 1000 },
-      scim: { storeProfile: false },
+      scim: { storeProfile: false, announcePagination: false, maxGroupNameLength: 256 },
       concurrency: 8,
       timeoutMs: 10_000,
     });

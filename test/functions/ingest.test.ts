@@ -162,7 +162,7 @@ describe('the function behind the events queue', () => {
   it('gives back a user’s message while a group that it reaches could not be woken, and keeps the walk open', async () => {
     const told = (type: string, data: object) => recordOf(eventOf(type, { type: `directory.${type}`, data }));
     const user = { id: 'ann' };
-    const isWalking = () => [...table.items].some(([key, item]) => key.endsWith(' USER') && 'walk' in item);
+    const isWalking = () => [...table.items].some(([key, item]) => key.endsWith(' USER') && 'fanOut' in item);
     await handler(
       { Records: [told('group.member.added', { group: { id: 'g1' }, members: [user] })] },
       CONTEXT,
@@ -250,7 +250,7 @@ describe('the function behind the events queue', () => {
     ['in nothing, where all that it said was heard', {}, 0],
     ['as ever in a group with something left to be done', { dirtySince: 1 }, 1],
     ['as ever in a group that was given up', { failedAt: 1 }, 1],
-    ['as ever where something else was said since, or nothing was marked', { heard: 'else' }, 1],
+    ['as ever where something else was said since, or nothing was marked', { batchDigest: 'else' }, 1],
   ])('an event that comes again ends %s', async (_, found, raised) => {
     const data = { group: { id: 'g1' }, members: [{ id: 'm', email: 'm@acme.test' }] };
     const Records = [recordOf(eventOf('g1', { type: 'directory.group.member.added', data }))];

@@ -1,6 +1,7 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { handler } from '../../functions/scim.ts';
+import { NAMED_USER } from '../../shared/scim/schemas/user.ts';
 import { createWorld } from '../sync/scim/support/server.ts';
 import { CONTEXT, fakeBase } from './fake-base.ts';
 
@@ -41,7 +42,9 @@ const send = (method: string, rawPath: string, over: Partial<APIGatewayProxyEven
   );
 
 it('answers an HTTP API request, with locations under the domain that it came to', async () => {
-  const body = Buffer.from(JSON.stringify({ userName: 'Änn@acme.test' })).toString('base64');
+  const body = Buffer.from(JSON.stringify({ schemas: [NAMED_USER.id], userName: 'Änn@acme.test' })).toString(
+    'base64',
+  );
   const made = await send('POST', '/scim/v2/Users', { body, isBase64Encoded: true });
   expect(made).toMatchObject({
     statusCode: 201,

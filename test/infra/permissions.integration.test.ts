@@ -5,6 +5,8 @@ import { PERMISSIONS, type Permissions } from '../../infra/permissions.ts';
 import { scimClient } from '../../scripts/deploy-check/scim-client.ts';
 import { DEFAULT_CONNECTION, QUEUE_KEYS, queueName } from '../../shared/contract/names.ts';
 import { groupId, memberId } from '../../shared/domain/ids.ts';
+import { GROUP_SCHEMA } from '../../shared/scim/schemas/group.ts';
+import { NAMED_USER } from '../../shared/scim/schemas/user.ts';
 import { memberKey } from '../../shared/store/keys.ts';
 import { nativeEvent } from '../support/events.ts';
 import { type CallingFunctions, startCallingFunctions } from './calling-functions.ts';
@@ -57,11 +59,13 @@ const apply = (...groups: string[]) => ({
 async function lifeOverScim({ functions, table }: CallingFunctions): Promise<void> {
   const scim = await scimClient(functions.scim, table);
   const dora = await scim('POST', '/Users', 201, {
+    schemas: [NAMED_USER.id],
     userName: 'dora@acme.test',
     externalId: 'x-1',
     emails: [{ value: 'dora@acme.test', primary: true }],
   });
   const team = await scim('POST', '/Groups', 201, {
+    schemas: [GROUP_SCHEMA.id],
     displayName: 'Team',
     externalId: 'x-2',
     members: [{ value: dora.id }],
@@ -76,7 +80,7 @@ async function lifeOverScim({ functions, table }: CallingFunctions): Promise<voi
       { op: 'add', path: 'members', value: [{ value: dora.id }] },
     ],
   });
-  await scim('PUT', `/Users/${dora.id}`, 200, { userName: 'theodora@acme.test' });
+  await scim('PUT', `/Users/${dora.id}`, 200, { schemas: [NAMED_USER.id], userName: 'theodora@acme.test' });
   await scim('DELETE', `/Users/${dora.id}`, 204);
   await scim('DELETE', `/Groups/${team.id}`, 204);
 }

@@ -63,6 +63,12 @@ it('waits for dirty groups, not for held, failed or unnamed ones', async () => {
   expect(standings.map(({ dirty }) => dirty)).toEqual([1, 1, 0, 0]);
 });
 
+it('does not wait for a group that is as wanted and is only checked once more', async () => {
+  const waiting = { until: '2026-11-20T11:38:00.000Z', code: 'as_wanted', reason: 'an earlier write' };
+  const { wait } = await start(async () => [{ ...groupOf('a', 'dirty'), waiting }]);
+  expect((await wait()).converged).toBe(true);
+});
+
 it('says how things stand where it is told to end', async () => {
   const { wait } = await start(async () => [groupOf('a', 'dirty')], AbortSignal.timeout(30));
   expect(await wait()).toMatchObject({ converged: false, groups: [{ state: 'dirty' }] });

@@ -54,9 +54,14 @@ it(
       await exit;
     }
 
-    const { output } = start();
+    const { output, exit } = start();
     // A group whose write was interrupted is written again two to three minutes later.
-    await vi.waitUntil(() => output.stdout.endsWith('\n'), { timeout: LONGEST_RECOVERY_MS, interval: 20 });
+    const isReported = () => output.stdout.endsWith('\n');
+    const reported = vi.waitUntil(isReported, { timeout: LONGEST_RECOVERY_MS, interval: 20 });
+    const ended = exit.then(({ code, stderr }) => {
+      if (!isReported()) throw new Error(`expected a report, but it ended with ${code}: ${stderr}`);
+    });
+    await Promise.race([reported, ended]);
     const { groups, endpoints } = JSON.parse(output.stdout);
     const expected = expectedGroups(readDirectory(story), world);
     expect(expected.length).toBeGreaterThan(5);

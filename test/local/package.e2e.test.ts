@@ -208,9 +208,9 @@ it.skipIf(!hasTools)(
     const script = PRELUDE + WALK.map(scriptOf).join('\n');
     const { code, stdout, stderr } = await startProcess('bash', ['-c', script], around).exit;
     expect(code, `${stdout}\n${stderr}`).toBe(0);
-    // The dead letter is a fault to doctor; sync meets the refused credential.
+    // The dead-lettered message needs attention for status and doctor; sync meets the refused credential.
     expect(read('codes').trim().split('\n'), stderr).toEqual([
-      ...['status 0', 'explain 0', 'import 0', 'dlq 0', 'doctor 3'],
+      ...['status 3', 'explain 0', 'import 0', 'dlq 0', 'doctor 3'],
       ...['sync 3', 'connect 0'],
     ]);
     expect(stdout).toMatch(/"name":"Sailing".*"users":\["user_/);

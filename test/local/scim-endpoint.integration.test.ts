@@ -3,6 +3,8 @@ import { type ScimEndpoint, startScim } from '../../local/scim-endpoint.ts';
 import { connectionName } from '../../shared/domain/ids.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
+import { NAMED_USER } from '../../shared/scim/schemas/user.ts';
+import { createClient } from '../../shared/sync/scim/clients.ts';
 import { listTokens } from '../../shared/sync/scim/tokens.ts';
 import { createWorld } from '../sync/scim/support/server.ts';
 
@@ -24,6 +26,8 @@ beforeEach(async () => {
 });
 afterEach(() => endpoint.stop());
 
+const ANN = { schemas: [NAMED_USER.id], userName: 'ann@acme.test' };
+
 const ask = (path: string, init: RequestInit = {}) =>
   fetch(`${endpoint.url}${path}`, {
     ...init,
@@ -32,7 +36,7 @@ const ask = (path: string, init: RequestInit = {}) =>
 
 it('serves SCIM on this machine, with locations under its own address', async () => {
   expect(endpoint.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/scim\/v2$/);
-  const made = await ask('/Users', { method: 'POST', body: JSON.stringify({ userName: 'ann@acme.test' }) });
+  const made = await ask('/Users', { method: 'POST', body: JSON.stringify(ANN) });
   expect(made.status).toBe(201);
   expect(made.headers.get('content-type')).toBe('application/scim+json');
   const location = made.headers.get('location') ?? '';
@@ -44,6 +48,24 @@ it('serves SCIM on this machine, with locations under its own address', async ()
     headers: { authorization: `Bearer ${endpoint.token}` },
   });
   expect([gone.status, await gone.text()]).toEqual([204, '']);
+});
+
+it('gives an OAuth client an access token over HTTP, and logs none of its secrets', async () => {
+  const { token: secret, kept } = await createClient(connection, undefined, world.ports);
+  const authorization = `Basic ${Buffer.from(`${kept.client}:${secret}`).toString('base64')}`;
+  const body = new URLSearchParams({ grant_type: 'client_credentials' });
+  const given = await fetch(`${endpoint.url}/oauth/token`, {
+    method: 'POST',
+    headers: { authorization },
+    body,
+  });
+  expect(given.status).toBe(200);
+  const { access_token: access } = (await given.json()) as { access_token: string };
+  const headers = { authorization: `Bearer ${access}` };
+  expect((await fetch(`${endpoint.url}/Users`, { headers })).status).toBe(200);
+  const logged = lines.join('\n');
+  for (const text of [secret.slice(22), access.slice(22), authorization]) expect(logged).not.toContain(text);
+  expect(logged).toContain('"endpoint":"oauth"');
 });
 
 it('refuses a body of more than 5 MB without reading on', async () => {
@@ -62,7 +84,7 @@ it('judges the longest filter by itself, percent-encoded as it may be', async ()
 });
 
 it('logs endpoint, status and connection, and no name, address, id or token', async () => {
-  await ask('/Users', { method: 'POST', body: JSON.stringify({ userName: 'ann@acme.test' }) });
+  await ask('/Users', { method: 'POST', body: JSON.stringify(ANN) });
   await ask(`/Groups/some-id?filter=${encodeURIComponent('displayName eq "Secret"')}`);
   const logged = lines.join('\n');
   for (const text of ['ann', 'Secret', 'some-id', endpoint.token.slice(20)])

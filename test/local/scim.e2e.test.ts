@@ -6,6 +6,7 @@ import { companyOf, emailOf } from './support/story.ts';
 /* What Okta and Entra ID send from the first request to the last, over HTTP, with the platform at the other end. */
 
 const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
+const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
 const ENTRA_GROUP = 'http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/Group';
 const TIMEOUT_MS = 300_000;
 
@@ -32,7 +33,7 @@ const where = (filter: string) => `filter=${encodeURIComponent(filter)}`;
 async function matchedOrMade(userName: string, body: object): Promise<string> {
   const found = await ask('GET', `/Users?${where(`userName eq "${userName}"`)}`);
   expect(found).toMatchObject({ status: 200, totalResults: 0 });
-  const made = await ask('POST', '/Users', { userName, active: true, ...body });
+  const made = await ask('POST', '/Users', { schemas: [USER], userName, active: true, ...body });
   expect(made.status).toBe(201);
   return made.id;
 }

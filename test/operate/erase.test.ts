@@ -25,7 +25,7 @@ async function twoCompanies() {
   for (const connection of [ACME, BOLT]) {
     const people = connection === ACME ? ['ann', 'bob'] : ['ivy'];
     for (const name of people) {
-      const facts = { role: roleId(`r-${name}`), userId: `u-${name}`, state: 'ACTIVE', unheard: false };
+      const facts = { role: roleId(`r-${name}`), userId: `u-${name}`, state: 'ACTIVE', fanOutDue: false };
       const values = new Map([['workEmail', `${name}@x.test`]]);
       await ports.people.save(connection, { ...facts, values }, undefined);
     }
@@ -76,6 +76,7 @@ async function twoCompanies() {
       settled: true,
       version: 1,
       writes: new Map(),
+      replacements: new Map(),
       listedAt: STAMP_ZERO,
     } as const;
     await ports.scim.save(connection, { ...resource, ...times }, undefined);
@@ -182,7 +183,7 @@ describe('a person who is forgotten', () => {
   it('erases the platform data of every role of the user, and of no other user', async () => {
     const { ports, table, cli } = await twoCompanies();
     const [ann] = await ports.people.ofUser(ACME, 'u-ann');
-    const facts = { role: roleId('r-ann-again'), userId: 'u-ann', state: 'ACTIVE', unheard: false };
+    const facts = { role: roleId('r-ann-again'), userId: 'u-ann', state: 'ACTIVE', fanOutDue: false };
     const values = new Map([['workEmail', 'ann.again@x.test']]);
     await ports.people.save(ACME, { ...facts, values }, undefined);
     await cli('forget', 'm-ann');
@@ -214,7 +215,7 @@ describe('a person who is forgotten', () => {
         (one) => one.member === member && one.value === 'present',
       );
     expect(await isIn('m-ann')).toBe(false);
-    const facts = { role: roleId('r-new'), userId: 'u-new', state: 'ACTIVE', unheard: false };
+    const facts = { role: roleId('r-new'), userId: 'u-new', state: 'ACTIVE', fanOutDue: false };
     await ports.people.save(ACME, { ...facts, values: new Map([['workEmail', 'ann@x.test']]) }, undefined);
     await publish({
       type: 'group.member.added',
@@ -250,7 +251,7 @@ describe('somebody whose last membership ended', () => {
     clock.ms += DAY_MS;
     const snapshot = { type: 'group.snapshot', data: { group: { id: 's', name: 's' }, members: [] } };
     await publish(removed('g', 'ann'), snapshot, { type: 'group.deleted', data: { group: { id: 'd' } } });
-    const facts = { role: roleId('r-ann'), userId: 'u-ann', state: 'TERMINATED', unheard: false };
+    const facts = { role: roleId('r-ann'), userId: 'u-ann', state: 'TERMINATED', fanOutDue: false };
     const seen = (await ports.people.read(ACME, [facts.role])).get(facts.role);
     await ports.people.save(ACME, { ...facts, values: seen?.values ?? new Map() }, seen);
     expect(await keepersAfter(395, world)).toEqual(['m-ann', 'm-bob', 'm-dan', 'm-eve']);
@@ -260,5 +261,27 @@ describe('somebody whose last membership ended', () => {
     expect(textOf(kept)).not.toMatch(/default[^\n]*ann@x/);
     expect(await keepersAfter(435, world)).toEqual(['m-bob']);
     expect((await ports.users.read(ACME, [memberId('m-ann')])).get(memberId('m-ann'))?.role).toBe('r-ann');
+  });
+
+  it('keeps the address of an employee, so an event with only the id can add them again', async () => {
+    const world = await twoCompanies();
+    const { ports, publish } = world;
+    const facts = { role: roleId('r-eve'), userId: 'u-eve', state: 'ACTIVE', fanOutDue: false };
+    await ports.people.save(ACME, { ...facts, values: new Map([['workEmail', 'eve@x.test']]) }, undefined);
+    await publish({ type: 'user.upserted', data: { user: { id: 'm-eve', email: 'eve@x.test' } } });
+    expect(await keepersAfter(435, world)).toContain('m-eve');
+    await publish({ type: 'group.member.added', data: { group: { id: 'g' }, members: [{ id: 'm-eve' }] } });
+    await world.apply('g');
+    const user = (await ports.users.read(ACME, [memberId('m-eve')])).get(memberId('m-eve'));
+    expect(user?.role).toBe('r-eve');
+  });
+
+  it('deletes the address once the person is no longer an employee', async () => {
+    const world = await twoCompanies();
+    const { ports, publish } = world;
+    const facts = { role: roleId('r-eve'), userId: 'u-eve', state: 'TERMINATED', fanOutDue: false };
+    await ports.people.save(ACME, { ...facts, values: new Map([['workEmail', 'eve@x.test']]) }, undefined);
+    await publish({ type: 'user.upserted', data: { user: { id: 'm-eve', email: 'eve@x.test' } } });
+    expect(await keepersAfter(435, world)).not.toContain('m-eve');
   });
 });

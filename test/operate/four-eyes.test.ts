@@ -7,7 +7,7 @@ import { journalOf } from '../../shared/operate/journal.ts';
 import { rowsOf } from '../../shared/operate/setting-requests.ts';
 import { changeSettings, planSettings, removeConnection } from '../../shared/operate/settings.ts';
 import { createHealthStore } from '../../shared/store/connection-states.ts';
-import { createScimTokenStore } from '../../shared/store/scim-store.ts';
+import { createScimTokenStore } from '../../shared/store/scim-token-store.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { calledBy, story } from '../support/engine/story.ts';
 import { CONNECTION } from '../support/engine/world.ts';

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { platformGroupId } from '../../shared/domain/ids.ts';
 import { adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
-import { allOf, story, twice } from '../support/engine/story.ts';
+import { allOf, type Saying, story, twice } from '../support/engine/story.ts';
 import { COMPANY, CONNECTION, takeEvents, takeWoken } from '../support/engine/world.ts';
 import { orDies, whereverItDies } from '../sync/reconcile/support/mortal.ts';
 
@@ -285,6 +286,37 @@ describe('a released group', () => {
       expect((await state('g'))?.dirtySinceMs).toBeUndefined();
     });
   });
+
+  it.each([
+    ['under its id', 'g', 'bySpokeId'],
+    ['under its name, with another id', 'h', 'byName'],
+  ])(
+    'is linked again if the directory creates it again within a minute %s',
+    async (_, again, adoptExisting) => {
+      for (const seconds of [0, 10, 30, 59, 61]) {
+        const { say, world, ref, state } = await company({ onGroupDeleted: 'release', adoptExisting });
+        // One function instance keeps the list of groups for a minute.
+        const ports = world.portsFor();
+        const take = async (group: string, ...sayings: readonly Saying[]) => {
+          say(...sayings);
+          await ingest(takeEvents(world), ports);
+          for (let run = 0; run < 3; run += 1) await applyGroup(ref(group), ports);
+        };
+        await take('other', { snapshot: 'other', of: [] });
+        await take('g', { snapshot: 'g', of: ['a', 'b'], name: 'Sales' });
+        const id = (await state('g'))?.platformId ?? platformGroupId('');
+        await take('g', { remove: 'g' });
+        expect((await state('g'))?.platformId).toBeUndefined();
+        world.platform.adopted.add(id);
+        world.advance(seconds * 1_000);
+        await take(again, { snapshot: again, of: ['a'], name: 'Sales' });
+        const names = [...world.platform.groups.values()].map(({ name }) => name);
+        expect(names, `${seconds} s`).toEqual(['Group other', 'Sales']);
+        expect(await state(again), `${seconds} s`).toMatchObject({ platformId: id, settled: 'in_sync' });
+        expect(world.platform.groups.get(id)).toMatchObject({ spokeId: again, users: users('a') });
+      }
+    },
+  );
 
   it('is taken back at once, before or after apply has let go of it, and stays owned', async () => {
     await whereverItDies(async (worker, where) => {

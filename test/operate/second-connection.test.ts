@@ -33,7 +33,7 @@ async function company(settings: Readonly<Record<string, unknown>> = {}) {
     async connect(name: ConnectionName) {
       await onlooker.connections.save({ ...before, name });
       for (const id of ['a', 'b']) {
-        const person = { role: roleId(id), userId: `u-${id}`, state: 'ACTIVE', unheard: false };
+        const person = { role: roleId(id), userId: `u-${id}`, state: 'ACTIVE', fanOutDue: false };
         const values = new Map([['workEmail', `${id}@acme.test`]]);
         const [seen] = (await onlooker.people.read(name, [roleId(id)])).values();
         await onlooker.people.save(name, { ...person, values }, seen);

@@ -7,7 +7,7 @@ import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import { createHealthStore } from '../../shared/store/connection-states.ts';
 import { createConnectionStore } from '../../shared/store/connection-store.ts';
 import { connectionKey } from '../../shared/store/keys.ts';
-import { createScimTokenStore } from '../../shared/store/scim-store.ts';
+import { createScimTokenStore } from '../../shared/store/scim-token-store.ts';
 import type { Value } from '../../shared/store/table.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import type { GateStore } from '../../shared/sync/ports/connections.ts';
@@ -63,12 +63,31 @@ describe('a changed setting', () => {
     const plan = await planSettings(CONNECTION, [{ key: 'nameTemplate', value: 'new {id}' }], dying);
     await expect(changeSettings(plan, dying)).rejects.toThrow();
     await tell();
-    world.advance(121_000);
+    world.advance(181_000);
     await pump(CONNECTION, world.onlooker);
     world.advance(WORKERS_KNOW_AFTER_MS);
     await tell();
     expect(names()).toEqual(['new g']);
     expect(await world.onlooker.connections.current(CONNECTION)).not.toHaveProperty('replanSinceMs');
+  });
+
+  it('reaches a group that the index did not show yet when the groups were marked', async () => {
+    const { tell, names, world } = await company();
+    const late = {
+      ...world.onlooker,
+      vault: KEEPS_NONE,
+      index: { ...world.onlooker.index, all: async function* () {} },
+    };
+    const plan = await planSettings(CONNECTION, [{ key: 'nameTemplate', value: 'new {id}' }], late);
+    expect(await changeSettings(plan, late)).toMatchObject({ replanned: 0 });
+    world.advance(WORKERS_KNOW_AFTER_MS);
+    await tell();
+    expect(names()).not.toEqual(['new g']);
+    world.advance(181_000);
+    await pump(CONNECTION, world.onlooker);
+    world.advance(WORKERS_KNOW_AFTER_MS);
+    await tell();
+    expect(names()).toEqual(['new g']);
   });
 
   it('may be an address of its own machine only where the functions run there', async () => {

@@ -75,7 +75,7 @@ describe('an answer to a write', () => {
   const both = { ...after, users: new Map([...after.users, [b, true]]) };
   const adding = (action: PlanAction) => plan(action, { changes: [add], after: both });
   const removing = plan('patch', { changes: [remove, { ...remove, before: c }], removals: [b, c] });
-  const theirs = (differences: object[]) => ({ kind: 'absorb', differences });
+  const theirs = (differences: object[]) => ({ kind: 'observe', external: { differences } });
   it.each<[string, Plan, readonly never[], string, boolean]>([
     ['all that was sent', adding('patch'), [a, b], 'New', true],
     ['another user as well', adding('patch'), [a, b, c], 'New', true],
@@ -83,7 +83,7 @@ describe('an answer to a write', () => {
     ['a user who was taken out', removing, [a, b], 'New', false],
     ['the old name', renaming, [a], 'Old', false],
     ['a name in the form of the platform', renaming, [a], 'new', true],
-    ['no users where none were sent', renaming, [], 'New', true],
+    ['no users after a new name', renaming, [], 'New', false],
   ])('that shows %s is compared with the write', (_, sent, users, name, expected) => {
     expect(showsWrite(sent, shown(users, name))).toBe(expected);
   });
@@ -107,7 +107,7 @@ describe('an answer to a write', () => {
       'to a new name lacks somebody',
       renaming,
       [],
-      { foreign: theirs([{ kind: 'members_removed', before: [a], after: [] }]), unshown: [] },
+      { foreign: undefined, unshown: [a], view: { users: new Map(), unshown: new Set([a]) } },
     ],
     [
       'shows whom we took out',

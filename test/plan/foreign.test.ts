@@ -5,8 +5,7 @@ import type { ObservedGroup, View } from '../../shared/domain/view.ts';
 import {
   foreignDifferences,
   isOurCreation,
-  overtakenBy,
-  pastForMs,
+  mayPrecedeWriteForMs,
   shows,
   viewOf,
 } from '../../shared/plan/foreign.ts';
@@ -92,28 +91,21 @@ it.each<[string, View | undefined, Partial<ObservedGroup>, boolean]>([
   expect(isOurCreation(observed('ab', over), intent, prepared)).toBe(expected);
 });
 
-it('a version from before may be shown for a minute, and any where somebody else’s may be hidden', () => {
-  const [v0, v1, v2, v3] = ['v0', 'v1', 'v2', 'v3'].map(versionToken) as [never, never, never, never];
-  const of = (over: object) => ({ version: v1, ...over }) as never;
-  expect(overtakenBy(v1, of({ overtaken: 'as it was' }), 0, true)).toBe('as it was');
-  const first = overtakenBy(v2, of({}), 1_000, false);
-  expect(first).toEqual({ versions: [v1], atMs: 1_000 });
-  expect(overtakenBy(v2, of({ overtaken: { versions: [v0], atMs: 1 } }), 60_000, true)).toEqual({
-    ...{ versions: [v0, v1], atMs: 60_000 },
-    hasUnseen: true,
-  });
-  const after = (overtaken: object | undefined, version: never, nowMs: number) =>
-    pastForMs(observed('', { version }), of({ version: v2, overtaken }), nowMs);
-  expect([v1, v2, v3].map((version) => after(first, version, 2_000))).toEqual([59_000, 0, 0]);
-  const hiding = { versions: [v1], atMs: 1_000, hasUnseen: true };
-  expect([v1, v2, v3].map((version) => after(hiding, version, 2_000))).toEqual([59_000, 0, 59_000]);
-  expect(overtakenBy(v3, of({ version: v2, overtaken: hiding }), 2_000, false)).toMatchObject({
-    hasUnseen: true,
-  });
-  expect(overtakenBy(v3, of({ version: v2, overtaken: hiding }), 61_000, false)).toEqual({
-    versions: [v2],
-    atMs: 61_000,
-  });
+it('a read of another version proves nothing within a minute of our last write', () => {
+  const [v1, v2] = ['v1', 'v2'].map(versionToken) as [never, never];
+  const after = (version: never, state: object, nowMs: number, createSettleMs = 600_000) =>
+    mayPrecedeWriteForMs(observed('', { version }), {
+      state: { version: v2, ...state } as never,
+      ...{ nowMs, createSettleMs },
+    });
+  const written = { lastWriteAtMs: 1_000 };
+  expect([1_000, 2_000, 61_000, 99_000].map((nowMs) => after(v1, written, nowMs))).toEqual([
+    60_000, 59_000, 0, 0,
+  ]);
+  expect(after(v2, written, 2_000)).toBe(0);
+  expect(after(v1, {}, 2_000)).toBe(0);
+  expect(after(v1, written, 2_000, 5_000)).toBe(4_000);
+  expect(after(v1, { ...written, version: undefined }, 2_000)).toBe(0);
 });
 
 it.each<[string, Partial<ObservedGroup>, boolean]>([
@@ -126,7 +118,8 @@ it.each<[string, Partial<ObservedGroup>, boolean]>([
 });
 
 it('a view keeps what the platform does not echo, and what was waived', () => {
-  const before = view('a', { waiver: 'as it was' as never });
+  const waiver = { policy: 'report', absent: new Set(), present: new Set() };
+  const before = view('a', { waiver: waiver as never });
   const expected = { ...before, users: new Map([...view('a').users, [platformUserId('x'), false]]) };
   expect(viewOf(observed('ax', { spokeId: null }), undefined, before)).toEqual(expected);
   expect(viewOf(observed('a'), undefined)).not.toHaveProperty('waiver');

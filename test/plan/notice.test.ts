@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { connectionName } from '../../shared/domain/ids.ts';
 import type { Episode, Finding } from '../../shared/domain/notice.ts';
-import { afterTelling, isToBeTold, noticeOf, observe } from '../../shared/plan/notice.ts';
+import { afterTelling, beforeTelling, isToBeTold, noticeOf, observe } from '../../shared/plan/notice.ts';
 
 const MINUTE = 60_000;
 const START_MS = Date.UTC(2026, 10, 20, 10);
@@ -19,8 +19,7 @@ function told(counts: Readonly<Record<number, number>>, minutes: number, failing
       if (!isToBeTold(episode, nowMs)) return episode;
       const kind = episode.endedMs !== undefined ? 'ended' : episode.told === undefined ? 'began' : 'grew';
       said.push(`${minute} ${kind} ${episode.count}${failing.includes(minute) ? ' in vain' : ''}`);
-      const tried = { ...episode, triedMs: nowMs };
-      return failing.includes(minute) ? tried : afterTelling(tried);
+      return afterTelling(beforeTelling(episode, nowMs), { isSent: !failing.includes(minute) });
     });
   }
   return { said, episodes };

@@ -4,14 +4,18 @@ import { reportWaiting, waitingOf } from '../../shared/plan/waiting.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20, 11, 23);
 const untilMs = NOW_MS + 900_000;
-const doubt = { untilMs };
+const uncertain = { untilMs };
 const lastError = { code: 'unavailable', message: 'answered 500', atMs: NOW_MS };
 const dirty = { dirtySinceMs: NOW_MS, wakeAtMs: untilMs, paused: false };
 const waits = (over: object) => waitingOf({ ...dirty, ...over } as unknown as GroupState, NOW_MS);
 
 describe('what a dirty group waits for', () => {
-  it('is the outcome of an earlier write that may still take effect', () => {
-    const waiting = waits({ doubt });
+  it('is a last check, when the group is as wanted and an earlier write may still take effect', () => {
+    expect(waits({ uncertain })).toMatchObject({ untilMs, code: 'as_wanted' });
+  });
+
+  it('is the outcome of an earlier write, when the group is read before the deadline of that write', () => {
+    const waiting = waits({ uncertain: { untilMs: untilMs + 1 } });
     expect(reportWaiting(waiting)).toEqual({
       until: '2026-11-20T11:38:00.000Z',
       code: 'earlier_write',
@@ -37,8 +41,8 @@ describe('what a dirty group waits for', () => {
   it.each([
     ['is clean', { dirtySinceMs: undefined }],
     ['is paused', { paused: true }],
-    ['waits for the end of its coalescing window', { doubt: undefined, lastError: undefined }],
+    ['waits for the end of its coalescing window', { uncertain: undefined, lastError: undefined }],
   ])('is nothing when it %s', (_, over) => {
-    expect(waits({ doubt, lastError, ...over })).toBeUndefined();
+    expect(waits({ uncertain, lastError, ...over })).toBeUndefined();
   });
 });

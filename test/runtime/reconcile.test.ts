@@ -48,7 +48,7 @@ describe('a run of the pump', () => {
       sk: 'USER',
       member: 'u',
       floor: 7,
-      gpk: 'walks#default#0',
+      gpk: 'fanOuts#default#0',
       gsk: 'u',
     });
     const { run, emitted } = tasks(world);

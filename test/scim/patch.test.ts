@@ -97,11 +97,6 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
       { ...ann, emails: [WORK, { ...HOME, value: 'n@x' }, { type: 'other', value: 'o@x' }] },
     ],
     [
-      'passes over a name that is no path',
-      { op: 'replace', value: { 'emails[type].value': 'x', 'a b': 'x', title: 'T' } },
-      { ...ann, title: 'T' },
-    ],
-    [
       'takes one value that comes as a list',
       { op: 'Add', path: `${ENTERPRISE}:manager`, value: [{ $ref: null, value: 'M' }] },
       { ...ann, [ENTERPRISE]: { manager: { value: 'M' } } },
@@ -123,7 +118,7 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
         value: {
           'name.givenName': 'B',
           [`${ENTERPRISE}:department`]: 'D',
-          unknown: 1,
+          'urn:custom:1.0:User:unknown': 1,
           id: 'x',
           nickName: null,
         },
@@ -215,6 +210,14 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
     ['an unknown operation', { op: 'move', path: 'title', value: 'x' }, 'invalidSyntax'],
     ['an unknown attribute', add('colour', 'x'), 'invalidPath'],
     ['a path that is none', add('a b', 'x'), 'invalidPath'],
+    ['an unknown attribute without a path', { op: 'add', value: { title: 'x', colour: 'x' } }, 'invalidPath'],
+    ['an unknown part without a path', { op: 'replace', value: { 'name.colour': 'x' } }, 'invalidPath'],
+    ['a name without a path that is no path', { op: 'add', value: { 'a b': 'x' } }, 'invalidPath'],
+    [
+      'a name without a path whose filter is none',
+      { op: 'replace', value: { 'emails[type].value': 'x' } },
+      'invalidPath',
+    ],
     ['no value', { op: 'add', path: 'title' }, 'invalidValue'],
     ['a value without a path that is no object', { op: 'add', value: 'x' }, 'invalidValue'],
     ['remove without a path', { op: 'remove' }, 'noTarget'],
@@ -288,7 +291,25 @@ describe('a PATCH of members', () => {
       [{ op: 'replace', value: { displayName: 'N' } }],
       { ...kept, others: 1 },
     ],
-    ['touches nobody for null without a path', [{ op: 'replace', value: { members: null } }], kept],
+    ['empties by null', [replace('members', null)], { ...kept, emptied: true }],
+    [
+      'empties by null without a path',
+      [{ op: 'replace', value: { members: null } }],
+      { ...kept, emptied: true },
+    ],
+    ['adds nobody for null', [add('members', null), { op: 'add', value: { members: null } }], kept],
+    ['removes nobody for null', [{ op: 'remove', path: 'members', value: null }], kept],
+    [
+      'replaces the members that a filter selects',
+      [replace('members[value eq "a" or value eq "z"]', [{ value: 'x' }])],
+      { ...kept, present: ['x'], absent: ['a'] },
+    ],
+    [
+      'keeps a member that is replaced by itself',
+      [replace('members[value eq "a"]', { value: 'a', display: 'A' })],
+      { ...kept, present: ['a'] },
+    ],
+    ['passes over parts that replace others', [replace('members[value eq "a"]', { display: 'A' })], kept],
     [
       'follows the order of operations',
       [remove('members[value eq "a"]'), add('members', ['a', 'x']), remove('members[value eq "x"]')],
@@ -305,8 +326,8 @@ describe('a PATCH of members', () => {
   });
 
   it.each<[string, ScimObject, string]>([
-    ['null for the whole list', replace('members', null), 'invalidValue'],
-    ['null for whom to remove', { op: 'remove', path: 'members', value: null }, 'invalidValue'],
+    ['a replacement of a member who is not there', replace('members[value eq "z"]', 'b'), 'noTarget'],
+    ['a part of a member who is not there', replace('members[value eq "z"].display', 'b'), 'noTarget'],
     ['a member without an id', add('members', [{}]), 'invalidValue'],
     ['an empty id', add('members', ['']), 'invalidValue'],
     ['an id that is a number', add('members', [{ value: 7 }]), 'invalidValue'],

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { drawLife } from '../../simulate/draw.ts';
 import { lifeReport, readKnown, unknownOf } from '../../simulate/judgement.ts';
+import { DAY_MS } from '../../simulate/life.ts';
 import { live } from '../../simulate/live.ts';
 import { type Answer, liveMany } from '../../simulate/lives.ts';
 
@@ -30,6 +31,14 @@ describe('a life of a week', () => {
       if (found.length > 0) wrong.push({ liveItAgain: `npm run simulate -- --seed ${seed}`, found });
     });
     expect({ wrong, notLived: seeds }).toEqual({ wrong: [], notLived: [] });
+  });
+
+  it('may be two years long, with few happenings', async () => {
+    const life = drawLife(2, { long: true, scale: 'small' });
+    const outcome = await live(life);
+    expect(unknownOf(outcome.violations, known)).toEqual([]);
+    expect(outcome.figures.simulatedMs).toBeGreaterThan(700 * DAY_MS);
+    expect(outcome.figures.effects).toBeLessThan(400_000);
   });
 
   it('is the same whenever its seed is lived', async () => {

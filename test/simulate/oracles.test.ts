@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Explanation } from '../../shared/contract/answers.ts';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
-import type { GroupPlan } from '../../shared/sync/apply/preview.ts';
-import type { ReadGroup } from '../../simulate/directory.ts';
+import type { GroupPlan } from '../../shared/sync/apply/plan-group.ts';
+import type { Heard, ReadGroup } from '../../simulate/directory.ts';
 import { HOUR_MS, type Life, MINUTE_MS, START_MS, type Temper, type Traits } from '../../simulate/life.ts';
 import type { OperatorDone } from '../../simulate/operators.ts';
 import { type Around, judgeExplain, judgePlan } from '../../simulate/oracles/one-decision.ts';
@@ -44,6 +44,15 @@ function makeWorld() {
   const items = new Map<string, Record<string, unknown>>();
   const happenings: Life['happenings'][number][] = [];
   const said = new Map<string, ReadGroup>();
+  const event: Heard = {
+    saying: { kind: 'join', group: 'g1', members: [{ id: 'm1' }] },
+    instant: 0n,
+    sequence: -1n,
+    id: 'e1',
+    source: 'okta',
+    arrivedAtMs: START_MS,
+  };
+  const heard: Heard[] = [event];
   const changedAtMs = new Map<string, number>();
   const table = { largest: { bytes: 10, key: 'small' }, widest: new Map<string, number>() };
   const time = { nowMs: START_MS };
@@ -68,6 +77,7 @@ function makeWorld() {
     foreign,
     calls,
     unacceptable: new Set<string>(),
+    refusedValues: new Map<string, number>(),
     tokens: tokensOf('token-a'),
   };
   const birch = {
@@ -106,8 +116,10 @@ function makeWorld() {
       read: () => ({
         groups: said,
         emails: new Map(MEMBERS.map((one) => [one, `${one}@a.test`])),
+        numbers: new Map(),
         changedAtMs,
       }),
+      heard: (connection: string) => (connection === 'a' ? heard : []),
     },
     operators: { deeds },
     vault: { stored: new Map([['a', { value: { refreshToken: 'refresh-a' } }]]), ever: new Set() },
@@ -150,7 +162,24 @@ function makeWorld() {
     connections,
     birch,
     acme,
-    item: (change: object) => Object.assign(items.get('G#a#g1 GROUP') ?? {}, change),
+    item: (change: object) =>
+      Object.assign(items.get(`G#${[...connections.keys()][0]}#g1 GROUP`) ?? {}, change),
+    /** `a` is removed, and its company connected again as `a-again`; what is on record stays with `a`. */
+    returns: () => {
+      const atMs = time.nowMs;
+      connections.delete('a');
+      connections.set('a-again', { ...connection, name: 'a-again' as 'a', company: 'acme' });
+      for (const [key, item] of items) {
+        if (!/^[CG]#a[ #]/.test(key) || / (?:A#|DRIFT)/.test(key)) continue;
+        items.set(key.replace('#a', '#a-again'), { ...item });
+        items.delete(key);
+      }
+      items.set('C#a-again CONNECTION', { settings });
+      deeds.push({ atMs, connection: 'a-again', kind: 'connect', done: true });
+      const actor = { kind: 'operator', id: 'operator' };
+      const connect = { atMs, action: 'connect', cause: 'operator', actor, versionAfter: null };
+      items.set(`G#a-again# A#${atMs}`, { ...connect, outcome: 'written' });
+    },
     /** Changes the platform's group. */
     held: (change: Partial<HeldGroup>) => groups.set('p1', { ...(groups.get('p1') as HeldGroup), ...change }),
     write: (change: Partial<PlatformWrite>) => {
@@ -168,6 +197,7 @@ function makeWorld() {
         madeBy: 'us',
         version: `v${writes.length}`,
         late: false,
+        isVain: false,
         ...change,
       };
       writes.push(write);
@@ -175,12 +205,15 @@ function makeWorld() {
       items.set(`G#a#g1 A#${atMs}#${writes.length}`, {
         atMs,
         action: write.action,
-        cause: 'event',
+        cause: 'event e1 of okta',
         actor: { kind: 'directory', id: 'okta' },
         outcome: 'written',
         versionAfter: write.version,
       });
     },
+    /** The audit entry of the last write. */
+    entry: (change: object) => Object.assign(items.get(world.lastEntry()) ?? {}, change),
+    event: (change: Partial<Heard>) => heard.push({ ...event, ...change }),
     unaudited: (change: Partial<PlatformWrite>) => [world.write(change), items.delete(world.lastEntry())],
     call: (count: number, change: Partial<PlatformCall> = {}) => {
       for (let left = count; left > 0; left -= 1) {
@@ -226,10 +259,22 @@ function makeWorld() {
       }),
     happens: (happening: object) =>
       happenings.push({ atMs: HOUR_MS, connection: 'a', ...happening } as Life['happenings'][number]),
+    /** The connection releases deleted groups, and has released this one. */
+    releases: () => {
+      drawn.splice(0, 1, { ...connection, settings: { onGroupDeleted: 'release' } });
+      Object.assign(settings, { onGroupDeleted: 'release' });
+      world.item({ platformId: undefined });
+      items.delete('L#acme#0 p1');
+    },
     colleague: () => drawn.push({ ...connection, name: 'b' }),
     temper: (temper: Temper, hours: number) =>
       world.happens({ actor: 'platform', deed: { kind: 'temper', temper, forMs: hours * HOUR_MS } }),
     pends: (pendingCause: string) => items.set('G#a#g1 M#m2', { ...items.get('G#a#g1 M#m2'), pendingCause }),
+    /** The platform refuses this name, and groupsync reports that. */
+    refusesName: (name: string) => {
+      acme.refusedValues.set(name, time.nowMs);
+      world.item({ refusedFields: { name: { value: name } } });
+    },
     unemploy: (role: string) => acme.employees.delete(role),
     letter: (group: string, queue: 'events' | 'eventsDlq' = 'eventsDlq') =>
       queues[queue].push({ body: `{"group":{"id":"${group}"}}`, visibleAtMs: 0 } as QueuedMessage),
@@ -250,7 +295,7 @@ function makeWorld() {
       items.set(`G#a#g1 M#${member}`, { member, presence: 'absent', stamp: stampOf(hour) });
     },
   };
-  said.set('g1', { name: 'Sales', members: new Set(MEMBERS), changedAtMs: START_MS, mayDiffer: new Set() });
+  said.set('g1', { name: 'Sales', members: new Set(MEMBERS), changedAtMs: START_MS });
   changedAtMs.set('g1', START_MS);
   const users = ['u-r1', 'u-r2'];
   world.write({ action: 'create', added: users, sent: { name: 'Sales', spokeId: 'g1', users } });
@@ -317,9 +362,39 @@ const judges = (oracle: OracleName, options: typeof NOT_YET, cases: readonly Cas
   });
 
 describe('in the end', () => {
+  const deletesUnlinked = (w: World) => [
+    w.said.clear(),
+    w.changedAtMs.set('g1', w.time.nowMs),
+    w.item({ deleted: stampOf(1), settled: 'deleted', platformId: undefined }),
+  ];
+  const deletedAfterReturn = (w: World, echoSpokeId: boolean) => [
+    w.returns(),
+    Object.assign(w.traits, { echoSpokeId }),
+    deletesUnlinked(w),
+  ];
   judges('end', AT_END, [
     ['nothing is wrong', () => {}],
     ['a member is missing', (w) => w.loses(), 'missing_user'],
+    ['the name differs', (w) => w.held({ name: 'Old' }), 'name'],
+    [
+      'the name differs because the platform refuses it',
+      (w) => [w.held({ name: 'Old' }), w.refusesName('Sales')],
+    ],
+    [
+      'the name differs and a member is missing because the platform refuses the name',
+      (w) => [w.held({ name: 'Old' }), w.refusesName('Sales'), w.loses()],
+      'missing_user',
+    ],
+    [
+      'the name differs, and groupsync reports a refusal that the platform never gave',
+      (w) => [w.held({ name: 'Old' }), w.item({ refusedFields: { name: { value: 'Sales' } } })],
+      'name',
+    ],
+    ['the external id differs', (w) => w.held({ spokeId: 'G1' }), 'spoke_id'],
+    [
+      'the external id differs in case, which the platform folds',
+      (w) => [w.held({ spokeId: 'G1' }), Object.assign(w.traits, { spokeIds: 'folded' })],
+    ],
     ['a member whom the platform refused is missing', (w) => [w.loses(), w.pends('refused')]],
     ['somebody is there whom nobody wants', (w) => w.gains(), 'extra_user'],
     ['… whom a hold keeps', (w) => [w.gains(), w.hold(['u-z'])]],
@@ -370,6 +445,19 @@ describe('in the end', () => {
       'group_left',
     ],
     [
+      'the directory deleted a group of a removed connection before the returned one took it over',
+      (w) => deletedAfterReturn(w, true),
+    ],
+    [
+      'the directory deleted what a removed connection had made, and external ids are hidden',
+      (w) => deletedAfterReturn(w, false),
+    ],
+    [
+      'a user stays in a group that was released, and the platform refuses the name of the next one',
+      (w) => [w.releases(), w.gains(), w.refusesName('Sales')],
+    ],
+    ['a released group stays, and the next one is missing', (w) => w.releases(), 'missing_group'],
+    [
       'the directory deleted it, and it is to be let go of',
       (w) => [
         w.said.clear(),
@@ -419,6 +507,11 @@ describe('in the end', () => {
     ],
     ['… longer ago', (w) => w.items.set('C#a FEED', { readAtMs: START_MS - 7 * HOUR_MS }), 'feed_not_read'],
   ]);
+
+  it('a group that the returned connection took over stays after the directory deleted it', () => {
+    const found = causesOf((w, hour) => [hour === 2 && w.returns(), hour === 3 && deletesUnlinked(w)]);
+    expect(found).toContain('end group_left');
+  });
 });
 
 describe('truth at any time', () => {
@@ -679,11 +772,28 @@ describe('nothing is lost', () => {
   judges('nothing_lost', AT_END, [
     ['messages wait', (w) => w.letter('g9', 'events'), 'queue_events'],
     ['messages are dead-lettered', (w) => w.letter('g9')],
-    ['a walk does not end', (w) => w.items.set('U#a#m1 USER', { member: 'm1', walk: 3 }), 'open_walk'],
+    ['a walk does not end', (w) => w.items.set('U#a#m1 USER', { member: 'm1', fanOut: 3 }), 'open_walk'],
     [
       'a write is never settled',
       (w) => w.item({ intent: { id: 'i', action: 'put', atMs: START_MS } }),
       'open_intent',
+    ],
+    [
+      'a present member is stored with an end',
+      (w) => w.items.set('G#a#g1 M#m1', { ...w.items.get('G#a#g1 M#m1'), expiresAt: 1 }),
+      'present_member_expires',
+    ],
+    [
+      'a member who left is stored with an end',
+      (w) => [w.leave('m2', 2), Object.assign(w.items.get('G#a#g1 M#m2') ?? {}, { expiresAt: 1 }), w.loses()],
+    ],
+    [
+      'two names of a group were acknowledged with one version',
+      (w) =>
+        ['one', 'two'].map((name) =>
+          w.event({ saying: { kind: 'name', group: 'g1', name }, source: 'scim', version: 3n }),
+        ),
+      'one_version_for_two',
     ],
     ['a claim is left', (w) => w.items.set('L#acme#1 p7', CLAIM), 'claim_left'],
     ['a claim is over', (w) => w.items.set('L#acme#1 p7', { ...CLAIM, expiresAt: 1 })],
@@ -705,6 +815,13 @@ describe('nothing is lost', () => {
 });
 
 describe('work is bounded', () => {
+  it('a group is not written again and again without any effect', () => {
+    const written = (isVain: boolean) => (world: World) => world.write({ isVain });
+    expect(causesOf(written(false), { hours: 12 })).toEqual([]);
+    expect(causesOf(written(true), { hours: 6 })).toEqual([]);
+    expect(causesOf(written(true), { hours: 12 })).toContain('bounded vain_writes');
+  });
+
   it('a group without news costs at most 15 calls an hour', () => {
     const calling = (count: number, before: (world: World) => void = () => {}) =>
       causesOf((world, hour) => {
@@ -762,6 +879,49 @@ describe('on record', () => {
   judges('on_record', AT_END, [
     ['a write has its entry', (w) => w.write({})],
     ['a write has none', (w) => w.unaudited({}), 'write_without_audit'],
+    [
+      'a write names an event that was never sent',
+      (w) => [w.write({}), w.entry({ cause: 'event e2 of okta' })],
+      'false_cause',
+    ],
+    [
+      'a write names an event about another group',
+      (w) => [
+        w.event({ id: 'e2', saying: { kind: 'join', group: 'g9', members: [{ id: 'm1' }] } }),
+        w.write({}),
+        w.entry({ cause: 'event e2 of okta' }),
+      ],
+      'false_cause',
+    ],
+    ['a write of a connection that was removed since names an event of that one', (w) => w.returns()],
+    [
+      'a write of a connection that was removed since names an event that was never sent',
+      (w) => [w.write({}), w.entry({ cause: 'event e2 of okta' }), w.returns()],
+      'false_cause',
+    ],
+    [
+      'a write names the actor of its event',
+      (w) => [
+        w.event({ id: 'e2', saying: { kind: 'join', group: 'g1', members: [{ id: 'm1' }], by: 'jo' } }),
+        w.write({}),
+        w.entry({ cause: 'event e2 of okta', actor: { kind: 'directory', id: 'jo' } }),
+      ],
+    ],
+    [
+      'a write names another actor than its event',
+      (w) => [w.write({}), w.entry({ actor: { kind: 'directory', id: 'jo' } })],
+      'false_cause',
+    ],
+    [
+      'a write names an approval that no operator gave',
+      (w) => [w.write({}), w.entry({ cause: 'approved by jo: so', actor: { kind: 'operator', id: 'jo' } })],
+      'false_cause',
+    ],
+    [
+      'a write names drift that was not recorded',
+      (w) => [w.write({}), w.entry({ cause: 'drift d1', actor: { kind: 'groupsync', id: 'groupsync' } })],
+      'false_cause',
+    ],
     ['a late write has none', (w) => w.unaudited({ late: true }), 'late_write_without_audit'],
     [
       'a lost answer was looked for',
@@ -770,6 +930,15 @@ describe('on record', () => {
         const found = { outcome: 'found_written', versionAfter: 'v9', atMs: w.time.nowMs + HOUR_MS };
         Object.assign(w.items.get(w.lastEntry()) ?? {}, found);
       },
+    ],
+    [
+      'an entry has the version before its write, which an earlier write made',
+      (w) => [
+        w.write({ version: 'v1' }),
+        w.entry({ versionBefore: 'v0', versionAfter: 'v0' }),
+        w.write({ version: 'v2', atMs: w.time.nowMs + HOUR_MS }),
+        w.entry({ versionBefore: 'v1', versionAfter: 'v1' }),
+      ],
     ],
     [
       'one entry stands for two writes',
@@ -827,6 +996,26 @@ describe('on record', () => {
     expect(causesOf(change, { hours: 20 })).toEqual(['on_record drift_without_initiator']);
     expect(causesOf(change, { hours: 4 })).toEqual([]);
   });
+});
+
+describe('a person who was erased', () => {
+  const attributes = (hour: number, value: string) => ({ email: { value, stamp: stampOf(hour) } });
+  const erased = (w: World, said: object) => [
+    w.deed({ kind: 'forget', member: 'm9' }),
+    w.items.set('U#a#m9 USER', { member: 'm9', erasedMs: START_MS + HOUR_MS, attributes: said }),
+    w.items.set('G#a# A#1', {
+      atMs: w.time.nowMs,
+      action: 'forget',
+      cause: 'operator',
+      actor: { kind: 'operator', id: 'operator' },
+      outcome: 'written',
+    }),
+  ];
+  judges('erased', NOT_YET, [
+    ['is known by an attribute from before', (w) => erased(w, attributes(0, 'm9@a.test')), 'attributes_kept'],
+    ['is known by nothing from before', (w) => erased(w, attributes(0, ''))],
+    ['is known by an attribute from after', (w) => erased(w, attributes(2, 'm9@a.test'))],
+  ]);
 });
 
 describe('one decision', () => {

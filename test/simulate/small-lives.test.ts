@@ -34,10 +34,16 @@ const ACTIONS: Readonly<Record<string, string>> = {
   ...{ put: 'PutItem', update: 'UpdateItem', delete: 'DeleteItem' },
 };
 
-const { numRuns: LIVES } = runs(16);
+const { numRuns: LIVES } = runs(19);
 /** What a small life of a day has too seldom; the deep run meets it. */
 const SELDOM = [
-  ...['apply:getMany DRIFT#', 'apply:SendMessageBatch apply', 'pump:update M#', 'feed:put DRIFT#'],
+  ...[
+    'apply:getMany GROUP',
+    'apply:getMany DRIFT#',
+    'apply:SendMessageBatch apply',
+    'pump:update M#',
+    'feed:put DRIFT#',
+  ],
   ...['scim:put USER', 'scim:update USER'],
   ...['operator:SendMessageBatch events', 'operator:DeleteMessageBatch eventsDlq'],
 ];

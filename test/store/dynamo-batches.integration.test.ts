@@ -1,4 +1,4 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, ProvisionedThroughputExceededException } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createTable } from '../../local/emulators/dynamodb.ts';
 import { createDynamoTable } from '../../shared/store/dynamo-table.ts';
@@ -17,8 +17,15 @@ async function startTable() {
     },
     { step: 'initialize' },
   );
-  return { table: createDynamoTable(client, { tableName: 'state', sleep: async () => {} }), operations };
+  return {
+    table: createDynamoTable(client, { tableName: 'state', sleep: async () => {} }),
+    operations,
+    client,
+  };
 }
+
+const throttled = () =>
+  new ProvisionedThroughputExceededException({ message: 'too much', $metadata: { httpStatusCode: 400 } });
 
 const item = (sk: string, value = 0) => ({ pk: 'p', sk, value });
 const names = (count: number) => Array.from({ length: count }, (_, index) => `s${index}`);
@@ -40,6 +47,36 @@ describe('a table whose callers ask at the same time', () => {
       ...Array(3).fill('BatchWriteItemCommand'),
       ...Array(2).fill('BatchGetItemCommand'),
     ]);
+  });
+
+  it('sends a write again after an error, unless it must be sent once', async () => {
+    const { table, client } = await startTable();
+    let attempts = 0;
+    let failures = 1;
+    let refusal: Error = Object.assign(new Error('connection reset'), { name: 'TimeoutError' });
+    client.middlewareStack.add(
+      (next) => (args) => {
+        attempts += 1;
+        failures -= 1;
+        if (failures >= 0) throw refusal;
+        return next(args);
+      },
+      { step: 'deserialize', name: 'failing' },
+    );
+    await table.put(item('a', 1));
+    expect(attempts).toBe(2);
+    failures = 1;
+    const outcomes = await Promise.allSettled([
+      table.put(item('b', 1), undefined, 'once'),
+      table.put(item('c', 1)),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(attempts).toBe(3);
+    failures = 1;
+    refusal = throttled();
+    await table.put(item('b', 2), undefined, 'once');
+    expect(attempts).toBe(5);
+    expect(await table.get(item('b'))).toEqual(item('b', 2));
   });
 
   it('keeps the later of two writes of one item', async () => {

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import type { GroupState } from '../../shared/domain/group-state.ts';
 import { connectionName, groupId, intentId, platformUserId } from '../../shared/domain/ids.ts';
 import type { Stamp } from '../../shared/domain/stamp.ts';
-import type { View } from '../../shared/domain/view.ts';
+import type { UserChange, View } from '../../shared/domain/view.ts';
 import { createGroupStore } from '../../shared/store/group-store.ts';
 import { groupKey } from '../../shared/store/keys.ts';
 import type { GroupStore } from '../../shared/sync/ports/groups.ts';
@@ -22,7 +22,7 @@ const ODD: readonly Partial<View>[] = [{ alias: ' !x\n' }, { waiver }, { alias: 
 const some = fc.uniqueArray(fc.nat(150), { maxLength: 3 });
 const deed = fc.record({
   kind: fc.constantFrom('write', 'write', 'write', 'absorb', 'unlink', 'sweep', 'sweep', 'lose'),
-  end: fc.constantFrom('flip', 'flip', 'flip', 'drop', 'doubt', 'open'),
+  end: fc.constantFrom('flip', 'flip', 'flip', 'drop', 'uncertain', 'open'),
   toggled: fc.oneof(some, some, fc.uniqueArray(fc.nat(150), { maxLength: 120 })),
   shape: fc.nat(24),
   hours: fc.constantFrom(0, 0.1, 2),
@@ -34,13 +34,20 @@ type Deed = typeof deed extends fc.Arbitrary<infer Drawn> ? Drawn : never;
 const deeds = fc.array(fc.tuple(deed, fc.integer({ min: 1, max: 14 }), fc.option(deed)), { maxLength: 14 });
 const DEATH = new Error('died');
 
-const pointersIn = ({ view, intent, former, doubt, doubts = [] }: GroupState) =>
-  [view, intent?.view, former?.view, doubt?.intent.view, ...doubts].filter((one) => one !== undefined);
+function pointersIn({ view, intent, previousLink, uncertain }: GroupState) {
+  const writes = [intent, uncertain?.write];
+  const created = writes.map((write) => (write?.action === 'create' ? write.change : undefined));
+  const changed = writes.map((write) => (write?.action === 'create' ? undefined : write?.change));
+  return {
+    views: [view, previousLink?.view, ...created].filter((one) => one !== undefined),
+    changes: [uncertain?.change, ...changed].filter((one) => one !== undefined),
+  };
+}
 
 async function live(all: readonly (readonly [Deed, number, Deed | null])[]): Promise<void> {
   const acting = new AsyncLocalStorage<(effect: string) => Promise<void>>();
   const table = new MemoryTable(async (kind, key) => acting.getStore()?.(`${kind} ${key}`));
-  const written = new Map<string, View>();
+  const written = new Map<string, View | UserChange>();
   const broken = new Set<string>();
   let [nowMs, ids, puts] = [Date.UTC(2026, 0, 5), 0, 0];
   const cold = () => createGroupStore(table, 60);
@@ -53,13 +60,20 @@ async function live(all: readonly (readonly [Deed, number, Deed | null])[]): Pro
   /** The views that somebody who remembers nothing cannot read; the others are as they were written. */
   const unread = async () => {
     const missing: string[] = [];
-    for (const pointer of pointersIn(await stateNow())) {
-      const view = await cold().readView(ref, pointer);
-      if (view === undefined) missing.push(pointer.id);
-      else expect(view).toEqual(written.get(pointer.id));
+    const { views, changes } = pointersIn(await stateNow());
+    const found = [
+      ...views.map(async ({ id, ...where }) => [id, await cold().readView(ref, { id, ...where })] as const),
+      ...changes.map(
+        async ({ id, ...where }) => [id, await cold().readChange(ref, { id, ...where })] as const,
+      ),
+    ];
+    for (const [id, set] of await Promise.all(found)) {
+      if (set === undefined) missing.push(id);
+      else expect(set).toEqual(written.get(id));
     }
     return missing;
   };
+  const newId = () => intentId(nowMs.toString(16).padStart(12, '0') + String(++ids).padStart(20, '0'));
   const prepare = async (store: GroupStore, seen: GroupState, { toggled, shape }: Deed) => {
     const base = seen.view && (await store.readView(ref, seen.view));
     const after = new Map([...(base?.users ?? [])].reverse());
@@ -67,7 +81,7 @@ async function live(all: readonly (readonly [Deed, number, Deed | null])[]): Pro
       if (!after.delete(user)) after.set(user, shape % 2 === 0);
     const spokeId = shape % 5 === 0 ? null : 'g';
     const view = { name: `#~${shape % 4}`, spokeId, users: after, ...ODD[shape] };
-    const id = intentId(nowMs.toString(16).padStart(12, '0') + String(++ids).padStart(20, '0'));
+    const id = newId();
     written.set(id, view);
     const [putBefore, buckets] = [puts, bucketsOf(seen.view?.id)];
     const pointer = await store.prepareView(seen, id, view);
@@ -75,27 +89,46 @@ async function live(all: readonly (readonly [Deed, number, Deed | null])[]): Pro
     if (isSpreadAlike && store === worker) expect(puts - putBefore).toBeLessThanOrEqual(toggled.length);
     return { id, view: pointer };
   };
+  const changed = async (store: GroupStore, seen: GroupState, { toggled }: Deed) => {
+    const some = users(...toggled.map((n) => `é#${n}`));
+    const change = { added: new Set(some), removed: new Set(some.slice(1)) };
+    const id = newId();
+    written.set(id, change);
+    return store.prepareChange(seen, id, change);
+  };
+  const open = async (store: GroupStore, seen: GroupState, drawn: Deed) => {
+    const isNew = seen.view === undefined;
+    const change = isNew ? (await prepare(store, seen, drawn)).view : await changed(store, seen, drawn);
+    const action = isNew ? ('create' as const) : ('patch' as const);
+    const intent = { id: change.id, action, atMs: nowMs, name: '', spokeId: '', change };
+    return (await store.openIntent(seen, intent)) ? intent : undefined;
+  };
   const run = async (store: GroupStore, drawn: Deed): Promise<unknown> => {
     const { kind, end } = drawn;
     const seen = (await store.read(ref)) as GroupState;
     if (kind === 'sweep' || kind === 'lose') return store.collect(seen, nowMs);
     if (kind === 'unlink') return store.absorb(seen, undefined);
     const link = { id: 'p' as never, version: 'v' as never };
-    let { intent } = seen;
-    if (intent === undefined) {
-      const { id, view } = await prepare(store, seen, drawn);
-      if (kind === 'absorb') return store.absorb(seen, { ...link, view });
-      intent = { id, action: 'patch', atMs: nowMs, name: '', spokeId: '', view };
-      if (!(await store.openIntent(seen, intent))) return false;
+    if (kind === 'absorb') {
+      const { view } = await prepare(store, seen, drawn);
+      return store.absorb(seen, { ...link, view });
     }
-    const { doubt, doubts = [] } = await stateNow();
-    const inDoubt = [doubt?.intent.view, ...doubts].filter((one) => one !== undefined);
-    if (end === 'drop') return store.dropIntent(ref, intent, {});
-    if (end === 'doubt') return store.dropIntent(ref, intent, { doubtUntilMs: nowMs, doubts: inDoubt });
-    const platform = { ...link, view: intent.view as never };
+    const opened = seen.intent ?? (await open(store, seen, drawn));
+    if (opened === undefined) return false;
+    const { id, action, change } = opened;
+    if (end === 'drop') return store.dropIntent(ref, opened, { isRefused: true });
+    if (end === 'uncertain') {
+      const record = { write: opened, names: [], spokeIds: [], untilMs: nowMs };
+      return store.dropIntent(ref, opened, {
+        uncertain: { ...record, change: await changed(store, seen, drawn) },
+      });
+    }
+    if (end !== 'flip') return false;
+    const now = { ...seen, intent: opened };
+    const view = action === 'create' && change ? change : (await prepare(store, now, drawn)).view;
     const counts = { wanted: 0, applied: 0, pending: 0 };
-    const flip = { intent: intent.id, seen: { ...seen, intent }, nowMs, wakeAtMs: nowMs, platform, counts };
-    return end === 'flip' && store.flip(ref, { ...flip, settled: 'in_sync' });
+    const flip = { intent: id, seen: now, writtenAtMs: nowMs, wakeAtMs: nowMs, counts };
+    return store.flip(ref, { ...flip, platform: { ...link, view }, settled: 'in_sync' });
   };
   const act = async (store: GroupStore, mine: Deed, at = 0, then?: Deed | null): Promise<void> => {
     let effects = 0;

@@ -65,12 +65,19 @@ describe('an answer that is older than its own write', () => {
     },
   );
 
-  it.each(['authoritative', 'additive'])(
-    'hides neither a removal nor a new name, and is not recorded as drift (%s)',
-    async (membership) => {
-      const { tell, later, world, shown, drift, state } = await company({}, { membership });
+  it.each([
+    ['authoritative', 0, true],
+    ['additive', 0, true],
+    ['authoritative', 30_000, true],
+    ['authoritative', 30_000, 'new version'],
+    ['additive', 30_000, 'new version'],
+  ] as const)(
+    'hides neither a removal nor a new name, and is not recorded as drift (%s, a fetch is %i ms behind, %s)',
+    async (membership, getLagMs, version) => {
+      const { tell, later, world, shown, drift, state } = await company({ getLagMs }, { membership });
       await tell({ snapshot: 'g', of: ['a', 'b'] });
-      world.platform.behind = (kind) => kind === 'patch';
+      world.advance(HOUR_MS);
+      world.platform.behind = (kind) => kind === 'patch' && version;
       await tell({ take: ['b'], from: 'g' }, { upsert: 'g', name: 'Other' });
       world.platform.behind = () => false;
       await later();

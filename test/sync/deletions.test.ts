@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { explainMember } from '../../shared/operate/explain.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { story } from '../support/engine/story.ts';
 import { HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
@@ -47,6 +48,22 @@ describe('a deletion that has no effect', () => {
     await sweeps(4);
     expect(shown('g')).toEqual([]);
     expect(await state('g')).toMatchObject({ settled: 'deleted' });
+  });
+
+  it('is tried again soon if the platform failed to answer it the next day', async () => {
+    const { world, tell, shown, state, sweeps } = await company();
+    let answer: number | undefined = 404;
+    world.platform.failing = (kind) => (kind === 'delete' ? answer : undefined);
+    await tell({ remove: 'g' });
+    expect(world.deadLetters).toHaveLength(1);
+    answer = 503;
+    await sweeps(24);
+    expect((await state('g'))?.failedAtMs).toBeUndefined();
+    answer = undefined;
+    await tell();
+    expect(shown('g')).toEqual([]);
+    expect(await state('g')).toMatchObject({ settled: 'deleted' });
+    expect(world.deadLetters).toHaveLength(1);
   });
 });
 
@@ -98,7 +115,7 @@ describe('a group that groupsync has deleted', () => {
       'DELETE /groups/{id}',
       'GET /groups/{id}',
     ]);
-    expect(await state('g')).toMatchObject({ settled: 'deleted', former: { isGone: true } });
+    expect(await state('g')).toMatchObject({ settled: 'deleted', previousLink: { isGone: true } });
   });
 
   it.each([true, false])(
@@ -148,6 +165,48 @@ describe('an adoption candidate that answers 404', () => {
     world.advance(HOUR_MS);
     await tell();
     expect(shown('n')).toEqual([['u-a']]);
+  });
+
+  it.each([
+    ['its external id', 'bySpokeId', { name: 'Theirs', spokeId: 'n' }],
+    ['its external id in another form', 'bySpokeId', { name: 'Theirs', spokeId: 'N' }],
+    ['its name', 'byName', { name: 'Group n', spokeId: 'x' }],
+  ])('is adopted after a single 404 if it has %s', async (_, adoptExisting, fields) => {
+    const { world, troubles, tell, shown, state } = await company({ settings: { adoptExisting } });
+    const id = world.platform.addForeign({ ...fields, users: [] });
+    world.platform.adopted.add(id);
+    world.platform.hidesFromList = false;
+    let answered = 0;
+    troubles.platform = (call) => {
+      if (call === 'get') answered += 1;
+      return 'none';
+    };
+    world.platform.hidden = (one) => one === id && answered < 2;
+    const before = world.platform.groups.size;
+    await tell({ snapshot: 'n', of: ['a'] });
+    world.advance(HOUR_MS);
+    await tell();
+    expect(world.platform.groups.size).toBe(before);
+    expect(await state('n')).toMatchObject({ platformId: id, settled: 'in_sync' });
+    expect(shown('n')).toEqual([['u-a']]);
+  });
+
+  it('blocks only its own group, and status and explain name it', async () => {
+    const { world, say, pass, state, ref } = await company();
+    const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'n', users: [] });
+    world.platform.hidesFromList = false;
+    world.platform.hidden = (one) => one === id;
+    say({ snapshot: 'n', of: ['a'] });
+    await pass(5 * HOUR_MS, 50);
+    expect(world.platform.groups.size).toBe(3);
+    const { lastError } = (await state('n')) ?? {};
+    expect(lastError).toMatchObject({ code: 'missing' });
+    expect(lastError?.message).toContain(id);
+    const asked = { connection: await world.connection(), ports: world.onlooker };
+    const explained = await explainMember(ref('n'), 'a', asked);
+    expect(explained.decision.detail).toContain(id);
+    expect(explained.waiting).toMatchObject({ code: 'missing' });
+    expect(explained.waiting?.reason).toContain('still lists it');
   });
 
   it('is replaced by a new group if it leaves the list a minute later', async () => {

@@ -52,25 +52,6 @@ describe('a user whom the platform keeps though the directory took them out', ()
     },
   );
 
-  it.each([
-    ['', 0],
-    [' and fails every fourth time', 4],
-  ])('leaves once the platform lets go, though it refuses one who stays%s', async (_, nth) => {
-    const { world, say, tell, shown, pass } = await company();
-    await tell({ snapshot: 'g', of: ['a', 'b', 'c', 'd', 'e', 'f', 'installer'] });
-    world.platform.kept.add('u-b');
-    say({ take: ['b'], from: 'g' });
-    await pass(10 * HOUR_MS);
-    world.platform.kept.clear();
-    let times = 0;
-    world.platform.refusal = (_, sent) => {
-      times += 1;
-      return times % nth === 0 ? 503 : sent.includes('u-installer') ? 422 : undefined;
-    };
-    await pass(9 * HOUR_MS);
-    expect(shown('g')).toEqual([users('a', 'c', 'd', 'e', 'f')]);
-  });
-
   it('does not fill the guard’s book, so that others’ leavers still leave', async () => {
     const guard = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 3 };
     const { world, say, tell, shown, state, pass } = await company({ guard });
@@ -158,10 +139,10 @@ describe('a user whom the platform adds to a new group by itself', () => {
 it.each<Saying>([
   { take: ['b'], from: 'g' },
   { snapshot: 'g', of: ['a'] },
-])('a leaver is known where others may stay and our view is lost: %j', async (leaving) => {
+])('recognises a leaver if others may stay and our view is lost: %j', async (releasedPlatformId) => {
   const { world, tell, shown } = await company({ membership: 'additive' });
   await tell({ snapshot: 'g', of: ['a', 'b'] });
   for (const item of world.table.items.values()) if (item.sk.startsWith('VIEW#')) world.table.remove(item);
-  await tell(leaving);
+  await tell(releasedPlatformId);
   expect(shown('g')).toEqual([users('a')]);
 });

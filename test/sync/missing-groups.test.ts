@@ -129,7 +129,7 @@ describe('a platform that answers 404 for groups that are there', () => {
     world.platform.hidden = (id) => id === platformId;
     await sweep(await world.connection(), world.onlooker);
     await pass(5 * MINUTE_MS);
-    expect(await state('g0')).toMatchObject({ deletionWaiver: { policy: drift }, settled: 'in_sync' });
+    expect(await state('g0')).toMatchObject({ acceptedDeletion: { policy: drift }, settled: 'in_sync' });
     world.platform.hidden = () => false;
     await sweep(await world.connection(), world.onlooker);
     await tell();

@@ -15,7 +15,16 @@ async function company(options: Parameters<typeof story>[0] = {}) {
     platform.odd.add(id);
     return id;
   };
-  return { ...told, platform, addOdd, gate: () => onlooker.gates.read(CONNECTION) };
+  /** The answer to the POST of `g` is lost, then everything is answered again. */
+  const createWithLostAnswer = async () => {
+    const { troubles, say, work, tell } = told;
+    troubles.platform = (call) => (call === 'create' ? 'lost_after' : 'none');
+    say({ snapshot: 'g', of: ['a'] });
+    await work(3);
+    troubles.platform = NO_FAULTS.platform;
+    await tell();
+  };
+  return { ...told, platform, addOdd, createWithLostAnswer, gate: () => onlooker.gates.read(CONNECTION) };
 }
 
 describe('a stranger’s odd group', () => {
@@ -39,15 +48,11 @@ describe('a stranger’s odd group', () => {
   it.each([true, false])(
     'is not taken for what a lost POST made (spokeIds are shown: %s)',
     async (echoSpokeId) => {
-      const { tell, say, work, troubles, addOdd, shown } = await company({
+      const { createWithLostAnswer, addOdd, shown } = await company({
         platform: { echoSpokeId },
       });
       addOdd('theirs');
-      troubles.platform = (call) => (call === 'create' ? 'lost_after' : 'none');
-      say({ snapshot: 'g', of: ['a'] });
-      await work(3);
-      troubles.platform = NO_FAULTS.platform;
-      await tell();
+      await createWithLostAnswer();
       expect(shown('g')).toEqual([['u-a']]);
       expect(shown('theirs')).toEqual([['u-a']]);
     },
@@ -81,4 +86,44 @@ describe('an odd group that a lost POST of ours made', () => {
       expect(shown('g')).toEqual([['u-a', 'u-b']]);
     },
   );
+});
+
+describe('thousands of groups in a form other than specified', () => {
+  const manyOdd = async () => {
+    const scene = await company();
+    for (let left = 6_000; left > 0; left -= 1) {
+      const id = scene.platform.addForeign({ name: 'Group x', spokeId: null as never, users: [] });
+      scene.platform.odd.add(id);
+    }
+    return scene;
+  };
+
+  it('do not prevent the creation of a group, and an intent stores at most a thousand ids', async () => {
+    const { tell, shown, world } = await manyOdd();
+    await tell({ snapshot: 'g', of: ['a'] });
+    expect(shown('g')).toEqual([['u-a']]);
+    expect(world.table.largest.bytes).toBeLessThan(40 * 1_024);
+  });
+
+  it('do not hide a creation whose answer was lost', async () => {
+    const { createWithLostAnswer, shown } = await manyOdd();
+    await createWithLostAnswer();
+    expect(shown('g')).toEqual([['u-a']]);
+  });
+
+  it('leave a creation with a lost answer open while one more of them is listed', async () => {
+    const { say, work, world, troubles, platform, state, shown } = await manyOdd();
+    troubles.platform = (call) => (call === 'create' ? 'lost_after' : 'none');
+    say({ snapshot: 'g', of: ['a'] });
+    await work(3);
+    troubles.platform = NO_FAULTS.platform;
+    const made = [...platform.groups.values()].find(({ spokeId }) => spokeId === 'g')?.id ?? '';
+    platform.odd.add(made);
+    for (let hour = 0; hour < 3; hour += 1) {
+      world.advance(3_600_000);
+      await work(5);
+    }
+    expect(shown('g')).toEqual([['u-a']]);
+    expect(await state('g')).toMatchObject({ intent: { action: 'create' } });
+  });
 });

@@ -5,7 +5,7 @@ import { makeStamp } from '../../shared/domain/stamp.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { createConnectionStore } from '../../shared/store/connection-store.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
-import { planGroup } from '../../shared/sync/apply/preview.ts';
+import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
@@ -14,7 +14,7 @@ import { CONNECTION, CREATE_SETTLE_MS, NO_FAULTS, type Ports, takeEvents } from 
 import { slowWorker } from './reconcile/support/mortal.ts';
 
 /** A group of these members, in step. */
-async function inStep(members: readonly string[], settings = {}, platform = {}, coalesceMs = 0) {
+async function inSync(members: readonly string[], settings = {}, platform = {}, coalesceMs = 0) {
   const told = await story({ settings, platform, coalesceMs });
   await told.hire(...members);
   await told.tell({ snapshot: 'g', of: members });
@@ -51,7 +51,7 @@ it.each([
 );
 
 it('a stale version whose group is deleted before it is looked at is a deletion, and no refusal', async () => {
-  const { world, tell, say, state, ref, shown, id } = await inStep(['a', 'b']);
+  const { world, tell, say, state, ref, shown, id } = await inSync(['a', 'b']);
   world.advance(CREATE_SETTLE_MS);
   world.platform.changeAsOther(id, { name: 'Theirs' });
   say({ take: ['b'], from: 'g' });
@@ -68,7 +68,7 @@ it.each([409, 412, 400, 422] as const)(
   'a stale version is no refusal where the group is shown as it was before somebody changed it (%i)',
   async (staleStatus) => {
     const platform = { staleStatus, getLagMs: 45_000 };
-    const { world, say, work, tell, state, shown, id } = await inStep(['a', 'b', 'c'], {}, platform);
+    const { world, say, work, tell, state, shown, id } = await inSync(['a', 'b', 'c'], {}, platform);
     world.advance(CREATE_SETTLE_MS);
     world.platform.changeAsOther(id, { name: 'Theirs' });
     say({ take: ['b'], from: 'g' });
@@ -87,7 +87,7 @@ it.each([409, 412, 400, 422] as const)(
   async (staleStatus) => {
     const members = [...'abcdefgh'];
     const platform = { staleStatus, getLagMs: 45_000 };
-    const { world, tell, state, shown, id } = await inStep(members, { guard: null }, platform);
+    const { world, tell, state, shown, id } = await inSync(members, { guard: null }, platform);
     world.advance(CREATE_SETTLE_MS);
     world.platform.changeAsOther(id, { name: 'Theirs' });
     const saidMs = world.nowMs();
@@ -103,10 +103,10 @@ it.each([409, 412, 400, 422] as const)(
   'a write that meets a conflict again and again is tried again, though reads lag behind (status %i)',
   async (staleStatus) => {
     const platform = { staleStatus, getLagMs: 10_000 };
-    const { world, tell, state, shown, troubles, id } = await inStep(['a', 'b'], {}, platform);
+    const { world, tell, state, shown, troubles, id } = await inSync(['a', 'b'], {}, platform);
     world.advance(CREATE_SETTLE_MS);
     // The second change meets a write that was planned from the first, a minute after the first conflict.
-    const others = [{ name: 'First' }, undefined, { name: 'Second' }];
+    const others = [{ name: 'First' }, { name: 'Second' }];
     troubles.platform = (call) => {
       const change = call === 'patch' || call === 'put' ? others.shift() : undefined;
       if (change !== undefined) world.platform.changeAsOther(id, change);
@@ -122,7 +122,7 @@ it.each([409, 412, 400, 422] as const)(
 
 it('whom we added stays ours where the group is shown as somebody had left it before our write', async () => {
   const platform = { enforceVersionOnPatch: false, getLagMs: 12_000 };
-  const { world, tell, shown, hire, id } = await inStep(['a'], { membership: 'additive' }, platform, 5_000);
+  const { world, tell, shown, hire, id } = await inSync(['a'], { membership: 'additive' }, platform, 5_000);
   await hire('b');
   world.advance(CREATE_SETTLE_MS);
   world.platform.changeAsOther(id, { name: 'Theirs' });
@@ -144,11 +144,11 @@ it.each(['create', 'patch'] as const)(
     await ingest(takeEvents(world), world.onlooker);
     await applyGroup(ref('g'), ports);
     troubles.platform = (call) => (call === action ? 'unreached' : 'none');
-    for (let time = 0; time < 5 && (await state('g'))?.doubt === undefined; time += 1) {
+    for (let time = 0; time < 5 && (await state('g'))?.uncertain === undefined; time += 1) {
       world.advance(1_000);
       await applyGroup(ref('g'), ports);
     }
-    expect(await state('g')).toMatchObject({ doubt: { intent: { action } } });
+    expect(await state('g')).toMatchObject({ uncertain: { write: { action } } });
     world.platform.doLate(0);
     troubles.platform = NO_FAULTS.platform;
     await tell({ snapshot: 'g', of: ['a', 'c'] });
@@ -182,7 +182,7 @@ it.each(['restore', 'adopt'])('a deletion of ours that lands late is nobody else
 });
 
 it('a leaver does not wait for the end of a fight, which goes on once an hour', async () => {
-  const { world, work, shown, ref, id } = await inStep(['a', 'b']);
+  const { world, work, shown, ref, id } = await inSync(['a', 'b']);
   const addStranger = async () => {
     world.platform.changeAsOther(id, { users: [...(shown('g')[0] ?? []), 'u-x'] });
     await suspectChanged(world);
@@ -219,7 +219,7 @@ it.each([
 });
 
 it.each(['getMany VIEW#', 'platform.get'])('plan and explain late for %s begin anew', async (held) => {
-  const { world, tell, ref, id } = await inStep([...'abcdef'], { drift: 'report' });
+  const { world, tell, ref, id } = await inSync([...'abcdef'], { drift: 'report' });
   const connection = await world.connection();
   const plan = (ports: Ports) => planGroup(ref('g'), ports);
   const explain = (ports: Ports) => explainMember(ref('g'), 'b', { connection, ports });
@@ -234,7 +234,7 @@ it.each(['restore', 'report', 'adopt'] as const)(
   'under %s what the platform shows from before our last write is nobody else’s change',
   async (drift) => {
     const settings = { drift, membership: 'additive' };
-    const { world, tell, shown, state, id } = await inStep(['a', 'b'], settings, { getLagMs: 45_000 });
+    const { world, tell, shown, state, id } = await inSync(['a', 'b'], settings, { getLagMs: 45_000 });
     world.advance(CREATE_SETTLE_MS);
     await tell({ take: ['b'], from: 'g' });
     await tell({ add: ['b'], to: 'g' }, { take: ['a'], from: 'g' });
@@ -251,5 +251,58 @@ it.each(['restore', 'report', 'adopt'] as const)(
     await suspectChanged(world);
     await tell();
     expect(world.platform.groups.get(id)?.name).toBe(drift === 'restore' ? 'Group g' : 'Theirs');
+  },
+);
+
+it('finds a change by another client within a minute of its own write once the minute is over', async () => {
+  const { world, hire, tell, work, shown, state, id } = await inSync(['a']);
+  await hire('b');
+  world.advance(CREATE_SETTLE_MS);
+  await tell({ add: ['b'], to: 'g' });
+  world.platform.changeAsOther(id, { users: ['u-a', 'u-b', 'u-x'] });
+  await suspectChanged(world);
+  await work(1);
+  expect(await state('g')).toMatchObject({ lastError: { code: 'waiting' } });
+  expect(shown('g')).toEqual([['u-a', 'u-b', 'u-x']]);
+  await tell();
+  expect(shown('g')).toEqual([['u-a', 'u-b']]);
+  expect(await allOf(world.onlooker.drift.list(CONNECTION))).toMatchObject([{ kind: 'members_added' }]);
+});
+
+it.each(['restore', 'report', 'adopt'])(
+  'an uncertain write that takes effect after a later write removes no member permanently (%s)',
+  async (drift) => {
+    const platform = { enforceVersionOnPatch: false };
+    const { world, troubles, hire, tell, say, ref, state, shown } = await story({
+      settings: { drift },
+      platform,
+    });
+    await hire('a', 'b', 'c');
+    await tell({ snapshot: 'g', of: ['a'] });
+    world.advance(CREATE_SETTLE_MS);
+    const attempt = async () => {
+      await ingest(takeEvents(world), world.onlooker);
+      await applyGroup(ref('g'), world.portsFor(slowWorker('nothing', async () => {})));
+      world.advance(1_000);
+    };
+    troubles.platform = (call) => (call === 'patch' ? 'lost_late' : 'none');
+    say({ add: ['b'], to: 'g' });
+    for (let time = 0; time < 9 && world.platform.lateCount === 0; time += 1) await attempt();
+    troubles.platform = (call) => (call === 'patch' ? 'unreached' : 'none');
+    for (let time = 0; time < 9 && (await state('g'))?.uncertain === undefined; time += 1) await attempt();
+    troubles.platform = NO_FAULTS.platform;
+    say({ take: ['b'], from: 'g' }, { add: ['c'], to: 'g' });
+    await ingest(takeEvents(world), world.onlooker);
+    for (let time = 0; time < 9 && shown('g')[0]?.length !== 2; time += 1) await attempt();
+    expect(shown('g')).toEqual([['u-a', 'u-c']]);
+
+    world.platform.doLate(0);
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    world.advance(60_000);
+    await suspectChanged(world);
+    await tell();
+    expect(shown('g')).toEqual([['u-a', 'u-c']]);
+    expect(await allOf(world.onlooker.drift.list(CONNECTION))).toEqual([]);
+    expect(await state('g')).not.toHaveProperty('uncertain');
   },
 );

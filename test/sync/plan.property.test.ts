@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Explanation } from '../../shared/contract/answers.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { approveHold, rejectHold } from '../../shared/operate/holds.ts';
-import { type GroupPlan, planGroup } from '../../shared/sync/apply/preview.ts';
+import { type GroupPlan, planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { wakeAll } from '../../shared/sync/wake.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
 import { added, createWorld, deleted, group, removed, type ShortEvent } from '../support/operate/world.ts';

@@ -59,7 +59,7 @@ it('more walks than one pump takes up are taken up by the next', async () => {
   const { onlooker, table } = world;
   for (let at = 0; at < PUMP_WALKS + 5; at += 1) {
     const id = `u${String(at).padStart(4, '0')}`;
-    const walk = { walk: 2, gpk: `walks#${CONNECTION}#0`, gsk: id, revision: 2, member: id };
+    const walk = { fanOut: 2, gpk: `fanOuts#${CONNECTION}#0`, gsk: id, revision: 2, member: id };
     await table.update(userKey(CONNECTION, member(id)), { set: walk });
   }
   const resumed = [];
@@ -76,7 +76,7 @@ describe('an item that cannot be understood', () => {
     // Two walks that were interrupted, the first of a user whose item is not as we write it.
     for (const id of ['a', 'c']) {
       const key = userKey(CONNECTION, member(id));
-      const walk = { walk: 2, gpk: `walks#${CONNECTION}#0`, gsk: id, revision: 2 };
+      const walk = { fanOut: 2, gpk: `fanOuts#${CONNECTION}#0`, gsk: id, revision: 2 };
       await table.update(key, { set: { ...walk, ...(id === 'a' ? { floor: 7 } : {}) } });
     }
     await onlooker.gates.write(CONNECTION, await onlooker.gates.read(CONNECTION), {
@@ -96,7 +96,7 @@ describe('an item that cannot be understood', () => {
     });
     await work(20);
     expect(shown('h')).toEqual([['u-b', 'u-c']]);
-    expect((await onlooker.users.read(CONNECTION, [member('c')])).get(member('c'))?.walk).toBeUndefined();
+    expect((await onlooker.users.read(CONNECTION, [member('c')])).get(member('c'))?.fanOut).toBeUndefined();
     expect(await applyGroup(ref('h'), onlooker)).toMatchObject({ outcome: 'nothing_to_do' });
   });
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';
-import { planGroup } from '../../shared/sync/apply/preview.ts';
+import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { story } from '../support/engine/story.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
+import { HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
 
 const LONG = 'x'.repeat(120);
 
@@ -68,6 +68,19 @@ describe('a name that the platform refuses', () => {
     say({ upsert: 'g', name: LONG }, { take: ['b'], from: 'g' });
     await pass(3 * MINUTE_MS);
     expect(shown('g')).toEqual([['u-a', 'u-c']]);
+  });
+
+  it('does not keep out a user whom an earlier write added without effect', async () => {
+    const { world, say, tell, pass, shown, state, sweepAfter } = await company(isTooLong);
+    world.platform.refused.add('u-d');
+    await tell({ add: ['d'], to: 'g' });
+    say({ upsert: 'g', name: LONG });
+    await pass(2 * HOUR_MS);
+    world.platform.refused.clear();
+    await sweepAfter(HOUR_MS);
+    await sweepAfter(HOUR_MS);
+    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
+    expect(await state('g')).toMatchObject({ lastError: { code: 'name_refused' }, counts: { pending: 0 } });
   });
 
   it('is shown by plan and status, while explain shows the actual state of each member', async () => {
@@ -265,18 +278,15 @@ describe('an external id that the platform never changes', () => {
 });
 
 describe('a failure that was reported', () => {
-  it('is reported again when other removals wait', async () => {
-    const { tell, world } = await company(() => true);
+  it('is reported once, and refused removals are counted instead', async () => {
+    const { tell, say, pass, state, world } = await company(() => true);
     await tell({ add: ['d'], to: 'g' });
     expect(world.deadLetters).toHaveLength(1);
     await tell({ upsert: 'g' });
     expect(world.deadLetters).toHaveLength(1);
-    await tell({ take: ['b'], from: 'g' });
-    expect(world.deadLetters).toHaveLength(2);
-    await tell({ upsert: 'g' });
-    expect(world.deadLetters).toHaveLength(2);
-    world.advance(DAY_MS);
-    await tell({ take: ['c'], from: 'g' });
-    expect(world.deadLetters).toHaveLength(3);
+    say({ take: ['b', 'c'], from: 'g' });
+    await pass(3 * HOUR_MS);
+    expect(world.deadLetters).toHaveLength(1);
+    expect((await state('g'))?.lastError?.message).toContain('refuses to remove 2 members');
   });
 });

@@ -135,6 +135,19 @@ describe('a user with several roles', () => {
     expect(shown('g')).toEqual([[]]);
   });
 
+  it.each([
+    ['all roles vanish in one hour', 1, []],
+    ['the first role ends and all others vanish', 2, [ann('contractor', 'TERMINATED')]],
+  ])('leaves the group if %s, after %i refreshes, for any number of roles', async (_, refreshes, left) => {
+    const { hour, shown } = await withAnn();
+    const other: PersonSpec = { role: 'other', email: 'other@acme.test' };
+    await hour(ann('contractor'), ann('employee'), ann('manager'), ann('zoo'), other);
+    await hour(ann('contractor'), ann('employee'), ann('manager'), ann('zoo'), other);
+    expect(shown('g')).toEqual([['u-ann']]);
+    for (let refresh = 0; refresh < refreshes; refresh += 1) await hour(...left, other);
+    expect(shown('g')).toEqual([[]]);
+  });
+
   it('is found by the address of an ended role while another role is active', async () => {
     const { hour, tell, shown, pending } = await company();
     const roles = [ann('old', 'TERMINATED'), ann('new', 'ACTIVE', { email: 'other@acme.test' })];

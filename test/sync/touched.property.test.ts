@@ -11,8 +11,8 @@ import { type Saying, story } from '../support/engine/story.ts';
  */
 
 const met = vi.hoisted(() => ({ parts: 0, hint: '' }));
-vi.mock('../../shared/sync/apply/touched.ts', async (original) => {
-  const whole = await original<typeof import('../../shared/sync/apply/touched.ts')>();
+vi.mock('../../shared/sync/match/touched.ts', async (original) => {
+  const whole = await original<typeof import('../../shared/sync/match/touched.ts')>();
   const membersAfter: typeof whole.membersAfter = async (...asked) => {
     const standing = await whole.membersAfter(...asked);
     met.parts += standing === undefined ? 0 : 1;
@@ -24,9 +24,9 @@ vi.mock('../../shared/sync/apply/touched.ts', async (original) => {
 vi.mock('../../shared/store/group-item.ts', async (original) => {
   const whole = await original<typeof import('../../shared/store/group-item.ts')>();
   const parseGroup: typeof whole.parseGroup = (...asked) => {
-    const { touched = [], ...state } = whole.parseGroup(...asked);
-    const hinted = touched.map((one) => ({ ...one, role: met.hint === '' ? one.role : met.hint }));
-    return touched.length === 0 ? state : { ...state, touched: hinted };
+    const { changedMembers = [], ...state } = whole.parseGroup(...asked);
+    const hinted = changedMembers.map((one) => ({ ...one, role: met.hint === '' ? one.role : met.hint }));
+    return changedMembers.length === 0 ? state : { ...state, changedMembers: hinted };
   };
   return { ...whole, parseGroup };
 });

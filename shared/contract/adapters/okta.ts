@@ -91,10 +91,9 @@ function changesOf(
     ? members.map((user) => ({ user: { ...user, [ACTIVE_ATTRIBUTE]: active } }))
     : groups.map(({ id, displayName }) => ({ group: { id, name: displayName }, members }));
   const isMembership = type.startsWith('directory.group.member.');
-  if (data.length === 0 || (isMembership && members.length === 0)) {
-    const expected = isMembership ? 'a UserGroup and a User' : isOfUser ? 'a User' : 'a UserGroup';
-    return invalid(`target: expected ${expected}`);
-  }
+  if (isMembership && (groups.length === 0 || members.length === 0))
+    return invalid('target: expected a UserGroup and a User');
+  if (data.length === 0) return invalid(`target: expected ${isOfUser ? 'a User' : 'a UserGroup'}`);
   // Each group with each member: an event that names thousands of both would be millions.
   if (isMembership && groups.length * members.length > MAX_MEMBERS_PER_EVENT)
     return invalid(`target: ${TOO_MANY}`, 'too_large');

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { Member } from '../../domain/event.ts';
 import { memberId } from '../../domain/ids.ts';
+import { looksLikeAddress } from '../address.ts';
 import { MAX_ATTRIBUTE_BYTES, MAX_ATTRIBUTES_PER_MEMBER, MAX_MEMBERS_PER_EVENT } from './bounds.ts';
 import { expecting, Identifier, LONE_SURROGATE } from './fields.ts';
 
@@ -69,20 +70,14 @@ function boundProblem(attributes: ReadonlyMap<string, string>): string | undefin
   return undefined;
 }
 
-/** Enough to tell an address from a login name, a display name or Okta's "unknown"; not a judgement of its validity. */
-const looksLikeEmail = (text: string): boolean => {
-  const at = text.indexOf('@');
-  return at > 0 && at === text.lastIndexOf('@') && at < text.length - 1 && !/\s/.test(text);
-};
-
 /**
  * Attributes from the one text by which a format names a member: Okta's `alternateId`, SCIM's `display`. Either may be
  * a login that is an address (then it serves as both), another login, or a person's name.
  */
 export function attributesOfLogin(login: string): Readonly<Record<string, string>> {
-  return looksLikeEmail(login) ? { userName: login, email: login } : { userName: login };
+  return looksLikeAddress(login) ? { userName: login, email: login } : { userName: login };
 }
 
 export function attributesOfDisplay(display: string): Readonly<Record<string, string>> {
-  return looksLikeEmail(display) ? attributesOfLogin(display) : { name: display };
+  return looksLikeAddress(display) ? attributesOfLogin(display) : { name: display };
 }

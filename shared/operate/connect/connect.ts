@@ -46,7 +46,7 @@ export async function storeConnection(request: ConnectRequest, ports: ConnectPor
     await writeGate(name, gate, REOPENED_GATE, ports);
   const nowMs = ports.clock();
   await ports.health.write(name, { checkedAtMs: nowMs, goodAtMs: nowMs });
-  return changed === undefined ? 0 : replanAll(name, changed.replanSinceMs, ports);
+  return changed === undefined ? 0 : replanAll(name, ports);
 }
 
 /** Why a name cannot be had: groups, people and tokens that lie under it are of the company that had it first. */

@@ -1,12 +1,13 @@
 import type { AdoptedPair, AdoptionPlan, MatchPreview } from '../../contract/answers.ts';
 import { mayCreate } from '../../contract/group-policy.ts';
-import { fieldName, matchForm } from '../../contract/match-rule.ts';
+import { fieldName, type MatchRule, matchForm, soughtValues } from '../../contract/match-rule.ts';
 import { renderName } from '../../contract/name-template.ts';
 import { type ConnectionSettings, matchRules } from '../../contract/settings.ts';
 import { groupExists, groupName } from '../../domain/group.ts';
+import type { GroupState } from '../../domain/group-state.ts';
 import { type ConnectionName, type MemberId, type PlatformGroupId, roleId } from '../../domain/ids.ts';
 import { clashFinder, type NamedGroup } from '../../plan/name-clash.ts';
-import { namedLike } from '../../plan/names.ts';
+import { carrying, namedLike } from '../../plan/names.ts';
 import { choosePerson, type Role } from '../../plan/person.ts';
 import { leftBehind } from '../../sync/claim-group.ts';
 import { gather } from '../../sync/gather.ts';
@@ -35,49 +36,58 @@ export async function previewMatch(
   ports: ToolPorts,
 ): Promise<MatchPreview> {
   const roles = employees.map(roleOf);
-  const rules = matchRules(settings).map(({ memberAttribute, employeeField }) => {
-    const field = fieldName(employeeField);
-    return { memberAttribute, field, holders: holdersOf(field, employees, roles) };
+  const rules = matchRules(settings).map((rule) => {
+    const field = fieldName(rule.employeeField);
+    return { ...rule, field, holders: holdersOf(field, employees, roles) };
   });
-  const byRule = rules.map(({ memberAttribute, field }) => ({
-    rule: `${memberAttribute}=${field}`,
-    matched: 0,
-  }));
-  const counts = { matched: 0, ambiguous: 0, unmatched: 0 };
   const members = await someMembers(name, ports);
-  for (const user of members) {
-    const found = rules.findIndex((rule) => heldValue(user, rule) !== undefined);
-    const rule = rules[found];
-    const holders = rule === undefined ? [] : (rule.holders.get(heldValue(user, rule) ?? '') ?? []);
-    const others = roles.filter(
-      (one) =>
-        one.userId !== undefined &&
-        !holders.includes(one) &&
-        holders.some(({ userId }) => userId === one.userId),
-    );
-    if (holders.length === 0) counts.unmatched += 1;
-    else if (choosePerson(holders, others, settings) === undefined) counts.ambiguous += 1;
-    else {
-      counts.matched += 1;
-      const row = byRule[found];
-      if (row !== undefined) row.matched += 1;
-    }
-  }
-  return { members: members.length, byRule, ...counts };
+  const results = members.map((user) => matchOf(user, rules, roles, settings));
+  const of = (outcome: MatchResult['outcome']) => results.filter((one) => one.outcome === outcome);
+  const matched = of('matched');
+  return {
+    members: members.length,
+    byRule: rules.map((rule) => ({
+      rule: `${rule.memberAttribute}=${rule.field}`,
+      matched: matched.filter((one) => one.rule === rule).length,
+    })),
+    matched: matched.length,
+    ambiguous: of('ambiguous').length,
+    unmatched: of('unmatched').length,
+    newlyMatched: matched.filter(({ user }) => user.role === undefined).length,
+  };
 }
 
-interface TriedRule {
-  readonly memberAttribute: string;
+interface MatchResult {
+  readonly user: UserState;
+  readonly outcome: 'matched' | 'ambiguous' | 'unmatched';
+  /** The first rule whose value some employee has. */
+  readonly rule: TriedRule | undefined;
+}
+
+function matchOf(
+  user: UserState,
+  rules: readonly TriedRule[],
+  roles: readonly Role[],
+  settings: ConnectionSettings,
+): MatchResult {
+  const rule = rules.find((one) => heldValue(user, one) !== undefined);
+  const holders = rule?.holders.get(heldValue(user, rule) ?? '') ?? [];
+  if (holders.length === 0) return { user, outcome: 'unmatched', rule };
+  const users = new Set(holders.flatMap(({ userId }) => userId ?? []));
+  const ofSameUsers = roles.filter(({ userId }) => userId !== undefined && users.has(userId));
+  const others = ofSameUsers.filter((one) => !holders.includes(one));
+  const person = choosePerson(holders, others, settings);
+  return { user, outcome: person === undefined ? 'ambiguous' : 'matched', rule };
+}
+
+interface TriedRule extends MatchRule {
   readonly field: string;
   readonly holders: ReadonlyMap<string, readonly Role[]>;
 }
 
 /** The member's value, if some employee has it. */
-function heldValue(user: UserState, { memberAttribute, field, holders }: TriedRule): string | undefined {
-  const raw = memberAttribute === 'id' ? user.member : user.attributes.get(memberAttribute)?.value;
-  const value = raw === undefined ? undefined : matchForm(field, raw);
-  return value !== undefined && holders.has(value) ? value : undefined;
-}
+const heldValue = (user: UserState, rule: TriedRule): string | undefined =>
+  soughtValues(rule, user).find((value) => rule.holders.has(value));
 
 function holdersOf(
   field: string,
@@ -105,19 +115,23 @@ function roleOf(employee: SampledEmployee, at: number): Role {
   };
 }
 
-async function someMembers(connection: ConnectionName, { index, groups, users }: ToolPorts) {
+async function someMembers(connection: ConnectionName, ports: ToolPorts) {
   const members = new Set<MemberId>();
-  for await (const page of index.all(connection)) {
-    for (const { ref } of page) {
-      for (const { member, value } of await groups.members(ref)) {
-        if (value === 'present') members.add(member);
-      }
-      if (members.size >= MEMBERS) break;
-    }
+  for await (const member of presentMembers(connection, ports)) {
+    members.add(member);
     if (members.size >= MEMBERS) break;
   }
-  const known = await users.read(connection, [...members].slice(0, MEMBERS));
-  return [...known.values()];
+  return [...(await ports.users.read(connection, [...members])).values()];
+}
+
+/** The members of all groups, one group after another; a member of several comes several times. */
+async function* presentMembers(connection: ConnectionName, { index, groups }: ToolPorts) {
+  for await (const page of index.all(connection)) {
+    for (const { ref } of page) {
+      const registers = await groups.members(ref);
+      yield* registers.filter(({ value }) => value === 'present').map(({ member }) => member);
+    }
+  }
 }
 
 type Listed = { readonly id: string; readonly name: string; readonly spokeId: string | null };
@@ -142,7 +156,7 @@ export async function planAdoption(
   let directory = 0;
   for (const { ref } of await gather(index.all(connection))) {
     const state = await groups.read(ref);
-    const named = state && groupExists(state.registers) ? groupName(state.registers) : undefined;
+    const named = state && nameInDirectory(state);
     if (state === undefined || named === undefined) continue;
     directory += 1;
     if (state.platformId !== undefined) continue;
@@ -158,10 +172,14 @@ export async function planAdoption(
   return { existing: listed.length, directory, ...pairs, clashes };
 }
 
+/** undefined for a group that the directory has deleted, or has not named yet. */
+const nameInDirectory = ({ registers }: GroupState): string | undefined =>
+  groupExists(registers) ? groupName(registers) : undefined;
+
 function candidateFor(group: string, name: string, listed: readonly Listed[]) {
   const pairWith = ({ id, name: shown }: Listed): AdoptedPair => ({ group, name: shown, platformId: id });
-  const carrying = listed.find(({ spokeId }) => spokeId === group);
-  if (carrying !== undefined) return { by: 'bySpokeId' as const, pair: pairWith(carrying) };
+  const [carrier] = carrying(listed, group);
+  if (carrier !== undefined) return { by: 'bySpokeId' as const, pair: pairWith(carrier) };
   const [only, ...others] = namedLike(listed, name);
   return only === undefined || others.length > 0
     ? undefined

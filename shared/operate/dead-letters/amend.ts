@@ -106,15 +106,17 @@ export async function findLetters(
 ): Promise<readonly Letter[]> {
   const look = { clock: ports.clock, longestMs: LOOK_MS };
   const found = new Map<string, Letter[]>();
+  const note = (message: DeadMessage, queue: Mailbox['name']) => {
+    for (const id of ids.filter((one) => isNamed(message, one))) {
+      const letter = readLetter(message, queue, ports.clock());
+      found.set(id, message.id === id ? [letter] : [...(found.get(id) ?? []), letter]);
+    }
+  };
   for (const queue of queues) {
     const isSure = (id: string) => id.length >= SHORT_ID && found.has(id);
     if (ids.every(isSure)) break;
     await walkMailbox(ports.mailboxes[queue], look, async (messages) => {
-      for (const message of messages)
-        for (const id of ids.filter((one) => isNamed(message, one))) {
-          const letter = readLetter(message, queue, ports.clock());
-          found.set(id, message.id === id ? [letter] : [...(found.get(id) ?? []), letter]);
-        }
+      for (const message of messages) note(message, queue);
       return !ids.every(isSure);
     });
   }

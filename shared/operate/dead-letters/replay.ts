@@ -4,6 +4,7 @@ import type { ToolPorts, WakePorts } from '../../sync/ports/bundles.ts';
 import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
 import { wakeGroups } from '../../sync/wake.ts';
 import { type JournalPorts, journalOf, recordDeed } from '../journal.ts';
+import { plural } from '../names.ts';
 import { type Letter, readLetter, stampOf } from './letter.ts';
 import { isSelected, type Selection } from './survey.ts';
 import { type Held, RENEW_AFTER_MS, type WalkOptions, walkMailbox } from './walk.ts';
@@ -68,7 +69,7 @@ export async function replayLetters(
     return selection.ids?.every(isDone) !== true;
   }).catch((error: unknown) => {
     if (replayed.size === 0 || !(error instanceof Error)) throw error;
-    const sent = `${replayed.size} messages were sent, some perhaps not deleted`;
+    const sent = `${plural(replayed.size, 'message')} ${replayed.size === 1 ? 'was' : 'were'} sent, some perhaps not deleted`;
     throw new Error(`${sent}: ${error.message}`, { cause: error });
   });
   const others = selection.ids?.every(isDone) === true ? 0 : elsewhere;

@@ -43,6 +43,13 @@ export async function walkMailbox(
   const endMs = clock() + longestMs;
   const expected = (await mailbox.counts()).visible;
   let [found, vain, wanted, patience] = [0, 0, true, waiting.patienceSeconds ?? PATIENCE_SECONDS];
+  /** @returns false where no other consumer holds messages, or they were waited for long enough */
+  const spendPatience = (elsewhere: number): boolean => {
+    if (elsewhere <= 0 || patience <= 0) return false;
+    waiting.onElsewhere?.(elsewhere, Math.min(patience, Math.ceil((endMs - clock()) / 1_000)));
+    patience -= 1;
+    return true;
+  };
   const isOver = () => !wanted || clock() >= endMs || signal?.aborted === true;
   try {
     while (!isOver()) {
@@ -57,10 +64,7 @@ export async function walkMailbox(
       const { visible, inFlight } = await mailbox.counts();
       vain = visible > 0 ? vain + 1 : 0;
       if (vain > 0 && vain < VAIN_TAKES) continue;
-      const elsewhere = inFlight - held.count();
-      if (elsewhere <= 0 || patience <= 0) break;
-      waiting.onElsewhere?.(elsewhere, Math.min(patience, Math.ceil((endMs - clock()) / 1_000)));
-      patience -= 1;
+      if (!spendPatience(inFlight - held.count())) break;
     }
     const { inFlight } = await mailbox.counts();
     return { complete: !isOver(), found, elsewhere: Math.max(0, inFlight - held.count()) };

@@ -3,6 +3,7 @@ import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { type Applicant, failureIn } from '../../sync/ports/platform.ts';
 import { checkFields, neededFields } from '../connect/inspect.ts';
+import { plural } from '../names.ts';
 import { rowsOf } from '../setting-requests.ts';
 import { failingEndpoints, sayFailingCalls, sayGate } from '../status.ts';
 import { type Checked, check, connectAgain, fault, fixOfCall, guarded, wait, well } from './check.ts';
@@ -72,7 +73,8 @@ async function checkCredential({ name, company, settings }: Connection, ports: T
     ...(await guarded('clock', () => checkClock(applicant), fixOf)),
     ...(await guarded(
       'groups permission',
-      async () => well('groups permission', `${(await applicant.groups()).length} groups on the platform`),
+      async () =>
+        well('groups permission', `${plural((await applicant.groups()).length, 'group')} on the platform`),
       fixOf,
     )),
     ...(await guarded(
@@ -139,39 +141,44 @@ async function checkGate(connection: Connection, { gates, clock }: ToolPorts): P
   ];
 }
 
-async function checkGroups({ name }: Connection, { index, groups, clock }: ToolPorts) {
-  let failed = 0;
-  const holds = { waiting: 0, approved: 0, rejected: 0 };
-  let total = 0;
-  let oldestMs = 0;
-  let wanted = 0;
-  for await (const page of index.all(name)) {
-    const states = await groups.readMany(page.map(({ ref }) => ref));
-    for (const { counts, hold } of states) {
-      wanted += counts?.wanted ?? 0;
-      if (hold !== undefined) holds[hold.decision.kind] += 1;
-    }
-    for (const { failedAtMs, dirtySinceMs } of page) {
-      total += 1;
-      if (failedAtMs !== undefined) failed += 1;
-      if (dirtySinceMs !== undefined) oldestMs = Math.max(oldestMs, clock() - dirtySinceMs);
-    }
-  }
+async function checkGroups({ name }: Connection, ports: ToolPorts) {
+  const { total, failed, oldestMs, wanted, holds } = await countGroups(name, ports);
+  const waiting = holds.waiting === 1 ? '1 group waits' : `${holds.waiting} groups wait`;
+  const rejected = holds.rejected === 0 ? '' : `; ${holds.rejected} rejected by a person`;
   return [
     check('failed groups', failed === 0, {
       detail: `${failed} of ${total}`,
       fix: 'groupsync groups --state failed',
     }),
     check('holds', holds.waiting === 0, {
-      detail: `${holds.waiting === 1 ? '1 group waits' : `${holds.waiting} groups wait`} for a decision${holds.rejected === 0 ? '' : `; ${holds.rejected} rejected by a person`}`,
+      detail: `${waiting} for a decision${rejected}`,
       fix: 'groupsync holds',
     }),
     check('backlog', oldestMs <= OLD_BACKLOG_MS, {
       detail: oldestMs === 0 ? 'none' : `the oldest change waits for ${minutes(oldestMs)}`,
       fix: 'groupsync groups --state dirty',
     }),
-    await checkUnmatched(name, wanted, index),
+    await checkUnmatched(name, wanted, ports.index),
   ];
+}
+
+async function countGroups(connection: Connection['name'], { index, groups, clock }: ToolPorts) {
+  const holds = { waiting: 0, approved: 0, rejected: 0 };
+  let total = 0;
+  let failed = 0;
+  let oldestMs = 0;
+  let wanted = 0;
+  for await (const page of index.all(connection)) {
+    const nowMs = clock();
+    total += page.length;
+    failed += page.filter(({ failedAtMs }) => failedAtMs !== undefined).length;
+    oldestMs = Math.max(oldestMs, ...page.map(({ dirtySinceMs = nowMs }) => nowMs - dirtySinceMs));
+    for (const { counts, hold } of await groups.readMany(page.map(({ ref }) => ref))) {
+      wanted += counts?.wanted ?? 0;
+      if (hold !== undefined) holds[hold.decision.kind] += 1;
+    }
+  }
+  return { total, failed, oldestMs, wanted, holds };
 }
 
 /** Reads one managed group, because the list of groups may work while reads of single groups fail. */
@@ -203,7 +210,10 @@ async function checkUnmatched(name: Connection['name'], wanted: number, index: T
   const share = wanted === 0 ? 0 : unmatched / wanted;
   const percent = `${Math.round(share * 100)} %`;
   return check('unmatched members', share <= MAX_UNMATCHED_SHARE, {
-    detail: unmatched === 0 ? 'none' : `${unmatched} of ${wanted} memberships (${percent}) find no employee`,
+    detail:
+      unmatched === 0
+        ? 'none'
+        : `${unmatched} of ${plural(wanted, 'membership')} (${percent}) find no employee`,
     fix: 'set match so that they are found, by what is said of each of them:\ngroupsync pending',
   });
 }

@@ -11,6 +11,7 @@ import {
 } from '../../contract/names.ts';
 import { QUEUES, TABLE } from '../../contract/topology.ts';
 import type { Deployment, QueueFacts } from '../../sync/ports/deployment.ts';
+import { plural } from '../names.ts';
 import { type Checked, check, fault, guarded, well } from './check.ts';
 
 interface Looked {
@@ -69,7 +70,7 @@ async function checkQueue(key: QueueKey, { prefix, deployment }: Looked): Promis
   }
   const waiting = facts.visible + facts.inFlight + facts.delayed;
   return [
-    well(name, `${queueName(prefix, key)}: ${waiting} messages`),
+    well(name, `${queueName(prefix, key)}: ${plural(waiting, 'message')}`),
     ...redriveOf(key, facts, prefix),
     ...(key === 'eventsDlq' || key === 'applyDlq' ? [deadLettersOf(key, waiting)] : []),
   ];

@@ -17,27 +17,34 @@ export async function examine(
   const refused = await checkAccess(ports.deployment);
   if (refused !== undefined) return { checks: [refused] };
   const deployed = await checkDeployment({ prefix, deployment: ports.deployment });
-  const connected = await guarded('connections', async () => {
-    const all = await ports.connections.list();
-    const chosen = connection === undefined ? all : all.filter(({ name }) => name === connection);
-    if (chosen.length === 0) {
-      const name = connection ?? 'default';
-      const detail = `there is no connection${connection === undefined ? '' : ` ${name}`}`;
-      return fault('connections', detail, `groupsync connect ${name}`);
-    }
-    const rounds: Check[] = [];
-    for (const one of chosen) rounds.push(...(await checkConnection(one, ports)));
-    const names = { all: all.map(({ name }) => name), chosen: chosen.map(({ name }) => name) };
-    for (const name of [undefined, ...names.chosen]) {
-      const { lastFailure: failed } = await ports.notices.read(name);
-      const at = failed && new Date(failed.atMs).toISOString();
-      const detail = `the latest message of ${name ?? 'this stage'} was not told, at ${at}: ${failed?.message}`;
-      if (failed !== undefined) rounds.push(fault('notify', detail, 'groupsync notify test'));
-    }
-    rounds.push(...(await guarded('scim', () => checkScim(names, ports))));
-    return rounds;
-  });
+  const connected = await guarded('connections', () => checkConnections(connection, ports));
   return { checks: [...deployed, ...connected] };
+}
+
+/** All connections, or the one that is named. */
+async function checkConnections(named: ConnectionName | undefined, ports: ToolPorts): Promise<Checked> {
+  const all = await ports.connections.list();
+  const chosen = named === undefined ? all : all.filter(({ name }) => name === named);
+  if (chosen.length === 0) {
+    const detail = `there is no connection${named === undefined ? '' : ` ${named}`}`;
+    const name = named ?? 'default';
+    return fault('connections', detail, `groupsync connect ${name}`);
+  }
+  const checks: Check[] = [];
+  for (const one of chosen) checks.push(...(await checkConnection(one, ports)));
+  const names = { all: all.map(({ name }) => name), chosen: chosen.map(({ name }) => name) };
+  for (const name of [undefined, ...names.chosen]) checks.push(...(await checkNotices(name, ports)));
+  checks.push(...(await guarded('scim', () => checkScim(names, ports))));
+  return checks;
+}
+
+/** Whether the latest notification of a connection, or of the stage, was sent. */
+async function checkNotices(name: ConnectionName | undefined, ports: ToolPorts): Promise<readonly Check[]> {
+  const { lastFailure } = await ports.notices.read(name);
+  if (lastFailure === undefined) return [];
+  const at = new Date(lastFailure.atMs).toISOString();
+  const detail = `the latest message of ${name ?? 'this stage'} was not told, at ${at}: ${lastFailure.message}`;
+  return [fault('notify', detail, 'groupsync notify test')];
 }
 
 const DAY_MS = 86_400_000;

@@ -2,69 +2,166 @@ import type { AdoptedPair, ImportComparison } from '../../contract/answers.ts';
 import { mayCreate } from '../../contract/group-policy.ts';
 import { renderName } from '../../contract/name-template.ts';
 import { groupFloor, memberCounts } from '../../domain/group.ts';
+import type { PendingCause } from '../../domain/group-state.ts';
 import { type GroupRef, groupId, type MemberId, memberId } from '../../domain/ids.ts';
 import { makeStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { ListedGroup } from '../../domain/view.ts';
 import { judgeRemovals, NOTHING_REMOVED } from '../../plan/guard.ts';
 import { clashFinder } from '../../plan/name-clash.ts';
 import { atOnce } from '../../sync/gather.ts';
-import { standingNow } from '../../sync/member-standing.ts';
+import { standingNow } from '../../sync/match/member-standing.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { undescribed } from '../../sync/ports/desired.ts';
 import { failureIn } from '../../sync/ports/platform.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { unmanagedOf } from '../../sync/unmanaged.ts';
+import type { FileKind } from './identify.ts';
+import { knownUnderOtherIds, type OtherId } from './other-ids.ts';
 import type { Row } from './rows.ts';
 
 /** Members that are listed one by one of each kind. */
 const LISTED = 100;
 
-/** What a file would change, held against what the directory says now, and has said since the
- * file was true: one group after the other, read from the table. */
+interface Comparing {
+  readonly asOf: string;
+  readonly kind: FileKind;
+}
+
+/** What was found so far; the counts grow with each group. */
+interface Found {
+  added: number;
+  removed: number;
+  unmatched: number;
+  superseded: number;
+  readonly pending: Map<PendingCause, number>;
+  readonly changes: ImportComparison['changes'][number][];
+  readonly changedSince: string[];
+  readonly newGroups: { readonly group: string; readonly groupName: string }[];
+  readonly otherIds: OtherId[];
+  readonly held: string[];
+  readonly renamed: ImportComparison['renamed'][number][];
+  readonly created: { readonly group: string; readonly name: string }[];
+}
+
+/**
+ * What a file would change: each group compared with the directory's present state, which stays where it is later than the file.
+ * One group after the other is read from the table.
+ */
 export async function compareWithNow(
   rows: AsyncIterable<Row>,
-  asOf: string,
+  comparing: Comparing,
   connection: Connection,
   ports: ToolPorts,
 ): Promise<ImportComparison> {
-  const found = { added: 0, removed: 0, unmatched: 0, changes: [] as ImportComparison['changes'][number][] };
-  const held: string[] = [];
-  const created: { readonly group: string; readonly name: string }[] = [];
-  const renamed: ImportComparison['renamed'][number][] = [];
+  const found: Found = {
+    added: 0,
+    removed: 0,
+    unmatched: 0,
+    superseded: 0,
+    pending: new Map(),
+    changes: [],
+    changedSince: [],
+    newGroups: [],
+    otherIds: [],
+    held: [],
+    renamed: [],
+    created: [],
+  };
+  for await (const one of byGroup(rows)) await compareGroup(one, found, { ...comparing, connection, ports });
+  const { created, pending, ...counted } = found;
+  return {
+    ...counted,
+    pending: [...pending].map(([cause, count]) => ({ cause, count })),
+    clashes: await clashesOf(created, connection, ports),
+  };
+}
+
+interface Context extends Comparing {
+  readonly connection: Connection;
+  readonly ports: ToolPorts;
+}
+
+async function compareGroup(file: FileGroup, found: Found, context: Context): Promise<void> {
+  const { asOf, kind, connection, ports } = context;
+  const { group, members } = file;
   const stamp = makeStamp({ time: asOf, id: 'import', source: '' });
-  for await (const { group, groupName, members } of byGroup(rows)) {
-    const note = (kind: 'added' | 'removed' | 'unmatched', member: MemberId) => {
-      found[kind] += 1;
-      const email = members.get(member) || null;
-      if (found[kind] <= LISTED) found.changes.push({ kind, group, groupName, member, email });
-    };
-    const ref = { connection: connection.name, group: groupId(group) };
-    const { state, now, size, known, isStated, name } = await readNow(ref, [...members.keys()], ports);
-    const isNamedByFile = name === undefined || name.stamp < stamp;
-    const willBeNamed = isNamedByFile ? groupName : name.value;
-    const isOnPlatform = state?.platformId !== undefined || state?.released === true;
-    if (!isOnPlatform && mayCreate(connection.settings, group, willBeNamed))
-      created.push({ group, name: willBeNamed });
-    if (name !== undefined && name.value !== groupName && isNamedByFile)
-      renamed.push({ group, before: name.value, groupName });
-    const gone = [...now].filter((member) => !members.has(member) && !isStated(member, stamp));
-    for (const member of gone) note('removed', member);
-    const fresh = [...members].filter(([member]) => !now.has(member) && !isStated(member, stamp));
-    const standings = await atOnce(READS_IN_FLIGHT, fresh, ([member, email]) => {
-      const attributes = new Map([['email', { value: email, stamp: STAMP_ZERO }]]);
-      const user = known.get(member) ?? { ...undescribed(member), ...(email !== '' && { attributes }) };
-      return standingNow(user, undefined, { connection, people: ports.people });
-    });
-    for (const [at, [member]] of fresh.entries()) {
-      note('added', member);
-      if (standings[at]?.cause === 'unknown') note('unmatched', member);
-    }
-    const limits = connection.settings.guard;
-    const asked = { limits, size, removals: gone.length, deletesGroup: false };
-    if (!judgeRemovals({ ...asked, recent: NOTHING_REMOVED }).allowed) held.push(group);
+  const ref = { connection: connection.name, group: groupId(group) };
+  const present = await readNow(ref, [...members.keys()], ports);
+  const { now, isStated } = present;
+  if (present.latest > stamp) found.changedSince.push(group);
+  if (present.state === undefined) found.newGroups.push({ group, groupName: file.groupName });
+  if (kind === 'snapshot') compareName(file, present, found, { stamp, connection });
+  const leaving = kind === 'add' ? [] : [...now].filter((one) => members.has(one) === (kind === 'remove'));
+  const joining = kind === 'remove' ? [] : [...members].filter(([member]) => !now.has(member));
+  const gone = leaving.filter((member) => !isStated(member, stamp));
+  const fresh = joining.filter(([member]) => !isStated(member, stamp));
+  found.superseded += leaving.length - gone.length + joining.length - fresh.length;
+  for (const member of gone) note('removed', member, file, found);
+  await countJoining(fresh, { file, found, known: present.known, context });
+  const limits = connection.settings.guard;
+  const asked = { limits, size: present.size, removals: gone.length, deletesGroup: false };
+  if (!judgeRemovals({ ...asked, recent: NOTHING_REMOVED }).allowed) found.held.push(group);
+}
+
+/** Lists the first hundred of each kind, and counts all. */
+function note(
+  kind: 'added' | 'removed' | 'unmatched',
+  member: MemberId,
+  { group, groupName, members }: FileGroup,
+  found: Found,
+): void {
+  found[kind] += 1;
+  const email = members.get(member) || null;
+  if (found[kind] <= LISTED) found.changes.push({ kind, group, groupName, member, email });
+}
+
+type Present = Awaited<ReturnType<typeof readNow>>;
+
+function compareName(
+  { group, groupName }: FileGroup,
+  { state, name }: Present,
+  found: Found,
+  { stamp, connection }: { readonly stamp: Stamp; readonly connection: Connection },
+): void {
+  const isNamedByFile = name === undefined || name.stamp < stamp;
+  const willBeNamed = isNamedByFile ? groupName : name.value;
+  const isOnPlatform = state?.platformId !== undefined || state?.released === true;
+  if (!isOnPlatform && mayCreate(connection.settings, group, willBeNamed))
+    found.created.push({ group, name: willBeNamed });
+  if (name === undefined || name.value === groupName) return;
+  if (isNamedByFile) found.renamed.push({ group, before: name.value, groupName });
+  else found.superseded += 1;
+}
+
+interface Joining {
+  readonly file: FileGroup;
+  readonly found: Found;
+  readonly known: Present['known'];
+  readonly context: Context;
+}
+
+/** Who joins, and who of them will wait since no employee can be written for them. */
+async function countJoining(
+  fresh: readonly (readonly [MemberId, string])[],
+  { file, found, known, context: { connection, ports } }: Joining,
+): Promise<void> {
+  const standings = await atOnce(READS_IN_FLIGHT, fresh, ([member, email]) => {
+    const attributes = new Map([['email', { value: email, stamp: STAMP_ZERO }]]);
+    const user = known.get(member) ?? { ...undescribed(member), ...(email !== '' && { attributes }) };
+    return standingNow(user, undefined, { connection, people: ports.people });
+  });
+  for (const [at, [member]] of fresh.entries()) {
+    note('added', member, file, found);
+    const cause = standings[at]?.cause ?? 'solved';
+    if (cause === 'unknown') note('unmatched', member, file, found);
+    if (cause !== 'solved') found.pending.set(cause, (found.pending.get(cause) ?? 0) + 1);
   }
-  return { ...found, held, renamed, clashes: await clashesOf(created, connection, ports) };
+  const newcomers = fresh.flatMap(([member], at) => {
+    const person = standings[at]?.person;
+    return person === undefined || known.has(member) ? [] : [{ member, person }];
+  });
+  found.otherIds.push(...(await knownUnderOtherIds(newcomers, connection, ports)));
 }
 
 /** Existing platform groups with the names of new groups. @returns null if the platform cannot be read */
@@ -107,11 +204,21 @@ async function readNow(ref: GroupRef, members: readonly MemberId[], ports: ToolP
   const isStated = (member: MemberId, asOf: Stamp) =>
     [floor, stampOf.get(member), known.get(member)?.floor].some((said = STAMP_ZERO) => said > asOf);
   const size = Math.max(now.size, state?.view?.size ?? 0);
-  return { state, now, known, isStated, size, name: state?.registers.name };
+  const name = state?.registers.name;
+  const stamps = [floor, name?.stamp ?? STAMP_ZERO, ...stampOf.values()];
+  const latest = stamps.reduce((last, one) => (one > last ? one : last));
+  return { state, now, known, isStated, size, name, latest };
 }
 
-async function* byGroup(rows: AsyncIterable<Row>) {
-  let current: { group: string; groupName: string; members: Map<MemberId, string> } | undefined;
+/** A group as the file has it, and the addresses of its members. */
+interface FileGroup {
+  readonly group: string;
+  readonly groupName: string;
+  readonly members: Map<MemberId, string>;
+}
+
+async function* byGroup(rows: AsyncIterable<Row>): AsyncGenerator<FileGroup> {
+  let current: FileGroup | undefined;
   for await (const { group, name, member, email } of rows) {
     if (current?.group !== group) {
       if (current !== undefined) yield current;

@@ -4,20 +4,17 @@ import { judgeAge, makeStamp, normaliseInstant } from '../../domain/stamp.ts';
 import type { EventSender } from '../../sync/ports/queues.ts';
 import { createErrors } from '../events.ts';
 import { type JournalPorts, journalOf, recordDeed } from '../journal.ts';
-import { type CsvRecord, type Headings, type Layout, type Row, readLayout, readRow } from './rows.ts';
-import { snapshotsOf, weightOf } from './snapshots.ts';
-
-/** Sorts more than fits in memory: rows go in as they come and come out by group, member and line. */
-export interface Sorter {
-  add(row: Row): Promise<void>;
-  sorted(): AsyncIterable<Row>;
-  /** Removes what was put aside on disk. */
-  discard(): Promise<void>;
-}
+import { plural } from '../names.ts';
+import type { Headings } from './columns.ts';
+import type { Directory, NamedGroup } from './directory.ts';
+import type { FileKind } from './identify.ts';
+import { type ReadFile, readAll } from './read-file.ts';
+import type { CsvRecord, Row } from './rows.ts';
+import { snapshotsOf } from './snapshots.ts';
+import { createSorter, type Sorter } from './sorter.ts';
 
 export interface ImportPorts extends JournalPorts {
   readonly events: EventSender;
-  readonly createSorter: () => Sorter;
 }
 
 export interface ImportOptions {
@@ -27,6 +24,12 @@ export interface ImportOptions {
   readonly asOf?: string | undefined;
   /** Columns by their headings, where these are not the usual ones. */
   readonly columns?: Headings | undefined;
+  /** Whether the file lists all members (the default), or people to add or to remove. */
+  readonly kind?: FileKind | undefined;
+  /** The group of every row of a file without groups; of a file with groups, the one that is read. */
+  readonly group?: NamedGroup | undefined;
+  /** Finds groups by name and members by address. */
+  readonly directory: Directory;
   /** Holds the rows against what is true now. */
   readonly compare?:
     | ((rows: AsyncIterable<Row>, asOf: string) => Promise<ImportComparison | undefined>)
@@ -38,25 +41,21 @@ export interface ImportOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export type ImportPlan = Pick<ImportReport, 'rows' | 'groups' | 'messages' | 'ignoredColumns' | 'comparison'>;
-
-/** What is known of a group while its rows lie in the sorter: the name it must have, and the bytes of its members. */
-interface GroupSize {
-  readonly name: string;
-  readonly line: number;
-  weight: number;
-}
+export type ImportPlan = Pick<
+  ImportReport,
+  'rows' | 'groups' | 'messages' | 'ignoredColumns' | 'comparison' | 'noPeople' | 'otherGroups' | 'kind'
+>;
 
 const BATCH = 10;
 
 /**
  * Turns a CSV file (group id, group name, member id, email; with a header, in any order) into snapshots, one or more
- * messages for each group. The rows of a group may stand anywhere in the file.
+ * messages for each group, or into additions or removals. The rows of a group may stand anywhere in the file.
  *
- *     file ──▶ rows checked ──▶ sorter (disk) ──▶ one group after the other ──▶ parts ──▶ queue
+ *     file ──▶ rows checked ──▶ rows sorted ──▶ one group after the other ──▶ parts ──▶ queue
  *
  * Nothing is sent unless the whole file is right: a snapshot says who is *not* in a group too, so a line that cannot be
- * read would take somebody out. Memory holds one part, a batch of rows, and a line for each group.
+ * read would take somebody out.
  */
 export async function importCsv(
   records: AsyncIterable<CsvRecord>,
@@ -64,25 +63,22 @@ export async function importCsv(
   options: ImportOptions,
 ): Promise<ImportReport> {
   const asOf = placeInTime(options.asOf, ports.clock());
-  const sorter = ports.createSorter();
-  try {
-    const read = await readAll(records, sorter, options.columns);
-    const { errors, errorCount } = read.errorCount > 0 ? read : await findDuplicates(sorter);
-    const comparison = errorCount > 0 ? undefined : await options.compare?.(sorter.sorted(), asOf);
-    const plan = { ...planOf(read), ...(comparison !== undefined && { comparison }) };
-    const inOrder = errors.toSorted((a, b) => a.line - b.line);
-    const found = { events: plan.messages, errors: inOrder, errorCount, sent: false };
-    const report = { ...plan, ...found, ...(read.example !== undefined && { columns: read.example }) };
-    if (errorCount > 0 || options.dryRun) return report;
-    if (!(await options.confirm(plan))) return report;
-    const { groups, rows } = plan;
-    const change = { kind: 'import', before: null, after: `${groups} groups`, reason: `${rows} rows` };
-    await recordDeed(journalOf(options.connection), { action: 'import', changes: [change] }, ports);
-    const sent = await sendAll(sorter, read.groups, ports, { ...options, asOf, total: plan.messages });
-    return { ...report, ...sent, sent: true };
-  } finally {
-    await sorter.discard();
-  }
+  const sorter = createSorter();
+  const read = await readAll(records, sorter, options);
+  const { errors, errorCount } = read.errorCount > 0 ? read : await findDuplicates(sorter);
+  const comparison = errorCount > 0 ? undefined : await options.compare?.(sorter.sorted(), asOf);
+  const plan = { ...planOf(read, options.kind), ...(comparison !== undefined && { comparison }) };
+  const inOrder = errors.toSorted((a, b) => a.line - b.line);
+  const found = { events: plan.messages, errors: inOrder, errorCount, sent: false };
+  const report = { ...plan, ...found, ...read.certain };
+  if (errorCount > 0 || options.dryRun) return report;
+  if (!(await options.confirm(plan))) return report;
+  const { groups, rows } = plan;
+  const reason = `${plural(rows, 'row')}${plan.kind === undefined ? '' : ` to ${plan.kind}`}`;
+  const change = { kind: 'import', before: null, after: plural(groups, 'group'), reason };
+  await recordDeed(journalOf(options.connection), { action: 'import', changes: [change] }, ports);
+  const sent = await sendAll(sorter, read.groups, ports, { ...options, asOf, total: plan.messages });
+  return { ...report, ...sent, sent: true };
 }
 
 /** @throws Error where ingest would refuse every event of that time */
@@ -94,47 +90,6 @@ function placeInTime(asOf: string | undefined, nowMs: number): string {
   throw new Error(
     `as of: expected a time at most 400 days ago and 5 minutes ahead of this clock, got ${time} (${age}); --as-of says when the file was true`,
   );
-}
-
-type Read = Awaited<ReturnType<typeof readAll>>;
-
-async function readAll(records: AsyncIterable<CsvRecord>, sorter: Sorter, columns: Headings | undefined) {
-  const errors = createErrors();
-  const groups = new Map<string, GroupSize>();
-  let rows = 0;
-  let layout: Layout | undefined;
-  let example: string | undefined;
-  for await (const record of records) {
-    if (layout === undefined) {
-      const first = readLayout(record, columns);
-      if ('message' in first) {
-        // What the other lines mean is not known without it.
-        errors.add(first.line, first.message);
-        example = first.columns;
-        break;
-      }
-      layout = first;
-      if (first.hasHeader) continue;
-    }
-    const row = readRow(record, layout);
-    if ('message' in row) {
-      errors.add(row.line, row.message);
-      continue;
-    }
-    const known = groups.get(row.group) ?? { name: row.name, line: row.line, weight: 0 };
-    if (known.name !== row.name) {
-      const message = `expected the group name of line ${known.line} for the same group id, got another`;
-      errors.add(row.line, message);
-      continue;
-    }
-    rows += 1;
-    groups.set(row.group, known);
-    known.weight += weightOf(row);
-    await sorter.add(row);
-  }
-  const got = layout === undefined ? 'an empty file' : 'a header alone';
-  if (rows === 0 && errors.result().errorCount === 0) errors.add(1, `expected rows of members, got ${got}`);
-  return { ...errors.result(), groups, rows, ignoredColumns: layout?.ignored ?? [], example };
 }
 
 /** The same member twice in a group is one member, unless the two lines say different things of them. */
@@ -152,20 +107,31 @@ async function findDuplicates(sorter: Sorter) {
   return errors.result();
 }
 
-function planOf({ rows, groups, ignoredColumns }: Read): ImportPlan {
+function planOf(
+  { rows, groups, ignoredColumns, noPeople, otherGroups }: ReadFile,
+  kind?: FileKind,
+): ImportPlan {
   const messages = [...groups.values()].reduce((sum, { weight }) => sum + snapshotsOf.count(weight), 0);
-  return { rows, groups: groups.size, messages, ...(ignoredColumns.length === 0 ? {} : { ignoredColumns }) };
+  return {
+    rows,
+    groups: groups.size,
+    messages,
+    ...(ignoredColumns.length > 0 && { ignoredColumns }),
+    ...(noPeople > 0 && { noPeople }),
+    ...(otherGroups > 0 && { otherGroups }),
+    ...(kind !== undefined && kind !== 'snapshot' && { kind }),
+  };
 }
 
 async function sendAll(
   sorter: Sorter,
-  groups: Read['groups'],
+  groups: ReadFile['groups'],
   ports: ImportPorts,
   options: ImportOptions & { readonly asOf: string; readonly total: number },
 ) {
-  const { connection, onProgress, asOf: time, total, signal } = options;
+  const { connection, onProgress, asOf: time, total, signal, kind } = options;
   const weights = (group: string) => groups.get(group)?.weight ?? 0;
-  const stamped = { time, importId: ports.newId() };
+  const cutting = { weights, time, importId: ports.newId(), kind: kind ?? 'snapshot' };
   let batch: string[] = [];
   let sent = 0;
   const flush = async () => {
@@ -178,7 +144,7 @@ async function sendAll(
     batch = [];
     onProgress?.(sent, total);
   };
-  for await (const body of snapshotsOf(sorter.sorted(), { weights, ...stamped })) {
+  for await (const body of snapshotsOf(sorter.sorted(), cutting)) {
     batch.push(body);
     if (signal?.aborted) break;
     if (batch.length === BATCH) await flush();

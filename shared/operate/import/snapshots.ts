@@ -1,3 +1,4 @@
+import type { FileKind } from './identify.ts';
 import type { Row } from './rows.ts';
 
 /**
@@ -18,7 +19,14 @@ interface Cutting {
   /** Of every event of this import. */
   readonly time: string;
   readonly importId: string;
+  readonly kind: FileKind;
 }
+
+const TYPES = {
+  snapshot: 'directory.group.snapshot',
+  add: 'directory.group.member.added',
+  remove: 'directory.group.member.removed',
+} as const;
 
 interface OpenPart {
   readonly group: string;
@@ -28,35 +36,43 @@ interface OpenPart {
 }
 
 /**
- * Cuts rows, sorted by group and member, into snapshot events. The number of a group's parts must be in its first
+ * Cuts rows, sorted by group and member, into events. The number of a group's parts must be in its first
  * part, so it is reckoned from the weight of all its rows: a row belongs to the part in which its last byte lies, and
  * as no row is as long as a part, no part is left out.
  */
 export async function* snapshotsOf(rows: AsyncIterable<Row>, cutting: Cutting): AsyncGenerator<string> {
+  let messages = 0;
+  for await (const part of partsOf(rows)) {
+    messages += 1;
+    yield eventOf(part, messages, cutting);
+  }
+}
+
+async function* partsOf(rows: AsyncIterable<Row>): AsyncGenerator<OpenPart> {
   let part: OpenPart | undefined;
   let weight = 0;
   let last = '';
-  let messages = 0;
-  const next = (cut: OpenPart) => {
-    messages += 1;
-    return eventOf(cut, messages, cutting);
-  };
   for await (const row of rows) {
-    const isNewGroup = part?.group !== row.group;
-    weight = (isNewGroup ? 0 : weight) + weightOf(row);
-    const index = partOf(weight);
-    if (part === undefined || isNewGroup || part.index !== index) {
-      if (part !== undefined) yield next(part);
-      part = { group: row.group, name: row.name, index, members: [] };
-      if (isNewGroup) last = '';
+    if (part?.group !== row.group) {
+      weight = 0;
+      last = '';
     }
-    // A line without a member only names the group; a repeated one was found to say the same.
-    const { member: id, email } = row;
-    if (id !== '' && id !== last) part.members.push(email === '' ? { id } : { id, email });
-    last = id;
+    weight += weightOf(row);
+    const index = partOf(weight);
+    if (part?.group !== row.group || part.index !== index) {
+      if (part !== undefined) yield part;
+      part = { group: row.group, name: row.name, index, members: [] };
+    }
+    if (addsMember(row, last)) part.members.push(memberOf(row));
+    last = row.member;
   }
-  if (part !== undefined) yield next(part);
+  if (part !== undefined) yield part;
 }
+
+/** A line without a member only names the group; a repeated one was found to say the same. */
+const addsMember = ({ member }: Row, last: string): boolean => member !== '' && member !== last;
+
+const memberOf = ({ member: id, email }: Row) => (email === '' ? { id } : { id, email });
 
 const partOf = (weight: number): number => Math.floor((weight - 1) / PART_BYTES);
 
@@ -66,19 +82,19 @@ snapshotsOf.count = (weight: number): number => partOf(weight) + 1;
 function eventOf(
   { group, name, index, members }: OpenPart,
   ordinal: number,
-  { weights, time, importId }: Cutting,
+  { weights, time, importId, kind }: Cutting,
 ): string {
   const count = snapshotsOf.count(weights(group));
   return JSON.stringify({
     specversion: '1.0',
     id: `${importId}.${ordinal}`,
     source: 'groupsync/import',
-    type: 'directory.group.snapshot',
+    type: TYPES[kind],
     time,
     data: {
-      group: { id: group, name },
+      group: kind === 'snapshot' ? { id: group, name } : { id: group },
       members,
-      ...(count === 1 ? {} : { part: { snapshotId: importId, index, count } }),
+      ...(count === 1 || kind !== 'snapshot' ? {} : { part: { snapshotId: importId, index, count } }),
     },
   });
 }

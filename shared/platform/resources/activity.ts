@@ -4,7 +4,7 @@ import { type Call, type Caller, type CallOptions, checked, type Endpoint } from
 import { answered, InvalidRequestError, UnexpectedBodyError } from '../errors.ts';
 import { openEnum, text } from '../schemas/field.ts';
 
-/** In a list, what is no object stands as one that tells nothing: it must not hide the others. */
+/** An entry that is not an object is read as an empty object, so that it does not hide the other entries. */
 const listed = <Item extends z.ZodType>(item: Item) =>
   z.preprocess((list) => (Array.isArray(list) ? list.map(orNothing) : list), z.array(item));
 
@@ -58,7 +58,9 @@ export type ActivityEvent = z.infer<typeof ActivityEvent> & { readonly id: strin
 
 const isKnown = (event: z.infer<typeof ActivityEvent>): event is ActivityEvent => event.id !== undefined;
 
-/** A few odd events may be the last ones of a feed; of so many one would be as specified. */
+/**
+ * The last page of a feed may have a few malformed events only. If it has this many, at least one must be as specified.
+ */
 const MANY_EVENTS = 10;
 
 /**
@@ -129,27 +131,37 @@ export const activityResource = (call: Caller, settings: Settings) => ({
    * @throws ReportedError where the envelope's `error` is not null; UnexpectedBodyError for another envelope;
    * InvalidRequestError for a start 90 days ago or longer.
    */
-  async *follow(start: ActivityStart = {}, options?: CallOptions) {
-    let cursor = 'cursor' in start ? checked(z.string().min(1), start.cursor, FEED) : null;
-    let query = cursor === null ? firstQuery(start, settings) : { next: cursor };
-    const seen = new Set<string>();
-    for (let emptyPages = 0; ; ) {
-      const { events: told, next }: Feed = await call({ endpoint: FEED, query, decoding }, options);
-      const events = told.filter(isKnown);
-      emptyPages = events.length === 0 ? emptyPages + 1 : 0;
-      // Null, absent, empty, and the same cursor again all mean that there is no more.
-      const ended = next === null || next === cursor;
-      const circle = 'expected data.next to move on, got a cursor of an earlier page';
-      if (!ended && seen.has(next)) throw new UnexpectedBodyError(circle, answered(FEED), 'data.next');
-      cursor = next ?? cursor;
-      const done = ended || emptyPages >= MAX_EMPTY_PAGES;
-      yield { events, next: cursor, done };
-      if (done || cursor === null) return;
-      seen.add(cursor);
-      query = { next: cursor };
-    }
-  },
+  follow: (start: ActivityStart = {}, options?: CallOptions) => follow(call, settings, start, options),
 });
+
+async function* follow(call: Caller, settings: Settings, start: ActivityStart, options?: CallOptions) {
+  let cursor = cursorOf(start);
+  let query = cursor === null ? firstQuery(start, settings) : { next: cursor };
+  const seen = new Set<string>();
+  for (let emptyPages = 0; ; ) {
+    const { events: told, next }: Feed = await call({ endpoint: FEED, query, decoding }, options);
+    const events = told.filter(isKnown);
+    emptyPages = events.length === 0 ? emptyPages + 1 : 0;
+    // Null, absent, empty, and the same cursor again all mean that there is no more.
+    const ended = next === null || next === cursor;
+    if (!ended) refuseCircle(next, seen);
+    cursor = next ?? cursor;
+    const done = ended || emptyPages >= MAX_EMPTY_PAGES;
+    yield { events, next: cursor, done };
+    if (done || cursor === null) return;
+    seen.add(cursor);
+    query = { next: cursor };
+  }
+}
+
+const cursorOf = (start: ActivityStart): string | null =>
+  'cursor' in start ? checked(z.string().min(1), start.cursor, FEED) : null;
+
+/** @throws UnexpectedBodyError where an earlier page gave the same cursor: the pages would never end */
+function refuseCircle(next: string, seen: ReadonlySet<string>): void {
+  const circle = 'expected data.next to move on, got a cursor of an earlier page';
+  if (seen.has(next)) throw new UnexpectedBodyError(circle, answered(FEED), 'data.next');
+}
 
 /** Made once: a schema costs more than the request that it checks. */
 const Start = z.lazy(() => z.strictObject({ sinceMs: z.int().optional(), untilMs: z.int().optional() }));

@@ -1,10 +1,10 @@
-import { namedIds, namesMembers } from '../patch/members.ts';
+import { namedIds } from '../patch/members.ts';
 import { type AttributePath, placeOf, type ResourceType, UNIQUE_ATTRIBUTE } from '../resource-type.ts';
 import { conjuncts, type Filter } from './evaluate.ts';
 
 /** A way to find all resources that can satisfy a filter without reading every one. */
 export interface Lookup {
-  readonly by: 'id' | 'unique' | 'externalId' | 'member';
+  readonly by: 'id' | 'unique' | 'externalId' | 'member' | 'group' | 'emails' | 'employeeNumber';
   readonly value: string;
 }
 
@@ -12,9 +12,16 @@ export interface Lookup {
 export const lookupOf = (filter: Filter, type: ResourceType): Lookup | undefined =>
   conjuncts(filter).flatMap((part) => lookupOfPart(part, type) ?? [])[0];
 
+/** Lists whose values other resources hold: the ids in them are looked up. */
+const LISTS = { members: 'member', groups: 'group' } as const;
+type ListName = keyof typeof LISTS;
+
 function lookupOfPart(part: Filter, type: ResourceType): Lookup | undefined {
-  const [member, ...others] = membersNamedBy(part, type) ?? [];
-  if (member !== undefined) return others.length === 0 ? { by: 'member', value: member } : undefined;
+  for (const [name, by] of Object.entries(LISTS) as [ListName, Lookup['by']][]) {
+    const [id, ...others] = idsNamedBy(part, name, type) ?? [];
+    if (id !== undefined) return others.length === 0 ? { by, value: id } : undefined;
+  }
+  if (part.kind === 'element') return emailNamedBy(part, type);
   if (part.kind !== 'compare' || part.operator !== 'eq' || typeof part.value !== 'string') return undefined;
   const by = indexOf(part.path, type);
   return by === undefined ? undefined : { by, value: part.value };
@@ -22,37 +29,58 @@ function lookupOfPart(part: Filter, type: ResourceType): Lookup | undefined {
 
 function indexOf(path: AttributePath, type: ResourceType): Lookup['by'] | undefined {
   const place = placeOf(type, path);
-  if (place === undefined || place.extension !== undefined || place.sub !== undefined) return undefined;
+  if (place === undefined) return undefined;
   const { name } = place.attribute;
+  if (name === 'emails') {
+    return place.sub === undefined || place.sub.name === 'value' ? 'emails' : undefined;
+  }
+  if (place.sub !== undefined) return undefined;
+  if (place.extension !== undefined) return name === 'employeeNumber' ? name : undefined;
   if (name === UNIQUE_ATTRIBUTE[type.name]) return 'unique';
   return name === 'id' || name === 'externalId' ? name : undefined;
 }
 
+/** The address of `emails[type eq "work" and value eq "x"]` or `emails[type eq "work"].value eq "x"`. */
+function emailNamedBy(
+  { path, where }: Extract<Filter, { readonly kind: 'element' }>,
+  type: ResourceType,
+): Lookup | undefined {
+  if (placeOf(type, { ...path, sub: undefined })?.attribute.name !== 'emails') return undefined;
+  for (const part of conjuncts(where)) {
+    if (part.kind !== 'compare' || part.operator !== 'eq' || typeof part.value !== 'string') continue;
+    if (part.path.name.toLowerCase() === 'value') return { by: 'emails', value: part.value };
+  }
+  return undefined;
+}
+
+const names = (path: AttributePath, list: ListName, type: ResourceType): boolean =>
+  placeOf(type, { ...path, sub: undefined })?.attribute.name === list;
+
 /** Ids that `members eq "x"`, `members.value eq "x"` or `members[value eq "x"]` ask for; undefined for another filter. */
-function membersNamedBy(filter: Filter, type: ResourceType): readonly string[] | undefined {
-  if (filter.kind === 'element') return namesMembers(filter.path, type) ? namedIds(filter.where) : undefined;
+function idsNamedBy(filter: Filter, list: ListName, type: ResourceType): readonly string[] | undefined {
+  if (filter.kind === 'element') return names(filter.path, list, type) ? namedIds(filter.where) : undefined;
   if (filter.kind !== 'compare' || filter.operator !== 'eq' || typeof filter.value !== 'string')
     return undefined;
   const isId = filter.path.sub === undefined || filter.path.sub.toLowerCase() === 'value';
-  return isId && namesMembers(filter.path, type) ? [filter.value] : undefined;
+  return isId && names(filter.path, list, type) ? [filter.value] : undefined;
 }
 
 /**
- * Which members of a group must be known to judge a filter: these, or all of them where it asks more than whether
- * somebody is one.
+ * Which members of a group, or groups of a user, must be known to judge a filter: these, or all of them if the filter asks
+ * more than whether one of them is in the list.
  */
-export function membersAskedBy(filter: Filter, type: ResourceType): readonly string[] | 'all' {
-  const named = membersNamedBy(filter, type);
+export function askedBy(filter: Filter, list: ListName, type: ResourceType): readonly string[] | 'all' {
+  const named = idsNamedBy(filter, list, type);
   if (named !== undefined) return named;
   switch (filter.kind) {
     case 'and':
     case 'or': {
-      const each = filter.of.map((part) => membersAskedBy(part, type));
+      const each = filter.of.map((part) => askedBy(part, list, type));
       return each.includes('all') ? 'all' : each.flatMap((ids) => (ids === 'all' ? [] : ids));
     }
     case 'not':
-      return membersAskedBy(filter.of, type);
+      return askedBy(filter.of, list, type);
     default:
-      return namesMembers(filter.path, type) ? 'all' : [];
+      return names(filter.path, list, type) ? 'all' : [];
   }
 }

@@ -1,6 +1,13 @@
 import { badRequest } from '../errors.ts';
 import { type PatchPath, parsePatchPath } from '../filter/parse.ts';
-import { isKept, namesExtension, type Place, placeOf, type ResourceType } from '../resource-type.ts';
+import {
+  type AttributePath,
+  isKept,
+  namesExtension,
+  type Place,
+  placeOf,
+  type ResourceType,
+} from '../resource-type.ts';
 import { isObject, type ScimDraft, type ScimObject, type ScimValue } from '../value.ts';
 import { type Assignment, assign } from './assign.ts';
 import type { PatchOperation } from './operation.ts';
@@ -13,15 +20,42 @@ import type { PatchOperation } from './operation.ts';
 export function applyPatch(resource: ScimObject, operations: readonly PatchOperation[], type: ResourceType) {
   const draft = structuredClone(resource) as ScimDraft;
   for (const operation of operations) {
-    if (operation.path === undefined) assignAll(draft, operation, type);
-    else assignOne(draft, operation, type);
+    if (operation.path === undefined) {
+      refuseUnknown(operation.value, type);
+      assignAll(draft, operation, type);
+    } else assignOne(draft, operation, type);
   }
   return draft;
 }
 
 /** The resource that a POST or PUT describes: its attributes as far as schemas know them and clients may write them. */
-export const readResource = (body: ScimObject, type: ResourceType): ScimObject =>
-  applyPatch({}, [{ op: 'add', path: undefined, value: body }], type);
+export function readResource(body: ScimObject, type: ResourceType): ScimObject {
+  const draft: ScimDraft = {};
+  assignAll(draft, { op: 'add', path: undefined, value: body }, type);
+  return draft;
+}
+
+/** A PATCH without a path is refused for the same names as one with a path. */
+function refuseUnknown(value: ScimValue | undefined, type: ResourceType): void {
+  if (!isObject(value)) return;
+  for (const key of Object.keys(value)) {
+    const path = readKey(key)?.path;
+    if (path === undefined) throw unknownAttribute(type);
+    if (placeOf(type, path) === undefined) checkSchemaOf(path, type);
+  }
+}
+
+/**
+ * An attribute of a schema that the server does not have is accepted and not stored: Entra ID sends custom attributes.
+ * @throws ScimError invalidPath for an unknown attribute of the resource itself
+ */
+function checkSchemaOf(path: AttributePath, type: ResourceType): void {
+  if (namesExtension({ ...path, sub: undefined }, type)) return;
+  if (path.schema === undefined || path.schema === type.core.id.toLowerCase()) throw unknownAttribute(type);
+}
+
+const unknownAttribute = ({ name }: ResourceType) =>
+  badRequest('invalidPath', `expected an attribute of ${name}, got one that its schemas do not know`);
 
 function assignOne(draft: ScimDraft, { op, path, value }: PatchOperation, type: ResourceType): void {
   if (path === undefined) return;
@@ -32,14 +66,9 @@ function assignOne(draft: ScimDraft, { op, path, value }: PatchOperation, type: 
     if (isKept(type, place)) write(draft, place, { op, where: path.where, value });
     return;
   }
-  const { schema } = path.path;
+  checkSchemaOf(path.path, type);
   if (namesExtension({ ...path.path, sub: undefined }, type)) {
     assignExtension(draft, op, value ?? null, type);
-  } else if (schema === undefined || schema === type.core.id.toLowerCase()) {
-    throw badRequest(
-      'invalidPath',
-      `expected an attribute of ${type.name}, got one that its schemas do not know`,
-    );
   }
 }
 

@@ -11,7 +11,13 @@ export type MemberOperation =
   | { readonly kind: 'add' | 'remove' | 'replace'; readonly ids: readonly string[] }
   | { readonly kind: 'clear' }
   /** Removes the members that a filter selects which only the set itself can answer. */
-  | { readonly kind: 'removeWhere'; readonly where: Filter };
+  | { readonly kind: 'removeWhere'; readonly where: Filter }
+  /** Replaces the members that a filter selects, of which there must be some; without ids they stay. */
+  | {
+      readonly kind: 'replaceWhere';
+      readonly where: Filter;
+      readonly ids: readonly string[] | undefined;
+    };
 
 export const MAX_ID_LENGTH = 512;
 
@@ -27,8 +33,7 @@ export function splitGroupPatch(operations: readonly PatchOperation[], type: Res
       continue;
     }
     const split = splitMembers(isObject(value) ? value : {}, type);
-    // Without a path null says nothing: only an explicit [] empties a group.
-    if (split.members != null) members.push(setOperation(op, split.members));
+    if (split.members !== undefined) members.push(setOperation(op, split.members));
     if (Object.keys(split.others).length > 0) attributes.push({ ...operation, value: split.others });
   }
   return { members, attributes };
@@ -55,36 +60,46 @@ export const namesMembers = (path: AttributePath, type: ResourceType): boolean =
   placeOf(type, { ...path, sub: undefined })?.attribute.name === 'members';
 
 /**
- * | op      | `members`, value a list        | value absent   | value null | `members[filter]`  | `members[filter].part` |
- * |---------|--------------------------------|----------------|------------|--------------------|------------------------|
- * | add     | these join                     | refused        | refused    | refused            | nothing                |
- * | replace | exactly these, none if empty   | refused        | refused    | refused            | nothing                |
- * | remove  | these leave, nobody if empty   | all of them go | refused    | who is selected    | nothing                |
+ * | op      | `members`, value a list        | value absent   | `members[filter]`            | `members[filter].part` |
+ * |---------|--------------------------------|----------------|------------------------------|------------------------|
+ * | add     | these join                     | refused        | refused                      | nothing                |
+ * | replace | exactly these, none if empty   | refused        | these replace those selected | nothing                |
+ * | remove  | these leave, nobody if empty   | all of them go | those selected leave         | nothing                |
  *
- * Parts of a member (`display`, `type`) are not kept, so there is nothing to change in them. Its `value` is its id: who
- * names that as a part means something that would otherwise silently not happen.
+ * null means the same as an empty list (RFC 7643 section 2.5). A replace whose filter selects no member is refused with
+ * noTarget (RFC 7644 section 3.5.2.3). Parts of a member (`display`, `type`) are not stored, so a change of them changes
+ * nothing. The part `value` is the member's id, which never changes, so a change of it is refused.
  */
 function memberOperations(
   { op, value }: PatchOperation,
   { path, where }: NonNullable<PatchOperation['path']>,
 ): readonly MemberOperation[] {
   if (path.sub?.toLowerCase() === 'value') throw wholeMembers();
-  if (path.sub !== undefined) return [];
+  if (path.sub !== undefined) {
+    return op === 'replace' && where !== undefined ? [{ kind: 'replaceWhere', where, ids: undefined }] : [];
+  }
   if (where === undefined) {
     return [op === 'remove' && value === undefined ? { kind: 'clear' } : setOperation(op, value ?? null)];
   }
-  if (op !== 'remove') {
-    throw badRequest('invalidPath', `members: expected remove for a path with a filter, got ${op}`);
+  if (op === 'add') {
+    throw badRequest('invalidPath', 'members: expected remove or replace for a path with a filter, got add');
   }
+  if (op === 'replace') return [{ kind: 'replaceWhere', where, ids: replacements(value ?? null) }];
   const ids = namedIds(where);
   return [ids === undefined ? { kind: 'removeWhere', where } : { kind: 'remove', ids }];
+}
+
+/** Ids of the members that replace others; undefined for a value without an id, which changes only parts. */
+function replacements(value: ScimValue): readonly string[] | undefined {
+  const given = elements(value);
+  const isPart = given.length > 0 && given.every((one) => isObject(one) && one['value'] === undefined);
+  return isPart ? undefined : readMemberIds(value);
 }
 
 const wholeMembers = () =>
   badRequest('invalidPath', 'members: expected the path of whole members, whose ids never change');
 
 function setOperation(op: PatchOperation['op'], value: ScimValue): MemberOperation {
-  if (value === null) throw badRequest('invalidValue', 'members: expected a list of members, got null');
   return { kind: op, ids: readMemberIds(value, op !== 'remove') };
 }
 
@@ -151,11 +166,12 @@ export const namesAnybody = ({ emptied, present, absent }: MemberChange): boolea
   emptied || present.size + absent.size > 0;
 
 export const needsCurrentMembers = (operations: readonly MemberOperation[]): boolean =>
-  operations.some(({ kind }) => kind === 'removeWhere');
+  operations.some(({ kind }) => kind === 'removeWhere' || kind === 'replaceWhere');
 
 /**
  * Folds operations, in their order, to their net effect.
- * @param current who is in the group; only `removeWhere` asks
+ * @param current who is in the group; only operations with a filter ask
+ * @throws ScimError noTarget
  */
 export function foldMembers(
   operations: readonly MemberOperation[],
@@ -164,26 +180,46 @@ export function foldMembers(
   let emptied = false;
   const present = new Set<string>();
   const absent = new Set<string>();
-  const put = (ids: Iterable<string>, into: Set<string>, from: Set<string>) => {
-    for (const id of ids) {
-      into.add(id);
-      from.delete(id);
-    }
-  };
+  const now = () => [...new Set([...(emptied ? [] : current), ...present])].filter((id) => !absent.has(id));
   for (const operation of operations) {
-    if (operation.kind === 'clear' || operation.kind === 'replace') {
-      emptied = true;
-      present.clear();
-      absent.clear();
-    }
-    if (operation.kind === 'add' || operation.kind === 'replace') put(operation.ids, present, absent);
-    else if (operation.kind === 'remove') put(operation.ids, absent, present);
-    else if (operation.kind === 'removeWhere') {
-      const now = new Set([...(emptied ? [] : current), ...present].filter((id) => !absent.has(id)));
-      put(selected(now, operation.where, type), absent, present);
+    switch (operation.kind) {
+      case 'add':
+        move(operation.ids, absent, present);
+        break;
+      case 'remove':
+        move(operation.ids, present, absent);
+        break;
+      case 'removeWhere':
+        move(selected(now(), operation.where, type), present, absent);
+        break;
+      case 'replaceWhere': {
+        const meant = replaced(selected(now(), operation.where, type));
+        if (operation.ids === undefined) break;
+        move(meant, present, absent);
+        move(operation.ids, absent, present);
+        break;
+      }
+      default:
+        emptied = true;
+        present.clear();
+        absent.clear();
+        move(operation.kind === 'replace' ? operation.ids : [], absent, present);
     }
   }
   return { emptied, present, absent };
+}
+
+function move(ids: Iterable<string>, from: Set<string>, to: Set<string>): void {
+  for (const id of ids) {
+    from.delete(id);
+    to.add(id);
+  }
+}
+
+/** @throws ScimError noTarget (RFC 7644 section 3.5.2.3) */
+function replaced(members: readonly string[]): readonly string[] {
+  if (members.length > 0) return members;
+  throw badRequest('noTarget', 'members: expected a filter that selects a member');
 }
 
 function selected(ids: Iterable<string>, where: Filter, type: ResourceType): readonly string[] {

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { badRequest } from '../errors.ts';
+import { checkSchemas } from '../checks.ts';
+import { badRequest, PATCH_OP } from '../errors.ts';
 import { type PatchPath, parsePatchPath } from '../filter/parse.ts';
 import { fieldOf, isObject, type ScimValue } from '../value.ts';
 
@@ -25,10 +26,11 @@ const Operation = z.lazy(() =>
 
 /**
  * Reads the body of a PATCH (RFC 7644 section 3.5.2). `op` and all names without regard to case, because Entra ID
- * writes `Add`; schemas are not looked at, because providers add their own.
+ * writes `Add`. Identity providers also send a PATCH without `schemas`.
  * @throws ScimError invalidSyntax, invalidPath or noTarget
  */
 export function readPatch(body: ScimValue): readonly PatchOperation[] {
+  if (isObject(body)) checkSchemas(body, PATCH_OP, true);
   const operations = isObject(body) ? fieldOf(body, 'Operations') : undefined;
   if (!Array.isArray(operations) || operations.length === 0) {
     throw badRequest('invalidSyntax', 'Operations: expected a list of at least one operation');

@@ -41,6 +41,9 @@ export const GROUP_SCHEMA: Schema = {
           mutability: 'immutable',
           referenceTypes: ['User'],
         }),
+        text('display', "Name of the member: the user's displayName, or else userName.", {
+          mutability: 'readOnly',
+        }),
         text('type', 'Type of the member.', { mutability: 'immutable', canonicalValues: ['User'] }),
       ],
     }),

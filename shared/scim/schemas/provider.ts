@@ -46,13 +46,6 @@ export const SERVICE_PROVIDER_CONFIG: Schema = {
       amount('maxPayloadSize', 'Largest body, in bytes.'),
     ]),
     group('filter', 'Filters.', [supported, amount('maxResults', 'Most resources in one answer.')]),
-    complex(fixed)('pagination', 'Pages of lists (RFC 9865).', [
-      yesNo('cursor', 'Whether by cursor.'),
-      yesNo('index', 'Whether by startIndex.'),
-      exact('defaultPaginationMethod', 'Which one without either.', optional),
-      attribute('integer', 'defaultPageSize', 'Resources in an answer without count.', fixed),
-      attribute('integer', 'maxPageSize', 'Most resources in one answer.', fixed),
-    ]),
     group('changePassword', 'Changes of passwords.', [supported]),
     group('sort', 'Sorting.', [supported]),
     group('etag', 'Entity tags.', [supported]),
@@ -66,6 +59,20 @@ export const SERVICE_PROVIDER_CONFIG: Schema = {
     ]),
   ],
 };
+
+const pagination = complex(fixed)('pagination', 'Pages of lists (RFC 9865).', [
+  yesNo('cursor', 'Whether by cursor.'),
+  yesNo('index', 'Whether by startIndex.'),
+  exact('defaultPaginationMethod', 'Which one without either.', optional),
+  attribute('integer', 'defaultPageSize', 'Resources in an answer without count.', fixed),
+  attribute('integer', 'maxPageSize', 'Most resources in one answer.', fixed),
+]);
+
+/** The schema of a configuration that announces `pagination`. */
+export const withPagination = (schema: Schema): Schema => ({
+  ...schema,
+  attributes: [...schema.attributes, pagination],
+});
 
 export const RESOURCE_TYPE: Schema = {
   id: 'urn:ietf:params:scim:schemas:core:2.0:ResourceType',

@@ -79,31 +79,35 @@ const schema =
 const user = schema(USER_URN, 'User', 'User account');
 const enterprise = schema(ENTERPRISE_URN, 'EnterpriseUser', 'Enterprise user');
 
-/** What a client may name beside them, though no connection keeps it: it is accepted and forgotten, or not to be written. */
-const NEVER_KEPT: readonly Attribute[] = [
-  text('password', 'Secret of the user; never kept.', {
-    caseExact: true,
-    mutability: 'writeOnly',
-    returned: 'never',
-  }),
-  attribute('complex', 'groups', 'Groups of the user, which the groups themselves say.', {
-    multiValued: true,
-    mutability: 'readOnly',
-    subAttributes: [
-      text('value', 'Id of the group.', { caseExact: true, mutability: 'readOnly' }),
-      attribute('reference', '$ref', 'Address of the group.', { mutability: 'readOnly' }),
-      text('display', 'Name of the group.', { mutability: 'readOnly' }),
-      text('type', 'How the user belongs to it.', { mutability: 'readOnly' }),
-    ],
-  }),
-];
+/** Made from the groups' lists of members for each answer, never stored. */
+const GROUPS = attribute('complex', 'groups', 'Groups of the user, from the members of the groups.', {
+  multiValued: true,
+  mutability: 'readOnly',
+  subAttributes: [
+    text('value', 'Id of the group.', { caseExact: true, mutability: 'readOnly' }),
+    attribute('reference', '$ref', 'Address of the group.', {
+      caseExact: true,
+      mutability: 'readOnly',
+      referenceTypes: ['Group'],
+    }),
+    text('display', 'Name of the group.', { mutability: 'readOnly' }),
+    text('type', 'How the user belongs to it.', { mutability: 'readOnly', canonicalValues: ['direct'] }),
+  ],
+});
+
+/** Accepted and never stored. */
+const PASSWORD = text('password', 'Secret of the user; never kept.', {
+  caseExact: true,
+  mutability: 'writeOnly',
+  returned: 'never',
+});
 
 /** What is kept with `scim.storeProfile`. */
 export const FULL_USER = [
-  user([...NEEDED, ...PROFILE]),
+  user([...NEEDED, ...PROFILE, GROUPS]),
   enterprise([EMPLOYEE_NUMBER, ...ENTERPRISE_PROFILE]),
 ] as const;
 /** The whole of RFC 7643 section 4.1: what a client may name. */
-export const NAMED_USER = user([...FULL_USER[0].attributes, ...NEVER_KEPT]);
+export const NAMED_USER = user([...FULL_USER[0].attributes, PASSWORD]);
 /** What is kept without `scim.storeProfile`. */
-export const LEAN_USER = [user(NEEDED), enterprise([EMPLOYEE_NUMBER])] as const;
+export const LEAN_USER = [user([...NEEDED, GROUPS]), enterprise([EMPLOYEE_NUMBER])] as const;

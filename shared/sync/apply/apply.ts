@@ -1,25 +1,18 @@
 import type { DriftKind } from '../../domain/drift.ts';
 import type { Gate } from '../../domain/gate.ts';
 import type { GroupState } from '../../domain/group-state.ts';
-import type { ConnectionName, GroupRef, IntentId } from '../../domain/ids.ts';
+import type { ConnectionName, GroupRef } from '../../domain/ids.ts';
 import { isAtWork, isEarly } from '../../domain/promise.ts';
-import { type Decision, decide } from '../../plan/decide.ts';
-import { claimGroup } from '../claim-group.ts';
 import { countSuccess } from '../gate.ts';
-import { openPlatform } from '../open-platform.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
-import { type AuditLink, linksOf } from '../ports/logs.ts';
-import { PlatformFailure } from '../ports/platform.ts';
 import { endClaim } from '../retire-claim.ts';
-import { CALLS_AN_HOUR, calledOf, MAX_CONFLICTS, MAX_REFUSALS, undoneBackoffMs } from '../tuning.ts';
-import { ALL_MEMBERS, startOf } from './facts.ts';
-import { handleFailure, postpone, searchedBefore, UNACCEPTABLE } from './failure.ts';
+import { MAX_CONFLICTS, MAX_REFUSALS, undoneBackoffMs } from '../tuning.ts';
+import { handleFailure, postpone, UNACCEPTABLE } from './failure.ts';
 import { isUnlinkingHeld } from './foreign.ts';
-import { perform } from './perform.ts';
-import type { Round, Step, Trial, Trouble, Turn, WriteMade } from './turn.ts';
+import { calledBy, SPENT, type Tally, takeRound } from './round.ts';
+import type { Step, Trial, Trouble, WriteMade } from './turn.ts';
 import { afterWrite, isUnfinished, NO_TRIAL } from './turn.ts';
-import { unreserved } from './write.ts';
 
 export interface ApplyReport {
   readonly ref: GroupRef;
@@ -40,32 +33,12 @@ export interface ApplyReport {
   readonly lagMs?: number;
   /** The group answers 404, as too many do for all of them to be gone. */
   readonly unlinkingHeld?: boolean;
+  /** Members who keep access because the platform refuses to remove them. */
+  readonly keepAccess?: number;
   readonly cause?: unknown;
 }
 
-type Ending = Pick<ApplyReport, 'outcome' | 'lagMs' | 'cause' | 'unlinkingHeld'>;
-
-interface Tally {
-  readonly writes: WriteMade[];
-  readonly drift: DriftKind[];
-  conflicts: number;
-  /** When the platform was called about this group. */
-  callsMs?: readonly number[];
-  trial: Trial;
-  mine?: IntentId;
-  /** Something came in between: unless another is at work, nobody else is woken for it. */
-  isOvertaken: boolean;
-  /** The newest entry of the audit that we put. */
-  audited?: AuditLink;
-}
-
-/** The client's tries of one call. */
-const MAX_TRIES = 4;
-/** Calls about the group that must be left for a decision: a write may need a look after it. */
-const COST: Partial<Record<Decision['kind'], number>> = { look: 1, write: 2, adopt: 1, unlink: 1 };
-/** What can be decided by those alone whom a change is about; for anything else the others are read as well. */
-const SERVED_BY_PART: ReadonlySet<Decision['kind']> = new Set(['read', 'look', 'reserve', 'write', 'settle']);
-const SPENT = { code: 'waiting', message: 'the group has had all the calls that an hour allows' };
+type Ending = Pick<ApplyReport, 'outcome' | 'lagMs' | 'cause' | 'unlinkingHeld' | 'keepAccess'>;
 
 /** Every round ends in a write, a settlement or a conflict; past this many the group waits its turn again. */
 const MAX_ROUNDS = 3 * MAX_CONFLICTS;
@@ -74,22 +47,28 @@ const MAX_ROUNDS = 3 * MAX_CONFLICTS;
  * Makes the platform show what the directory wants of one group. The message that woke us is trusted with nothing but
  * the group's name: all else is read now, and consistently.
  *
- *     group item ──▶ open intent settled ──▶ registers ──▶ resolve, plan, guard ──▶ view chunks, intent
- *       ──▶ platform call ──▶ audit ──▶ flip (view pointer, version, intent cleared, dirty cleared if rev is unchanged)
+ *     group item ──▶ open intent settled ──▶ registers ──▶ resolve, plan, guard ──▶ change, intent
+ *       ──▶ platform call ──▶ view ──▶ audit ──▶ flip (view pointer, version, intent cleared, dirty cleared if rev is unchanged)
  *
  * Any arrow may be the last that this process lives to see: the next apply finds the intent and settles it
  * (invariant 2).
  * @throws only where our own table or queue fails: the message then comes again.
  */
 export async function applyGroup(ref: GroupRef, ports: ApplyPorts): Promise<ApplyReport> {
-  const tally: Tally = { writes: [], conflicts: 0, drift: [], trial: NO_TRIAL, isOvertaken: false };
+  const tally: Tally = {
+    writes: [],
+    conflicts: 0,
+    drift: [],
+    trial: NO_TRIAL,
+    isOvertaken: false,
+    hasLooked: false,
+  };
   const ending = await applyInRounds(ref, ports, tally);
   const { writes, conflicts, drift } = tally;
   return { ref, ...ending, writes, conflicts, drift };
 }
 
 async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Promise<Ending> {
-  let looked = false;
   for (let round = 0; round < MAX_ROUNDS && tally.conflicts <= MAX_CONFLICTS; round += 1) {
     const [state, gate, connection] = await Promise.all([
       ports.groups.read(ref),
@@ -97,26 +76,37 @@ async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Pr
       likely(ref.connection, ports),
     ]);
     if (!isForUs(state, round, ports, tally) || connection === undefined) return { outcome: 'nothing_to_do' };
-    tally.callsMs ??= state.calledMs;
     const outcome = keptFrom(state, connection, gate);
     if (outcome !== undefined) return { outcome };
-    await endClaim(state, connection.company, ports);
-    // What no round can settle without asking the platform for the group.
-    looked ||= (state.intent ?? state.suspect) !== undefined;
-    const step = await takeRound(state, connection, ports, tally);
-    if (step.kind === 'broken') {
-      const outcome = await handleFailure(state, step.cause, { ...attemptOf(tally, ports), connection });
-      return { outcome, cause: step.cause };
-    }
-    if (step.kind === 'spent' && tally.conflicts > 0) break;
-    if (hasAnswered(step, looked)) await countSuccess(ref.connection, gate, ports);
-    const ending = goesOn(step, tally) ? undefined : await endWith(step, state, ports, tally);
+    tally.callsMs ??= state.calledMs;
+    const ending = await applyOnce(state, { gate, connection }, ports, tally);
+    if (ending === 'conflicts') break;
     if (ending !== undefined) return ending;
   }
   const message = `met ${tally.conflicts} conflicting changes in a row`;
   const state = await ports.groups.read(ref);
   if (state !== undefined) await postpone(state, { code: 'conflicts', message }, attemptOf(tally, ports));
   return { outcome: 'postponed' };
+}
+
+/** One round. @returns undefined if another one follows at once; `conflicts` if the calls are used up by conflicts */
+async function applyOnce(
+  state: GroupState,
+  { gate, connection }: { readonly gate: Gate; readonly connection: Connection },
+  ports: ApplyPorts,
+  tally: Tally,
+): Promise<Ending | 'conflicts' | undefined> {
+  await endClaim(state, connection.company, ports);
+  // What no round can settle without asking the platform for the group.
+  tally.hasLooked ||= (state.intent ?? state.suspectedChange) !== undefined;
+  const step = await takeRound(state, connection, ports, tally);
+  if (step.kind === 'broken') {
+    const outcome = await handleFailure(state, step.cause, { ...attemptOf(tally, ports), connection });
+    return { outcome, cause: step.cause };
+  }
+  if (step.kind === 'spent' && tally.conflicts > 0) return 'conflicts';
+  if (hasAnswered(step, tally.hasLooked)) await countSuccess(state.ref.connection, gate, ports);
+  return goesOn(step, tally) ? undefined : endWith(step, state, ports, tally);
 }
 
 /** Not where another is at work, or it is early; what this one wrote itself is no reason to wait for the window's end. */
@@ -160,76 +150,6 @@ function goesOn(
   return step.kind === 'again' || step.kind === 'conflict';
 }
 
-/** Decides and performs, until the round ends: each decision rests on the group as it was read for this round. */
-async function takeRound(
-  state: GroupState,
-  connection: Connection,
-  ports: ApplyPorts,
-  tally: Tally,
-): Promise<Step> {
-  const { trial, drift } = tally;
-  const record: Turn['record'] = async ({ ref, lastAudit, lastDeed }, entry) => {
-    const previous = linksOf({ lastAudit: tally.audited ?? lastAudit, lastDeed });
-    tally.audited = await ports.audit.record(ref, { ...entry, previous });
-    return tally.audited;
-  };
-  // The client's own repetitions are for a blip; what lasts is tried again later.
-  const maxAttempts = state.attempts > 0 ? 1 : MAX_TRIES;
-  const calledMs = () => calledBy(tally, ports);
-  const left = () => CALLS_AN_HOUR - calledMs().length;
-  try {
-    const platform = await openPlatform(connection, ports, {
-      onTry() {
-        // A credential renewed within a call makes it two.
-        if (left() <= 0) throw new PlatformFailure('unreached', SPENT.message, {});
-        tally.callsMs = [...calledMs(), ports.clock()];
-      },
-      get maxAttempts() {
-        return Math.min(maxAttempts, left());
-      },
-    });
-    let confirmed: Promise<void> | undefined;
-    const confirm = () => {
-      confirmed ??= confirmSettings(connection, ports);
-      return confirmed;
-    };
-    const turn: Turn = {
-      ...{ connection, confirm, platform, ports, trial, record, calledMs },
-      claim: (id) => claimGroup({ company: connection.company, id, owner: state.ref }, ports),
-      found: (kind) => drift.push(kind),
-      opened: (id) => {
-        tally.mine = id;
-      },
-    };
-    const barred = new Set(trial.lots.flat());
-    const narrowed = { withheld: new Set(trial.withheld), isNarrowed: trial !== NO_TRIAL };
-    let round: Round = { ...startOf(state, turn), ...narrowed, barred, leftOut: trial.leftOut };
-    for (;;) {
-      const decision = servedBy(round.wanted, decide(round));
-      if (decision === ALL_MEMBERS) round = { ...round, wanted: undefined };
-      if (left() < (COST[decision.kind] ?? 0)) {
-        if (round.state.intent === undefined) await unreserved(round, turn);
-        return { kind: 'spent' };
-      }
-      if (decision.kind !== 'read') await confirm();
-      const performed = await perform(decision, round, turn);
-      if ('step' in performed) return performed.step;
-      round = performed.round;
-    }
-  } catch (cause) {
-    if (cause instanceof SettingsChanged) return { kind: 'again' };
-    if (cause instanceof PlatformFailure) return { kind: 'broken', cause };
-    throw cause;
-  }
-}
-
-/** What hangs on who all the members are is decided once they are all read. */
-const servedBy = (wanted: Round['wanted'], decision: Decision): Decision =>
-  wanted?.isPart === true && !SERVED_BY_PART.has(decision.kind) ? ALL_MEMBERS : decision;
-
-const calledBy = ({ callsMs = [] }: Tally, { clock }: ApplyPorts): readonly number[] =>
-  calledOf(callsMs, clock());
-
 /** The platform has answered about this group, and well. */
 const hasAnswered = ({ kind }: Step, looked: boolean): boolean =>
   kind === 'written' || (kind === 'in_step' && looked);
@@ -246,32 +166,21 @@ async function likely(name: ConnectionName, { connections }: ApplyPorts): Promis
   return known?.observing === false ? known : connections.current(name);
 }
 
-class SettingsChanged extends Error {}
-
-/**
- * The settings as they are once the group was read: whoever changes them marks the groups dirty then. So either the new
- * ones are found here, or the mark is newer than the state, and stays. Asked beside the users, it is no request of its own.
- * @throws SettingsChanged where the round began with others
- */
-async function confirmSettings(seen: Connection, { connections }: ApplyPorts): Promise<void> {
-  const now = await connections.current(seen.name);
-  if (JSON.stringify(now) !== JSON.stringify(seen)) throw new SettingsChanged();
-}
-
 const needsApply = (state: GroupState): boolean =>
-  state.dirtySinceMs !== undefined || state.intent !== undefined || state.suspect !== undefined;
+  state.dirtySinceMs !== undefined || state.intent !== undefined || state.suspectedChange !== undefined;
 
 const HOUR_MS = 3_600_000;
 /** Whom the platform would take is back as soon as may be. */
 const restMs = ({ hasWritten }: Trial): number => (hasWritten ? 0 : HOUR_MS);
 
-const triesBefore = (state: GroupState, { leftOut }: Trial) =>
-  leftOut === undefined ? state.attempts : searchedBefore(state);
-const spentAs = ({ lastError }: GroupState, { leftOut }: Trial): Trouble =>
-  leftOut === undefined ? (lastError ?? SPENT) : UNACCEPTABLE;
-
 /** Put right at once the first time; somebody who goes on and on makes us come ever more rarely. */
 const CONTESTED = { code: 'conflicts', message: 'somebody else changed the group while it was written' };
+
+/** What the report of a waiting group counts. */
+const factsOf = ({ why, keepAccess }: Extract<Step, { kind: 'wait' }>): Partial<Ending> => ({
+  ...(keepAccess === undefined ? {} : { keepAccess }),
+  ...(isUnlinkingHeld(why) ? { unlinkingHeld: true } : {}),
+});
 
 async function endWith(
   step: Exclude<Step, { kind: 'again' | 'conflict' | 'overtaken' | 'broken' }>,
@@ -279,39 +188,39 @@ async function endWith(
   ports: ApplyPorts,
   tally: Tally,
 ): Promise<Ending> {
-  const { ref, attempts, dirtySinceMs: since } = state;
-  const undoneMs = () => undoneBackoffMs(attempts, ports.random());
-  const { leftOut, suspects } = tally.trial;
-  // Whom to leave out next goes by the number of tries; one that the guard lets nobody make now is made later.
-  const putOff = async (why: Trouble, waitMs?: number, tried = Math.max(1, suspects)): Promise<Ending> => {
-    const before = { ...state, attempts: triesBefore(state, tally.trial) + tried - 1 };
-    await postpone(before, why, { ...attemptOf(tally, ports), waitMs });
+  const putOff = async (why: Trouble, waitMs?: number): Promise<Ending> => {
+    await postpone(state, why, { ...attemptOf(tally, ports), waitMs });
     return { outcome: 'postponed' };
   };
   switch (step.kind) {
     case 'wait': {
-      const { why, waitMs = undoneMs() } = step;
-      const ending = await putOff(why, waitMs, leftOut && suspects);
-      return isUnlinkingHeld(why) ? { ...ending, unlinkingHeld: true } : ending;
+      const { why, waitMs = undoneBackoffMs(state.attempts, ports.random()) } = step;
+      return { ...(await putOff(why, waitMs)), ...factsOf(step) };
     }
     case 'narrowed':
       return putOff(UNACCEPTABLE, restMs(tally.trial));
     case 'spent':
-      return putOff(spentAs(state, tally.trial), 0, suspects);
+      return putOff(state.lastError ?? SPENT, 0);
     case 'failed':
       return { outcome: 'failed', cause: step.cause };
     case 'in_step':
       return { outcome: tally.writes.length > 0 ? 'written' : 'in_step' };
     case 'written':
       tally.writes.push(step.write);
-      if (step.undone !== undefined) return putOff(step.undone, undoneMs());
-      if (step.isContested) {
-        const ending = await putOff(CONTESTED, attempts > 0 ? undefined : ports.coalesceMs);
-        return attempts > 0 ? ending : { outcome: 'written' };
-      }
-      if (step.clean)
-        return { outcome: 'written', ...(since && { lagMs: Math.max(0, ports.clock() - since) }) };
-      await ports.applyQueue.wake([{ ...ref, afterMs: ports.coalesceMs }]);
-      return { outcome: 'written' };
+      return endWritten(step, state, ports, putOff);
   }
+}
+
+async function endWritten(
+  { undone, isContested, clean }: Extract<Step, { kind: 'written' }>,
+  { ref, attempts, dirtySinceMs: since }: GroupState,
+  ports: ApplyPorts,
+  putOff: (why: Trouble, waitMs?: number) => Promise<Ending>,
+): Promise<Ending> {
+  if (undone !== undefined) return putOff(undone, undoneBackoffMs(attempts, ports.random()));
+  if (isContested && attempts > 0) return putOff(CONTESTED);
+  if (isContested) await putOff(CONTESTED, ports.coalesceMs);
+  else if (!clean) await ports.applyQueue.wake([{ ...ref, afterMs: ports.coalesceMs }]);
+  else if (since !== undefined) return { outcome: 'written', lagMs: Math.max(0, ports.clock() - since) };
+  return { outcome: 'written' };
 }

@@ -1,18 +1,19 @@
-import type { GroupState, GuardRecord, Intent } from '../../domain/group-state.ts';
+import type { GroupState, GuardRecord, Intent, Uncertain } from '../../domain/group-state.ts';
 import type { PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { judgeAnswer, type Outcome, showsWrite } from '../../plan/answer.ts';
 import { countsOf } from '../../plan/counts.ts';
-import { SETTLED, type Write } from '../../plan/decide.ts';
+import { SETTLED } from '../../plan/decide/settle.ts';
+import type { Write } from '../../plan/decision.ts';
 import type { Reservation, Wanted } from '../../plan/facts.ts';
-import { overtakenForMs } from '../../plan/foreign.ts';
+import { mayPrecedeWriteForMs } from '../../plan/foreign.ts';
 import type { Flip } from '../ports/groups.ts';
 import { retireClaim } from '../retire-claim.ts';
 import { auditOf, originOf } from './audit.ts';
-import { endsDoubt, leftInDoubt } from './doubt.ts';
-import { ALL_MEMBERS, learn } from './facts.ts';
 import { closeDrift, linkTo, recordForeign } from './foreign.ts';
-import { isUnfinished, OVERTAKEN, type Performed, type Round, type Turn } from './turn.ts';
+import { ALL_MEMBERS, learn } from './load.ts';
+import { isUnfinished, OVERTAKEN, type Performed, type Round, type Step, type Turn } from './turn.ts';
+import { readRecord, storeMoved, withUncertain } from './uncertain.ts';
 
 /** An attempt that has reached its write; all facts for the write have been read. */
 export interface Writing {
@@ -47,58 +48,89 @@ export async function confirmWrite(
   await markTaken(outcome.view, state, wanted, turn);
   const found = foreign && (await recordForeign(foreign, state, turn));
   if (foreign !== undefined && found === undefined) return OVERTAKEN;
-  // If the platform shows exactly the prepared view, that view is used.
-  const how = { prepared: outcome.isAsPrepared ? intent.view : undefined, done: intent };
-  const platform = observed && view && (await linkTo(state, observed, view, turn, how));
+  const platform =
+    observed && view && (await linkTo(state, observed, view, turn, preparedIn(writing, outcome)));
+  const uncertain = await stillUncertain(observed, outcome, writing);
   const nowMs = ports.clock();
   const ending = { atMs: nowMs, versionAfter: observed?.version ?? null, outcome: 'written' } as const;
   const origin = originOf(state, wanted, write.consumes);
   const audited = await turn.record(state, auditOf(intent, outcome.changes, origin, ending));
   // Before the commit, which may leave the group clean: after a crash in between, the open intent is settled again.
-  if (observed === undefined && state.platformId !== undefined)
-    await retireClaim(turn.connection.company, state.platformId, state.ref, ports);
-  const driftClosed =
-    write.held.size === 0 && foreign === undefined && !outcome.isUndone && write.left === undefined;
+  if (observed === undefined) await retireDeleted(state, turn);
+  const driftClosed = closesDrift(write, outcome);
   if (driftClosed) await closeDrift(state, turn);
   const flipped = await ports.groups.flip(state.ref, {
     intent: intent.id,
     seen: state,
-    nowMs,
+    writtenAtMs: nowMs,
     calledMs: turn.calledMs(),
     wakeAtMs: nowMs + ports.coalesceMs,
     driftClosed,
     settled: outcome.isUndone ? undefined : settledBy(write, wanted),
     counts: countsOf(wanted, view, unshown),
     hasRemoved: write.plan.removals.length > outcome.kept.length,
-    ...(platform === undefined ? {} : { platform }),
-    ...(intent.action === 'create' ? { createdAtMs: nowMs } : {}),
-    found: { ...found, ...(found && { contest: foreign?.contest }), audited },
+    ...(platform && { platform }),
+    ...(intent.action === 'create' && { createdAtMs: nowMs }),
+    found: { ...found, ...(found && { flapDamping: foreign?.flapDamping }), audited, uncertain },
     ...leftovers(writing, outcome),
-    ...(isUnproven(observed, outcome, intent) ? leftInDoubt(intent, state, nowMs) : {}),
   });
   if (flipped === undefined) return OVERTAKEN;
   await giveBackKept(outcome, writing);
-  return {
-    step: {
-      kind: 'written',
-      write: {
-        action: intent.action,
-        added: outcome.changes.filter(({ kind }) => kind === 'add_member').length,
-        removed: write.plan.removals.length - outcome.kept.length,
-      },
-      clean: flipped.clean,
-      isContested: foreign !== undefined,
-      undone: outcome.trouble,
-    },
-  };
+  return { step: written(writing, outcome, flipped.clean) };
 }
 
-/** After a successful write the platform may still show the state from before: the write may still take effect. */
-const isUnproven = (
+const written = ({ write, intent }: Writing, outcome: Outcome, clean: boolean): Step => ({
+  kind: 'written',
+  write: {
+    action: intent.action,
+    added: outcome.changes.filter(({ kind }) => kind === 'add_member').length,
+    removed: write.plan.removals.length - outcome.kept.length,
+  },
+  clean,
+  isContested: outcome.foreign !== undefined,
+  undone: outcome.trouble,
+});
+
+/** The stored view of a new group, if the platform shows exactly that. */
+const preparedIn = ({ intent }: Writing, { isAsPrepared }: Outcome) =>
+  intent.action === 'create' && isAsPrepared ? intent.change : undefined;
+
+/** The write leaves no difference that another client made. */
+const closesDrift = ({ held, left }: Write, { foreign, isUndone }: Outcome): boolean =>
+  held.size === 0 && foreign === undefined && !isUndone && left === undefined;
+
+async function retireDeleted({ platformId, ref }: GroupState, { connection, ports }: Turn): Promise<void> {
+  if (platformId !== undefined) await retireClaim(connection.company, platformId, ref, ports);
+}
+
+/** The record of uncertain writes after this write. */
+function stillUncertain(
   observed: ObservedGroup | undefined,
-  { unshown, isUndone }: Outcome,
+  outcome: Outcome,
+  { write, intent, round, turn }: Writing,
+): Promise<Uncertain | undefined> | undefined {
+  const { view } = outcome;
+  if (observed === undefined || view === undefined || isCertain(outcome, round.state)) return undefined;
+  const record = mayTakeEffect(observed, outcome, intent)
+    ? withUncertain(intent, { ...round, after: write.plan.after }, turn.ports.clock(), { isAnswered: true })
+    : readRecord(round);
+  return storeMoved(record, round, { observed, view }, turn);
+}
+
+/** Earlier writes were answered, and this write is shown completely, so no earlier write can still take effect. */
+const isCertain = ({ isAsPrepared }: Outcome, { uncertain }: GroupState): boolean =>
+  isAsPrepared && uncertain?.isAnswered === true;
+
+/**
+ * After a successful write the platform may still show the state from before, even with the new version: the write may
+ * still take effect.
+ */
+const mayTakeEffect = (
+  observed: ObservedGroup | undefined,
+  { unshown, isUndone, trouble }: Outcome,
   { versionBefore }: Intent,
-): boolean => unshown.length > 0 || (isUndone && observed?.version === versionBefore);
+): boolean =>
+  unshown.length > 0 || trouble !== undefined || (isUndone && observed?.version === versionBefore);
 
 async function judged(
   observed: ObservedGroup | undefined,
@@ -112,7 +144,6 @@ async function judged(
     // If the answer differs from the write, its meaning depends on the persons of all members.
     if (isAnswered && (judgement.isAsPrepared || !wanted.isPart)) return { outcome: judgement, wanted };
     const question = isAnswered || wanted.isPart ? ALL_MEMBERS : judgement;
-    if (question.kind === 'reserve') throw new Error('expected an answer to be judged without the guard');
     known = await learn(question, known, turn);
   }
 }
@@ -147,31 +178,34 @@ async function markUnshown(
 
 /**
  * The group after the write. An answer that does not show what was sent may be older than the write, so the group is
- * fetched. A fetch that shows a version from before the write is outdated too, and proves nothing.
+ * fetched. A fetch that may show a version from before the write proves nothing.
  */
 async function shownAfter(
   answered: ObservedGroup | undefined,
-  { write: { plan }, intent, round: { state }, turn }: Writing,
+  { write: { plan }, intent, round, turn }: Writing,
 ): Promise<ObservedGroup | undefined> {
   if (answered === undefined || showsWrite(plan, answered)) return answered;
   const fetched = await turn.platform.groups.get(answered.id as PlatformGroupId);
-  const isBefore =
+  const state = { ...round.state, version: answered.version };
+  const known = { ...round, state, nowMs: turn.ports.clock() };
+  const isUnproven =
     fetched === undefined ||
     fetched.version === intent.versionBefore ||
-    overtakenForMs(fetched, state, turn.ports.clock()) > 0;
-  return isBefore ? answered : fetched;
+    (!showsWrite(plan, fetched) && mayPrecedeWriteForMs(fetched, known) > 0);
+  return isUnproven ? answered : fetched;
 }
 
 /** What the write used up, and why the group is not clean after it. */
 function leftovers(
   { write: { consumes, left }, intent, round: { rejected, state }, turn: { trial } }: Writing,
-  { kept, foreign, isUndone, unshown, isAsPrepared }: Outcome,
+  outcome: Outcome,
 ): Partial<Flip> {
+  const { kept, foreign, isUndone, unshown } = outcome;
   // An approval of removals that did not happen stays.
   const isUsedUp = consumes !== undefined && kept.length === 0;
-  // An earlier write may still take effect, so it is checked once more. Otherwise its view would explain changes by others forever.
-  const doubtEnded = isAsPrepared && endsDoubt(state);
-  const isLookedFor = rejected !== undefined || (state.doubt !== undefined && !doubtEnded);
+  const isEnded = isCertain(outcome, state);
+  // An earlier write may still take effect, so the group is fetched once more.
+  const isLookedFor = rejected !== undefined || (state.uncertain !== undefined && !isEnded);
   // The hold was about another platform group, which this one replaces.
   const isHeldBefore = intent.action === 'create' && (state.hold ?? state.approval) !== undefined;
   const isLeft = [
@@ -184,7 +218,7 @@ function leftovers(
     isUnfinished(trial),
   ].includes(true);
   return {
-    ...(doubtEnded && { doubtEnded }),
+    ...(isEnded && { isCertain: true }),
     ...(isUsedUp && { consumedHold: consumes }),
     ...(isLeft && { unfinished: true }),
   };

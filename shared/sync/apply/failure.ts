@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { GroupError, GroupState } from '../../domain/group-state.ts';
 import type { IntentId, PlatformUserId } from '../../domain/ids.ts';
-import { REFUSED } from '../../plan/decide.ts';
+import { ONCE_REFUSED } from '../../plan/decide/refusal.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { countFailing, tellGate } from '../gate.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
@@ -24,10 +24,8 @@ export async function handleFailure(
 ): Promise<'gate_closed' | 'postponed'> {
   const { ports } = how;
   const { ref, lastError, attempts } = state;
-  // A search for unacceptable users goes on where it was: what comes between is neither a try of it nor its end. Nor does
-  // it make the next refusal the first.
-  const isSearching = searchedBefore(state) > 0;
-  const isKept = isSearching || lastError?.code === REFUSED.why.code;
+  // After a refusal and a failed call, the next refusal does not count as the first.
+  const isKept = lastError !== undefined && ONCE_REFUSED.has(lastError.code);
   const error = (isKept && lastError) || { code: failure.kind, message: failure.message };
   if (!isUnsent(failure) && (await tellGate(connection, failure, ports, ref.group))) {
     const nowMs = ports.clock();
@@ -38,7 +36,7 @@ export async function handleFailure(
     await ports.groups.postpone(state, { ...again, attempts, calledMs, mine });
     return 'gate_closed';
   }
-  await postpone({ ...state, attempts: attempts - Number(isSearching) }, error, how);
+  await postpone(state, error, how);
   return !isUnsent(failure) && (await countFailing(ref, failure, ports)) ? 'gate_closed' : 'postponed';
 }
 
@@ -51,10 +49,6 @@ export const UNACCEPTABLE = {
   message:
     'the platform refuses some of the users to be added: the others are in, and these are tried again in an hour',
 };
-
-/** Tries that the search has had: those before it were of another trouble. */
-export const searchedBefore = ({ attempts, lastError }: GroupState): number =>
-  lastError?.code === UNACCEPTABLE.code ? attempts : 0;
 
 /** What an apply has done about its group so far. */
 interface Attempt {
@@ -89,10 +83,9 @@ export async function postpone(
   await ports.applyQueue.wake([{ ...ref, afterMs: wakeAtMs - nowMs }]);
 }
 
-/** A write that the platform refused, and the users that the directory removed. A deletion has neither. */
+/** A write that the platform refused; a deletion has none. */
 interface Refusal {
   readonly plan?: Plan;
-  readonly leavers?: readonly PlatformUserId[];
 }
 
 /**
@@ -103,16 +96,11 @@ interface Refusal {
 export async function giveUp(
   state: GroupState,
   cause: PlatformFailure,
-  {
-    plan,
-    leavers = [],
-    ports,
-    audited,
-  }: Refusal & { readonly ports: ApplyPorts; readonly audited: AuditLink },
+  { plan, ports, audited }: Refusal & { readonly ports: ApplyPorts; readonly audited: AuditLink },
 ): Promise<boolean> {
   const { message } = cause;
   const { name, spokeId } = plan?.after ?? {};
-  const about = { message, name, spokeId, removals: leavers };
+  const about = { message, name, spokeId, removals: plan?.removals ?? [] };
   const reported = await report(state, about, ports);
   const error = { code: REJECTED, message, atMs: ports.clock(), reported };
   return ports.groups.fail(state, error, audited);

@@ -4,35 +4,15 @@ import type { GroupState, Intent, LinkedGroup, ViewPointer } from '../../domain/
 import { intentId, type PlatformGroupId, type VersionToken } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { attribute } from '../../plan/attribute.ts';
-import { type Absorb, type Decision, type DriftEnding, endingOf, REFUSED } from '../../plan/decide.ts';
-import { overtakenBy } from '../../plan/foreign.ts';
+import { endingOf } from '../../plan/decide/drift.ts';
+import type { Decision, DriftEnding, ObserveExternal } from '../../plan/decision.ts';
 import { mayUnlink, UNLINKED_ALWAYS } from '../../plan/guard.ts';
 import { attributeDrift, toldOf } from '../attribute-drift.ts';
 import type { Flip, FoundForeign } from '../ports/groups.ts';
 import type { DriftRecord } from '../ports/logs.ts';
 import { foundOf } from './audit.ts';
 import type { Performed, Round, Trouble, Turn } from './turn.ts';
-import { AGAIN, CONFLICT, OVERTAKEN, unlessOvertaken } from './turn.ts';
-
-/**
- * Takes what somebody else changed as the group's view. The record of it comes first: once the view is what was
- * observed, nothing can tell any more what was changed.
- */
-export async function absorb(decision: Absorb, { state }: Round, turn: Turn): Promise<Performed> {
-  const { observed, view, intent, landed, contest } = decision;
-  const { ports } = turn;
-  const recorded = await recordForeign(decision, state, turn);
-  if (recorded === undefined) return OVERTAKEN;
-  const link = await linkTo(state, observed, view, turn);
-  const explainsRefusal = state.lastError?.code === REFUSED.why.code;
-  const audited = await recordLanded(landed, observed, state, turn);
-  const found = { ...recorded, contest, explainsRefusal, ...audited };
-  const isTaken =
-    intent === undefined
-      ? ports.groups.absorb(state, link, found)
-      : flipFound(intent, state, turn, { happened: false, left: { platform: link, found } });
-  return unlessOvertaken(isTaken, CONFLICT);
-}
+import { CONFLICT, OVERTAKEN, unlessOvertaken } from './turn.ts';
 
 /**
  * Ends an open intent by what a look found. The group is left dirty: what the directory wants now may be something else
@@ -50,7 +30,7 @@ export async function flipFound(
   const flipped = await ports.groups.flip(state.ref, {
     intent: id,
     seen: state,
-    nowMs,
+    writtenAtMs: nowMs,
     wakeAtMs: nowMs + ports.coalesceMs,
     settled: 'in_sync',
     counts: state.counts ?? { wanted: 0, applied: 0, pending: 0 },
@@ -74,12 +54,12 @@ export const recordLanded = async (
 
 /** @returns undefined where another worker of ours has written meanwhile, so that the change may be ours */
 export async function recordForeign(
-  { differences, observed }: Absorb,
+  { external, observed }: ObserveExternal,
   state: GroupState,
   turn: Turn,
 ): Promise<FoundForeign | undefined> {
   if (!(await isStillOurs(state, turn))) return undefined;
-  return recordDrift(state, differences, observed.id as PlatformGroupId, turn);
+  return recordDrift(state, external.differences, observed.id as PlatformGroupId, turn);
 }
 
 /**
@@ -91,34 +71,17 @@ async function isStillOurs({ ref, view, intent }: GroupState, { ports }: Turn): 
   return now?.intent?.id === intent?.id && now?.view?.id === view?.id;
 }
 
-/**
- * Stores an observed group as a view that the group can be pointed to, unless one is prepared.
- * @param done the write that made it so
- */
+/** Stores an observed group as a view for the group's pointer, unless a prepared view exists. */
 export async function linkTo(
   seen: GroupState,
   { id, version }: Pick<ObservedGroup, 'id' | 'version'>,
   view: View,
-  { ports, connection: { contract } }: Turn,
-  { prepared, done }: { readonly prepared?: ViewPointer | undefined; readonly done?: Intent } = {},
+  { ports, showed }: Turn,
+  prepared?: ViewPointer,
 ): Promise<LinkedGroup> {
+  showed({ id, version, atMs: ports.clock() });
   const pointer = prepared ?? (await ports.groups.prepareView(seen, intentId(ports.newId()), view));
-  const mayHide = done?.action === 'patch' && contract?.patchHonoursVersion !== true;
-  const overtaken = overtakenBy(version, seen, ports.clock(), mayHide);
-  return { id: id as PlatformGroupId, version, view: pointer, ...(overtaken && { overtaken }) };
-}
-
-/** The group is as we left it: the suspicion, or the 404 before, is answered. */
-export async function clearSuspicion(
-  { observed: { version }, contest }: Extract<Decision, { kind: 'clear' }>,
-  { state }: Round,
-  { ports }: Turn,
-): Promise<Performed> {
-  const { platformId, view } = state;
-  await attributeDrift(state, toldOf(state), ports);
-  if (platformId === undefined || view === undefined) return AGAIN;
-  const link = { id: platformId, version, view };
-  return unlessOvertaken(ports.groups.absorb(state, link, { contest }));
+  return { id: id as PlatformGroupId, version, view: pointer };
 }
 
 const UNLINKING_HELD = {
@@ -145,7 +108,7 @@ export async function unlink(
   if (!(await isStillOurs(state, turn))) return OVERTAKEN;
   const told = difference && (await recordDrift(state, [difference], id, turn));
   const audited = await recordLanded(landed, { version: null }, state, turn);
-  const left = { ...told, ...audited, isGone: true, ...(waiver && { deletionWaiver: waiver }) };
+  const left = { ...told, ...audited, isGone: true, ...(waiver && { acceptedDeletion: waiver }) };
   return unlessOvertaken(ports.groups.absorb(state, undefined, left));
 }
 
@@ -157,7 +120,7 @@ async function drawOnBudget(
 ): Promise<boolean> {
   const recent = await ports.guard.unlink(connection, id, ports.clock());
   if (recent < UNLINKED_ALWAYS) return true;
-  const links = await ports.claims.count(company, connection);
+  const { length: links } = await ports.claims.claimedBy(company, connection);
   if (mayUnlink({ links, recent })) return true;
   await ports.guard.keepLink(connection, id);
   return false;
@@ -176,7 +139,7 @@ async function recordDrift(
   turn: Turn,
 ): Promise<FoundForeign> {
   const { ports, connection, found } = turn;
-  const traces = state.suspect?.traces ?? [];
+  const traces = state.suspectedChange?.traces ?? [];
   await attributeDrift(state, toldOf(state), ports);
   const nowMs = ports.clock();
   const records = differences.map((difference): DriftRecord => {

@@ -1,15 +1,16 @@
 import { FIELD_NAMES, GROUP_FIELDS, type GroupField } from '../../domain/group-fields.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import type { PlatformUserId } from '../../domain/ids.ts';
-import type { Decision, Write } from '../../plan/decide.ts';
+import { removalsRefused } from '../../plan/decide/refusal.ts';
+import type { Decision, Write } from '../../plan/decision.ts';
 import type { Wanted } from '../../plan/facts.ts';
-import { judgeRemovals, NOTHING_REMOVED, suspectsAt } from '../../plan/guard.ts';
-import { compareText, type Plan } from '../../plan/plan.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { refusedOf } from '../../plan/refused-fields.ts';
+import type { AuditLink } from '../ports/logs.ts';
 import type { PlatformFailure } from '../ports/platform.ts';
-import { MAX_REFUSALS, SUSPECTS } from '../tuning.ts';
+import { MAX_REFUSALS } from '../tuning.ts';
 import { auditOf, originOf } from './audit.ts';
-import { giveUp, searchedBefore } from './failure.ts';
+import { giveUp } from './failure.ts';
 import { OVERTAKEN, type Performed, type Round, type Trial, type Turn } from './turn.ts';
 
 /** Records the refusal in the audit log, and returns the next try: a part of the write, or nothing. */
@@ -30,22 +31,39 @@ export async function refuse(
       outcome: 'rejected',
     }),
   );
-  const additions = additionsIn(write.plan);
-  const wasRefused = (user: PlatformUserId) => wanted?.standing.get(user)?.some((one) => one.wasRefused);
-  const isKnown = additions.length > 0 && additions.every(wasRefused);
+  const isKnown = isKnownRefusal(write.plan, wanted);
   // It may be a conflict that is not visible yet. The search would blame users wrongly, or use up the hour's calls.
   if (firstly !== undefined && !turn.trial.hasWritten && !isKnown) return { step: firstly };
   const next = nextTrial(write, round, { ...turn.trial, isKnown });
-  if (next === undefined || wanted === undefined) {
-    if (firstly !== undefined) return { step: firstly };
-    const leavers = leaversIn(write.plan, turn.trial);
-    const about = { plan: write.plan, leavers, ports, audited };
-    const isGivenUp = await giveUp({ ...state, calledMs: turn.calledMs() }, cause, about);
-    return isGivenUp ? { step: { kind: 'failed', cause } } : OVERTAKEN;
+  if (next !== undefined && wanted !== undefined) {
+    if (next.refused === 'users') await markRefused(additionsIn(write.plan), state, wanted, turn);
+    if (next.refused === 'field') await markField(write.plan, cause, state, turn);
+    return { step: { kind: 'narrowed', trial: next.trial } };
   }
-  if (next.refused === 'users') await markRefused(additions, state, wanted, turn);
-  if (next.refused === 'field') await markField(write.plan, cause, state, turn);
-  return { step: { kind: 'narrowed', trial: next.trial } };
+  return firstly === undefined ? endSearch(refused, audited, state, turn) : { step: firstly };
+}
+
+/** The platform has refused each of these additions before. */
+function isKnownRefusal(plan: Plan, wanted: Wanted | undefined): boolean {
+  const additions = additionsIn(plan);
+  const wasRefused = (user: PlatformUserId) => wanted?.standing.get(user)?.some((one) => one.wasRefused);
+  return additions.length > 0 && additions.every(wasRefused);
+}
+
+/** No smaller write is left: removals are tried again in an hour, and anything else is given up until it changes. */
+async function endSearch(
+  { write, cause }: NonNullable<Round['refused']>,
+  audited: AuditLink,
+  state: GroupState,
+  turn: Turn,
+): Promise<Performed> {
+  const { plan } = write;
+  const { action, removals } = plan;
+  if (action !== 'delete' && removals.length > 0)
+    return { step: { ...removalsRefused(removals.length, cause.message), keepAccess: removals.length } };
+  const about = { plan, ports: turn.ports, audited };
+  const isGivenUp = await giveUp({ ...state, calledMs: turn.calledMs() }, cause, about);
+  return isGivenUp ? { step: { kind: 'failed', cause } } : OVERTAKEN;
 }
 
 /** The next try after a refusal, and the parts that are certainly refused. */
@@ -65,32 +83,62 @@ interface Next {
  *     one of them alone                  | that value is refused: the rest of the search
  *     removals and additions             | the removals
  *     additions                          | halves of them, until the refused user is found
- *     removals alone                     | also without some members who stay
+ *     removals alone                     | nothing: the write is tried again in an hour
+ *
+ * Users who may be in the group although no read showed them are no part of the search. A refused write of a name and of
+ * such users is tried again with the name alone. A try that sends users sends them too, so that it does not remove them.
+ * Only if the platform accepts no try with them, they are left out.
  */
 function nextTrial(write: Write, round: Round, { isKnown, ...before }: Known): Next | undefined {
   const { plan } = write;
   const trial = { ...before, withheld: [...new Set([...before.withheld, ...leftLately(write, round)])] };
-  const { lots, refusals, withheld } = trial;
+  const { refusals, withheld } = trial;
   const fields = fieldsIn(plan);
-  const hasMembers = plan.changes.length > fields.length;
-  const isSplit = plan.action === 'put' || (fields.length > 0 && (hasMembers || fields.length > 1));
+  const hidden = hiddenIn(round);
+  const all = additionsIn(plan);
+  const additions = all.filter((user) => !hidden.includes(user));
+  const hasRemovals = plan.changes.length > fields.length + all.length;
+  const hasMembers = hasRemovals || additions.length > 0;
+  const isSplit = plan.action === 'put' || (fields.length > 0 && plan.changes.length > 1);
   if (isSplit) {
     const later = [...(hasMembers ? fields : fields.slice(1)), ...withheld];
     return { trial: { ...trial, withheld: later, refusals: refusals + 1 } };
   }
   if (fields.length === 1)
     return { trial: { ...trial, withheld: withheld.slice(1), refusals: refusals + 1 }, refused: 'field' };
-  const additions = additionsIn(plan);
-  const next = narrowed(additions, plan.changes.length > additions.length, { ...trial, isKnown });
-  if (next === 'refused')
-    return { trial: { ...trial, lots: lots.slice(1), refusals: refusals + 1 }, refused: 'users' };
-  const others = next ?? nextSuspects(write, round, trial);
-  return others && { trial: others };
+  return nextMembers({ additions, hidden, hasRemovals }, { ...trial, isKnown });
 }
 
-/** Removals that the directory wants. Other users are only left out to find out whether the platform then accepts the write. */
-const leaversIn = ({ removals }: Plan, { leftOut }: Trial): readonly PlatformUserId[] =>
-  removals.filter((user) => leftOut?.includes(user) !== true);
+interface RefusedMembers {
+  readonly additions: readonly PlatformUserId[];
+  /** Users who are sent with each try, because they may be in the group. */
+  readonly hidden: readonly PlatformUserId[];
+  readonly hasRemovals: boolean;
+}
+
+function nextMembers(
+  { additions, hidden, hasRemovals }: RefusedMembers,
+  { isKnown, ...trial }: Known,
+): Next | undefined {
+  const { lots, refusals } = trial;
+  // Only one addition is left to be tried: as without hidden users, it may be the group itself that is refused.
+  const isAlone = !(hasRemovals || trial.hasWritten || isKnown) && additions.length === 1;
+  if (isAlone && lots.length > 0 && lots.flat().every((user) => hidden.includes(user))) return undefined;
+  const next = narrowed(additions, hasRemovals, { ...trial, isKnown }) ?? withoutHidden(hidden, trial);
+  if (next === 'refused')
+    return { trial: { ...trial, lots: lots.slice(1), refusals: refusals + 1 }, refused: 'users' };
+  return next && { trial: next };
+}
+
+/** Wanted users who may be in the group although no read showed them. */
+const hiddenIn = ({ views, wanted }: Round): readonly PlatformUserId[] =>
+  [...(views?.base?.unshown ?? [])].filter((user) => wanted?.group?.users.has(user));
+
+function withoutHidden(hidden: readonly PlatformUserId[], trial: Trial): Trial | undefined {
+  const waiting = new Set(trial.lots.flat());
+  if (trial.hasWritten || hidden.length === 0 || hidden.some((user) => waiting.has(user))) return undefined;
+  return { ...trial, lots: [...trial.lots, hidden], refusals: 0 };
+}
 
 /** A name that turned out to be in use in this attempt is not sent again before the members are written. */
 function leftLately({ left = [] }: Write, { wanted, state }: Round): readonly GroupField[] {
@@ -137,14 +185,14 @@ async function markRefused(
  */
 function narrowed(
   additions: readonly PlatformUserId[],
-  hasOthers: boolean,
+  hasRemovals: boolean,
   { isKnown, ...trial }: Known,
 ): Trial | 'refused' | undefined {
   const { lots, refusals, hasWritten } = trial;
   const again = (waiting: Trial['lots']): Trial => ({ ...trial, lots: waiting, refusals: refusals + 1 });
   // The platform accepted no part: it refuses the group itself.
   if (additions.length === 0 || (!hasWritten && refusals + 1 >= MAX_REFUSALS)) return undefined;
-  if (hasOthers) return again([additions, ...lots]);
+  if (hasRemovals) return again([additions, ...lots]);
   if (additions.length === 1 && (hasWritten || isKnown)) return 'refused';
   if (additions.length === 1 && lots.length === 0) return undefined;
   const middle = Math.ceil(additions.length / 2);
@@ -154,29 +202,4 @@ function narrowed(
   if (!hasWritten && next.length > 1)
     return again([next.slice(Math.ceil(next.length / 2)), ...rest, ...halves]);
   return again([...lots, ...halves].slice(1));
-}
-
-/**
- * The platform may refuse a removal because of a member who stays. So the removal is tried without some of these members.
- * After it is accepted, they are added again immediately; only a member who is refused alone stays out.
- * @returns undefined if no member leaves, or every member was tried
- */
-function nextSuspects(
-  { plan }: Write,
-  { state, settings: { guard: limits }, views, wanted }: Round,
-  before: Trial,
-): Trial | undefined {
-  const { lots, refusals, suspects, leftOut } = before;
-  const leavers = leaversIn(plan, before).length;
-  if (leavers === 0) return undefined;
-  const inside = [...(views?.base?.users.keys() ?? [])];
-  const staying = inside.filter((user) => wanted?.group?.users.has(user)).sort(compareText);
-  const judged = { limits, size: inside.length, deletesGroup: false, recent: NOTHING_REMOVED };
-  const mayLeave = (count: number) => judgeRemovals({ ...judged, removals: count + leavers }).allowed;
-  const tried = suspects + (leftOut === undefined ? 0 : 1);
-  const next = suspectsAt(staying, searchedBefore(state) + tried, mayLeave);
-  if (next === undefined) return undefined;
-  const waiting = leftOut === undefined ? lots : lots.slice(1);
-  const trial = { ...before, lots: [next, ...waiting], leftOut: next, suspects: tried };
-  return { ...trial, refusals: tried < SUSPECTS ? Math.min(refusals + 1, MAX_REFUSALS - 1) : MAX_REFUSALS };
 }

@@ -1,23 +1,23 @@
 import type { GroupState } from '../../domain/group-state.ts';
 import { HOLD_LIFE_MS, type Hold } from '../../domain/hold.ts';
-import { type GroupRef, intentId, type PlatformGroupId } from '../../domain/ids.ts';
-import type { Decision } from '../../plan/decide.ts';
+import { intentId } from '../../domain/ids.ts';
+import type { Decision, EndHold, StartHold } from '../../plan/decision.ts';
 import type { Wanted } from '../../plan/facts.ts';
-import { isOurCreation, viewOf } from '../../plan/foreign.ts';
 import { type HeldSets, mayCoverRejected } from '../../plan/hold.ts';
 import { atOnce } from '../gather.ts';
 import { type AuditLink, entryOf, OURSELVES } from '../ports/logs.ts';
 import { PlatformFailure } from '../ports/platform.ts';
-import { retireClaim } from '../retire-claim.ts';
-import { DOUBT_MS, WRITES_IN_FLIGHT } from '../tuning.ts';
+import { WRITES_IN_FLIGHT } from '../tuning.ts';
+import { adopt } from './adopt.ts';
 import { originOf, unfoundOf } from './audit.ts';
-import { inDoubt } from './doubt.ts';
-import { holdDigest, learn, readFormer } from './facts.ts';
 import { giveUp, reportFieldFailure } from './failure.ts';
-import { absorb, clearSuspicion, closeDrift, flipFound, linkTo, recordLanded, unlink } from './foreign.ts';
+import { closeDrift, unlink } from './foreign.ts';
+import { holdDigest, learn } from './load.ts';
 import { refuse } from './narrow.ts';
+import { observe } from './observe.ts';
 import type { Performed, Round, Turn } from './turn.ts';
-import { AGAIN, CONFLICT, OVERTAKEN, unlessOvertaken } from './turn.ts';
+import { AGAIN, OVERTAKEN, unlessOvertaken } from './turn.ts';
+import { stillOwed, storeRecord, withUncertain } from './uncertain.ts';
 import { performWrite, unreserve, unreserved } from './write.ts';
 
 type Of<Kind extends Decision['kind']> = Extract<Decision, { kind: Kind }>;
@@ -30,35 +30,23 @@ type Performer<Kind extends Decision['kind']> = (
 
 /** How each decision is carried out. */
 const PERFORMERS: { readonly [Kind in Decision['kind']]: Performer<Kind> } = {
-  read: ask,
-  look: ask,
-  list: ask,
+  read,
   reserve,
-  hold,
-  drop_hold: dropHold,
+  hold: (decision, round, turn) =>
+    decision.ends === undefined ? startHold(decision, round, turn) : endHold(decision, round, turn),
   write: async (decision, round, turn) =>
     performWrite(decision, decision.isReserved ? round : await unreserved(round, turn), turn),
   drop,
-  confirm,
-  confirm_gone: confirmGone,
-  absorb: async (decision, round, turn) => {
-    await unreserve(round, turn);
-    return absorb(decision, round, turn);
-  },
-  clear: clearSuspicion,
-  forget: (_, { state }, { ports }) => unlessOvertaken(ports.groups.absorb(state, undefined)),
-  miss: async (why, { state }, { ports }) => {
-    await ports.groups.noteMissing(state, ports.clock());
-    return { step: { ...why, kind: 'wait' } };
-  },
+  observe,
   unlink,
   release: letGo,
   adopt,
   fail: refuse,
   wait: async ({ noting, yields = false, ...why }, round, turn) => {
     const { state } = yields ? await unreserved(round, turn) : round;
-    const { ports } = turn;
-    const isStill = noting === undefined || (await ports.groups.noteMiss(state.ref, noting));
+    const { groups, clock } = turn.ports;
+    if (noting === 'missing') await groups.noteMissing(state, clock());
+    const isStill = typeof noting !== 'object' || (await groups.noteMiss(state.ref, noting));
     return isStill ? { step: why } : OVERTAKEN;
   },
   settle,
@@ -68,8 +56,8 @@ const PERFORMERS: { readonly [Kind in Decision['kind']]: Performer<Kind> } = {
 export const perform = (decision: Decision, round: Round, turn: Turn): Promise<Performed> =>
   (PERFORMERS[decision.kind] as Performer<Decision['kind']>)(decision, round, turn);
 
-async function ask(question: Of<'read' | 'look' | 'list'>, round: Round, turn: Turn): Promise<Performed> {
-  const known = await learn(question, round, turn);
+async function read(decision: Of<'read'>, round: Round, turn: Turn): Promise<Performed> {
+  const known = await learn(decision, round, turn);
   if (known.wanted !== undefined && round.wanted === undefined)
     await markPending({ ...known, wanted: known.wanted }, turn);
   return { round: known };
@@ -121,7 +109,7 @@ async function reserve(
   return { round: { ...before, reservation: { ...record, recent } } };
 }
 
-async function hold(decision: Of<'hold'>, round: Round, turn: Turn): Promise<Performed> {
+async function startHold(decision: StartHold, round: Round, turn: Turn): Promise<Performed> {
   const { state } = round;
   const sets = heldBy(decision, round, turn.ports.clock());
   const before = await unreserved(round, turn);
@@ -131,7 +119,7 @@ async function hold(decision: Of<'hold'>, round: Round, turn: Turn): Promise<Per
 
 /** The facts after a hold was recorded. */
 export function withHeld<State extends GroupState>(
-  { deletes }: Of<'hold'>,
+  { deletes }: StartHold,
   { approval: _, ...state }: State,
   { hold, approval }: HeldSets,
 ) {
@@ -143,20 +131,17 @@ export function withHeld<State extends GroupState>(
   } as const;
 }
 
-async function dropHold({ drops }: Of<'drop_hold'>, round: Round, turn: Turn): Promise<Performed> {
+async function endHold({ ends }: EndHold, round: Round, turn: Turn): Promise<Performed> {
   const { hold, approval } = round.state;
-  const dropped = drops.includes('hold') ? (hold ?? approval) : approval;
-  await turn.ports.groups.dropHold(round.state, drops, await recordHold(dropped, false, round, turn));
-  return { round: { ...round, state: withoutHold(round.state, drops), held: undefined } };
+  const ended = ends.includes('hold') ? (hold ?? approval) : approval;
+  await turn.ports.groups.dropHold(round.state, ends, await recordHold(ended, false, round, turn));
+  return { round: { ...round, state: withoutHold(round.state, ends), held: undefined } };
 }
 
-export const withoutHold = (
-  { hold, approval, ...state }: GroupState,
-  drops: Of<'drop_hold'>['drops'],
-): GroupState => ({
+export const withoutHold = ({ hold, approval, ...state }: GroupState, ends: EndHold['ends']): GroupState => ({
   ...state,
-  ...(hold && !drops.includes('hold') && { hold }),
-  ...(approval && !drops.includes('approval') && { approval }),
+  ...(hold && !ends.includes('hold') && { hold }),
+  ...(approval && !ends.includes('approval') && { approval }),
 });
 
 /** Before it is done; where another change of the group comes first, the next look finds the same again. */
@@ -175,7 +160,7 @@ type HoldFacts = Pick<Round, 'state' | 'held' | 'settings'>;
  * The hold to record, with the approved removals next to it. Both are stored in one write, so the hold is visible at
  * every moment. The store adds the location of the sets.
  */
-export function heldBy(decision: Of<'hold'>, round: HoldFacts, nowMs: number): HeldSets {
+export function heldBy(decision: StartHold, round: HoldFacts, nowMs: number): HeldSets {
   const { users, approved, deletes, size } = decision;
   const { platformId, hold, approval } = round.state;
   const permission = hold?.decision.kind === 'approved' ? hold : approval;
@@ -194,7 +179,7 @@ export function heldBy(decision: Of<'hold'>, round: HoldFacts, nowMs: number): H
 }
 
 function holdOf(
-  { users, approved, size, rule, share, deletes }: Of<'hold'>,
+  { users, approved, size, rule, share, deletes }: StartHold,
   { state: { platformId, hold }, held, settings }: HoldFacts,
   nowMs: number,
 ): Hold {
@@ -215,80 +200,55 @@ function holdOf(
   };
 }
 
-async function drop({ intent, owed, failing }: Of<'drop'>, round: Round, turn: Turn): Promise<Performed> {
-  const { intent: _, unsettledRemovals: __, ...state } = round.state;
-  // What the platform has refused cannot land any more.
-  const mayLand = round.rejected === undefined;
-  const nowMs = turn.ports.clock();
-  const doubtUntilMs = mayLand ? nowMs + DOUBT_MS : undefined;
-  // Before the intent goes: two writes that land late and undo each other leave nothing else that tells of them.
-  const audited =
-    doubtUntilMs === undefined ? undefined : await turn.record(state, unfoundOf(intent, nowMs, doubtUntilMs));
-  const { doubted, doubts } = inDoubt(intent, state, nowMs);
-  const left = { owed, doubted, doubtUntilMs, audited, ...(mayLand && { doubts }) };
-  if (!(await turn.ports.groups.dropIntent(state.ref, intent, left))) return OVERTAKEN;
-  if (failing !== undefined && audited !== undefined) {
-    const cause = new PlatformFailure('rejected', failing.message, {});
-    const failed = { ...state, calledMs: turn.calledMs() };
-    const isGivenUp = await giveUp(failed, cause, { ports: turn.ports, audited });
-    return isGivenUp ? { step: { kind: 'failed', cause } } : OVERTAKEN;
-  }
-  if (round.rejected === undefined) return AGAIN;
+function drop(decision: Of<'drop'>, round: Round, turn: Turn): Promise<Performed> {
+  return (round.rejected === undefined ? dropUncertain : dropRefused)(decision, round, turn);
+}
+
+/** A write that the platform refused can no longer take effect. */
+async function dropRefused({ intent, owed }: Of<'drop'>, round: Round, turn: Turn): Promise<Performed> {
+  const { intent: _, ...state } = round.state;
+  const uncertain = stillOwed(state.uncertain, owed);
+  const isOver = await turn.ports.groups.dropIntent(state.ref, intent, { uncertain, isRefused: true });
+  if (!isOver) return OVERTAKEN;
   await unreserve(round, turn);
-  const owing = owed === undefined ? state : { ...state, unsettledRemovals: owed };
-  return { round: { ...round, state: owing, reservation: undefined } };
+  return {
+    round: { ...round, state: { ...state, ...(uncertain && { uncertain }) }, reservation: undefined },
+  };
 }
 
-async function confirm({ intent, observed, view }: Of<'confirm'>, { state, rejected }: Round, turn: Turn) {
-  const platform = await linkTo(state, observed, view, turn, { done: intent });
-  const flipped = flipFound(intent, state, turn, { happened: true, left: { platform } });
-  // The client repeats what a server declined to serve (503, Retry-After); should that have been done after all, the
-  // repetition met its own version, and the removals stay in the guard's book.
-  return unlessOvertaken(flipped, rejected === undefined ? AGAIN : CONFLICT);
-}
-
-async function confirmGone({ intent }: Of<'confirm_gone'>, { state }: Round, turn: Turn): Promise<Performed> {
-  const { connection, ports } = turn;
-  // Before the flip: afterwards nobody would look for it.
-  if (intent.platformId !== undefined)
-    await retireClaim(connection.company, intent.platformId, state.ref, ports);
-  const left = { settled: 'deleted', counts: { wanted: 0, applied: 0, pending: 0 } } as const;
-  return unlessOvertaken(flipFound(intent, state, turn, { happened: true, left }));
+async function dropUncertain(
+  { intent, owed, failing }: Of<'drop'>,
+  round: Round,
+  turn: Turn,
+): Promise<Performed> {
+  const { intent: _, ...state } = round.state;
+  const known =
+    round.views === undefined ? await learn({ kind: 'read', what: ['views'] }, round, turn) : round;
+  const nowMs = turn.ports.clock();
+  const write = { ...known, after: known.views?.prepared };
+  const record = withUncertain(intent, write, nowMs, owed === undefined ? {} : { removals: owed });
+  // Must come before the intent ends: two late writes that undo each other leave no other trace.
+  const audited = await turn.record(state, unfoundOf(intent, nowMs, record.untilMs));
+  const uncertain = await storeRecord(record, state, known.views, turn);
+  if (!(await turn.ports.groups.dropIntent(state.ref, intent, { uncertain, audited }))) return OVERTAKEN;
+  if (failing === undefined) return AGAIN;
+  const cause = new PlatformFailure('rejected', failing.message, {});
+  const failed = { ...state, calledMs: turn.calledMs() };
+  const isGivenUp = await giveUp(failed, cause, { ports: turn.ports, audited });
+  return isGivenUp ? { step: { kind: 'failed', cause } } : OVERTAKEN;
 }
 
 /** The platform's group stays as it is, without an owner from now on: nothing is sent. */
 async function letGo({ reason }: Of<'release'>, { state }: Round, turn: Turn): Promise<Performed> {
-  const { ports } = turn;
+  const { ports, platform } = turn;
   const { platformId, version = null } = state;
   const change = { kind: 'release_group', before: platformId ?? null, after: null, reason };
   const audited = await turn.record(state, {
     ...entryOf('release', change, ports),
     ...{ versionBefore: version, versionAfter: version, actor: OURSELVES, cause: `rev ${state.rev}` },
   });
+  platform.groups.forgetList();
   return unlessOvertaken(ports.groups.absorb(state, undefined, { audited }));
-}
-
-/** Claim, then look, then link: the next round plans from what is there, and sends the whole group. */
-async function adopt({ candidate }: Of<'adopt'>, round: Round, turn: Turn): Promise<Performed> {
-  const { ports, platform, connection } = turn;
-  const { state } = round;
-  const id = candidate.id as PlatformGroupId;
-  const passOver = (why: 'not_found' | GroupRef): Performed => ({
-    round: { ...round, passedOver: new Map([...(round.passedOver ?? []), [id, why]]) },
-  });
-  const owner = await turn.claim(id);
-  if (owner !== undefined) return passOver(owner);
-  const observed = await platform.groups.get(id);
-  if (observed === undefined) {
-    await retireClaim(connection.company, id, state.ref, ports);
-    return passOver('not_found');
-  }
-  const former = await readFormer(state, id, turn);
-  const link = await linkTo(state, observed, viewOf(observed, former), turn);
-  const made = state.doubt?.intent;
-  const isMade = made?.action === 'create' && isOurCreation(observed, made, round.views?.doubted);
-  const found = await recordLanded(isMade ? made : undefined, observed, state, turn);
-  return unlessOvertaken(ports.groups.absorb(state, link, found));
 }
 
 async function settle(
@@ -297,6 +257,10 @@ async function settle(
   turn: Turn,
 ): Promise<Performed> {
   const { state } = await unreserved(round, turn);
+  const { ref, uncertain } = state;
+  // The writes did not take effect, and no longer can.
+  if (uncertain?.removals !== undefined && turn.ports.clock() >= uncertain.untilMs)
+    await turn.ports.guard.cancel({ connection: ref.connection, ...uncertain.removals });
   // A group that will be read again is not done: the failure is reported when it is done.
   const failed =
     againAtMs === undefined && failing ? await reportFieldFailure(failing, state, turn) : undefined;

@@ -1,37 +1,31 @@
-import { createHash } from 'node:crypto';
-import type { NameClash, Plan } from '../../contract/answers.ts';
-import type { ConnectionSettings } from '../../contract/settings.ts';
-import type { GroupState } from '../../domain/group-state.ts';
-import { type Hold, usedUp } from '../../domain/hold.ts';
+import type { GroupState, GuardRecord, Uncertain } from '../../domain/group-state.ts';
+import { usedUp } from '../../domain/hold.ts';
 import type { GroupRef, PlatformGroupId, VersionToken } from '../../domain/ids.ts';
 import { intentId, platformGroupId } from '../../domain/ids.ts';
 import type { View } from '../../domain/view.ts';
-import { type Decision, decide, decideLook } from '../../plan/decide.ts';
-import type { Facts } from '../../plan/facts.ts';
+import { decide } from '../../plan/decide/index.ts';
+import type { Decision, Observe } from '../../plan/decision.ts';
+import type { Facts, Shown } from '../../plan/facts.ts';
 import { viewOf } from '../../plan/foreign.ts';
-import { clashFinder } from '../../plan/name-clash.ts';
-import { EARLIER_WRITE, reportWaiting, waitingOf } from '../../plan/waiting.ts';
+import { NO_WRITES } from '../../plan/uncertain.ts';
 import { ownerOf } from '../claim-group.ts';
 import { openPlatform } from '../open-platform.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
-import type { AuditedChange } from '../ports/logs.ts';
 import { type Platform, PlatformFailure } from '../ports/platform.ts';
+import type { Reading } from '../reading.ts';
 import { MAX_CONFLICTS } from '../tuning.ts';
-import { unmanagedOf } from '../unmanaged.ts';
-import { learn, type Reading, readFormer, startOf } from './facts.ts';
+import { claimAdopted, readPreviousLink } from './adopt.ts';
+import { learn, startOf } from './load.ts';
 import { heldBy, withHeld, withoutHold } from './perform.ts';
-
-/** What apply would do to one group if it ran now. */
-export type GroupPlan = Plan & { readonly hold: Hold | null };
 
 /** What a preview reads; nothing here is written. */
 export interface PreviewPorts extends Pick<ApplyPorts, 'platforms' | 'clock' | 'createSettleMs'> {
-  readonly groups: Pick<ApplyPorts['groups'], 'read' | 'members' | 'readView' | 'readHeld'>;
+  readonly groups: Pick<ApplyPorts['groups'], 'read' | 'members' | 'readView' | 'readChange' | 'readHeld'>;
   readonly users: Pick<ApplyPorts['users'], 'read'>;
   readonly people: Pick<ApplyPorts['people'], 'read' | 'holding' | 'ofUser'>;
   readonly guard: Pick<ApplyPorts['guard'], 'recent'>;
-  readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'previousOwner'>;
+  readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'previousOwner' | 'claimedBy'>;
   readonly connections: Pick<ApplyPorts['connections'], 'current'>;
 }
 
@@ -42,14 +36,13 @@ const MAX_DECISIONS = 12 * MAX_CONFLICTS;
 export interface Preview {
   readonly decision: Decision;
   readonly facts: Facts;
-  /** Why the platform could not be asked; the decision rests on what was last seen, or is the question itself. */
+  /** Why the platform could not be read; the decision is based on the stored view, or is the question itself. */
   readonly unseen: PlatformFailure | undefined;
 }
 
 /**
- * Follows apply's own decisions over what is read, up to the first write that the platform would take. Whether it would
- * is asked first, as a stale version makes apply look again and plan anew; where the platform cannot be asked, the plan
- * is drawn from what was last seen.
+ * Follows the decisions of apply up to its first write. If the platform does not answer the fetch before that write, the
+ * plan is made from the group's stored view.
  */
 export async function previewGroup(
   state: GroupState,
@@ -58,27 +51,28 @@ export async function previewGroup(
 ): Promise<Preview> {
   const reading = readingOf(state, connection, ports);
   let facts = startOf(state, reading);
+  let unseen: PlatformFailure | undefined;
   for (let step = 0; step < MAX_DECISIONS; step += 1) {
-    let decision = decide(facts);
-    let takesOver = true;
+    const decision = decide(facts);
     try {
-      if (decision.kind === 'write' && facts.state.platformId !== undefined) {
-        if (facts.look === undefined) facts = await learn({ kind: 'look' }, facts, reading);
-        const stale = decideLook(facts);
-        // Apply learns it from the refusal of its write, and what it finds then is no group that it takes over.
-        takesOver = stale === undefined;
-        decision = stale ?? decision;
-      }
-      const next = await follow(decision, facts, reading, { ...ports, takesOver });
-      if (next === undefined) return { decision, facts, unseen: undefined };
+      const next = await follow(decision, facts, reading, ports);
+      if (next === undefined) return { decision, facts, unseen };
       facts = next;
     } catch (error) {
       if (!(error instanceof PlatformFailure)) throw error;
-      return { decision, facts, unseen: error };
+      const asStored = { ...facts, shown: storedOf(facts) };
+      if (!readsGroup(decision) || readsGroup(decide(asStored))) return { decision, facts, unseen: error };
+      unseen = error;
+      facts = asStored;
     }
   }
   throw new Error(`expected a preview of ${state.ref.group} to end within ${MAX_DECISIONS} decisions`);
 }
+
+const readsGroup = (decision: Decision): boolean => decision.kind === 'read' && decision.what[0] === 'group';
+
+const storedOf = ({ state: { platformId: id, version }, nowMs }: Facts): Shown | undefined =>
+  id === undefined || version === undefined ? undefined : { id, version, atMs: nowMs };
 
 /**
  * What is asked over a group's item, anew where that is another one afterwards: what it leads to may be gone by then. Apply
@@ -122,6 +116,7 @@ export function readingOf(
         read: groups.read,
         members: groups.members,
         readView: groups.readView,
+        readChange: groups.readChange,
         readHeld: groups.readHeld,
       },
       users: { read: users.read },
@@ -136,49 +131,30 @@ async function follow(
   decision: Decision,
   facts: Facts,
   reading: Reading,
-  { guard, takesOver }: Pick<PreviewPorts, 'guard'> & { readonly takesOver: boolean },
+  { guard }: Pick<PreviewPorts, 'guard'>,
 ): Promise<Facts | undefined> {
   const { state, nowMs } = facts;
   switch (decision.kind) {
     case 'read':
-    case 'look':
-    case 'list':
       return learn(decision, facts, reading);
     case 'reserve': {
       const { removals, size, replaces } = decision;
       const recent = await guard.recent(state.ref, nowMs, [replaces], state.lastWriteAtMs);
       return { ...facts, reservation: { intent: intentId(''), atMs: nowMs, removals, size, recent } };
     }
-    case 'hold': {
-      return { ...facts, ...withHeld(decision, state, heldBy(decision, facts, nowMs)) };
-    }
-    case 'drop_hold':
-      return { ...facts, state: withoutHold(state, decision.drops), held: undefined };
+    case 'hold':
+      return decision.ends === undefined
+        ? { ...facts, ...withHeld(decision, state, heldBy(decision, facts, nowMs)) }
+        : { ...facts, state: withoutHold(state, decision.ends), held: undefined };
     case 'drop':
-      return again(facts, { intent: undefined, unsettledRemovals: decision.owed });
-    case 'confirm':
-    case 'absorb': {
-      const { observed, view, intent } = decision;
-      const used = decision.kind === 'confirm' ? usedUp(state, intent?.consumes) : [];
-      const linked = linkedTo(facts, observed.id, observed.version, view);
-      const takeOver = decision.kind === 'absorb' && takesOver;
-      return { ...linked, look: observed, state: changed(withoutHold(linked.state, used), { takeOver }) };
-    }
-    case 'clear':
-      return again(facts, {
-        suspect: undefined,
-        missedAtMs: undefined,
-        contest: decision.contest ?? state.contest,
-      });
-    case 'confirm_gone':
-      return again(facts, { ...UNLINKED, former: formerOf(state, state.platformId) });
-    case 'forget':
-      return again(facts, UNLINKED);
+      return again(facts, { intent: undefined, uncertain: owing(state, decision.owed) });
+    case 'observe':
+      return afterObserving(decision, facts);
     case 'unlink':
       return again(facts, {
         ...UNLINKED,
-        ...(decision.waiver && { deletionWaiver: decision.waiver }),
-        former: formerOf(state, decision.id),
+        ...(decision.waiver && { acceptedDeletion: decision.waiver }),
+        previousLink: previousLinkOf(state, decision.id),
       });
     case 'adopt': {
       const id = decision.candidate.id as PlatformGroupId;
@@ -186,18 +162,40 @@ async function follow(
         ...facts,
         passedOver: new Map([...(facts.passedOver ?? []), [id, why]]),
       });
-      const owner = await reading.claim(id);
+      const owner = await claimAdopted(decision.candidate, state, reading);
       if (owner !== undefined) return passOver(owner);
       const observed = await reading.platform.groups.get(id);
       if (observed === undefined) return passOver('not_found');
-      const former = await readFormer(state, id, reading);
-      const linked = linkedTo(facts, observed.id, observed.version, viewOf(observed, former));
+      const previousLink = await readPreviousLink(state, id, reading);
+      const linked = linkedTo(facts, observed.id, observed.version, viewOf(observed, previousLink));
       return { ...linked, look: observed, state: { ...linked.state, takeOver: true } };
     }
     default:
       return undefined;
   }
 }
+
+/** The facts after what the platform shows was recorded. */
+function afterObserving({ observed, view, intent, external, flapDamping }: Observe, facts: Facts): Facts {
+  const { state } = facts;
+  if (observed === 'gone') {
+    const link = intent && { previousLink: previousLinkOf(state, state.platformId) };
+    return again(facts, { ...UNLINKED, ...link });
+  }
+  if (view === undefined) {
+    const damping = { flapDamping: flapDamping ?? state.flapDamping };
+    return again(facts, { suspectedChange: undefined, missedAtMs: undefined, ...damping });
+  }
+  const used = external === undefined ? usedUp(state, intent?.consumes) : [];
+  const linked = linkedTo(facts, observed.id, observed.version, view);
+  // A change that apply finds in a fetch makes it send the whole group, unless it was settling a write.
+  const takeOver = external !== undefined && intent === undefined;
+  return { ...linked, look: observed, state: changed(withoutHold(linked.state, used), { takeOver }) };
+}
+
+/** The part of the record of uncertain writes that affects the guard's decision. */
+const owing = ({ uncertain }: GroupState, removals: GuardRecord | undefined): Uncertain | undefined =>
+  removals === undefined ? uncertain : { names: [], spokeIds: [], untilMs: 0, ...uncertain, removals };
 
 /** A new round: what the directory wants is as it was read, what the platform shows must be asked for again. */
 function again(
@@ -214,7 +212,7 @@ function again(
   };
 }
 
-const formerOf = ({ view }: GroupState, platformId: PlatformGroupId | undefined) =>
+const previousLinkOf = ({ view }: GroupState, platformId: PlatformGroupId | undefined) =>
   view && platformId && { platformId, view, isGone: true };
 
 const changed = (state: GroupState, change: Partial<Loose>) => ({ ...state, ...change }) as GroupState;
@@ -223,7 +221,7 @@ type Loose = { readonly [name in keyof GroupState]: GroupState[name] | undefined
 
 const UNLINKED: Partial<Loose> = {
   intent: undefined,
-  suspect: undefined,
+  suspectedChange: undefined,
   missedAtMs: undefined,
   platformId: undefined,
   version: undefined,
@@ -235,115 +233,11 @@ const UNLINKED: Partial<Loose> = {
 const linkedTo = (facts: Facts, id: string, version: VersionToken, base: View): Facts => ({
   ...again(facts, {
     intent: undefined,
-    suspect: undefined,
+    suspectedChange: undefined,
     missedAtMs: undefined,
     platformId: platformGroupId(id),
     version,
     view: { id: intentId(''), size: base.users.size },
   }),
-  views: { base, prepared: undefined, doubted: undefined, isUnreadable: false },
+  views: { base, ...NO_WRITES, isUnreadable: false },
 });
-
-/**
- * What apply would do to a group, for people.
- * @param settings other ones than the connection has
- * @throws PlatformFailure if apply itself would have to read the platform before it plans, and the read fails. A group
- *   that already waits does not throw: its plan shows why it waits
- */
-export async function planGroup(
-  ref: GroupRef,
-  ports: PreviewPorts & Pick<ApplyPorts, 'connections'>,
-  settings?: ConnectionSettings,
-): Promise<GroupPlan> {
-  const connection = await ports.connections.find(ref.connection);
-  const state = await ports.groups.read(ref);
-  if (connection === undefined || state === undefined)
-    return planOf(ref, 'none', { note: 'there is no such group' });
-  const chosen = settings === undefined ? connection : { ...connection, settings };
-  const ask = (now: GroupState) => previewGroup(now, chosen, ports);
-  // A group that is in step by its own item and whole views, as most are, costs no further read.
-  const needsProof = ({ decision, facts }: Preview) => decision.kind !== 'settle' || facts.state !== state;
-  const preview = await undisturbed(state, ports, ask, needsProof);
-  const waiting = waitingFor(preview.decision) ?? waitingOf(state, ports.clock());
-  if (preview.unseen !== undefined && preview.decision.kind !== 'write') {
-    if (waiting === undefined) throw preview.unseen;
-    const note = `what would change is unknown: ${preview.unseen.message}`;
-    return planOf(ref, 'none', { note, waiting: reportWaiting(waiting) });
-  }
-  const clashes = await clashesOf(preview, chosen, ports);
-  return { ...planFrom(ref, preview), waiting: reportWaiting(waiting), clashes };
-}
-
-/** Uses the same list of groups as the decision about a creation. */
-async function clashesOf(
-  { decision, facts }: Preview,
-  { company, settings }: Connection,
-  ports: Pick<PreviewPorts, 'claims' | 'connections'>,
-): Promise<readonly NameClash[]> {
-  if (decision.kind !== 'write' || decision.plan.action !== 'create') return [];
-  const { after } = decision.plan;
-  if (after === undefined || facts.listed === undefined) return [];
-  const found = clashFinder(facts.listed.groups, settings.adoptExisting)(after);
-  const unmanaged = await unmanagedOf(found, company, ports);
-  return unmanaged.map(({ id, name }) => ({ platformId: id, name }));
-}
-
-/** A group that is as wanted, and is read again when an earlier write can no longer take effect. */
-const waitingFor = (decision: Decision) =>
-  decision.kind === 'settle' && decision.againAtMs !== undefined
-    ? { ...EARLIER_WRITE, untilMs: decision.againAtMs }
-    : undefined;
-
-/** A preview in a person's terms. */
-function planFrom(ref: GroupRef, { decision, facts, unseen }: Preview): GroupPlan {
-  const { hold, platformId, released } = facts.state;
-  switch (decision.kind) {
-    case 'write': {
-      const { action, changes } = decision.plan;
-      const held = [...decision.held].sort();
-      const note = unseen === undefined ? null : `drawn from what was last seen: ${unseen.message}`;
-      return planOf(ref, action, { changes, held, hold: (held.length > 0 && hold) || null, note });
-    }
-    case 'release': {
-      const change = { kind: 'release_group', before: platformId ?? null, after: null };
-      return planOf(ref, 'release', { changes: [{ ...change, reason: decision.reason }] });
-    }
-    case 'wait':
-    case 'miss':
-      return planOf(ref, 'none', { note: decision.why.message });
-    default: {
-      if (released) return planOf(ref, 'none', { note: 'a person let go of this group' });
-      if (decision.kind === 'settle' && decision.failing !== undefined && decision.as !== 'held')
-        return planOf(ref, 'none', { note: decision.failing.message });
-      if (decision.kind !== 'settle' || decision.as !== 'held' || hold === undefined)
-        return planOf(ref, 'none', {});
-      const users = [...(facts.held?.users ?? [])].sort();
-      return planOf(ref, 'hold', { changes: users.map((user) => stopped(user, hold)), hold, held: users });
-    }
-  }
-}
-
-const stopped = (user: string, { rule }: Hold): AuditedChange => ({
-  kind: 'remove_member',
-  member: null,
-  before: user,
-  after: null,
-  reason: `stopped by the guard (${rule}), until a person approves`,
-});
-
-function planOf({ group }: GroupRef, action: GroupPlan['action'], known: Partial<GroupPlan>): GroupPlan {
-  const plan = {
-    group,
-    action,
-    changes: [],
-    held: [],
-    hold: null,
-    note: null,
-    waiting: null,
-    clashes: [],
-    ...known,
-  };
-  const said = JSON.stringify([action, plan.changes.map(({ kind, before, after }) => [kind, before, after])]);
-  const digest = action === 'hold' ? plan.hold?.digest : undefined;
-  return { ...plan, digest: digest ?? createHash('sha256').update(said).digest('hex') };
-}

@@ -2,12 +2,12 @@ import type { DriftKind } from '../../domain/drift.ts';
 import type { GroupField } from '../../domain/group-fields.ts';
 import type { GroupError, GroupState, Intent, WriteAction } from '../../domain/group-state.ts';
 import type { IntentId, PlatformUserId } from '../../domain/ids.ts';
-import type { Write } from '../../plan/decide.ts';
-import type { Facts } from '../../plan/facts.ts';
+import type { Write } from '../../plan/decision.ts';
+import type { Facts, Shown } from '../../plan/facts.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { AuditEntry, AuditLink } from '../ports/logs.ts';
 import type { Platform, PlatformFailure } from '../ports/platform.ts';
-import type { Reading } from './facts.ts';
+import type { Reading } from '../reading.ts';
 
 /** One invocation for one group: its connection, its platform, and what it may touch. */
 export interface Turn extends Reading {
@@ -24,6 +24,8 @@ export interface Turn extends Reading {
   readonly found: (kind: DriftKind) => void;
   /** Told of each intent of ours that is open from now on. */
   readonly opened: (id: IntentId) => void;
+  /** Notes the group in an answer of the platform. */
+  readonly showed: (group: Shown) => void;
   /** What is left to be tried of additions that the platform refused together. */
   readonly trial: Trial;
 }
@@ -45,32 +47,23 @@ export interface Trial {
   readonly refusals: number;
   /** The platform took another write of the group meanwhile: it is not the group that it refuses. */
   readonly hasWritten: boolean;
-  /**
-   * Some who are in the group already may be the ones, and then keep leavers in: they are left out, one after the other
-   * and then several, so that a write is taken only without them. `suspects`: tries of this kind that were refused.
-   */
-  readonly leftOut?: readonly PlatformUserId[] | undefined;
-  readonly suspects: number;
   /** Fields that wait until the members are written; then each is tried in a separate write. */
   readonly withheld: readonly GroupField[];
 }
 
-export const NO_TRIAL: Trial = { lots: [], refusals: 0, hasWritten: false, suspects: 0, withheld: [] };
+export const NO_TRIAL: Trial = { lots: [], refusals: 0, hasWritten: false, withheld: [] };
 
 /** Whether more parts must be tried after an accepted write. */
 export const isUnfinished = ({ lots, withheld }: Trial): boolean => lots.length > 0 || withheld.length > 0;
 
 /** The next try after a write that the platform accepted: the next batch of additions, or else the next field. */
 export function afterWrite(trial: Trial): Trial {
-  const { lots, withheld, leftOut, refusals } = trial;
+  const { lots, withheld } = trial;
   return {
     ...trial,
     lots: lots.slice(1),
     withheld: lots.length > 0 ? withheld : withheld.slice(1),
     hasWritten: true,
-    leftOut: undefined,
-    // The members that were left out to remove a leaver are searched again in halves, from the start.
-    refusals: leftOut === undefined ? refusals : 0,
   };
 }
 
@@ -89,7 +82,13 @@ export type Step =
   /** The same, but because somebody else had changed the group. */
   | { readonly kind: 'conflict' }
   /** Nothing can be decided before this long; undefined: ever longer. */
-  | { readonly kind: 'wait'; readonly waitMs: number | undefined; readonly why: Trouble }
+  | {
+      readonly kind: 'wait';
+      readonly waitMs: number | undefined;
+      readonly why: Trouble;
+      /** Members who keep access because the platform refuses to remove them. */
+      readonly keepAccess?: number;
+    }
   /** The calls of this hour are used up. */
   | { readonly kind: 'spent' }
   /** Another worker has the group in hand. */

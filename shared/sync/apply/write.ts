@@ -1,20 +1,23 @@
+import { defined } from '../../domain/defined.ts';
 import { FIELD_NAMES, GROUP_FIELDS } from '../../domain/group-fields.ts';
-import type { GroupState, Intent, WriteAction } from '../../domain/group-state.ts';
-import { intentId, type PlatformGroupId, type VersionToken } from '../../domain/ids.ts';
+import type { GroupState, Intent, ViewPointer, WriteAction } from '../../domain/group-state.ts';
+import { type IntentId, intentId, type PlatformGroupId, type VersionToken } from '../../domain/ids.ts';
 import { CALL_BEGINS_WITHIN_MS } from '../../domain/promise.ts';
 import { isWhole, type ListedGroup, type ObservedGroup } from '../../domain/view.ts';
-import { decide, deletionInDoubt, type Write } from '../../plan/decide.ts';
+import { decide } from '../../plan/decide/index.ts';
+import type { Write } from '../../plan/decision.ts';
 import { isOurCreation } from '../../plan/foreign.ts';
 import { meaningOf } from '../../plan/meaning.ts';
 import { isListed } from '../../plan/names.ts';
 import type { Plan } from '../../plan/plan.ts';
+import { changeBetween } from '../../plan/uncertain.ts';
 import { type GroupFields, PlatformFailure } from '../ports/platform.ts';
 import { auditOf, originOf } from './audit.ts';
 import { confirmWrite, recordOf, type Writing } from './confirm.ts';
-import { additionsIn, fieldsIn } from './narrow.ts';
 import { OVERTAKEN, type Performed, type Round, type Trial, type Turn } from './turn.ts';
+import { stillOwed } from './uncertain.ts';
 
-/** Carries out a plan: chunks of the view, intent, call, audit, flip. */
+/** Carries out a plan: intent, call, view, audit, flip. */
 export async function performWrite(write: Write, round: Round, turn: Turn): Promise<Performed> {
   const { state, wanted } = round;
   const { ports } = turn;
@@ -25,9 +28,8 @@ export async function performWrite(write: Write, round: Round, turn: Turn): Prom
     await unreserved(round, turn);
     return OVERTAKEN;
   }
-  if (write.isReserved && state.unsettledRemovals !== undefined) {
-    await ports.guard.cancel({ connection, ...state.unsettledRemovals });
-  }
+  const replaced = state.uncertain?.removals;
+  if (write.isReserved && replaced !== undefined) await ports.guard.cancel({ connection, ...replaced });
   turn.opened(intent.id);
   const writing = { write, intent, round: { ...round, wanted, state: { ...state, intent } }, turn };
   let answer: ObservedGroup | DeletionAnswer;
@@ -52,7 +54,9 @@ async function verifyDeletion(answer: DeletionAnswer, writing: Writing): Promise
   const { round, turn } = writing;
   const look = (await turn.platform.groups.get(round.state.platformId as PlatformGroupId)) ?? 'gone';
   const known: Round = { ...round, look, listed: undefined, deletion: answer };
-  return decide(known).kind === 'confirm_gone' ? confirmWrite(undefined, writing) : { round: known };
+  const decision = decide(known);
+  const isGone = decision.kind === 'observe' && decision.observed === 'gone';
+  return isGone ? confirmWrite(undefined, writing) : { round: known };
 }
 
 /** The platform has answered the PATCH of a released group. The group is released next, whatever the answer shows. */
@@ -82,13 +86,14 @@ async function isCreated(observed: ObservedGroup, { write, intent, round, turn }
 }
 
 async function openIntent(
-  { plan, known, consumes, isReserved }: Write,
-  { state, reservation }: Round,
-  { ports }: Turn,
+  { plan, known, oddBefore, consumes, isReserved }: Write,
+  round: Round,
+  turn: Turn,
 ): Promise<Intent | undefined> {
+  const { state, reservation } = round;
+  const { ports } = turn;
   const id = reservation?.intent ?? intentId(ports.newId());
-  const view = plan.after && (await ports.groups.prepareView(state, id, plan.after));
-  const misses = plan.action === 'delete' ? deletionInDoubt(state)?.misses : undefined;
+  const change = await prepareChange(plan, id, round, turn);
   const intent: Intent = {
     id,
     action: plan.action as WriteAction,
@@ -96,14 +101,29 @@ async function openIntent(
     name: plan.after?.name ?? '',
     spokeId: plan.after?.spokeId ?? '',
     known,
-    ...(isReserved && reservation !== undefined ? { reserved: recordOf(reservation) } : {}),
-    ...(consumes === undefined ? {} : { consumes }),
-    ...(view === undefined ? {} : { view }),
-    ...(misses === undefined ? {} : { misses }),
-    ...(state.platformId === undefined ? {} : { platformId: state.platformId }),
-    ...(state.version === undefined ? {} : { versionBefore: state.version }),
+    ...defined({
+      oddBefore,
+      reserved: isReserved && reservation !== undefined ? recordOf(reservation) : undefined,
+      consumes,
+      change,
+      platformId: state.platformId,
+      versionBefore: state.version,
+    }),
   };
   return (await ports.groups.openIntent(state, intent)) ? intent : undefined;
+}
+
+/** Stores the complete view of a new group. It becomes the group's view if the platform shows exactly this content. */
+async function prepareChange(
+  { action, after }: Plan,
+  id: IntentId,
+  { state, views }: Round,
+  { ports: { groups } }: Turn,
+): Promise<ViewPointer | undefined> {
+  if (after === undefined) return undefined;
+  if (action === 'create') return groups.prepareView(state, id, after);
+  const change = changeBetween(views?.base, after);
+  return change.added.size + change.removed.size === 0 ? undefined : groups.prepareChange(state, id, change);
 }
 
 /** @returns the group in the platform's answer; for a deletion, the kind of the answer */
@@ -154,19 +174,17 @@ async function afterFailure(
   const called = action === 'patch' || action === 'put' ? 'change' : action;
   const { happened, next } = meaningOf(cause, called);
   if (happened === 'unknown') throw cause;
-  const { ref, unsettledRemovals, platformId } = round.state;
+  const { ref, uncertain, platformId } = round.state;
   // Removals that stand in the guard's book for an earlier write as well, which may yet happen: the next takes them over.
-  const owed = write.isReserved && unsettledRemovals !== undefined ? intent.reserved : undefined;
+  const owed = write.isReserved && uncertain?.removals !== undefined ? intent.reserved : undefined;
   const refused: Round = {
     ...round,
     look: undefined,
     rejected: { owed, name: nameIn(write.plan) },
     refused: { write, intent, cause },
   };
-  const isCompared = round.rejected !== undefined && !CONFLICTS.has(cause.status ?? 0);
-  if (next === 'compare' && !isCompared && needsLook(cause, write.plan, turn.trial))
-    return { round: refused };
-  await turn.ports.groups.dropIntent(ref, intent, { owed });
+  if (next === 'compare' && needsLook(cause, write.plan, round, turn.trial)) return { round: refused };
+  await turn.ports.groups.dropIntent(ref, intent, { isRefused: true, uncertain: stillOwed(uncertain, owed) });
   await unreserve(refused, turn);
   const { intent: _, ...state } = round.state;
   if (next === 'refuse' || next === 'compare') return { round: { ...refused, state } };
@@ -175,14 +193,18 @@ async function afterFailure(
 }
 
 /**
- * Whether another client was faster. After a write is split into parts, the group is read again only for the last part:
- * before one user or one field counts as refused.
+ * Whether another client was faster. The group was read just before the write, so any other refusal counts until the
+ * write is tried again. It is read again only before one user or one field counts as refused.
  */
-const needsLook = ({ status = 0 }: PlatformFailure, plan: Plan, { refusals, hasWritten }: Trial): boolean =>
-  CONFLICTS.has(status) || (hasWritten ? isOneAlone(plan) : refusals === 0);
-
-const isOneAlone = (plan: Plan): boolean =>
-  additionsIn(plan).length === 1 || (plan.changes.length === 1 && fieldsIn(plan).length === 1);
+function needsLook(
+  { status = 0 }: PlatformFailure,
+  plan: Plan,
+  { rejected }: Round,
+  { refusals, hasWritten }: Trial,
+): boolean {
+  if (CONFLICTS.has(status)) return true;
+  return rejected === undefined && plan.changes.length === 1 && (hasWritten || refusals === 0);
+}
 
 const CONFLICTS: ReadonlySet<number> = new Set([409, 412]);
 

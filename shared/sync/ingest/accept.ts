@@ -113,9 +113,9 @@ async function bury(letters: readonly DeadLetter[], ports: AcceptPorts, failures
 }
 
 /** Looks up each connection that the message names; an event of an unknown one is rejected alone. */
-async function decodeForKnownConnections(
-  message: IncomingMessage,
-  ports: AcceptPorts,
+export async function decodeForKnownConnections(
+  message: Omit<MessageToDecode, 'receivedAtMs'>,
+  ports: Pick<AcceptPorts, 'clock'> & { readonly connections: Pick<AcceptPorts['connections'], 'find'> },
 ): Promise<DecodedMessage> {
   const received = { ...message, receivedAtMs: ports.clock() };
   const decoded = decodeMessage(received);

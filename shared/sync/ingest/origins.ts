@@ -1,3 +1,4 @@
+import type { DirectoryChange } from '../../domain/event.ts';
 import type { ConnectionName, GroupId, MemberId } from '../../domain/ids.ts';
 import type { AcceptedEvent } from './accept.ts';
 
@@ -15,11 +16,15 @@ export function originsOf(accepted: readonly AcceptedEvent[], connection: Connec
     if (event.connection !== connection) continue;
     const { change } = event;
     if ('group' in change) note(groups, change.group, messageId);
-    if ('members' in change) for (const { id } of change.members) note(users, id, messageId);
-    if (change.kind === 'user.upserted') note(users, change.user.id, messageId);
-    if (change.kind === 'user.deleted') note(users, change.user, messageId);
+    for (const user of usersOf(change)) note(users, user, messageId);
   }
   return { ofGroup: (group) => groups.get(group) ?? [], ofUser: (user) => users.get(user) ?? [] };
+}
+
+function usersOf(change: DirectoryChange): readonly MemberId[] {
+  if ('members' in change) return change.members.map(({ id }) => id);
+  if (change.kind === 'user.upserted') return [change.user.id];
+  return change.kind === 'user.deleted' ? [change.user] : [];
 }
 
 function note<Id>(messagesById: Map<Id, Set<string>>, id: Id, messageId: string): void {

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { matchRules } from '../../contract/settings.ts';
 import { ACTIVE_ATTRIBUTE, isActive } from '../../domain/active.ts';
 import { attributesOf, type ConnectionFold, type GroupFold, type UserFold } from '../../domain/fold.ts';
-import type { Touched } from '../../domain/group-state.ts';
+import type { ChangedMember } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupId, GroupRef, MemberId } from '../../domain/ids.ts';
 import type { Presence, Register } from '../../domain/register.ts';
 import { laterStamp, STAMP_ZERO } from '../../domain/stamp.ts';
-import { resolveUsers, soughtBy } from '../apply/resolve.ts';
-import { boundToOf } from '../bound-person.ts';
 import { atOnce } from '../gather.ts';
+import { boundToOf } from '../match/bound-person.ts';
+import { resolveUsers, soughtBy } from '../match/resolve.ts';
 import type { Ports, WakePorts } from '../ports/bundles.ts';
 import type { Connections, CurrentConnections } from '../ports/connections.ts';
 import type { JoinedUser, Said, UserState } from '../ports/desired.ts';
@@ -75,7 +75,7 @@ async function walkAndWakeAll(
   const roles = new Map(users.map(({ member, role }) => [member as string, role]));
   const said = new Map(named.map((ref) => [ref.group, ref.said]));
   const walkers = new Map<GroupId, UserState[]>(named.map(({ group }) => [group, []]));
-  const [walking = [], ...others] = slicesOf(users.filter(({ walk }) => walk !== undefined));
+  const [walking = [], ...others] = slicesOf(users.filter(({ fanOut: walk }) => walk !== undefined));
   const lost = await attempt(walking, batch, ofUser, async (user) => {
     for (const group of await walkUser(ports.users, connection, user)) {
       walkers.set(group, [...(walkers.get(group) ?? []), user]);
@@ -85,9 +85,9 @@ async function walkAndWakeAll(
   const refs: SaidOf[] = [...walkers].map(([group, users]) => {
     const heard = said.get(group);
     // A walk may be another's, of which more is to be said than that its member is touched.
-    const touched = users.length > 0 ? undefined : heard?.touched;
-    const hinted = touched?.map((one) => ({ ...one, role: roles.get(one.member) }));
-    return { connection, group, said: heard && { ...heard, touched: hinted } };
+    const changedMembers = users.length > 0 ? undefined : heard?.changedMembers;
+    const hinted = changedMembers?.map((one) => ({ ...one, role: roles.get(one.member) }));
+    return { connection, group, said: heard && { ...heard, changedMembers: hinted } };
   });
   for (const { ref, cause } of await wake(refs, batch)) {
     for (const user of walkers.get(ref.group) ?? []) {
@@ -171,7 +171,7 @@ async function storeGroups(
   const isTheirTime = batch.wide === undefined && !isOver(batch);
   const match = isTheirTime ? await firstBindings(named, presentIn(folds), recalled, batch.ports) : undefined;
   const said = new Map<GroupId, Said>();
-  const touched = new Map<GroupId, (Touched | undefined)[]>(groups.map(({ group }) => [group, []]));
+  const touched = new Map<GroupId, (ChangedMember | undefined)[]>(groups.map(({ group }) => [group, []]));
   const broken = new Set<GroupId>();
   const refOf = ({ group }: Pick<GroupFold, 'group'>) => ({ connection, group });
   const charged = ({ group }: Pick<GroupFold, 'group'>) => {
@@ -197,7 +197,7 @@ async function storeGroups(
       ...fold,
       snapshot: laterStamp(fold.snapshot, floor),
       digest: digestOf(fold),
-      touched: concerned(fold, touched.get(fold.group), batch),
+      changedMembers: concerned(fold, touched.get(fold.group), batch),
     });
   });
   const refs = groups.map((fold): SaidOf => ({ ...refOf(fold), said: said.get(fold.group) }));
@@ -208,7 +208,11 @@ async function storeGroups(
 const MOST_TOUCHED = 10;
 
 /** Whom a batch concerns, where that is not everybody, all of it was news, and a message says all of it again after a crash. */
-function concerned(fold: GroupFold, touched: readonly (Touched | undefined)[] = [], { origins }: Batch) {
+function concerned(
+  fold: GroupFold,
+  touched: readonly (ChangedMember | undefined)[] = [],
+  { origins }: Batch,
+) {
   const { group, deleted, snapshot, parts } = fold;
   const mayBeAll = deleted !== STAMP_ZERO || snapshot !== STAMP_ZERO || parts.size > 0;
   const named = touched.filter((one) => one !== undefined);

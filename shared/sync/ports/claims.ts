@@ -27,8 +27,8 @@ export interface ClaimStore {
     id: PlatformGroupId,
     how: { readonly owner: GroupRef; readonly untilMs: number },
   ): Promise<void>;
-  /** How many platform groups the connection has claimed. */
-  count(company: string, connection: ConnectionName): Promise<number>;
+  /** The platform groups that the connection has claimed, in no order. */
+  claimedBy(company: string, connection: ConnectionName): Promise<readonly PlatformGroupId[]>;
   /** Which directory group owns each of these platform groups; those that nobody ever owned are in neither. */
   owners(company: string, ids: readonly PlatformGroupId[]): Promise<Owners>;
 }

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { PartMarker } from '../../domain/fold.ts';
 import { type Frozen, memberText, number, roleText, stampText, text } from '../../domain/forms.ts';
 import type { GroupRegisters, UserCopy } from '../../domain/group.ts';
-import type { Touched } from '../../domain/group-state.ts';
+import type { ChangedMember } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupId, GroupRef, MemberId, RoleId } from '../../domain/ids.ts';
 import type { Presence, Register } from '../../domain/register.ts';
 import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
@@ -16,7 +16,7 @@ export interface DesiredStore {
    * Joins the register with what is stored; `nowMs` dates a tombstone's end.
    * @returns what that changed; undefined where a stored later one stays
    */
-  joinMember(ref: GroupRef, entry: MemberEntry, nowMs: number): Promise<Touched | undefined>;
+  joinMember(ref: GroupRef, entry: MemberEntry, nowMs: number): Promise<ChangedMember | undefined>;
   /** Notes and joins the first members of a group of which nobody else has heard: no register can be later. */
   joinNew(ref: GroupRef, entries: readonly MemberEntry[], nowMs: number): Promise<void>;
   /** Records the arrivals, then reads all of the same snapshots: the latest floor that they set, if any. */
@@ -40,7 +40,7 @@ export interface DesiredStore {
 export interface Said extends GroupRegisters {
   readonly digest?: string;
   /** All whom it concerns; missing where that may be anybody. */
-  readonly touched?: readonly Touched[] | undefined;
+  readonly changedMembers?: readonly ChangedMember[] | undefined;
 }
 
 /** Since when a group is dirty, and when its author promises to wake it. */
@@ -97,7 +97,7 @@ export const UserState = z.lazy(() =>
     /** Raised by every change that registers must hear of. */
     revision: number.default(0),
     /** The revision of which the groups have not all heard yet. */
-    walk: number.exactOptional(),
+    fanOut: number.exactOptional(),
     /** When what was said of them until then was erased. */
     erasedMs: number.exactOptional(),
     /** Counts writes, so that a change computed from what was read cannot overwrite another. */
@@ -143,6 +143,11 @@ export interface UserStore {
     matched: ReadonlySet<string>,
     known?: ReadonlyMap<MemberId, UserState>,
   ): Promise<readonly JoinedUser[]>;
+  /**
+   * Stores a user whose id no other request knows yet, together with other writes without a condition. It is sent to the table
+   * once: the caller fails if no answer comes.
+   */
+  addNew(connection: ConnectionName, change: UserChange): Promise<void>;
   /** Notes that a group looked for a user and found nothing; false where something is stored of them by now. */
   noteUnknown(connection: ConnectionName, member: MemberId): Promise<boolean>;
   /**

@@ -6,8 +6,8 @@ export type Erased = Readonly<Record<string, number>>;
 /** Finds what no key leads to by reading the whole table; each method may be repeated after a crash. */
 export interface Eraser {
   /**
-   * What is known of people who have been in no group for 430 days, and of whom nothing was said since, in this day's
-   * thirtieth of the table. By then no older event can be accepted any more.
+   * Data of people in this day's thirtieth of the table who were in no group for 430 days, had no event since, and are
+   * no employees. After 430 days no older event can be accepted.
    */
   leavers(nowMs: number): Promise<Erased>;
   /** Everything that is kept of a removed connection, save its name, and who had it erased when. */

@@ -1,10 +1,9 @@
 import type { GroupField } from '../../domain/group-fields.ts';
 import type {
-  Contest,
-  DeletionWaiver,
+  AcceptedDeletion,
+  FlapDamping,
   GroupError,
   GroupState,
-  GuardRecord,
   Intent,
   LinkedGroup,
   MemberCounts,
@@ -12,12 +11,13 @@ import type {
   RefusedValue,
   SettledState,
   StoredMember,
-  Suspect,
+  SuspectedChange,
+  Uncertain,
   ViewPointer,
 } from '../../domain/group-state.ts';
 import type { Hold } from '../../domain/hold.ts';
 import type { GroupRef, IntentId, MemberId } from '../../domain/ids.ts';
-import type { View } from '../../domain/view.ts';
+import type { UserChange, View } from '../../domain/view.ts';
 import type { HeldRemovals, HeldSets } from '../../plan/hold.ts';
 import type { Dirty } from './desired.ts';
 import type { HeldSet } from './guard.ts';
@@ -28,14 +28,16 @@ export interface FoundForeign {
   /** Records to be closed once the group is put right. */
   readonly openDrift?: readonly string[];
   readonly unattributed?: readonly string[];
-  readonly deletionWaiver?: DeletionWaiver;
-  readonly contest?: Contest | undefined;
+  readonly acceptedDeletion?: AcceptedDeletion;
+  readonly flapDamping?: FlapDamping | undefined;
   /** The entry of the audit that tells of it. */
   readonly audited?: AuditLink;
   /** The platform group is not there any more, as far as anybody can see. */
   readonly isGone?: boolean;
   /** A recorded refusal of our write was a conflict with this change. */
   readonly explainsRefusal?: boolean;
+  /** The record of uncertain writes from now on. */
+  readonly uncertain?: Uncertain | undefined;
 }
 
 /** How a group is left after a platform write was confirmed, or found to have happened. */
@@ -43,7 +45,8 @@ export interface Flip {
   readonly intent: IntentId;
   /** The group as the write was planned from it: dirty is cleared only if its rev is still the same. */
   readonly seen: GroupState;
-  readonly nowMs: number;
+  /** undefined: the platform refused the write. */
+  readonly writtenAtMs: number | undefined;
   /** The promise for a group that is not clean after it. */
   readonly wakeAtMs: number;
   /** undefined once the platform group is gone or let go. */
@@ -61,11 +64,8 @@ export interface Flip {
   readonly driftClosed?: boolean;
   /** Where what was found is not only what we wrote. */
   readonly found?: FoundForeign;
-  /** The answer did not show the write: until this time the write explains differences that are found. */
-  readonly doubt?: NonNullable<GroupState['doubt']> | undefined;
-  readonly doubts?: readonly ViewPointer[] | undefined;
   /** Earlier writes were answered, and this one is shown completely: none of them is uncertain any more. */
-  readonly doubtEnded?: boolean;
+  readonly isCertain?: boolean;
   /** The write removed members: a failure that continues is reported again. */
   readonly hasRemoved?: boolean;
 }
@@ -103,6 +103,10 @@ export interface GroupStore {
   readView(ref: GroupRef, pointer: ViewPointer): Promise<View | undefined>;
   /** Writes what a pointer leads to, which may be written only while the group's view is the one `seen`: that is built on. */
   prepareView(seen: GroupState, id: IntentId, view: View): Promise<ViewPointer>;
+  /** Writes the users that uncertain writes may change. */
+  prepareChange(seen: GroupState, id: IntentId, change: UserChange): Promise<ViewPointer>;
+  /** undefined: the stored set does not match the pointer. */
+  readChange(ref: GroupRef, pointer: ViewPointer): Promise<UserChange | undefined>;
   /** false where another worker has opened an intent, moved the view or settled the group since `seen` was read. */
   openIntent(seen: GroupState, intent: Intent): Promise<boolean>;
   /**
@@ -114,7 +118,7 @@ export interface GroupStore {
    * Notes that somebody else may have changed the group, with rev and dirty in the same write; false where there is
    * another suspicion than `seen` carries by now, or no link any more.
    */
-  suspect(seen: GroupState, suspicion: Suspect, at: Dirty): Promise<boolean>;
+  suspect(seen: GroupState, suspicion: SuspectedChange, at: Dirty): Promise<boolean>;
   /**
    * A person's word in place of the hold that `seen` carries, with rev and dirty; false where it is another hold by now,
    * or one that somebody else has decided.
@@ -153,19 +157,16 @@ export interface GroupStore {
   /** Counts a search that did not find a created group, or an answered deletion without effect. */
   noteMiss(ref: GroupRef, intent: Intent): Promise<boolean>;
   /**
-   * The intent did not happen, as far as anybody can see: removals of it that may happen yet stay owed, and until
-   * `doubtUntilMs` what it explains is ours. undefined: it certainly did not happen, and what was prepared for it goes.
+   * Ends an intent whose write was refused, or was not found.
+   * @param left.uncertain the record of uncertain writes from now on; undefined: as it is
+   * @param left.isRefused the sets that were prepared for the write are deleted
    */
   dropIntent(
     ref: GroupRef,
     intent: Intent,
     left: {
-      readonly owed?: GuardRecord | undefined;
-      /** The write that is in doubt, where that is not this one. */
-      readonly doubted?: Intent;
-      readonly doubtUntilMs?: number | undefined;
-      /** What earlier writes would have made that may land yet. */
-      readonly doubts?: readonly ViewPointer[] | undefined;
+      readonly uncertain?: Uncertain | undefined;
+      readonly isRefused?: boolean;
       readonly audited?: AuditLink | undefined;
     },
   ): Promise<boolean>;

@@ -92,11 +92,11 @@ export type KeptEntry = AuditEntry & { readonly link: AuditLink };
  */
 export interface AuditHead {
   readonly lastAudit?: AuditLink | undefined;
-  readonly lastDeed?: AuditLink | undefined;
+  readonly lastAction?: AuditLink | undefined;
 }
 
-export const linksOf = ({ lastAudit, lastDeed }: AuditHead): readonly AuditLink[] =>
-  [lastAudit, lastDeed].filter((link) => link !== undefined);
+export const linksOf = ({ lastAudit, lastAction }: AuditHead): readonly AuditLink[] =>
+  [lastAudit, lastAction].filter((link) => link !== undefined);
 
 export interface AuditLog {
   /** One put of the same key takes the place of another. */

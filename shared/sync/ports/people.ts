@@ -18,9 +18,9 @@ export const Person = z.lazy(() =>
     /** Raised by each change. */
     revision: number,
     /** State or user id changed, and the groups have not been woken for it yet. */
-    unheard: z.boolean().default(false),
+    fanOutDue: z.boolean().default(false),
     /** The user id before that change, if it differs: members of that user must be woken too. */
-    formerUserId: text.exactOptional(),
+    previousUserId: text.exactOptional(),
   }),
 );
 export type Person = Frozen<z.infer<typeof Person>>;
@@ -69,7 +69,7 @@ export interface PeopleStore {
     binding: BoundTo & { readonly revision: number; readonly isFirst: boolean },
   ): Promise<BoundTo>;
   /**
-   * Replaces what is known of a person; false where it is no longer what was `seen`. `unheard` is kept with it until
+   * Replaces what is known of a person; false where it is no longer what was `seen`. `fanOutDue` is kept with it until
    * `heard`, so that a crash in between loses no wake-up.
    */
   save(
@@ -77,7 +77,7 @@ export interface PeopleStore {
     facts: Omit<Person, 'revision'>,
     seen: Person | undefined,
   ): Promise<boolean>;
-  /** The groups of these persons were woken; whoever has changed again since stays unheard. */
+  /** The groups of these persons were woken. A person that has changed again since keeps `fanOutDue`. */
   heard(connection: ConnectionName, persons: readonly Pick<Person, 'role' | 'revision'>[]): Promise<void>;
   /** Members that were bound to the person at some time; whoever was bound elsewhere since is among them too. */
   membersBoundTo(connection: ConnectionName, role: RoleId): AsyncIterable<readonly Binding[]>;

@@ -45,6 +45,8 @@ export interface PlatformGroups {
   list(maxAgeMs: number): Promise<readonly ListedGroup[]>;
   /** How many groups the last listing of this worker had; 0 before one. */
   countListed(): number;
+  /** The next list is read from the platform, because the last one may lack a group that was released since. */
+  forgetList(): void;
   /** undefined where the platform answers 404. */
   get(id: PlatformGroupId, how?: Trying): Promise<ObservedGroup | undefined>;
   create(fields: NewGroupFields, how?: Trying): Promise<ObservedGroup>;

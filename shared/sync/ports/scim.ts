@@ -6,6 +6,19 @@ import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { TypeName, UNIQUE_ATTRIBUTE } from '../../scim/resource-type.ts';
 import type { ScimObject } from '../../scim/value.ts';
 
+const HeldList = z.lazy(() =>
+  z.object({
+    /** The first and the last stamp that the revision of the write can have. */
+    first: stampText,
+    last: stampText,
+    /** Where the list before and the list after are stored. */
+    chunks: number,
+    hash: text,
+  }),
+);
+/** A whole list of members that is being written, and the list before it. */
+export type HeldList = Frozen<z.infer<typeof HeldList>>;
+
 /** A user or group as its SCIM client made it. A group's members are not here but in its registers. */
 export const ScimResource = z.lazy(() =>
   z
@@ -33,6 +46,11 @@ export const ScimResource = z.lazy(() =>
         .record(text, number)
         .default({})
         .transform((writes): ReadonlyMap<string, number> => new Map(Object.entries(writes))),
+      /** For a group: whole lists that are being written while readers still see the list before them, by write. */
+      replacements: z
+        .record(text, HeldList)
+        .default({})
+        .transform((lists): ReadonlyMap<string, HeldList> => new Map(Object.entries(lists))),
       /** For a group: the stamp of the latest whole list of members whose write has ended. */
       listedAt: stampText.default(STAMP_ZERO),
     })
@@ -49,7 +67,7 @@ export type ScimResource = Readonly<z.infer<typeof ScimResource>>;
 /** A value by which resources of one type are found; folded by the caller where case does not matter. */
 export interface IndexedValue {
   readonly type: TypeName;
-  readonly attribute: (typeof UNIQUE_ATTRIBUTE)[TypeName] | 'externalId';
+  readonly attribute: (typeof UNIQUE_ATTRIBUTE)[TypeName] | 'externalId' | 'emails' | 'employeeNumber';
   readonly value: string;
 }
 
@@ -59,8 +77,8 @@ export interface ScimOrder {
   readonly ending: readonly string[];
 }
 
-/** One that came, or is gone. */
-export type OrderChange = Pick<ScimResource, 'type' | 'id'> & { readonly state: 'live' | 'ending' | 'gone' };
+/** One that was removed. */
+export type OrderChange = Pick<ScimResource, 'type' | 'id'>;
 
 /** How `ScimStore.advance` makes the next revision. */
 export interface Advance {
@@ -72,6 +90,12 @@ export interface Advance {
   readonly begins?: string | undefined;
   /** Ids of writes that did not record their end, because their process died. If they are many, some of them stay. */
   readonly forgets?: readonly string[] | undefined;
+}
+
+/** Both lists of a whole list that is being written. */
+export interface ListToHold extends Pick<HeldList, 'first' | 'last'> {
+  readonly before: readonly string[];
+  readonly after: ReadonlySet<string>;
 }
 
 /** A write of members that has ended. */
@@ -92,15 +116,25 @@ export interface ScimStore {
     type: TypeName,
     between?: readonly [string, string],
   ): AsyncIterable<readonly ScimResource[]>;
-  /** Which there are, for a minute without reading them all again while none came or went. */
+  /** Which there are, for a minute without reading them all again while no other process removed one. */
   order(connection: ConnectionName, type: TypeName, nowMs: number): Promise<ScimOrder>;
-  /** Has all know of one that came or is gone, before its client is told; a crash may have come in between. */
+  /** Makes a removal known to all processes, before its client gets an answer; a crash may come in between. */
   noteOrder(connection: ConnectionName, change: OrderChange): Promise<void>;
   /**
    * Replaces `seen` (undefined for a new resource); false if it has changed since. Writes of members that only `resource`
    * names begin with this write; those that only `seen` names are removed. If they are many, some of them stay.
    */
   save(connection: ConnectionName, resource: ScimResource, seen: ScimResource | undefined): Promise<boolean>;
+  /**
+   * Blocks an id under which nothing is stored, so that a request that has not saved its new resource yet cannot save it any
+   * more. An ending resource of revision 0 is stored there, dated later than everything that such a request can write.
+   * @returns it, or undefined if something is stored there
+   */
+  block(
+    connection: ConnectionName,
+    target: { readonly type: TypeName; readonly id: string },
+    nowMs: number,
+  ): Promise<ScimResource | undefined>;
   /**
    * The next revision of a live resource whose attributes stay as they are, in one write and without a read before it.
    * Its next version too, unless nothing else of it changes either.
@@ -116,6 +150,16 @@ export interface ScimStore {
   /** Ends a write of a group's members: registers have followed. Also does what `settle` does. */
   endWrite(connection: ConnectionName, resource: ScimResource, ended: EndedWrite): Promise<void>;
   remove(connection: ConnectionName, resource: ScimResource): Promise<void>;
+  /** Stores the list that readers see until the write ends, and the list after it. No effect if the write has ended. */
+  holdList(ref: GroupRef, write: string, list: ListToHold): Promise<HeldList>;
+  /** undefined if the write has ended meanwhile. */
+  heldList(
+    ref: GroupRef,
+    write: string,
+    held: HeldList,
+  ): Promise<Pick<ListToHold, 'before' | 'after'> | undefined>;
+  /** Deletes the lists of a write that has ended. */
+  dropList(ref: GroupRef, write: string, held: HeldList): Promise<void>;
 
   /** Who holds a unique value, as the claim says: the holder itself may have moved on. */
   holder(connection: ConnectionName, value: IndexedValue): Promise<string | undefined>;
@@ -132,7 +176,7 @@ export interface ScimStore {
   memberships(ref: GroupRef): Promise<readonly MemberRegister[]>;
 }
 
-/** A bearer token of one connection; of its secret only the hash is kept. */
+/** A bearer token of one connection, or a secret of an OAuth client; only its hash is stored. */
 export const ScimToken = z.lazy(() =>
   z.object({
     /** Eight characters that tell tokens apart and may be shown. */
@@ -140,6 +184,8 @@ export const ScimToken = z.lazy(() =>
     connection: connectionText,
     /** Hex sha256 of the whole token: it has 256 random bits, so a slow hash would add nothing. */
     hash: text,
+    /** Id of the OAuth client whose secret this is; absent for a bearer token. */
+    client: text.exactOptional(),
     createdMs: number,
     expiresMs: number.exactOptional(),
     revokedMs: number.exactOptional(),
@@ -149,13 +195,34 @@ export const ScimToken = z.lazy(() =>
 );
 export type ScimToken = Frozen<z.infer<typeof ScimToken>>;
 
+/** An access token that an OAuth client got for one of its secrets. It is good only while that secret is. */
+export const ScimAccess = z.lazy(() =>
+  z.object({
+    /** Of the secret. */
+    prefix: text,
+    connection: connectionText,
+    /** Hex sha256 of the whole access token. */
+    hash: text,
+    expiresMs: number,
+  }),
+);
+export type ScimAccess = Frozen<z.infer<typeof ScimAccess>>;
+
 export interface ScimTokenStore {
   find(prefix: string): Promise<ScimToken | undefined>;
+  /** An access token and the secret that it was issued for, in one request to the table. */
+  findAccess(
+    prefix: string,
+    hash: string,
+  ): Promise<{ readonly access: ScimAccess | undefined; readonly secret: ScimToken | undefined }>;
+  addAccess(access: ScimAccess): Promise<void>;
   list(connection: ConnectionName): Promise<readonly ScimToken[]>;
   /** false where the prefix is taken. */
   add(token: ScimToken): Promise<boolean>;
   /** false where the connection has no such token. */
   revoke(connection: ConnectionName, prefix: string, atMs: number): Promise<boolean>;
+  /** Ends a token of the connection at this time, unless it ends earlier. */
+  endBy(connection: ConnectionName, prefix: string, atMs: number): Promise<void>;
   /** Notes the use, unless a use at or after `unlessSinceMs` is noted already. */
   noteUse(prefix: string, use: { readonly atMs: number; readonly unlessSinceMs: number }): Promise<void>;
 }

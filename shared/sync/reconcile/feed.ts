@@ -15,9 +15,9 @@ import { compareAll, type SweepRun } from './sweep.ts';
 const PAGES_PER_STEP = 10;
 /** How long another run must wait for one that died; longer than a function lives (15 minutes). */
 const LEASE_MS = 16 * 60_000;
-/** How long a cursor is tried whose refusals may be anybody's trouble. */
+/** How long a cursor is tried again if its failures may have another cause. */
 const TRIED_MS = 3_600_000;
-/** A platform that refuses its own cursors again and again is not asked for ever. */
+/** Maximum number of refused cursors in one run. */
 const MAX_REFUSALS = 3;
 
 export interface FeedRun {
@@ -130,9 +130,9 @@ const withoutOldCursor = (start: FeedPosition, nowMs: number): FeedPosition =>
     : start;
 
 /**
- * The platform does not take its own cursor any more. Nothing says how it says so: with a 4xx, with the `error` member
- * of an answer 200, or with what elsewhere means that all is to wait, such as a 500; then it was tried for an hour.
- * Should it mean something else, the read by date fails likewise and nothing has moved.
+ * Whether the platform refuses the cursor. The specification gives a cursor no lifetime and no error of its own. A 4xx and
+ * the `error` member of an answer 200 count at once; a failure that may have another cause, such as a 500, counts after an
+ * hour. If the failure has another cause, the read by date fails as well and the position stays.
  */
 function isRefusal(failure: PlatformFailure, { cursor, readAtMs }: FeedPosition, nowMs: number): boolean {
   const { whose, next } = meaningOf(failure);

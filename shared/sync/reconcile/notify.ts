@@ -1,6 +1,6 @@
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { Episode, Finding } from '../../domain/notice.ts';
-import { afterTelling, isToBeTold, noticeOf, observe } from '../../plan/notice.ts';
+import { afterTelling, beforeTelling, isToBeTold, noticeOf, observe } from '../../plan/notice.ts';
 import type { DriftLog } from '../ports/logs.ts';
 import type { NoticeStore, Notifier } from '../ports/notices.ts';
 import type { ScimTokenStore } from '../ports/scim.ts';
@@ -20,8 +20,8 @@ const HOUR_MS = 3_600_000;
 
 /**
  * Tells people what begins, grows and ends. The attempt is recorded before it is made, so that of two workers one tells;
- * a crash between telling and recording repeats that message once, 15 minutes later. A target that fails is recorded and
- * stops nothing; what no target took is tried again.
+ * after a crash between telling and recording, what is so then is told 15 minutes later: the same again, or the opposite.
+ * A target that fails is recorded and stops nothing; what no target took is tried again.
  * @param connection undefined: of the whole stage
  */
 export async function notify(
@@ -35,7 +35,7 @@ export async function notify(
   const looked = found.map(({ subject }) => subject);
   const episodes = observe(board.episodes, found, { looked, nowMs });
   const isDue = new Map(episodes.map((episode) => [episode.subject, isToBeTold(episode, nowMs)]));
-  const tried = episodes.map((one) => (isDue.get(one.subject) ? { ...one, triedMs: nowMs } : one));
+  const tried = episodes.map((one) => (isDue.get(one.subject) ? beforeTelling(one, nowMs) : one));
   if (JSON.stringify(tried) === JSON.stringify(board.episodes)) return;
   const claimed = await notices.write({ ...board, episodes: tried }, connection);
   if (claimed === undefined || ![...isDue.values()].includes(true)) return;
@@ -43,7 +43,7 @@ export async function notify(
   const tell = async (episode: Episode) => {
     const failed = await notifier.tell(noticeOf(episode, notifier.prefix, connection));
     for (const [target, why] of failed) failures.push(`${target}: ${why}`);
-    return failed.size < notifier.targets.length ? afterTelling(episode) : episode;
+    return afterTelling(episode, { isSent: failed.size < notifier.targets.length });
   };
   const told = await Promise.all(tried.map((one) => (isDue.get(one.subject) ? tell(one) : one)));
   const [message] = failures;

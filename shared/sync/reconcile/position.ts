@@ -50,20 +50,17 @@ export function movedOn(position: FeedPosition, pages: FeedPages, nowMs: number)
   return {
     cursor: last?.next ?? position.cursor,
     recentIds: [...new Set(newestFirst)].slice(0, MAX_RECENT_IDS),
-    lastEventAt: newest(events, position.lastEventAt, nowMs),
+    lastEventAt: newest(events, position.lastEventAt),
     readAtMs: last?.done === true ? nowMs : position.readAtMs,
     writtenAtMs: nowMs,
     needsSweep: position.needsSweep,
   };
 }
 
-/**
- * The latest readable timestamp, as the feed gave it. One from the future is passed over: a read by date that began
- * there would find nothing until then.
- */
-const newest = (events: readonly FeedEvent[], before: string | null, nowMs: number): string | null =>
+/** The latest timestamp, as the feed gave it. */
+const newest = (events: readonly FeedEvent[], before: string | null): string | null =>
   [before, ...events.map(({ at }) => at)].reduce<string | null>(
-    (latest, at) => (millis(at) <= nowMs && millis(at) > (millis(latest) || 0) ? at : latest),
+    (latest, at) => (millis(at) > (millis(latest) || 0) ? at : latest),
     null,
   );
 
@@ -71,7 +68,8 @@ const newest = (events: readonly FeedEvent[], before: string | null, nowMs: numb
 export function startOf({ lastEventAt }: FeedPosition, nowMs: number): number {
   const earliestMs = nowMs - LOOK_BACK_MS;
   const atMs = millis(lastEventAt);
-  return atMs > earliestMs && atMs <= nowMs ? atMs : earliestMs;
+  // The platform's clock may be ahead.
+  return atMs > earliestMs ? Math.min(atMs, nowMs) : earliestMs;
 }
 
 const millis = (at: string | null): number => (at === null ? Number.NaN : Date.parse(at));

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { policyFor } from '../../contract/group-policy.ts';
 import { NOBODY_KNOWN, type Trace } from '../../domain/drift.ts';
-import type { GroupState, Suspect } from '../../domain/group-state.ts';
+import type { GroupState, SuspectedChange } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupRef, PlatformGroupId, VersionToken } from '../../domain/ids.ts';
 import { groupId } from '../../domain/ids.ts';
 import { isWhole, type ListedGroup } from '../../domain/view.ts';
@@ -140,18 +140,18 @@ export async function markSuspects(
  */
 async function mark({ state, version, traces }: Suspicion, ports: Parameters<typeof markSuspects>[1]) {
   let current: GroupState | undefined = state;
-  for (let race = 0; race < MAX_RACES; race += 1) {
-    if (current === undefined) return undefined;
+  for (let race = 0; race < MAX_RACES && current !== undefined; race += 1) {
     if (current.platformId !== state.platformId || current.version === version) {
       await attributeDrift(current, new Map([[state.platformId, traces]]), ports);
       return undefined;
     }
-    const suspect: Suspect | undefined = current.suspect;
-    const all = joined(suspect?.traces ?? [], traces);
-    const isKnown = suspect?.version === version && all.length === suspect.traces.length;
+    const suspectedChange: SuspectedChange | undefined = current.suspectedChange;
+    const { traces: known = [], atMs: markedAtMs = 0 } = suspectedChange ?? {};
+    const all = joined(known, traces);
+    const isKnown = suspectedChange?.version === version && all.length === known.length;
     if (isKnown && current.dirtySinceMs !== undefined && version !== null) return undefined;
     const dirty = dirtyNow(ports);
-    const atMs = Math.max(dirty.nowMs, (suspect?.atMs ?? 0) + 1);
+    const atMs = Math.max(dirty.nowMs, markedAtMs + 1);
     if (await ports.groups.suspect(current, { version, traces: all, atMs }, dirty)) return current.ref;
     current = await ports.groups.read(state.ref);
   }

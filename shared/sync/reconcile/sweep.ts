@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { ReconcileReport } from '../../contract/answers.ts';
-import type { GroupState } from '../../domain/group-state.ts';
-import { type GroupRef, groupId, type PlatformGroupId } from '../../domain/ids.ts';
+import { contentDigest, isSameContent } from '../../domain/content-digest.ts';
+import { type GroupState, READS_BEHIND_MS } from '../../domain/group-state.ts';
+import { type GroupId, type GroupRef, groupId, type PlatformGroupId } from '../../domain/ids.ts';
+import { foldSpokeId } from '../../domain/spoke-id.ts';
 import { isWhole, type ObservedGroup } from '../../domain/view.ts';
 import { isOver } from '../../plan/hold.ts';
+import { mayBeSpokeId } from '../../plan/names.ts';
 import { leftBehind } from '../claim-group.ts';
 import { throughGate } from '../gate.ts';
 import { atOnce } from '../gather.ts';
@@ -49,6 +52,8 @@ export interface SweepRun {
  */
 interface Listed extends Pick<ObservedGroup, 'spokeId'>, Partial<Pick<ObservedGroup, 'version'>> {
   readonly unbound: readonly string[];
+  /** Digest of name, external id and users; undefined if the group's form is not as specified. */
+  readonly digest?: string;
 }
 
 interface Sweeping extends Looking {
@@ -58,6 +63,8 @@ interface Sweeping extends Looking {
   readonly startedAtMs: number;
   readonly deadlineMs: number;
   readonly passOver: (ref: GroupRef) => void;
+  /** Ids of directory groups by the form that a platform may store, if that form differs from the id. */
+  readonly idsByForm: Map<string, GroupId>;
 }
 
 /**
@@ -90,27 +97,31 @@ export async function compareAll(
     tally: emptyTally(),
     startedAtMs,
     deadlineMs,
+    idsByForm: new Map(),
   };
-  const { tally, listed } = sweeping;
+  const { tally, listed, idsByForm } = sweeping;
   // What was created or written since then need not be in the list.
   const wasThere = ({ createdAtMs = 0, lastWriteAtMs = 0 }: Watched[number]) =>
     lastWriteAtMs < startedAtMs && createdAtMs + ports.createSettleMs < startedAtMs;
   const missing: Watched[number][] = [];
   const linked = new Set<string>();
   const unbound: UnboundUsers[] = [];
+  const changed: Watched[number][] = [];
   for await (const page of ports.index.all(connection.name)) {
     const refs = page.map(({ ref }) => ref);
+    const folded = refs.filter(({ group }) => foldSpokeId(group) !== group);
+    for (const { group } of folded) idsByForm.set(foldSpokeId(group), group);
     const states = await watched(refs, connection, { groups: ports.groups, passOver: sweeping.passOver });
-    for (const state of states) {
-      linked.add(state.platformId);
-      const users = listed.get(state.platformId)?.unbound ?? [];
-      if (users.length > 0) unbound.push({ state, users });
-    }
+    for (const { platformId } of states) linked.add(platformId);
+    const found = states.map((state) => ({ state, users: listed.get(state.platformId)?.unbound ?? [] }));
+    unbound.push(...found.filter(({ users }) => users.length > 0));
     missing.push(...states.filter((state) => !listed.has(state.platformId) && wasThere(state)));
     await suspectDiffering(states, sweeping);
+    changed.push(...states.filter((state) => hasOtherContent(state, sweeping)));
     await pickUp(page, sweeping);
     tally.groupsTouched += states.length;
   }
+  await suspectChanged(changed, linked.size, sweeping);
   tally.missing = missing.length;
   const halted = missing.length >= MIN_MISSING && missing.length > linked.size * MAX_MISSING_SHARE;
   if (!halted) await suspectMissing(missing, sweeping);
@@ -135,7 +146,8 @@ async function listOf(platform: Platform, bound: ReadonlySet<string>): Promise<R
     const { id, spokeId } = group;
     if (!isWhole(group)) return [id, { spokeId, unbound: [] }];
     const { version, users } = group;
-    return [id, { spokeId, version, unbound: users.filter((user) => !bound.has(user)) }];
+    const unbound = users.filter((user) => !bound.has(user));
+    return [id, { spokeId, version, unbound, digest: contentDigest(group) }];
   });
   return new Map(listed);
 }
@@ -151,6 +163,40 @@ async function suspectDiffering(states: Watched, { listed, ports, tally }: Sweep
   const differing = shown.filter(({ state, version }) => state.version !== version && !state.intent);
   tally.echoes += shown.length - differing.length;
   await markSuspects(differing, ports);
+}
+
+/**
+ * The list shows our version of the group with other content. Apply fetches a group anyway if it waits or was written
+ * recently.
+ */
+function hasOtherContent(state: Watched[number], { listed, startedAtMs }: Sweeping): boolean {
+  const { platformId, version, view, intent, suspectedChange, dirtySinceMs, lastWriteAtMs = 0 } = state;
+  const shown = listed.get(platformId);
+  if (shown?.digest === undefined || view?.digest === undefined || shown.version !== version) return false;
+  if (
+    (intent ?? suspectedChange ?? dirtySinceMs) !== undefined ||
+    startedAtMs - lastWriteAtMs < READS_BEHIND_MS
+  )
+    return false;
+  return !isSameContent(shown.digest, view.digest);
+}
+
+/**
+ * The fetch by id decides what such a group contains. If many groups differ, the list most likely shows only some
+ * users, and each group is fetched once a day.
+ */
+async function suspectChanged(
+  changed: Watched,
+  links: number,
+  { ports, startedAtMs }: Sweeping,
+): Promise<void> {
+  const isUsual = changed.length >= MIN_MISSING && changed.length > links * MAX_MISSING_SHARE;
+  const turn = Math.floor(startedAtMs / HOUR_MS) % GARBAGE_TURNS;
+  const due = isUsual ? changed.filter(({ ref }) => turnOf(ref) === turn) : changed;
+  await markSuspects(
+    due.map((state) => ({ state, version: null, traces: [] })),
+    ports,
+  );
 }
 
 async function suspectMissing(missing: Watched, { platform, ports }: Sweeping): Promise<void> {
@@ -214,16 +260,17 @@ async function recordStrangers(linked: ReadonlySet<string>, sweeping: Sweeping):
   await endIdleClaims(known, sweeping);
   const isLeft = await leftBehind(known, ports);
   const unowned = strangers.flatMap(({ id, spokeId }) => {
-    const group = spokeId ?? before.get(id)?.group;
+    const groups = carriersOf(spokeId, before.get(id)?.group, sweeping);
     const owner = known.get(id);
-    return group === undefined || (owner && !isLeft(owner)) ? [] : [{ id, spokeId, group }];
+    return owner && !isLeft(owner) ? [] : [{ id, spokeId, groups }];
   });
-  const refs = unowned.map(({ group }) => ({ connection: connection.name, group: groupId(group) }));
+  const named = new Set(unowned.flatMap(({ groups }) => groups));
+  const refs = [...named].map((group) => ({ connection: connection.name, group }));
   const found = await ports.groups.readMany(refs, sweeping.passOver);
   const states = new Map(found.map((state) => [String(state.ref.group), state]));
   let duplicates = 0;
-  for (const { id, spokeId, group } of unowned) {
-    const state = states.get(group);
+  for (const { id, spokeId, groups } of unowned) {
+    const state = groups.map((group) => states.get(group)).find((one) => one !== undefined);
     if (state === undefined) continue;
     if (isPrevious(state, id, sweeping)) await linkAgain(state, sweeping);
     if (spokeId === null) continue;
@@ -234,17 +281,29 @@ async function recordStrangers(linked: ReadonlySet<string>, sweeping: Sweeping):
   return duplicates;
 }
 
+/** Directory groups to which a platform group without an owner may belong, the most likely first. */
+function carriersOf(
+  spokeId: string | null,
+  owner: GroupId | undefined,
+  { idsByForm }: Sweeping,
+): readonly GroupId[] {
+  if (spokeId === null) return owner === undefined ? [] : [owner];
+  const isOfOwner = owner !== undefined && mayBeSpokeId(spokeId, owner);
+  const other = idsByForm.get(foldSpokeId(spokeId));
+  return [...(isOfOwner ? [owner] : []), groupId(spokeId), ...(other === undefined ? [] : [other])];
+}
+
 /**
  * A platform group that counted as gone, also after a deletion by groupsync, and that the platform lists. A list may show
  * a group for a while after its deletion.
  */
 const isPrevious = (
-  { former, settled, lastWriteAtMs = 0 }: GroupState,
+  { previousLink, settled, lastWriteAtMs = 0 }: GroupState,
   id: PlatformGroupId,
   { startedAtMs, ports }: Sweeping,
 ): boolean =>
-  former?.isGone === true &&
-  former.platformId === id &&
+  previousLink?.isGone === true &&
+  previousLink.platformId === id &&
   settled !== 'excluded' &&
   lastWriteAtMs + ports.createSettleMs < startedAtMs;
 
@@ -259,9 +318,9 @@ async function endIdleClaims(owners: Owners['now'], { connection, ports, passOve
   const mine = [...owners].filter(([, owner]) => owner.connection === connection.name);
   const refs = mine.map(([, ref]) => ref);
   const states = await ports.groups.readMany(refs, passOver);
-  for (const [leaving, { group }] of mine) {
+  for (const [releasedPlatformId, { group }] of mine) {
     const state = states.find(({ ref }) => ref.group === group);
     if (state === undefined || state.dirtySinceMs !== undefined || state.intent !== undefined) continue;
-    await endClaim({ ...state, leaving }, connection.company, ports);
+    await endClaim({ ...state, releasedPlatformId }, connection.company, ports);
   }
 }

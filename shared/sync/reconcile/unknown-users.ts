@@ -110,16 +110,15 @@ async function readEmployeeIds(
   seeking: Seeking,
 ): Promise<ReadonlySet<string> | undefined> {
   const { memberIdField } = seeking.connection.settings;
-  const ids = new Set<string>();
   const listed = new Set<RoleId>();
+  const ids = new Set<string>();
   try {
     for await (const page of seeking.platform.employees({ fields: [], states: [], isEveryone: true })) {
       if (page instanceof PlatformFailure || isLate(seeking)) return undefined;
-      for (const employee of page) {
-        listed.add(employee.role);
-        const id = idOf(employee, memberIdField);
-        if (id !== undefined) ids.add(id);
-      }
+      const roles = page.map(({ role }) => role);
+      const memberIds = page.flatMap((employee) => idOf(employee, memberIdField) ?? []);
+      addAll(listed, roles);
+      addAll(ids, memberIds);
     }
   } catch (error) {
     if (error instanceof PlatformFailure) return undefined;
@@ -128,6 +127,10 @@ async function readEmployeeIds(
   const isComplete = persons.every(({ role, state }) => state === GONE || listed.has(role));
   // A credential that may not read the ids gets no ids at all.
   return isComplete && ids.size > 0 ? ids : undefined;
+}
+
+function addAll<Id>(ids: Set<Id>, more: readonly Id[]): void {
+  for (const id of more) ids.add(id);
 }
 
 const idOf = (person: { readonly role: RoleId; readonly userId?: string }, field: IdField) =>

@@ -1,4 +1,4 @@
-import { type BulkOperation, readBulk, referencesOf, withIds } from '../../scim/bulk.ts';
+import { type BulkOperation, readBulk, referencesOf, withIds, withoutReferences } from '../../scim/bulk.ts';
 import { BULK_RESPONSE, ScimError } from '../../scim/errors.ts';
 import { BULK_TIME_MS } from '../../scim/limits.ts';
 import type { ScimObject } from '../../scim/value.ts';
@@ -8,50 +8,129 @@ import { errorReply, ok, type ScimContext, type ScimReply, type ScimRequest } fr
 type Run = (request: ScimRequest) => Promise<ScimReply>;
 
 /**
- * Runs the operations of a bulk request in their order, except that one which refers to a resource that a later one
- * makes waits for that. Operations that wait for each other are answered with 409 (RFC 7644 section 3.7.1), those for
- * which no time is left with 503: what was done is answered in any case.
+ * Runs the operations of a bulk request in their order. An operation that refers to a resource that a later operation
+ * creates waits for that operation. Operations for which no time is left are answered with 503: what was done is answered
+ * in any case.
  */
-export async function runBulk(body: ScimObject, { baseUrl, ports: { clock } }: ScimContext, run: Run) {
-  const endMs = clock() + BULK_TIME_MS;
-  const { operations, failOnErrors = Number.POSITIVE_INFINITY } = readBulk(body);
-  const ids = new Map<string, string>();
-  const answers = new Map<number, ScimObject>();
-  const begun = new Set<number>();
-  let errors = 0;
-  /** Does the operation unless it was done, whatever it waits for first. */
-  const reach = async (index: number): Promise<void> => {
-    const operation = operations[index];
-    if (operation === undefined || begun.has(index) || errors >= failOnErrors) return;
-    begun.add(index);
-    for (const id of referencesOf(operation)) {
-      if (!ids.has(id)) await reach(operations.findIndex(({ bulkId }) => bulkId === id));
-    }
-    // Some of what it waited for may have failed often enough to end the request.
-    if (errors >= failOnErrors) return;
-    const reply = clock() < endMs ? await runOne(operation, ids, run) : errorReply(TOO_LATE);
-    if (reply.status >= 400) errors += 1;
-    const { location } = reply.headers;
-    if (operation.bulkId !== undefined && location !== undefined) {
-      ids.set(operation.bulkId, decodeURIComponent(location.slice(location.lastIndexOf('/') + 1)));
-    }
-    const { path } = withIds({ ...operation, data: undefined }, ids);
-    answers.set(index, answerOf({ ...operation, path }, reply, baseUrl));
-  };
-  for (const index of operations.keys()) await reach(index);
-  const inOrder = [...answers].toSorted(([a], [b]) => a - b).map(([, answer]) => answer);
-  return ok({ schemas: [BULK_RESPONSE], Operations: inOrder });
+export async function runBulk(body: ScimObject, context: ScimContext, run: Run) {
+  const batch = new Batch(readBulk(body), context, run);
+  return ok({ schemas: [BULK_RESPONSE], Operations: await batch.answers() });
 }
 
 const TOO_LATE = new ScimError(503, 'not begun, because those before it took too long; send it again');
+const UNRESOLVED = new ScimError(409, 'expected bulkIds of operations that succeed');
 
-async function runOne(operation: BulkOperation, ids: ReadonlyMap<string, string>, run: Run) {
-  if ([...referencesOf(operation)].some((id) => !ids.has(id))) {
-    return errorReply(new ScimError(409, 'expected a bulkId of an operation that can come first'));
+/** The state of one bulk request. */
+class Batch {
+  readonly #operations: readonly BulkOperation[];
+  readonly #failOnErrors: number;
+  readonly #context: ScimContext;
+  readonly #run: Run;
+  readonly #endMs: number;
+  /** Ids of the created resources by bulkId. */
+  readonly #ids = new Map<string, string>();
+  readonly #replies = new Map<number, ScimReply>();
+  readonly #begun = new Set<number>();
+  /** Operations whose resource was created without its circular references. */
+  readonly #incomplete: number[] = [];
+  #errors = 0;
+
+  constructor(
+    { operations, failOnErrors = Number.POSITIVE_INFINITY }: ReturnType<typeof readBulk>,
+    context: ScimContext,
+    run: Run,
+  ) {
+    this.#operations = operations;
+    this.#failOnErrors = failOnErrors;
+    this.#context = context;
+    this.#run = run;
+    this.#endMs = context.ports.clock() + BULK_TIME_MS;
   }
-  const { method, path, version, data } = withIds(operation, ids);
-  const headers = version === undefined ? {} : { 'if-match': version };
-  return run({ method, path, query: {}, headers, body: data });
+
+  /** Runs everything. @returns the answers in the order of the operations */
+  async answers(): Promise<readonly ScimObject[]> {
+    for (const index of this.#operations.keys()) await this.#reach(index);
+    for (const index of this.#incomplete) await this.#complete(index);
+    return [...this.#operations.entries()].flatMap(([index, operation]) => {
+      const reply = this.#replies.get(index);
+      const { path } = withIds({ ...operation, data: undefined }, this.#ids);
+      return reply === undefined ? [] : [answerOf({ ...operation, path }, reply, this.#context.baseUrl)];
+    });
+  }
+
+  get #isEnded(): boolean {
+    return this.#errors >= this.#failOnErrors;
+  }
+
+  /** Runs the operation unless it has begun, after the operations whose resources it refers to. */
+  async #reach(index: number): Promise<void> {
+    const operation = this.#operations[index];
+    if (operation === undefined || this.#begun.has(index) || this.#isEnded) return;
+    this.#begun.add(index);
+    for (const id of referencesOf(operation)) {
+      if (!this.#ids.has(id)) await this.#reach(this.#indexOf(id));
+    }
+    // Enough of the operations that it waited for may have failed to end the request.
+    if (this.#isEnded) return;
+    this.#note(index, await this.#runOne(index, operation));
+  }
+
+  #indexOf(bulkId: string): number {
+    return this.#operations.findIndex((operation) => operation.bulkId === bulkId);
+  }
+
+  #note(index: number, reply: ScimReply): void {
+    if (reply.status >= 400) this.#errors += 1;
+    this.#replies.set(index, reply);
+    const { location } = reply.headers;
+    const bulkId = this.#operations[index]?.bulkId;
+    if (bulkId === undefined || location === undefined) return;
+    this.#ids.set(bulkId, decodeURIComponent(location.slice(location.lastIndexOf('/') + 1)));
+  }
+
+  async #runOne(index: number, operation: BulkOperation): Promise<ScimReply> {
+    if (this.#context.ports.clock() >= this.#endMs) return errorReply(TOO_LATE);
+    const missing = [...referencesOf(operation)].filter((id) => !this.#ids.has(id));
+    if (missing.length === 0) return this.#send(withIds(operation, this.#ids));
+    const { data } = operation;
+    const isCircle = missing.every((id) => this.#isWaiting(id));
+    if (operation.method !== 'POST' || data === undefined || !isCircle) return errorReply(UNRESOLVED);
+    this.#incomplete.push(index);
+    return this.#send(withIds({ ...operation, data: withoutReferences(data, new Set(missing)) }, this.#ids));
+  }
+
+  /** Whether the operation waits for another one, and so is part of a circle if that one waits for it. */
+  #isWaiting(bulkId: string): boolean {
+    const index = this.#indexOf(bulkId);
+    return this.#begun.has(index) && !this.#replies.has(index);
+  }
+
+  #send({ method, path, version, data }: BulkOperation): Promise<ScimReply> {
+    const headers = version === undefined ? {} : { 'if-match': version };
+    return this.#run({ method, path, query: {}, headers, body: data });
+  }
+
+  /**
+   * Adds the circular references to a created resource (RFC 7644 section 3.7.1). If that fails, the resource is deleted and
+   * its operation is answered with 409.
+   */
+  async #complete(index: number): Promise<void> {
+    const operation = this.#operations[index];
+    const created = this.#replies.get(index);
+    const id = this.#ids.get(operation?.bulkId ?? '');
+    if (operation === undefined || created === undefined || id === undefined) return;
+    const path = `${operation.path}/${encodeURIComponent(id)}`;
+    const isResolved = [...referencesOf(operation)].every((one) => this.#ids.has(one));
+    const whole = withIds({ ...operation, method: 'PUT', path }, this.#ids);
+    const reply = isResolved ? await this.#send(whole) : errorReply(UNRESOLVED);
+    if (reply.status < 400) {
+      this.#replies.set(index, { ...created, headers: { ...created.headers, ...reply.headers } });
+      return;
+    }
+    await this.#send({ method: 'DELETE', path, data: undefined });
+    this.#errors += 1;
+    this.#replies.set(index, errorReply(UNRESOLVED));
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
+import type { ConnectionSettings } from '../../contract/settings.ts';
 import type { EventActor } from '../../domain/event.ts';
-import type { ConnectionName } from '../../domain/ids.ts';
+import type { ConnectionName, GroupId } from '../../domain/ids.ts';
 import { badRequest, errorBody, type ScimError } from '../../scim/errors.ts';
 import type { ResourceTypes } from '../../scim/resource-type.ts';
 import { isObject, type ScimObject, type ScimValue } from '../../scim/value.ts';
@@ -9,10 +10,20 @@ import type { Ports } from '../ports/bundles.ts';
 /** What the server needs of the world beside what ingest needs. */
 export type DirectoryPorts = StorePorts & Pick<Ports, 'scim' | 'groups' | 'newId'>;
 
+/** Members that a request named and that are no users: the provider's references to them are stale. */
+export interface StaleMembers {
+  readonly group: GroupId;
+  /** They were deleted: the request ignores them. */
+  readonly deleted: readonly string[];
+  /** They never existed: they are listed without an address, and stay pending. */
+  readonly unknown: readonly string[];
+}
+
 /** One request's surroundings. Nothing of a connection is kept between requests. */
 export interface ScimContext {
   readonly ports: DirectoryPorts;
   readonly connection: ConnectionName;
+  readonly settings: ConnectionSettings;
   /** Waited for before anything is written; rejects where the token is not good any more. */
   readonly admitted: Promise<unknown>;
   /** The token of the request, as the record names it. */
@@ -20,6 +31,8 @@ export interface ScimContext {
   readonly types: ResourceTypes;
   /** Of the endpoint, without a slash at its end: `https://…/scim/v2`. */
   readonly baseUrl: string;
+  /** Notes members that the request named and that are no users, for log and metrics. */
+  readonly noteStale: (stale: StaleMembers) => void;
   /** What went wrong, as the client is told; what was ours is noted for the log. */
   readonly answerError: (error: unknown) => ScimReply;
 }

@@ -1,4 +1,4 @@
-import { type GroupRef, groupId, type MemberId } from '../../domain/ids.ts';
+import { type GroupRef, groupId, type MemberId, memberId } from '../../domain/ids.ts';
 import { MAX_OPERATION, type Stamp } from '../../domain/stamp.ts';
 import { etagOf, openEtagOf } from '../../scim/document.ts';
 import { openWrites } from '../../scim/member-writes.ts';
@@ -6,6 +6,7 @@ import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
 import { listedOf, readFloor } from './membership.ts';
 import { stampOf } from './record.ts';
+import { latestReplacement, type Replacement } from './replacement.ts';
 import { hashOf } from './tokens.ts';
 
 /** A group and its members at one moment, and the entity tag of both. */
@@ -17,6 +18,8 @@ export interface GroupView {
 
 /** Limit of repeated reads when writes begin while members are read. After that the answer gets the tag of an open version. */
 const MAX_READS = 3;
+/** The same while whole lists begin and end: each of them is shown entirely or not at all. */
+const MAX_REPLACEMENTS_MET = 20;
 
 /** Whether a write of members is open: then no read shows the list of its version yet. */
 export const isOpen = ({ writes }: ScimResource, { ports }: ScimContext): boolean =>
@@ -26,13 +29,30 @@ export const isOpen = ({ writes }: ScimResource, { ports }: ScimContext): boolea
 export const etagWithoutMembers = (resource: ScimResource, context: ScimContext): string =>
   isOpen(resource, context) ? openEtagOf(resource.version, 'open') : etagOf(resource.version);
 
+/** The whole list that is being written while readers see the list before it; undefined if there is none. */
+function heldIn(resource: ScimResource, floor: Stamp): Replacement | undefined {
+  const latest = latestReplacement(resource);
+  // The floor comes last and ends all members that are not in the list: the list is complete from then on.
+  return latest === undefined || floor >= latest.held.first ? undefined : latest;
+}
+
+/** Members as one read has found them. */
+interface Found {
+  readonly members: readonly MemberId[];
+  /** `exact`: the list of the item's version. `open`: a write is open. `mixed`: a write began after the item was read. */
+  readonly kind: 'exact' | 'open' | 'mixed';
+}
+
 /**
  * Reads the members of a group whose item was read before. Group and members are separate items, so a write may run between:
  *
  *   floor or register later than the item's revision   another write began after the item was read: read both again
  *   floor earlier than `listedAt` of the item          the floor was read before that write ended: read both again
  *   item with an open write                            the list may be half-written: tag of the content
+ *   item with a held list                              a whole list is being written: the held list, and later changes
  *
+ * A whole list is held before its first register is written. So a read that has found a register of it finds the held list
+ * when it reads the item again.
  * @param floor of the group, if it was read together with the item
  */
 export async function viewGroup(
@@ -46,19 +66,70 @@ export async function viewGroup(
   let known = floor;
   for (let read = 1; ; read += 1) {
     const since = known ?? (await readFloor(ref, ports));
-    const registers = await ports.scim.memberships(ref);
-    const members = listedOf(registers, since);
-    const last = stampOf(resource, MAX_OPERATION);
-    const isMixed = since > last || since < resource.listedAt || registers.some(({ stamp }) => stamp > last);
-    const mayBePart = isOpen(resource, context);
-    if (!isMixed && !mayBePart) return { resource, members, etag: etagOf(resource.version) };
-    const isReadAgain = !mayBePart && read < MAX_READS;
-    const [again] = isReadAgain ? await ports.scim.read(connection, 'Group', [resource.id]) : [];
-    if (again?.state !== 'live') {
-      const content = hashOf(JSON.stringify(members)).slice(0, 16);
-      return { resource, members, etag: openEtagOf(resource.version, content) };
-    }
+    const replacement = heldIn(resource, since);
+    const view = replacement
+      ? await viewHeld(resource, replacement, context)
+      : await viewRegisters(resource, since, context);
+    if (view?.kind === 'exact') return { resource, members: view.members, etag: etagOf(resource.version) };
+    const isShown = replacement !== undefined && view !== undefined;
+    const [again] = isShown ? [] : await ports.scim.read(connection, 'Group', [resource.id]);
+    const isMet = again !== undefined && heldIn(again, since) !== undefined;
+    const isEnded = view === undefined;
+    const isRead = view?.kind === 'mixed' && read < MAX_READS;
+    const isReadAgain = again?.state === 'live' && (isMet || isEnded || isRead);
+    if (!isReadAgain || read >= MAX_REPLACEMENTS_MET) return openView(resource, view?.members ?? []);
     resource = again;
     known = undefined;
   }
+}
+
+const openView = (resource: ScimResource, members: readonly MemberId[]): GroupView => ({
+  resource,
+  members,
+  etag: openEtagOf(resource.version, hashOf(JSON.stringify(members)).slice(0, 16)),
+});
+
+async function viewRegisters(resource: ScimResource, since: Stamp, context: ScimContext): Promise<Found> {
+  const { ports, connection } = context;
+  const registers = await ports.scim.memberships({ connection, group: groupId(resource.id) });
+  const members = listedOf(registers, since);
+  if (isOpen(resource, context)) return { members, kind: 'open' };
+  const last = stampOf(resource, MAX_OPERATION);
+  const isMixed = since > last || since < resource.listedAt || registers.some(({ stamp }) => stamp > last);
+  return { members, kind: isMixed ? 'mixed' : 'exact' };
+}
+
+/** @returns undefined if the write has ended meanwhile */
+async function viewHeld(
+  resource: ScimResource,
+  { write, held }: Replacement,
+  { ports, connection }: ScimContext,
+): Promise<Found | undefined> {
+  const ref: GroupRef = { connection, group: groupId(resource.id) };
+  const lists = await ports.scim.heldList(ref, write, held);
+  if (lists === undefined) return undefined;
+  const members = new Set(lists.before.map(memberId));
+  // Changes that began after the whole list and are not part of it.
+  const isLater = stampOf(resource, MAX_OPERATION) > held.last;
+  for (const { member, stamp, value } of isLater ? await ports.scim.memberships(ref) : []) {
+    if (stamp <= held.last) continue;
+    if (value === 'present') members.add(member);
+    else members.delete(member);
+  }
+  return { members: [...members].sort(), kind: 'open' };
+}
+
+/**
+ * Makes readers see the list before until the write of a whole list ends, and lets other requests finish it.
+ * @returns the resource with the lists that are held
+ */
+export async function holdMembers(
+  { after, write }: { readonly after: ScimResource; readonly write: string },
+  lists: { readonly before: readonly string[]; readonly after: ReadonlySet<string> },
+  { ports, connection }: ScimContext,
+): Promise<ScimResource> {
+  const ref: GroupRef = { connection, group: groupId(after.id) };
+  const stamps = { first: stampOf(after), last: stampOf(after, MAX_OPERATION) };
+  const held = await ports.scim.holdList(ref, write, { ...lists, ...stamps });
+  return { ...after, replacements: new Map([...after.replacements, [write, held]]) };
 }

@@ -5,38 +5,17 @@ import { MAX_BODY_BYTES } from '../../scim/limits.ts';
 import { readQueryString } from '../../scim/list-query.ts';
 import { resourceTypes } from '../../scim/resource-type.ts';
 import type { ScimValue } from '../../scim/value.ts';
-import type { Ports } from '../ports/bundles.ts';
 import { UnstorableError } from '../ports/store-errors.ts';
-import { type DirectoryPorts, errorReply, type ScimReply } from './context.ts';
-import { type RateLimiter, STRANGER_RATE } from './limiter.ts';
+import { type DirectoryPorts, errorReply, type ScimReply, type StaleMembers } from './context.ts';
+import type { HttpReply, HttpRequest } from './http.ts';
+import { STRANGER_RATE, waitFor } from './limiter.ts';
 import { route } from './routes.ts';
+import { answerTokenRequest, TOKEN_PATH, type TokenEndpointPorts } from './token-endpoint.ts';
 import { ENDS_SOON_MS, prefixOf, validToken } from './tokens.ts';
 
 export const SCIM_PATH = '/scim/v2';
 
-export type ScimPorts = DirectoryPorts & Pick<Ports, 'tokens'> & { readonly limiter: RateLimiter };
-
-/** One HTTP request as it came. */
-export interface HttpRequest {
-  readonly method: string;
-  /** Of the URL, not decoded. */
-  readonly path: string;
-  readonly query: string;
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  /** As text, or as its bytes where they were not read yet; undefined for none. */
-  readonly body: string | Uint8Array | undefined;
-  /** Scheme and host under which the client reached us. */
-  readonly origin: string;
-  /** Address of the client, where it is known. */
-  readonly source?: string | undefined;
-}
-
-export interface HttpReply {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
+export type ScimPorts = DirectoryPorts & TokenEndpointPorts;
 
 /** What came of a request, for log and metrics. */
 export interface ScimReport {
@@ -44,6 +23,8 @@ export interface ScimReport {
   /** undefined where nobody was authorised. */
   readonly connection: ConnectionName | undefined;
   readonly tokenEndsSoon: boolean;
+  /** Members that the request named and that are no users. */
+  readonly staleMembers: readonly StaleMembers[];
   /** What failed on our side. */
   readonly cause: unknown;
 }
@@ -56,6 +37,7 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
   let connection: ConnectionName | undefined;
   let cause: unknown;
   let tokenEndsSoon = false;
+  const staleMembers: StaleMembers[] = [];
   const isHead = request.method.toUpperCase() === 'HEAD';
   const answerError = (error: unknown): ScimReply => {
     if (error instanceof ScimError) return errorReply(error);
@@ -69,6 +51,10 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
   let reply: ScimReply;
   try {
     const path = pathBelow(request.path);
+    if (path === TOKEN_PATH) {
+      const answered = await answerTokenRequest(request, ports);
+      return { ...answered, reply: toHttp(answered.reply), staleMembers, cause };
+    }
     const method = isHead ? 'GET' : request.method;
     const { token, knownAs } = recognise(request, ports);
     const early = knownAs && (await ports.connections.find(knownAs));
@@ -84,7 +70,17 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
       const baseUrl = `${origin}${SCIM_PATH}`;
       return route(
         { method, path, query, headers, body },
-        { ports, connection: of.name, admitted, actor, types, baseUrl, answerError },
+        {
+          ports,
+          connection: of.name,
+          settings: of.settings,
+          admitted,
+          actor,
+          types,
+          baseUrl,
+          noteStale: (stale) => staleMembers.push(stale),
+          answerError,
+        },
       );
     };
     const [answered, caller] = await Promise.all([answer().catch(answerError), admitted]);
@@ -96,7 +92,7 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
   }
   const http = toHttp(reply);
   // Headers as GET has them, and no body (RFC 9110 section 9.3.2).
-  return { reply: isHead ? { ...http, body: '' } : http, connection, tokenEndsSoon, cause };
+  return { reply: isHead ? { ...http, body: '' } : http, connection, tokenEndsSoon, staleMembers, cause };
 }
 
 const isUnstorable = (error: unknown): boolean =>
@@ -139,13 +135,6 @@ const unauthorised = (error: string) =>
     headers: { 'www-authenticate': `Bearer realm="groupsync"${error}` },
   });
 
-function waitFor(seconds: number): void {
-  if (seconds === 0) return;
-  throw new ScimError(429, 'expected fewer requests at a time', {
-    headers: { 'retry-after': String(seconds) },
-  });
-}
-
 const JSON_TYPES = /^(?:application\/(?:scim\+)?json|\*\/\*)\s*(?:;.*)?$/i;
 
 /** A body that comes with one of these means nothing (RFC 9110 sections 9.3.1 and 9.3.5). */
@@ -155,6 +144,12 @@ function readBody({ body, headers, method }: HttpRequest): ScimValue | undefined
   if (body === undefined || body.length === 0 || BODYLESS.has(method.toUpperCase())) return undefined;
   if (Buffer.byteLength(body) > MAX_BODY_BYTES) {
     throw new ScimError(413, `expected a body of at most ${MAX_BODY_BYTES} bytes`);
+  }
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
+  if (encoding !== '' && encoding !== 'identity') {
+    throw new ScimError(415, 'expected a body without a Content-Encoding', {
+      headers: { 'accept-encoding': 'identity' },
+    });
   }
   if (!JSON_TYPES.test(headers['content-type']?.trim() ?? SCIM_MEDIA_TYPE)) {
     throw new ScimError(415, `expected a body of type ${SCIM_MEDIA_TYPE}`);

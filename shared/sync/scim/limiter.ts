@@ -1,4 +1,5 @@
 import type { ConnectionName } from '../../domain/ids.ts';
+import { ScimError } from '../../scim/errors.ts';
 import { hashOf } from './tokens.ts';
 
 /** Requests that one caller may send: so many at once, and so many a second after that. */
@@ -26,6 +27,14 @@ export interface RateLimiter {
   /** Whose a token was when it was last looked up, or null for nobody's; undefined where it is to be asked again. */
   knownAs(token: string): ConnectionName | null | undefined;
   noteToken(token: string, connection: ConnectionName | null): void;
+}
+
+/** @throws ScimError 429 unless `seconds` is 0 */
+export function waitFor(seconds: number): void {
+  if (seconds === 0) return;
+  throw new ScimError(429, 'expected fewer requests at a time', {
+    headers: { 'retry-after': String(seconds) },
+  });
 }
 
 /** Addresses and tokens are for anybody to make up; who was not heard of for longest is forgotten, and begins anew. */

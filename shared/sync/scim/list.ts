@@ -1,26 +1,33 @@
 import { groupId, memberId } from '../../domain/ids.ts';
-import type { Stamp } from '../../domain/stamp.ts';
-import { documentOf, etagOf, memberValues } from '../../scim/document.ts';
+import { answerBytes, checkAnswer } from '../../scim/answer.ts';
+import { documentOf } from '../../scim/document.ts';
 import { badRequest, listBody } from '../../scim/errors.ts';
 import { checkFilter, type Filter, matchesFilter, sorted } from '../../scim/filter/evaluate.ts';
-import { type Lookup, lookupOf, membersAskedBy } from '../../scim/filter/lookup.ts';
+import { askedBy, type Lookup, lookupOf } from '../../scim/filter/lookup.ts';
+import { MAX_ANSWER_BYTES } from '../../scim/limits.ts';
 import type { ListQuery } from '../../scim/list-query.ts';
-import { type Projection, project, shows } from '../../scim/projection.ts';
 import type { ResourceType, TypeName } from '../../scim/resource-type.ts';
 import type { ScimObject } from '../../scim/value.ts';
-import { atOnce, gather } from '../gather.ts';
+import { gather } from '../gather.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
-import { etagWithoutMembers, viewGroup } from './group-view.ts';
-import { claimOf } from './indexing.ts';
-import { listedAmong, listedMembers } from './membership.ts';
+import { viewGroup } from './group-view.ts';
+import { claimOf, pointerOf } from './indexing.ts';
+import { listedAmong } from './membership.ts';
 import { mend } from './resources.ts';
+import { show } from './show.ts';
 import { hashOf } from './tokens.ts';
+import {
+  createMembersReader,
+  groupsAmong,
+  groupsOfUser,
+  type MembersReader,
+  membersOfGroup,
+} from './user-groups.ts';
 
 const GROUPS_IN_FLIGHT = 8;
-/** Characters of one page, most of them members: Lambda answers 6 MB at most, in which each quote takes one more. */
-const MAX_PAGE_LENGTH = 5_000_000;
-const TOO_LONG = `expected a page of at most ${MAX_PAGE_LENGTH} characters; ask for fewer groups, or without members`;
+/** Resources that a filter without an index, or a sort, may read: about 2 s. */
+const MAX_SCANNED = 20_000;
 
 /** A resource that satisfies the filter, as the filter saw it. */
 interface Found {
@@ -33,23 +40,45 @@ interface Found {
  * the ids, which grow: a list that is read page by page keeps its order while resources are added at its end.
  */
 export async function listResources(names: readonly TypeName[], query: ListQuery, context: ScimContext) {
-  const { filter, sortBy, descending, startIndex, count, cursor, projection } = query;
+  const { filter, sortBy } = query;
   const types = names.map((name) => context.types[name]);
   if (filter !== undefined) for (const type of types) checkFilter(filter, type);
   const [only] = types.length === 1 ? types : [];
   const plain = filter === undefined && sortBy === undefined ? only : undefined;
+  const group = only?.name === 'User' && sortBy === undefined ? groupNamedBy(filter, only) : undefined;
+  if (group !== undefined) {
+    const members = new Set(await membersOfGroup(group, context));
+    const ids = (await idsOf('User', context)).filter((id) => members.has(id));
+    return listPage(ids, { names, query, found: undefined, context });
+  }
   const found: Found[] = [];
   if (plain === undefined) for (const type of types) found.push(...(await findAll(type, query, context)));
   const ids = plain ? await idsOf(plain.name, context) : found.map(({ resource }) => resource.id);
-  const isOrdered = only !== undefined && sortBy === undefined;
+  return listPage(ids, { names, query, found: plain ? undefined : found, context });
+}
+
+interface Listed {
+  readonly names: readonly TypeName[];
+  readonly query: ListQuery;
+  /** undefined if the resources were not read yet: they are of one type, in the order of their ids. */
+  readonly found: readonly Found[] | undefined;
+  readonly context: ScimContext;
+}
+
+/** A page of the resources with these ids. It is shorter than asked for if the answer would be too long (section 3.4.2.4). */
+async function listPage(ids: readonly string[], { names, query, found, context }: Listed) {
+  const { filter, sortBy, descending, startIndex, count, cursor, projection } = query;
+  const [only] = names;
+  const isOrdered = names.length === 1 && sortBy === undefined;
   // A cursor goes on with the list that gave it, whatever of each resource is shown.
   const scope = hashOf(JSON.stringify([names, filter, sortBy, descending])).slice(0, 8);
   const from = cursor === undefined ? startIndex - 1 : beginAt({ cursor, scope }, ids, isOrdered);
-  const page = plain
-    ? await readAll(ids.slice(from, from + count), plain.name, context)
-    : found.slice(from, from + count).map(({ resource }) => resource);
+  const page =
+    found === undefined && only !== undefined
+      ? await readAll(ids.slice(from, from + count), only, context)
+      : (found ?? []).slice(from, from + count).map(({ resource }) => resource);
   const resources = await showAll(page, projection, context);
-  const next = ids[from + count];
+  const next = page[resources.length]?.id ?? ids[from + count];
   const nextCursor =
     next === undefined ? {} : { nextCursor: Buffer.from(`${scope} ${next}`).toString('base64url') };
   return listBody(resources, {
@@ -58,26 +87,47 @@ export async function listResources(names: readonly TypeName[], query: ListQuery
   });
 }
 
-/** @throws ScimError tooMany where Lambda could not answer */
+/**
+ * The first resources of a page, as many as one answer holds.
+ * @throws ScimError tooMany if not even the first one fits
+ */
 async function showAll(
   page: readonly ScimResource[],
   projection: ListQuery['projection'],
   context: ScimContext,
 ): Promise<readonly ScimObject[]> {
-  let length = 0;
-  return atOnce(GROUPS_IN_FLIGHT, page, async (resource) => {
-    const { document } = await show(resource, projection, context, { among: page.length });
-    length += JSON.stringify(document).length;
-    if (length > MAX_PAGE_LENGTH) throw badRequest('tooMany', TOO_LONG);
-    return document;
-  });
+  const shown: ScimObject[] = [];
+  let bytes = 0;
+  for (let from = 0; from < page.length; from += GROUPS_IN_FLIGHT) {
+    const some = page.slice(from, from + GROUPS_IN_FLIGHT);
+    const documents = await Promise.all(
+      some.map((resource) => show(resource, projection, context, { among: page.length })),
+    );
+    for (const { document } of documents) {
+      bytes += answerBytes(document);
+      if (bytes > MAX_ANSWER_BYTES && shown.length > 0) return shown;
+      checkAnswer(bytes);
+      shown.push(document);
+    }
+  }
+  return shown;
+}
+
+/** The group whose members a filter asks for, and nothing else: its pages are read without reading every user. */
+function groupNamedBy(filter: Filter | undefined, type: ResourceType): string | undefined {
+  if (filter === undefined || filter.kind === 'and') return undefined;
+  const lookup = lookupOf(filter, type);
+  return lookup?.by === 'group' ? lookup.value : undefined;
 }
 
 async function idsOf(type: TypeName, context: ScimContext): Promise<readonly string[]> {
   const { ports, connection } = context;
   const { ids, ending } = await ports.scim.order(connection, type, ports.clock());
-  for (const resource of await ports.scim.read(connection, type, ending)) await mend(resource, context);
-  for (const id of ending) await ports.scim.noteOrder(connection, { type, id, state: 'gone' });
+  const found = await ports.scim.read(connection, type, ending);
+  for (const resource of found) await mend(resource, context);
+  // A crash came between their removal and the note of it.
+  const gone = ending.filter((one) => !found.some(({ id }) => id === one));
+  for (const id of gone) await ports.scim.noteOrder(connection, { type, id });
   return ids;
 }
 
@@ -116,11 +166,14 @@ async function readAll(ids: readonly string[], type: TypeName, context: ScimCont
 
 async function findAll(type: ResourceType, { filter, sortBy, descending }: ListQuery, context: ScimContext) {
   const found: Found[] = [];
+  const readMembers = createMembersReader(context);
   for (const resource of await candidates(type, filter, context)) {
     const mended = await mend(resource, context);
     if (mended === undefined) continue;
     const one = { resource: mended, document: documentOf(mended, type, context.baseUrl) };
-    const isWanted = filter === undefined || matchesFilter(filter, await seenBy(filter, one, context), type);
+    const isWanted =
+      filter === undefined ||
+      matchesFilter(filter, await seenBy(filter, one, { context, readMembers }), type);
     if (isWanted) found.push(one);
   }
   if (sortBy === undefined) return found;
@@ -139,76 +192,57 @@ async function candidates(type: ResourceType, filter: Filter | undefined, contex
     const read = await ports.scim.read(connection, type.name, ids);
     return read.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   }
+  const { ids } = await ports.scim.order(connection, type.name, ports.clock());
+  if (ids.length > MAX_SCANNED) {
+    throw badRequest(
+      'tooMany',
+      `expected a filter by an indexed attribute, because there are over ${MAX_SCANNED} resources of type ${type.name}`,
+    );
+  }
   return gather(ports.scim.list(connection, type.name));
 }
 
-async function idsBy({ by, value }: Lookup, type: ResourceType, { ports, connection }: ScimContext) {
+async function idsBy({ by, value }: Lookup, type: ResourceType, context: ScimContext) {
+  const { ports, connection } = context;
   switch (by) {
     case 'id':
       return [value];
     case 'externalId':
-      return ports.scim.pointedAt(connection, { type: type.name, attribute: by, value });
+    case 'emails':
+    case 'employeeNumber':
+      return ports.scim.pointedAt(connection, pointerOf(by, value, type.name));
     case 'unique': {
       const holder = await ports.scim.holder(connection, claimOf(value, type.name));
       return holder === undefined ? [] : [holder];
     }
     case 'member':
       return gather(ports.users.groupsOf(connection, memberId(value)));
+    case 'group':
+      return membersOfGroup(value, context);
   }
 }
 
-/** The document with as many of its members as the filter asks about. */
-async function seenBy(filter: Filter, { resource, document }: Found, context: ScimContext) {
-  if (resource.type !== 'Group') return document;
-  const asked = membersAskedBy(filter, context.types.Group);
+interface Reading {
+  readonly context: ScimContext;
+  readonly readMembers: MembersReader;
+}
+
+/** The document with as many members, or groups, as the filter asks about. */
+async function seenBy(filter: Filter, { resource, document }: Found, { context, readMembers }: Reading) {
+  const isGroup = resource.type === 'Group';
+  const asked = askedBy(filter, isGroup ? 'members' : 'groups', context.types[resource.type]);
   if (asked !== 'all' && asked.length === 0) return document;
-  const group = groupId(resource.id);
-  const members =
-    asked === 'all'
-      ? await listedMembers(group, context)
-      : [...(await listedAmong(group, asked.map(memberId), context))];
+  if (!isGroup) {
+    const groups =
+      asked === 'all'
+        ? await groupsOfUser(resource.id, context)
+        : await groupsAmong(resource.id, asked, readMembers);
+    return { ...document, groups };
+  }
+  // While a whole list is being written, its registers are not what readers see.
+  const isWhole = asked === 'all' || resource.replacements.size > 0;
+  const members = isWhole
+    ? (await viewGroup(resource, context)).members
+    : [...(await listedAmong(groupId(resource.id), asked.map(memberId), context))];
   return { ...document, members: members.map((value) => ({ value, type: 'User' })) };
 }
-
-/** A resource in the form of an answer. */
-export interface Shown {
-  readonly document: ScimObject;
-  readonly etag: string;
-}
-
-/** Data that was read before. */
-interface Given {
-  /** The group's floor, if it was read together with the resource. */
-  readonly floor?: Stamp | undefined;
-  /** All members of this version. */
-  readonly members?: readonly string[] | undefined;
-  /** How many resources share the answer. */
-  readonly among?: number;
-}
-
-/**
- * A resource as the request asks to see it; a group's members are read only where they are shown.
- */
-export async function show(
-  resource: ScimResource,
-  projection: Projection,
-  context: ScimContext,
-  given: Given = {},
-): Promise<Shown> {
-  const { types, baseUrl } = context;
-  const type = types[resource.type];
-  if (!showsMembers(type, projection)) {
-    const etag = etagWithoutMembers(resource, context);
-    return { document: project(documentOf(resource, type, baseUrl, etag), projection, type), etag };
-  }
-  const view =
-    given.members === undefined
-      ? await viewGroup(resource, context, given.floor)
-      : { resource, members: given.members, etag: etagOf(resource.version) };
-  const members = memberValues(view.members, baseUrl, given.among ?? 1);
-  const document = { ...documentOf(view.resource, type, baseUrl, view.etag), members };
-  return { document: project(document, projection, type), etag: view.etag };
-}
-
-export const showsMembers = (type: ResourceType, projection: Projection): boolean =>
-  type.name === 'Group' && shows(projection, 'members', type);

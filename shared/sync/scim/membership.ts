@@ -4,7 +4,7 @@ import { type GroupId, type GroupRef, groupId, type MemberId, memberId } from '.
 import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import { groupAsMember, type MemberChange } from '../../scim/patch/members.ts';
 import type { ScimResource } from '../ports/scim.ts';
-import type { ScimContext } from './context.ts';
+import type { ScimContext, StaleMembers } from './context.ts';
 import { isEnded, stampOf } from './record.ts';
 
 /** A set of this size is stated anew as a whole; a larger one only where that is less than its difference. */
@@ -72,20 +72,41 @@ export async function refuseGroups(ids: Iterable<string>, { ports, connection }:
 /**
  * The change without deleted users. Providers send groups and users concurrently and repeat requests, so one request may
  * name a deleted user together with others. Only a POST creates a user, with a new id: a deleted user never returns.
- * @param newcomers members of the change that may be deleted
+ * Notes stale members for the log.
+ * @param newcomers members of the change that the group does not list, or may not list
  * @returns the change itself if none of them is deleted
  */
 export async function withoutDeleted(
+  group: GroupId,
   change: MemberChange,
   newcomers: Iterable<string>,
-  { ports, connection }: ScimContext,
+  context: ScimContext,
 ): Promise<MemberChange> {
-  const ids = [...newcomers].map(memberId);
-  if (ids.length === 0) return change;
-  const users = await ports.users.read(connection, ids);
-  const deleted = new Set<string>([...users.values()].filter(isEnded).map(({ member }) => member));
-  if (deleted.size === 0) return change;
+  const stale = await staleAmong(group, [...newcomers], context);
+  if (stale.deleted.length + stale.unknown.length > 0) context.noteStale(stale);
+  if (stale.deleted.length === 0) return change;
+  const deleted = new Set(stale.deleted);
   return { ...change, present: new Set([...change.present].filter((id) => !deleted.has(id))) };
+}
+
+async function staleAmong(
+  group: GroupId,
+  ids: readonly string[],
+  { ports, connection }: ScimContext,
+): Promise<StaleMembers> {
+  const found = ids.length === 0 ? [] : await ports.scim.read(connection, 'User', ids);
+  const live = new Set(found.filter(({ state }) => state === 'live').map(({ id }) => id));
+  const ending = new Set(found.filter(({ state }) => state === 'ending').map(({ id }) => id));
+  const missing = ids.filter((id) => !live.has(id));
+  const users = missing.length === 0 ? new Map() : await ports.users.read(connection, missing.map(memberId));
+  const isDeleted = (id: string) => {
+    const user = users.get(memberId(id));
+    return ending.has(id) || (user !== undefined && isEnded(user));
+  };
+  // Events may describe users whom no SCIM client created.
+  const isUnknown = (id: string) => (users.get(memberId(id))?.attributes.size ?? 0) === 0;
+  const deleted = missing.filter(isDeleted);
+  return { group, deleted, unknown: missing.filter((id) => !isDeleted(id) && isUnknown(id)) };
 }
 
 /** Members of a group that nobody can see yet: its first word makes them count. */
@@ -108,7 +129,16 @@ export async function joinFirstMembers(
 export async function membershipChanges(
   group: GroupId,
   { emptied, present, absent }: MemberChange,
-  { context, isAlone }: { readonly context: ScimContext; readonly isAlone: boolean },
+  {
+    context,
+    isAlone,
+    current,
+  }: {
+    readonly context: ScimContext;
+    readonly isAlone: boolean;
+    /** The list before a whole list, read after it began. */
+    readonly current: readonly string[] | undefined;
+  },
 ): Promise<readonly DirectoryChange[]> {
   if (!emptied) {
     const joined = isAlone ? await unlisted(group, present, context) : present;
@@ -116,9 +146,9 @@ export async function membershipChanges(
   }
   const snapshot: DirectoryChange = { kind: 'group.snapshot', group, members: asMembers(present) };
   if (present.size <= RESTATED_SIZE || !isAlone) return [snapshot];
-  const current: ReadonlySet<string> = new Set(await listedMembers(group, context));
-  const joined = [...present].filter((id) => !current.has(id));
-  const left = [...current].filter((id) => !present.has(id));
+  const listed: ReadonlySet<string> = new Set(current ?? (await listedMembers(group, context)));
+  const joined = [...present].filter((id) => !listed.has(id));
+  const left = [...listed].filter((id) => !present.has(id));
   if (joined.length + left.length >= present.size) return [snapshot];
   return difference(group, joined, left);
 }

@@ -1,6 +1,9 @@
+import { looksLikeAddress } from '../../contract/address.ts';
+import { MAX_ATTRIBUTE_BYTES } from '../../contract/events/bounds.ts';
+import { OTHER_EMAILS } from '../../contract/match-rule.ts';
 import { ACTIVE_ATTRIBUTE, isActive } from '../../domain/active.ts';
 import type { DirectoryChange, DirectoryEvent } from '../../domain/event.ts';
-import { foldEvents } from '../../domain/fold.ts';
+import { attributesOf, foldEvents } from '../../domain/fold.ts';
 import { type GroupId, groupId, memberId } from '../../domain/ids.ts';
 import { makeStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import { withWrite } from '../../scim/member-writes.ts';
@@ -56,6 +59,15 @@ export async function record(changes: readonly Recorded[], { ports, connection, 
   }
 }
 
+/** Records a user whose id no other request knows yet: nothing has to be read, and no group to be found. */
+export async function recordNewUser(resource: ScimResource, { ports, connection, actor }: ScimContext) {
+  const change = factsOf(resource);
+  const event = { connection, id: resource.id, source: SOURCE, stamp: stampOf(resource), actor, change };
+  const folds = [...foldEvents([event]).values()].flatMap(({ users }) => [...users.values()]);
+  const changes = folds.map((fold) => ({ ...fold, attributes: attributesOf(fold) }));
+  await Promise.all(changes.map((one) => ports.users.addNew(connection, one)));
+}
+
 /** What a resource says to desired state, its members aside. */
 export function factsOf(resource: ScimResource): DirectoryChange {
   if (resource.type === 'User') return userChange(resource);
@@ -67,7 +79,7 @@ export function factsOf(resource: ScimResource): DirectoryChange {
 }
 
 /** Attributes that matching may use, as events name them. */
-const MATCHED_ATTRIBUTES = ['userName', 'email', 'externalId', 'employeeNumber'] as const;
+const MATCHED_ATTRIBUTES = ['userName', 'email', OTHER_EMAILS, 'externalId', 'employeeNumber'] as const;
 
 const ENTERPRISE = FULL_USER[1].id;
 
@@ -77,9 +89,12 @@ const ENTERPRISE = FULL_USER[1].id;
  * silence must not switch an account on again.
  */
 function userChange({ id, attributes }: ScimResource): DirectoryChange {
+  const userName = text(attributes['userName']);
+  const [email = looksLikeAddress(userName) ? userName : '', ...others] = emailsOf(attributes['emails']);
   const facts = new Map<string, string>([
-    ['userName', text(attributes['userName'])],
-    ['email', emailOf(attributes['emails'])],
+    ['userName', userName],
+    ['email', email],
+    [OTHER_EMAILS, listed(others)],
     ['externalId', text(attributes['externalId'])],
     ['employeeNumber', text(extension(attributes)['employeeNumber'])],
   ]);
@@ -114,8 +129,8 @@ const extension = (attributes: ScimObject): ScimObject => {
 
 const text = (value: ScimValue | undefined): string => (typeof value === 'string' ? value : '');
 
-/** The primary address, else the one for work, else the first; an entry without an address is none. */
-function emailOf(emails: ScimValue | undefined): string {
+/** All addresses, the chosen one first: the primary, else the one for work, else the first. An entry without an address is none. */
+function emailsOf(emails: ScimValue | undefined): readonly string[] {
   const addresses = elements(emails)
     .filter(isObject)
     .filter(({ value }) => text(value) !== '');
@@ -123,7 +138,17 @@ function emailOf(emails: ScimValue | undefined): string {
     addresses.find(({ primary }) => primary === true) ??
     addresses.find(({ type }) => typeof type === 'string' && type.toLowerCase() === 'work') ??
     addresses[0];
-  return text(chosen?.['value']);
+  const inOrder = chosen === undefined ? [] : [chosen, ...addresses.filter((one) => one !== chosen)];
+  return [...new Set(inOrder.map(({ value }) => text(value)))];
+}
+
+/** As many addresses as an attribute may hold, in order. */
+function listed(addresses: readonly string[]): string {
+  const plain = addresses.filter((address) => !/\s/.test(address));
+  return plain.reduce((list, address) => {
+    const longer = list === '' ? address : `${list} ${address}`;
+    return Buffer.byteLength(OTHER_EMAILS) + Buffer.byteLength(longer) > MAX_ATTRIBUTE_BYTES ? list : longer;
+  }, '');
 }
 
 /** A revision that changes what clients see; its registers are still to follow. */
@@ -165,7 +190,7 @@ export async function beginWrite(group: GroupId, { ports, connection }: ScimCont
   for (let race = 0; race < MAX_RACES; race += 1) {
     const [before] = await ports.scim.read(connection, 'Group', [group]);
     if (before?.state !== 'live') return [];
-    const writes = withWrite(before.writes, id, ports.clock());
+    const writes = withWrite(before.writes, { id, nowMs: ports.clock(), held: before.replacements });
     const revision = { ...nextRevision(before, ports.clock()), settled: before.settled, writes };
     if (await ports.scim.save(connection, revision, before)) return [{ id, revision }];
   }

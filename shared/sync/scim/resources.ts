@@ -1,18 +1,20 @@
-import { type ConnectionName, groupId, type MemberId, memberId } from '../../domain/ids.ts';
-import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
+import { groupId, memberId } from '../../domain/ids.ts';
+import type { Stamp } from '../../domain/stamp.ts';
 import { namesVersion } from '../../scim/document.ts';
 import { ScimError } from '../../scim/errors.ts';
 import { deadWrites, openWrites, withWrite } from '../../scim/member-writes.ts';
 import type { TypeName } from '../../scim/resource-type.ts';
 import { isSameValue, type ScimObject } from '../../scim/value.ts';
 import { atOnce } from '../gather.ts';
-import type { ScimResource, ScimStore } from '../ports/scim.ts';
+import type { ScimResource } from '../ports/scim.ts';
 import { READS_IN_FLIGHT } from '../tuning.ts';
+import { claimUnique, isBlocked, verifyClaim } from './claims.ts';
 import type { ScimContext } from './context.ts';
-import { indexResource, isIndexedAlike, unindex, verifyClaim } from './indexing.ts';
-import { GROUP_ID_MARK, listedAmong } from './membership.ts';
+import { isIndexedAlike, pointAt, unindex } from './indexing.ts';
+import { listedAmong } from './membership.ts';
 import type { MemberWrite, Recorded } from './record.ts';
 import { beginWrite, factsOf, idleRevision, MAX_RACES, nextRevision, record, userEnd } from './record.ts';
+import { deadReplacement, finishReplacement } from './replacement.ts';
 
 /**
  * The resource, consistently read. One that a crash left unsettled is mended on the way.
@@ -28,60 +30,23 @@ export async function findResource(id: string, type: TypeName, context: ScimCont
 
 /** Does what a crash left undone: registers that must follow the resource, or the rest of its deletion. */
 export async function mend(found: ScimResource, context: ScimContext): Promise<ScimResource | undefined> {
+  if (isBlocked(found) && context.ports.clock() < found.modifiedMs) return undefined;
   if (found.state === 'ending' || !found.settled) await context.admitted;
   if (found.state === 'ending') {
     await finishEnding(found, context);
     return undefined;
   }
+  const dead = deadReplacement(found, context.ports.clock());
+  if (dead !== undefined) {
+    await finishReplacement(found, dead, context);
+    const [finished] = await context.ports.scim.read(context.connection, found.type, [found.id]);
+    return finished?.state === 'live' ? mend(finished, context) : undefined;
+  }
   if (!found.settled) {
-    await context.ports.scim.noteOrder(context.connection, found);
     await record([{ by: found, change: factsOf(found) }], context);
     await context.ports.scim.settle(context.connection, found);
   }
   return found;
-}
-
-/**
- * A new resource, with what it means recorded.
- * @param prepare done before the resource can be seen: what must not be missing once it can
- * @throws ScimError uniqueness
- */
-export async function createResource(
-  attributes: ScimObject,
-  type: TypeName,
-  context: ScimContext,
-  prepare: (resource: ScimResource) => Promise<void> = async () => {},
-): Promise<ScimResource> {
-  const { ports, connection } = context;
-  await context.admitted;
-  const nowMs = ports.clock();
-  const resource: ScimResource = {
-    type,
-    id: `${type === 'Group' ? GROUP_ID_MARK : ''}${ports.newId()}`,
-    attributes,
-    revision: 1,
-    version: 1,
-    createdMs: nowMs,
-    modifiedMs: nowMs,
-    changedMs: nowMs,
-    state: 'live',
-    settled: false,
-    writes: new Map(),
-    listedAt: STAMP_ZERO,
-  };
-  await indexResource(resource, context);
-  await prepare(resource);
-  if (!(await ports.scim.save(connection, resource, undefined))) throw new Error('a new id was not new');
-  try {
-    await Promise.all([verifyClaim(resource, context), ports.scim.noteOrder(connection, resource)]);
-  } catch (error) {
-    // Overtaken. Where the table failed it stays, to be mended by whoever meets it.
-    if (error instanceof ScimError) await ports.scim.remove(connection, resource);
-    throw error;
-  }
-  await record([{ by: resource, change: factsOf(resource) }], context);
-  await ports.scim.settle(connection, resource);
-  return resource;
 }
 
 /** A request that changes a resource which is there already. */
@@ -89,6 +54,8 @@ export interface Change {
   readonly context: ScimContext;
   /** Header If-Match. */
   readonly ifMatch: string | undefined;
+  /** Header If-None-Match. */
+  readonly ifNoneMatch?: string | undefined;
 }
 
 /** The change of a group's members in a request, next to the change of its attributes. */
@@ -116,6 +83,7 @@ export async function rewriteResource(
   {
     context,
     ifMatch,
+    ifNoneMatch,
     edit,
     beside = { isChange: false },
     state = 'live',
@@ -133,13 +101,17 @@ export async function rewriteResource(
     const before = await readForChange(id, type, context, race === 0 ? found : undefined);
     await context.admitted;
     if (ifMatch !== undefined) checkIfMatch(ifMatch, before, ports.clock());
+    if (ifNoneMatch !== undefined) checkIfNoneMatch(ifNoneMatch, before);
     const { after, write } = rewritten(
       before,
       { attributes: edit(before.attributes), beside, state },
       context,
     );
     const isIndexed = state === 'ending' || isIndexedAlike(before, after);
-    if (!isIndexed) await indexResource(after, context);
+    if (!isIndexed) {
+      await claimUnique(after, context);
+      await pointAt(after, context);
+    }
     if (!(await ports.scim.save(connection, after, before))) continue;
     if (!isIndexed) await keepIfOurs({ before, after }, context);
     return { before, after, write };
@@ -158,7 +130,10 @@ function rewritten(
   const isChange = changesMembers || state !== before.state || !isSameValue(attributes, before.attributes);
   const revise = isChange ? nextRevision : idleRevision;
   const write = changesMembers ? ports.newId() : undefined;
-  const writes = write === undefined ? before.writes : withWrite(before.writes, write, nowMs);
+  const writes =
+    write === undefined
+      ? before.writes
+      : withWrite(before.writes, { id: write, nowMs, held: before.replacements });
   return { after: { ...revise(before, nowMs), attributes, state, writes }, write };
 }
 
@@ -168,6 +143,12 @@ function checkIfMatch(ifMatch: string, { writes, version }: ScimResource, nowMs:
   if (namesVersion(ifMatch, isOpen ? undefined : version)) return;
   const reason = isOpen ? 'another request is writing its members; read it again' : 'got another one';
   throw new ScimError(412, `If-Match: expected the current version of the resource, ${reason}`);
+}
+
+/** @throws ScimError 412 for a version that the client does not want to overwrite (RFC 9110 section 13.1.2) */
+function checkIfNoneMatch(ifNoneMatch: string, { version }: ScimResource): void {
+  if (!namesVersion(ifNoneMatch, version)) return;
+  throw new ScimError(412, 'If-None-Match: expected a resource that does not exist, or has another version');
 }
 
 /**
@@ -183,7 +164,7 @@ export async function advanceGroup(
   await admitted;
   const target = { type: 'Group', id } as const;
   const nowMs = ports.clock();
-  const forgets = found === undefined ? [] : deadWrites(found.writes, nowMs);
+  const forgets = found === undefined ? [] : deadWrites(found.writes, nowMs, found.replacements);
   const write = ports.newId();
   const begins = isChange ? write : undefined;
   const advanced = await ports.scim.advance(connection, target, { nowMs, isChange, seen, begins, forgets });
@@ -231,6 +212,9 @@ export async function settleResource(
     const others = [...after.writes.keys()].filter((id) => id !== write);
     const supersedes = listedAt === undefined ? [] : others;
     await ports.scim.endWrite(connection, after, { id: write, supersedes, listedAt });
+    const ref = { connection, group: groupId(after.id) };
+    const ended = [...after.replacements].filter(([id]) => id === write || supersedes.includes(id));
+    await Promise.all(ended.map(([id, held]) => ports.scim.dropList(ref, id, held)));
   } else if (!after.settled) {
     await ports.scim.settle(connection, after);
   }
@@ -244,7 +228,9 @@ export async function settleResource(
 export async function finishEnding(ending: ScimResource, context: ScimContext): Promise<void> {
   const { ports, connection } = context;
   if (ending.type === 'Group') {
-    await record([{ by: ending, change: { kind: 'group.deleted', group: groupId(ending.id) } }], context);
+    const ref = { connection, group: groupId(ending.id) };
+    await record([{ by: ending, change: { kind: 'group.deleted', group: ref.group } }], context);
+    await Promise.all([...ending.replacements].map(([id, held]) => ports.scim.dropList(ref, id, held)));
   } else {
     await endUser(ending, context);
   }
@@ -279,21 +265,4 @@ async function endUser(ending: ScimResource, context: ScimContext): Promise<void
   await atOnce(READS_IN_FLIGHT, begun, ({ id, revision }) =>
     ports.scim.endWrite(connection, { ...revision, settled: true }, { id, supersedes: [] }),
   );
-}
-
-/**
- * Erases what a SCIM client has said of a user, and what finds them by it. Ids stay, and with them memberships; the
- * client is answered with 404 from then on, and makes the user anew if it still has them.
- * @returns false where there is no such user
- */
-export async function forgetScimUser(
-  connection: ConnectionName,
-  member: MemberId,
-  { scim }: { readonly scim: ScimStore },
-): Promise<boolean> {
-  const [found] = await scim.read(connection, 'User', [member]);
-  if (found === undefined) return false;
-  await unindex(found, undefined, { connection, ports: { scim } });
-  await scim.remove(connection, found);
-  return true;
 }

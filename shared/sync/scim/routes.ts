@@ -1,7 +1,10 @@
 import { groupId } from '../../domain/ids.ts';
+import { answerBytes, checkAnswer } from '../../scim/answer.ts';
+import { checkSchemas } from '../../scim/checks.ts';
 import { resourceTypeDocument, schemaDocuments, serviceProviderConfig } from '../../scim/discovery.ts';
 import { etagOf, locationOf, namesVersion } from '../../scim/document.ts';
-import { badRequest, listBody, ScimError } from '../../scim/errors.ts';
+import { badRequest, listBody, ScimError, SEARCH_REQUEST } from '../../scim/errors.ts';
+import { MAX_ANSWER_BYTES } from '../../scim/limits.ts';
 import { hasProjection, projectionOf, readListQuery } from '../../scim/list-query.ts';
 import type { Projection } from '../../scim/projection.ts';
 import { TYPE_NAMES, type TypeName } from '../../scim/resource-type.ts';
@@ -10,9 +13,10 @@ import type { ScimResource } from '../ports/scim.ts';
 import { runBulk } from './bulk.ts';
 import { noContent, objectBody, ok, type ScimContext, type ScimReply, type ScimRequest } from './context.ts';
 import { etagWithoutMembers, isOpen } from './group-view.ts';
-import { listResources, show, showsMembers } from './list.ts';
+import { listResources } from './list.ts';
 import { readFloor } from './membership.ts';
 import { findResource, finishEnding, rewriteResource } from './resources.ts';
+import { show, showsMembers } from './show.ts';
 import { WRITERS, type Written } from './writers.ts';
 
 type Endpoint = (request: ScimRequest, context: ScimContext) => Promise<ScimReply>;
@@ -80,6 +84,8 @@ const nobody: Endpoint = () => {
 };
 const ME: Methods = { GET: nobody, POST: nobody, PUT: nobody, PATCH: nobody, DELETE: nobody };
 
+const announcedBy = ({ scim }: ScimContext['settings']) => ({ pagination: scim.announcePagination });
+
 /** Parameters mean nothing here, whatever a client adds; only a filter is forbidden (RFC 7644 section 4). */
 function discovery(first: string, second: string | undefined): Methods | undefined {
   const one = (find: (context: ScimContext) => ScimObject | undefined): Methods => ({
@@ -105,13 +111,17 @@ function discovery(first: string, second: string | undefined): Methods | undefin
   switch (first) {
     case 'ServiceProviderConfig':
     case 'ServiceProviderConfigs':
-      return second === undefined ? one(({ baseUrl }) => serviceProviderConfig(baseUrl)) : undefined;
+      return second === undefined
+        ? one(({ baseUrl, settings }) => serviceProviderConfig(baseUrl, announcedBy(settings)))
+        : undefined;
     case 'ResourceTypes':
       return several(({ types, baseUrl }) =>
         Object.values(types).map((type) => resourceTypeDocument(type, baseUrl)),
       );
     case 'Schemas':
-      return several(({ types, baseUrl }) => schemaDocuments(types, baseUrl));
+      return several(({ types, baseUrl, settings }) =>
+        schemaDocuments(types, baseUrl, announcedBy(settings)),
+      );
     default:
       return undefined;
   }
@@ -122,7 +132,12 @@ const list =
   async (request, context) =>
     ok(await listResources(types, readListQuery(given(request)), context));
 
-const search = (types: readonly TypeName[]) => list(types, objectBody);
+const search = (types: readonly TypeName[]) =>
+  list(types, (request) => {
+    const body = objectBody(request);
+    checkSchemas(body, SEARCH_REQUEST);
+    return body;
+  });
 
 /** Operations change resources (RFC 7644 section 3.7): one that held operations again could be as many as it likes. */
 const OF_RESOURCES = /^\/(?:Users|Groups)(?:\/(?!\.search)[^/]+)?\/?$/;
@@ -155,6 +170,7 @@ const read =
       return { status: 304, headers: { etag: etagWithoutMembers(found, context) }, body: undefined };
     }
     const { document, etag } = await show(found, projection, context, { floor });
+    checkAnswer(answerBytes(document));
     return ok(document, { etag });
   };
 
@@ -163,15 +179,20 @@ const create =
   async (request, context) => {
     const projection = projectionOf(request.query);
     const made = await WRITERS[type].create(objectBody(request), context);
-    return { ...(await answerWritten(made, projection, context)), status: 201 };
+    return { ...(await answerWritten({ ...made, isNew: true }, projection, context)), status: 201 };
   };
+
+const conditionsOf = ({ headers }: ScimRequest) => ({
+  ifMatch: headers['if-match'],
+  ifNoneMatch: headers['if-none-match'],
+});
 
 /** A patched group's answer is empty unless attributes are asked for: its members may be many. */
 const rewrite =
   (how: 'replace' | 'patch', type: TypeName, id: string): Endpoint =>
   async (request, context) => {
     const projection = projectionOf(request.query);
-    const change = { context, ifMatch: request.headers['if-match'] };
+    const change = { context, ...conditionsOf(request) };
     const written = await WRITERS[type][how](id, objectBody(request), change);
     const isBrief = how === 'patch' && type === 'Group' && !hasProjection(request.query);
     return isBrief
@@ -181,9 +202,9 @@ const rewrite =
 
 const remove =
   (type: TypeName, id: string): Endpoint =>
-  async ({ headers }, context) => {
+  async (request, context) => {
     const edit = (attributes: ScimObject) => attributes;
-    const ending = { context, ifMatch: headers['if-match'], edit, state: 'ending' } as const;
+    const ending = { context, ...conditionsOf(request), edit, state: 'ending' } as const;
     const { after } = await rewriteResource(id, type, ending);
     await finishEnding(after, context);
     return noContent();
@@ -193,12 +214,16 @@ const remove =
  * The answer to a request that wrote the resource, in the state that this request left. The group is read again only if
  * the answer shows members and the request did not name all of them: other requests may have changed the list.
  */
-async function answerWritten({ resource, members }: Written, projection: Projection, context: ScimContext) {
+async function answerWritten(
+  { resource, members, isNew = false }: Written & { readonly isNew?: boolean },
+  projection: Projection,
+  context: ScimContext,
+) {
   const { ports, connection, types } = context;
   const headers = writtenHeaders(resource, context);
   if (members !== undefined || !showsMembers(types[resource.type], projection)) {
     const left = { ...resource, writes: NO_WRITES };
-    const { document } = await show(left, projection, context, { members });
+    const { document } = await show(left, projection, context, { members, isNew });
     return ok(document, headers);
   }
   const [[now = resource], floor] = await Promise.all([
@@ -206,7 +231,9 @@ async function answerWritten({ resource, members }: Written, projection: Project
     readFloor({ connection, group: groupId(resource.id) }, ports),
   ]);
   const { document, etag } = await show(now, projection, context, { floor });
-  return ok(document, { ...headers, etag });
+  // The write has succeeded, so its answer is shortened rather than refused.
+  const { members: _members, ...others } = document;
+  return ok(answerBytes(document) > MAX_ANSWER_BYTES ? others : document, { ...headers, etag });
 }
 
 const NO_WRITES: ScimResource['writes'] = new Map();

@@ -5,46 +5,59 @@ import type { ScimToken } from '../ports/scim.ts';
 
 type TokenPorts = Pick<Ports, 'tokens' | 'clock'>;
 
-/** `gsync_scim_<8>_<64>`: names us to whoever finds it, then tells tokens apart, then is secret (256 bits). */
-const TOKEN_FORM = /^gsync_scim_([0-9a-f]{8})_[0-9a-f]{64}$/;
+/**
+ * `gsync_<kind>_<8>_<64>`: names the product, then tells tokens apart, then is secret (256 bits). Kinds: `scim` is a bearer
+ * token, `client` a secret of an OAuth client, `access` an access token with the prefix of the secret that it was issued for.
+ */
+const BEARER_FORM = /^gsync_(?:scim|access)_([0-9a-f]{8})_[0-9a-f]{64}$/;
+const ACCESS_MARK = 'gsync_access_';
 const NOTED_EVERY_MS = 3_600_000;
 const MAX_TRIES = 10;
 
-/** What a token is named by, where it has the form of one. */
-export const prefixOf = (token: string): string | undefined => TOKEN_FORM.exec(token)?.[1];
+/** The prefix of a text that has the form of a bearer token or an access token. */
+export const prefixOf = (token: string): string | undefined => BEARER_FORM.exec(token)?.[1];
 
 export const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
-/**
- * Makes a token for a connection. It is returned once and kept nowhere; what is kept is its hash.
- * @param expiresMs end of its life, in milliseconds since 1970; undefined for none
- */
+/** Options of `createToken`. */
+interface Creation {
+  /** End of its life, in milliseconds since 1970; undefined for none. */
+  readonly expiresMs?: number | undefined;
+  /** The OAuth client whose secret it is to be; `new` for one with the secret's prefix as its id; undefined for a bearer token. */
+  readonly client?: string | undefined;
+}
+
+/** Makes a token for a connection. It is returned once and kept nowhere; what is kept is its hash. */
 export async function createToken(
   connection: ConnectionName,
   { tokens, clock, randomHex }: TokenPorts & Pick<Ports, 'randomHex'>,
-  { expiresMs }: { readonly expiresMs?: number | undefined } = {},
+  { expiresMs, client }: Creation = {},
 ): Promise<{ readonly token: string; readonly kept: ScimToken }> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const prefix = randomHex(4);
-    const token = `gsync_scim_${prefix}_${randomHex(32)}`;
+    const token = `gsync_${client === undefined ? 'scim' : 'client'}_${prefix}_${randomHex(32)}`;
     const kept: ScimToken = {
       prefix,
       connection,
       hash: hashOf(token),
       createdMs: clock(),
       ...(expiresMs === undefined ? {} : { expiresMs }),
+      ...(client === undefined ? {} : { client: client === NEW_CLIENT ? prefix : client }),
     };
     if (await tokens.add(kept)) return { token, kept };
   }
   throw new Error(`found no free prefix in ${MAX_TRIES} tries`);
 }
 
+/** For `createToken`. No id of a client is that: ids are eight hexadecimal digits. */
+export const NEW_CLIENT = 'new';
+
 /** A token as a person may see it: neither secret nor hash. */
 export interface TokenSummary extends Omit<ScimToken, 'hash' | 'connection'> {
   readonly state: 'active' | 'expired' | 'revoked';
 }
 
-/** Oldest first. */
+/** Bearer tokens and secrets of OAuth clients, oldest first. */
 export async function listTokens(
   connection: ConnectionName,
   { tokens, clock }: TokenPorts,
@@ -56,7 +69,7 @@ export async function listTokens(
     .toSorted((a, b) => a.createdMs - b.createdMs || (a.prefix < b.prefix ? -1 : 1));
 }
 
-const stateOf = (
+export const stateOf = (
   { revokedMs, expiresMs }: Omit<ScimToken, 'hash' | 'connection'>,
   nowMs: number,
 ): TokenSummary['state'] => {
@@ -79,16 +92,37 @@ export const ENDS_SOON_MS = 14 * 86_400_000;
 /** Compared where there is no token, so that an unknown prefix takes as long as a wrong secret. */
 const NO_HASH = hashOf('');
 
+/** Whether a text is the one that was hashed. */
+export const isHashed = (token: string, hash: string | undefined): boolean =>
+  timingSafeEqual(Buffer.from(hashOf(token)), Buffer.from(hash ?? NO_HASH));
+
 /**
  * The token, with whose it is; undefined for one that is unknown, wrong, expired or revoked, without saying which. Notes the
- * use, to the hour.
+ * use, to the hour. For an access token, the secret that it was issued for: it ends with that.
  */
-export async function validToken(token: string, { tokens, clock }: TokenPorts) {
+export async function validToken(token: string, ports: TokenPorts): Promise<ScimToken | undefined> {
   const prefix = prefixOf(token);
-  const found = prefix === undefined ? undefined : await tokens.find(prefix);
-  const isSame = timingSafeEqual(Buffer.from(hashOf(token)), Buffer.from(found?.hash ?? NO_HASH));
+  if (prefix === undefined) return undefined;
+  const found = token.startsWith(ACCESS_MARK)
+    ? await secretOfAccess(token, prefix, ports)
+    : await ports.tokens.find(prefix);
+  const isSame = token.startsWith(ACCESS_MARK) || isHashed(token, found?.hash);
+  return isSame && found !== undefined ? usedNow(found, ports) : undefined;
+}
+
+async function secretOfAccess(token: string, prefix: string, { tokens, clock }: TokenPorts) {
+  const { access, secret } = await tokens.findAccess(prefix, hashOf(token));
+  const isGood = isHashed(token, access?.hash) && access !== undefined && access.expiresMs > clock();
+  return isGood ? secret : undefined;
+}
+
+/** Notes the use of a token. @returns undefined where the token has ended */
+export async function usedNow(
+  found: ScimToken,
+  { tokens, clock }: TokenPorts,
+): Promise<ScimToken | undefined> {
   const nowMs = clock();
-  if (found === undefined || !isSame || stateOf(found, nowMs) !== 'active') return undefined;
+  if (stateOf(found, nowMs) !== 'active') return undefined;
   if ((found.lastUsedMs ?? 0) < nowMs - NOTED_EVERY_MS) {
     await tokens.noteUse(found.prefix, { atMs: nowMs, unlessSinceMs: nowMs - NOTED_EVERY_MS });
   }

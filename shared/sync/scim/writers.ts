@@ -1,5 +1,6 @@
+import { renderName } from '../../contract/name-template.ts';
 import { type GroupId, groupId } from '../../domain/ids.ts';
-import { checkResource } from '../../scim/checks.ts';
+import { checkGroupName, checkResource, checkSchemas } from '../../scim/checks.ts';
 import { openWrites } from '../../scim/member-writes.ts';
 import { applyPatch, readResource } from '../../scim/patch/apply.ts';
 import {
@@ -17,7 +18,8 @@ import { readPatch } from '../../scim/patch/operation.ts';
 import { isSameValue, type ScimObject, type ScimValue } from '../../scim/value.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
-import { isOpen } from './group-view.ts';
+import { createGroupResource, createUserResource, newResourceId } from './creation.ts';
+import { holdMembers, isOpen, viewGroup } from './group-view.ts';
 import {
   isListedSo,
   joinFirstMembers,
@@ -28,7 +30,7 @@ import {
 } from './membership.ts';
 import { factsOf, record, stampOf } from './record.ts';
 import type { Beside, Change, Rewrite } from './resources.ts';
-import { advanceGroup, createResource, rewriteResource, settleResource } from './resources.ts';
+import { advanceGroup, rewriteResource, settleResource } from './resources.ts';
 
 /** The result of a request's write. */
 export interface Written {
@@ -40,13 +42,15 @@ export interface Written {
 /** A user is switched on unless its client says otherwise. */
 async function createUser(body: ScimObject, context: ScimContext): Promise<Written> {
   const type = context.types.User;
+  checkSchemas(body, type.core.id);
   const attributes = checkResource({ active: true, ...readResource(body, type) }, type);
-  return { resource: await createResource(attributes, 'User', context) };
+  return { resource: await createUserResource(attributes, context) };
 }
 
 /** Everything but `active` goes that the body does not name: silence must not switch an account on again. */
 function replaceUser(id: string, body: ScimObject, change: Change): Promise<Written> {
   const type = change.context.types.User;
+  checkSchemas(body, type.core.id);
   const given = readResource(body, type);
   return rewriteUser(id, change, ({ active }) => ({ ...(active === undefined ? {} : { active }), ...given }));
 }
@@ -73,25 +77,43 @@ async function rewriteUser(id: string, change: Change, edit: (attributes: ScimOb
 /** Members before the group: whoever sees it sees all of it, and a crash before that leaves nothing to see. */
 async function createGroup(body: ScimObject, context: ScimContext): Promise<Written> {
   const type = context.types.Group;
+  checkSchemas(body, type.core.id);
   const { members, others } = splitMembers(body, type);
   const ids = readMemberIds(members ?? null);
   checkMemberCount(ids.length);
+  const id = newResourceId('Group', context);
   const asked = { emptied: true, present: new Set(ids), absent: new Set<string>() };
-  const [{ present }] = await Promise.all([withoutDeleted(asked, ids, context), refuseGroups(ids, context)]);
+  const [{ present }] = await Promise.all([
+    withoutDeleted(groupId(id), asked, ids, context),
+    refuseGroups(ids, context),
+  ]);
   const attributes = checkResource(readResource(others, type), type);
   const joined = [...present].sort();
-  const resource = await createResource(attributes, 'Group', context, (made) =>
+  checkName({ id, attributes }, context);
+  const resource = await createGroupResource({ id, attributes }, context, (made) =>
     joinFirstMembers(made, joined, context),
   );
   return { resource, members: joined };
 }
 
+/** @throws ScimError invalidValue for a name that the platform would refuse */
+function checkName({ id, attributes }: Pick<ScimResource, 'id' | 'attributes'>, context: ScimContext): void {
+  const { connection, settings } = context;
+  const name = String(attributes['displayName']);
+  checkGroupName(
+    renderName(settings.nameTemplate, { name, id, connection }),
+    settings.scim.maxGroupNameLength,
+  );
+}
+
 /** Members that the body does not name stay: only a list, be it empty, says who is in the group. */
 function replaceGroup(id: string, body: ScimObject, change: Change): Promise<Written> {
   const type = change.context.types.Group;
+  checkSchemas(body, type.core.id);
   const { members, others } = splitMembers(body, type);
   const replaced = readResource(others, type);
-  const net: MemberOperation[] = members == null ? [] : [{ kind: 'replace', ids: readMemberIds(members) }];
+  const net: MemberOperation[] =
+    members === undefined ? [] : [{ kind: 'replace', ids: readMemberIds(members) }];
   return rewriteGroup(id, change, () => replaced, net);
 }
 
@@ -121,20 +143,39 @@ async function rewriteGroup(id: string, change: Change, edit: Edit, members: rea
       ...change,
       beside,
       found,
-      edit: (attributes) => checkResource(edit(attributes), type),
+      edit: (before) => {
+        const attributes = checkResource(edit(before), type);
+        if (attributes['displayName'] !== before['displayName']) checkName({ id, attributes }, context);
+        return attributes;
+      },
     }));
   const { after, write } = rewrite;
-  const isAlone = openWrites(after.writes, context.ports.clock()).every((open) => open === write);
+  const others = [...openWrites(after.writes, context.ports.clock()), ...after.replacements.keys()];
+  const isAlone = others.every((open) => open === write);
+  const isReplaced = net.emptied && write !== undefined;
+  const current = isReplaced ? (await viewGroup(after, context)).members : undefined;
   const changes = [
     ...(saysName(rewrite) ? [factsOf(after)] : []),
-    ...(await membershipChanges(group, net, { context, isAlone })),
+    ...(await membershipChanges(group, net, { context, isAlone, current })),
   ];
+  const isHeld = isReplaced && current !== undefined && takesSeveralWrites(current, net.present);
+  const lists = isHeld && { before: current, after: net.present };
+  const shown = lists ? await holdMembers({ after, write }, lists, context) : after;
   if (changes.length === 0) changes.push({ kind: 'member.added', group, members: [] });
   const said = changes.map((one) => ({ by: after, change: one }));
   await record(said, context);
   const whole = changes.findIndex(({ kind }) => kind === 'group.snapshot');
-  await settleResource(rewrite, context, whole === -1 ? undefined : stampOf(after, whole));
+  const listedAt = whole === -1 ? undefined : stampOf(after, whole);
+  await settleResource({ ...rewrite, after: shown }, context, listedAt);
   return { resource: after, members: net.emptied ? [...net.present].sort() : undefined };
+}
+
+/** Whether readers could see a part of a whole list: members leave at once, by the floor, and join one by one. */
+function takesSeveralWrites(current: readonly string[], wanted: ReadonlySet<string>): boolean {
+  const stayed = current.filter((id) => wanted.has(id)).length;
+  const joined = wanted.size - stayed;
+  const left = current.length - stayed;
+  return joined > 0 && joined + left > 1;
 }
 
 interface Judged {
@@ -171,7 +212,7 @@ async function judgeWholeList(group: GroupId, { asked, reading }: Asked, context
   const [found] = await Promise.all([reading, refuseGroups(asked.present, context)]);
   const listed: ReadonlySet<string> = new Set(await listedMembers(group, context));
   const newcomers = [...asked.present].filter((id) => !listed.has(id));
-  const net = await withoutDeleted(asked, newcomers, context);
+  const net = await withoutDeleted(group, asked, newcomers, context);
   const isSame = net.present.size === listed.size && [...listed].every((id) => net.present.has(id));
   return judged(net, { found, isSame }, context);
 }
@@ -184,7 +225,7 @@ async function judgeDifference(group: GroupId, { asked, reading }: Asked, contex
   const [found, maySame, net] = await Promise.all([
     reading,
     namesAnybody(asked) && isListedSo(group, asked, context),
-    withoutDeleted(asked, asked.present, context),
+    withoutDeleted(group, asked, asked.present, context),
     refuseGroups(asked.present, context),
   ]);
   const mayStay = (maySame || net !== asked) && namesAnybody(net);
@@ -209,10 +250,10 @@ function judged(
  */
 async function advancedOnly(
   id: string,
-  { context, ifMatch }: Change,
+  { context, ifMatch, ifNoneMatch }: Change,
   { edit, beside, found }: { edit: Edit; beside: Beside; found: ScimResource | undefined },
 ) {
-  if (ifMatch !== undefined) return undefined;
+  if (ifMatch !== undefined || ifNoneMatch !== undefined) return undefined;
   const repeats = found !== undefined && isSameValue(edit(found.attributes), found.attributes);
   return edit === keepAttributes || repeats ? advanceGroup(id, beside, { found, context }) : undefined;
 }

@@ -45,6 +45,7 @@ const GROUP: GroupReport = {
   applied: 1,
   users: ['u'],
   pending: [{ id: 'm', cause: 'unknown', sinceMs: 0 }],
+  waiting: { until: 't', code: 'as_wanted', reason: 'r' },
 };
 
 /** The fields of the document of `npm start -- --json`. */

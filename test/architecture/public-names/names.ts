@@ -4,7 +4,7 @@ import { World } from '../../../local/platform/state/world.ts';
 import { JSON_SCHEMAS } from '../../../scripts/json-schemas.ts';
 import { DEAD_LETTER_CODES, MESSAGE_ATTRIBUTES } from '../../../shared/contract/names.ts';
 import { ConnectionSettings } from '../../../shared/contract/settings.ts';
-import { SPELLINGS } from '../../../shared/operate/import/rows.ts';
+import { SPELLINGS } from '../../../shared/operate/import/headings.ts';
 import { FLAGS } from '../../../simulate/flags.ts';
 import { cliNames, startDocument, startFlags } from './command-line.ts';
 import { deployedNames } from './deployment.ts';
@@ -28,7 +28,7 @@ export async function productNames(): Promise<PublicNames> {
     'world file of npm start -- --world': namesOfForm(World),
     '/_simulator': await simulatorNames(),
     'CSV headings of import': Object.entries(SPELLINGS).flatMap(([column, spellings]) =>
-      [column, ...spellings].map((spelling) => `${column}: ${spelling}`),
+      [column, ...spellings.flat()].map((spelling) => `${column}: ${spelling}`),
     ),
     'keys of .groupsync/local.json': localFile,
     'flags of npm start': startFlags(),

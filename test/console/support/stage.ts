@@ -7,7 +7,6 @@ import { serveConsole } from '../../../cli/console/serve.ts';
 import { describeError } from '../../../cli/describe-error.ts';
 import { localTarget } from '../../../cli/local-file.ts';
 import { createHandle } from '../../../console/server/handle.ts';
-import { DEFAULT_CONNECTION } from '../../../shared/contract/names.ts';
 import { wireTool } from '../../../shared/runtime/wire-tool.ts';
 import { type LocalStackOptions, startLocalStack } from '../../support/local-stack.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
@@ -20,11 +19,6 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 export async function openStage(options: Pick<LocalStackOptions, 'world' | 'settings'>) {
   const local = await startLocalStack({ ...options, pumpSeconds: 1, gatherSeconds: 0 });
   const tool = await wireTool({ ...localTarget(local.stack.address), user: 'ada' });
-  // As probed: else somebody's change within a minute of a PATCH is shown when that minute is over.
-  const { connections } = tool.ports;
-  const { company = '', settings } = (await connections.find(DEFAULT_CONNECTION)) ?? {};
-  const found = { baseUrl: settings?.baseUrl ?? '', company, atMs: Date.now(), findings: [] };
-  await connections.keepContract(DEFAULT_CONNECTION, { ...found, patchHonoursVersion: true });
   const describe = (error: unknown) => describeError(error).text;
   const handle = createHandle({
     prefix: 'groupsync',

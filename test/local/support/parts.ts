@@ -41,6 +41,7 @@ export const groupOf = (id: string, state: GroupReport['state'] = 'in_sync'): Gr
   applied: 1,
   users: ['u1'],
   pending: [{ id: 'm2', cause: 'unknown', sinceMs: 1 }],
+  waiting: null,
 });
 
 export const WORLD = {

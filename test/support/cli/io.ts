@@ -3,7 +3,6 @@ import type { Command } from 'commander';
 import type { Io } from '../../../cli/io.ts';
 import { createProgram } from '../../../cli/program.ts';
 import { run } from '../../../cli/run.ts';
-import { createSorter } from '../../../cli/sorter.ts';
 import { type Tool, wireTool } from '../../../shared/runtime/wire-tool.ts';
 import type { ToolPorts } from '../../../shared/sync/ports/bundles.ts';
 
@@ -53,7 +52,6 @@ export async function runCli(args: readonly string[], around: Around = {}): Prom
     signal: around.signal ?? new AbortController().signal,
     user: 'tester',
     openTool: ports === undefined ? wireTool : async (): Promise<Tool> => ({ ports, close: async () => {} }),
-    createSorter: async () => createSorter(),
   };
   const code = await run(args, io);
   return { code, ...output, json: args.includes('--json') ? parse(output.stdout) : undefined };

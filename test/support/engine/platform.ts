@@ -47,6 +47,8 @@ export interface PlatformOptions extends Partial<Traits> {
   readonly company?: string;
   /** What the platform makes of the names that are sent to it, beyond what a trait can say. */
   readonly nameAs?: (name: string) => string;
+  /** The form in which the platform stores external ids. */
+  readonly spokeIdAs?: (spokeId: string) => string;
 }
 
 /** Whom a temper is about, for as long as they are named here. */
@@ -59,7 +61,7 @@ export interface Named {
 const NOBODY = 'nobody at all';
 
 type Responding = 'get' | 'create' | 'patch' | 'put';
-type Shown = Pick<HeldGroup, 'id' | 'spokeId'>;
+type Shown = Pick<HeldGroup, 'id' | 'spokeId' | 'users'>;
 /** The fields that a write contains. */
 type SentFields = { readonly name?: string | undefined; readonly spokeId?: string | null | undefined };
 
@@ -83,6 +85,10 @@ export class ToldPlatform {
   /** Groups and roles that a list leaves out though they are there, and roles of whom only that is shown. */
   readonly unlisted = new Set<string>();
   readonly undescribed = new Set<string>();
+  /** The users that an answer shows, by the kind of call. */
+  showing: (kind: string, users: readonly string[]) => readonly string[] = (_, users) => users;
+  /** The list is truncated: it shows at most this many groups, the oldest first. */
+  listLimit = Number.POSITIVE_INFINITY;
   /** How any request is refused, by its kind and parameters. */
   failing: (kind: string, query: string) => number | undefined = () => undefined;
   /** The most that one page of the feed or of employees has. */
@@ -96,19 +102,25 @@ export class ToldPlatform {
   /** Says of a write that it will never be accepted, and with which status it is refused. */
   refusal: (spokeId: string | null, users: readonly string[], sent: SentFields) => number | undefined = () =>
     undefined;
-  /** Whether the answer to a write, by its kind, shows the group as it was before; a new group without its users. */
-  behind: (kind: Responding) => boolean = () => false;
+  /**
+   * Whether the answer to a write, by its kind, shows the group as it was before, with the version of then or already with
+   * the new one; a new group without its users.
+   */
+  behind: (kind: Responding) => boolean | 'new version' = () => false;
   secretVersion = 'secret-1';
   readonly #nowMs: () => number;
   readonly #simulated: SimulatedPlatform;
   readonly #traits: { -readonly [Name in keyof Traits]: Traits[Name] };
   readonly #nameAs: (name: string) => string;
+  readonly #spokeIdAs: (spokeId: string) => string;
   readonly #late: { readonly run: () => void; readonly latestMs: number }[] = [];
   #judged = 0;
 
-  constructor({ nowMs, company = 'company', nameAs = (name) => name, ...traits }: PlatformOptions) {
+  constructor({ nowMs, company = 'company', ...options }: PlatformOptions) {
+    const { nameAs = (name) => name, spokeIdAs = (spokeId) => spokeId, ...traits } = options;
     this.#nowMs = nowMs;
     this.#nameAs = nameAs;
+    this.#spokeIdAs = spokeIdAs;
     this.#traits = { ...PLAIN_TRAITS, ...traits };
     this.#simulated = createSimulatedPlatform({
       company,
@@ -183,7 +195,7 @@ export class ToldPlatform {
       if (typeof met === 'string') throw broken(met);
       if (met !== undefined) return refusedWith(met);
       const isBehind = answer.statusCode === 200 && this.behind(kind as Responding);
-      return this.#bent(sent, isBehind ? asBefore(before, answer as never) : (answer as never));
+      return this.#bent(sent, isBehind ? asBefore(before, answer as never, isBehind) : (answer as never));
     } catch (error) {
       if (refused === undefined) throw error;
       return refusedWith(refused);
@@ -196,13 +208,28 @@ export class ToldPlatform {
     const { isWrite, body } = requestOf(sent);
     const size = /limit=/.test(sent.path) ? this.pageSize() : undefined;
     if (size !== undefined) return { ...sent, path: sent.path.replace(/limit=\d+/, `limit=${size}`) };
-    if (!isWrite || body.name === undefined) return sent;
-    return { ...sent, body: JSON.stringify({ ...body, name: this.#nameAs(body.name) }) };
+    const { name, spokeId } = body;
+    if (!isWrite || (name ?? spokeId) === undefined) return sent;
+    const stored = {
+      ...body,
+      ...(name === undefined ? {} : { name: this.#nameAs(name) }),
+      ...(typeof spokeId === 'string' ? { spokeId: this.#spokeIdAs(spokeId) } : {}),
+    };
+    return { ...sent, body: JSON.stringify(stored) };
+  }
+
+  #partly(kind: string, answer: Answered): Answered {
+    const isOfGroups = ['list', 'get', 'create', 'put', 'patch'].includes(kind);
+    if (!isOfGroups || answer.statusCode !== 200) return answer;
+    const partly = (group: Shown) => ({ ...group, users: this.showing(kind, group.users) });
+    const shown = read(answer);
+    return answering(Array.isArray(shown) ? shown.map(partly) : partly(shown as Shown));
   }
 
   /** An answer as this platform gives it: about another group, without the hidden ones, or odd. */
-  #bent(sent: Sent, answer: Answered): Answered {
+  #bent(sent: Sent, whole: Answered): Answered {
     const { kind, id } = requestOf(sent);
+    const answer = this.#partly(kind, whole);
     if (answer.statusCode !== 200) return answer;
     const other = this.groups.get(this.confused(kind as Responding) ?? '');
     if (other !== undefined) {
@@ -219,7 +246,8 @@ export class ToldPlatform {
     if (kind === 'get' && this.odd.has(id ?? '')) return answering(asOdd(read(answer) as Shown));
     if (kind === 'employee' && this.undescribed.has(id ?? '')) return answering({ id });
     if (kind !== 'list' && kind !== 'employees') return answer;
-    const listed = (read(answer) as readonly Shown[])
+    const shown = read(answer) as readonly Shown[];
+    const listed = (kind === 'list' ? shown.slice(0, this.listLimit) : shown)
       .filter((group) => !(this.unlisted.has(group.id) || (this.hidesFromList && this.hidden(group.id))))
       .map((one) => (this.undescribed.has(one.id) ? ({ id: one.id } as Shown) : one))
       .map((group) => (this.odd.has(group.id) ? asOdd(group) : group));
@@ -283,7 +311,8 @@ export class ToldPlatform {
   /** Somebody else's group, there before us. */
   addForeign(fields: { readonly name: string; readonly spokeId: string; readonly users: readonly string[] }) {
     const { name, spokeId, users } = fields;
-    return this.#simulated.seed({ name: this.#nameAs(name), spokeId, users: [...users] }).id;
+    const stored = { name: this.#nameAs(name), spokeId: this.#spokeIdAs(spokeId) };
+    return this.#simulated.seed({ ...stored, users: [...users] }).id;
   }
 
   /** A group that a write of ours made, whatever was answered. */
@@ -349,9 +378,10 @@ const answering = (body: unknown, statusCode = 200): Answered => ({
 });
 const refusedWith = (status: number) => answering({ error: `refused with ${status}` }, status);
 const read = ({ body }: Answered): unknown => JSON.parse(Buffer.concat([...body]).toString());
-const asBefore = (before: HeldGroup | undefined, answer: Answered): Answered => {
-  if (before === undefined) return answering({ ...(read(answer) as Shown), users: [], version: 'before' });
+const asBefore = (before: HeldGroup | undefined, answer: Answered, how: true | 'new version'): Answered => {
+  const after = read(answer) as Shown & Pick<HeldGroup, 'version'>;
+  if (before === undefined) return answering({ ...after, users: [], version: 'before' });
   const { id, name, spokeId, users, version } = before;
-  return answering({ id, name, spokeId, users, version });
+  return answering({ id, name, spokeId, users, version: how === true ? version : after.version });
 };
 const asOdd = (group: Shown) => ({ ...group, name: null });

@@ -203,7 +203,7 @@ function portsOver(table: Table, { shared, worker, faults }: Seat) {
             userId,
             state,
             values: new Map([['workEmail', email.toLowerCase()]]),
-            unheard: false,
+            fanOutDue: false,
           },
           seen,
         );

@@ -184,7 +184,7 @@ export function createWorld(
             userId: `u-${name}`,
             state: 'ACTIVE',
             values: new Map([['workEmail', `${name}@acme.test`]]),
-            unheard: false,
+            fanOutDue: false,
           },
           undefined,
         );
@@ -195,7 +195,7 @@ export function createWorld(
       const role = roleId(`r-${name}`);
       const seen = (await ports.people.read(DEFAULT_CONNECTION, [role])).get(role);
       if (seen !== undefined)
-        await ports.people.save(DEFAULT_CONNECTION, { ...seen, state: 'TERMINATED', unheard: false }, seen);
+        await ports.people.save(DEFAULT_CONNECTION, { ...seen, state: 'TERMINATED', fanOutDue: false }, seen);
     },
     async publish(...given: ShortEvent[]) {
       const messages = given.map(({ type, data, id, time, ...also }) => {

@@ -460,7 +460,7 @@ it('a look that fails concludes nothing', async () => {
   };
   expect((await applyGroup(REF, failing)).outcome).toBe('postponed');
   expect(await records(world)).toEqual([]);
-  expect((await world.onlooker.groups.read(REF))?.suspect).toBeDefined();
+  expect((await world.onlooker.groups.read(REF))?.suspectedChange).toBeDefined();
 });
 
 describe('a deletion that apply meets before the feed has told of it', () => {

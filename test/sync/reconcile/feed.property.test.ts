@@ -75,7 +75,9 @@ async function followed({ pageSizes, troubles, isTold, ...platformForm }: Served
     /** Ids of the events that the groups know of, repetitions included. */
     async recorded(): Promise<readonly string[]> {
       const states = await Promise.all(GROUPS.map(world.state));
-      return states.flatMap(({ suspect }) => (suspect?.traces ?? []).map(({ id }) => id)).sort();
+      return states
+        .flatMap(({ suspectedChange }) => (suspectedChange?.traces ?? []).map(({ id }) => id))
+        .sort();
     },
   };
 }

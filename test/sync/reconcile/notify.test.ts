@@ -8,6 +8,9 @@ import { CONNECTION, createWorld, START_MS } from './support/world.ts';
 
 const QUARTER_MS = 15 * 60_000;
 const HELD: readonly Finding[] = [{ subject: 'hold', count: 2, names: ['Engineering'] }];
+const NONE_HELD: readonly Finding[] = [{ subject: 'hold', count: 0 }];
+const BEGAN = 'prod default: groups held until somebody decides: 2';
+const OVER = 'prod default: over: groups held until somebody decides';
 
 function desk(failing: (target: string) => boolean = () => false) {
   const heard: Notice[] = [];
@@ -30,15 +33,12 @@ describe('telling people', () => {
       clock.ms += 60_000;
     }
     expect(heard).toHaveLength(1);
-    await notify([{ subject: 'hold', count: 0 }], ports, CONNECTION);
-    expect(heard.map(([title]) => title)).toEqual([
-      'prod default: groups held until somebody decides: 2',
-      'prod default: over: groups held until somebody decides',
-    ]);
+    await notify(NONE_HELD, ports, CONNECTION);
+    expect(heard.map(([title]) => title)).toEqual([BEGAN, OVER]);
   });
 
-  it('is repeated once where a crash came between telling and recording', async () => {
-    const { heard, clock, ports } = desk();
+  /** Sends the first notification, and stops before its outcome is recorded. */
+  async function sendUnrecorded({ ports }: ReturnType<typeof desk>, found = HELD): Promise<void> {
     let writes = 0;
     const write: typeof ports.notices.write = async (...given) => {
       writes += 1;
@@ -46,12 +46,38 @@ describe('telling people', () => {
       return ports.notices.write(...given);
     };
     const dying = { ...ports, notices: { ...ports.notices, write } };
-    await expect(notify(HELD, dying, CONNECTION)).rejects.toThrow('died');
+    await expect(notify(found, dying, CONNECTION)).rejects.toThrow('died');
+  }
+
+  /** Looks four times, a quarter of an hour apart. */
+  async function lookForAnHour({ ports, clock }: ReturnType<typeof desk>, found: readonly Finding[]) {
     for (let quarter = 0; quarter < 4; quarter += 1) {
-      await notify(HELD, ports, CONNECTION);
+      await notify(found, ports, CONNECTION);
       clock.ms += QUARTER_MS;
     }
-    expect(heard).toHaveLength(2);
+  }
+
+  it('repeats a notification once if the worker stopped before it recorded the outcome', async () => {
+    const world = desk();
+    await sendUnrecorded(world);
+    await lookForAnHour(world, HELD);
+    expect(world.heard.map(([title]) => title)).toEqual([BEGAN, BEGAN]);
+  });
+
+  it('reports the end of a finding whose first notification was sent and not recorded', async () => {
+    const world = desk();
+    await sendUnrecorded(world);
+    await lookForAnHour(world, NONE_HELD);
+    expect(world.heard.map(([title]) => title)).toEqual([BEGAN, OVER]);
+  });
+
+  it('reports a finding again if its end was notified and not recorded', async () => {
+    const world = desk();
+    await notify(HELD, world.ports, CONNECTION);
+    world.clock.ms += QUARTER_MS;
+    await sendUnrecorded(world, NONE_HELD);
+    await lookForAnHour(world, HELD);
+    expect(world.heard.map(([title]) => title)).toEqual([BEGAN, OVER, BEGAN]);
   });
 
   it('goes on where a target fails, keeps why, and tries again what no target took', async () => {

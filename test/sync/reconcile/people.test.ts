@@ -219,7 +219,7 @@ describe('a refresh of people', () => {
       await run(world, [[ann({ state: 'TERMINATED' })]], worker).catch(() => {});
       await run(world, [[ann({ state: 'TERMINATED' })]]);
       expect(world.woken, where).toContain('g');
-      expect((await personOf(world))?.unheard).toBe(false);
+      expect((await personOf(world))?.fanOutDue).toBe(false);
     });
   });
 });
@@ -236,7 +236,7 @@ describe('a refresh that finds a new role of a user', () => {
       const user = (await world.ports.users.read(CONNECTION, [ANN])).get(ANN);
       expect(user, where).toMatchObject({ role: 'r-again', userId: 'u-ann' });
       expect(world.woken, where).toContain('g');
-      expect((await personOf(world))?.unheard, where).toBe(false);
+      expect((await personOf(world))?.fanOutDue, where).toBe(false);
     });
   });
 
@@ -362,7 +362,7 @@ describe('somebody whom a listing does not name', () => {
       await run(world, [[bob]], worker).catch(() => {});
       await run(world, [[bob]]);
       expect(world.woken, where).toContain('g');
-      expect(await personOf(world)).toMatchObject({ state: 'GONE', unheard: false });
+      expect(await personOf(world)).toMatchObject({ state: 'GONE', fanOutDue: false });
     });
   });
 });

@@ -15,7 +15,7 @@ async function withGroups(count: number, settings = {}) {
 }
 const suspects = async (world: World, count: number) => {
   const found: string[] = [];
-  for (let n = 0; n < count; n += 1) if ((await world.state(`g${n}`)).suspect) found.push(`g${n}`);
+  for (let n = 0; n < count; n += 1) if ((await world.state(`g${n}`)).suspectedChange) found.push(`g${n}`);
   return found;
 };
 
@@ -86,7 +86,7 @@ describe('a sweep', () => {
         .sort(),
     ).toEqual([`get ${world.idOf('g1')}`, `get ${world.idOf('g2')}`]);
     expect(await suspects(world, 40)).toEqual(['g2']);
-    expect((await world.state('g2')).suspect?.version).toBeNull();
+    expect((await world.state('g2')).suspectedChange?.version).toBeNull();
   });
 
   it.each([

@@ -9,6 +9,7 @@ import {
   ERROR,
   fullUser,
   GROUP,
+  PATCH_OP,
   USER,
 } from './support/server.ts';
 
@@ -312,6 +313,18 @@ describe('media types', () => {
     },
   );
 
+  it.each(['gzip', 'deflate', 'br', 'gzip, identity'])(
+    'a body in the encoding %s is refused',
+    async (encoding) => {
+      const headers = { 'content-encoding': encoding };
+      const made = await client.send('POST', '/Users', { userName: 'ann' }, headers);
+      expectError(made, 415);
+      expect(made.headers['accept-encoding']).toBe('identity');
+      const plain = { 'content-encoding': 'identity' };
+      expect((await client.send('POST', '/Users', { userName: 'ann' }, plain)).status).toBe(201);
+    },
+  );
+
   it.each(['application/scim+json', 'application/json', '*/*', 'text/html, application/*;q=0.5', ''])(
     'Accept: %s gets that of SCIM',
     async (accept) => {
@@ -385,11 +398,73 @@ describe('changes', () => {
     expect(changed.headers['location']).toBe(changed.body.meta.location);
   });
 
-  it('need no schemas in the body, and do not mind others', async () => {
-    for (const schemas of [undefined, [], ['urn:x'], 'urn:x']) {
-      const body = { schemas, Operations: [replace('title', String(schemas))] };
+  it('come without schemas, or with others next to their own', async () => {
+    for (const schemas of [undefined, [PATCH_OP], [PATCH_OP.toUpperCase(), 'urn:x']]) {
+      const body = JSON.stringify({ schemas, Operations: [replace('title', String(schemas))] });
       expect((await client.send('PATCH', user, body)).status).toBe(200);
     }
+  });
+});
+
+describe('schemas of a request', () => {
+  const ENTRA_GROUP = 'http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/Group';
+  const send = (request: string, body: object) => {
+    const [method = '', path = ''] = request.split(' ');
+    return client.send(method, path, JSON.stringify(body));
+  };
+
+  it.each<[request: string, body: object]>([
+    ['POST /Users', { userName: 'bob' }],
+    ['POST /Groups', { displayName: 'B' }],
+    ['POST /Bulk', { Operations: [] }],
+    ['POST /Users/.search', { filter: 'userName pr' }],
+    ['POST /.search', {}],
+  ])('of %s are needed, and wrong ones are refused', async (request, body) => {
+    expectError(await send(request, body), 400, 'invalidSyntax');
+    for (const schemas of [[], null, ['urn:x'], 'urn:x', [ERROR]]) {
+      expectError(await send(request, { schemas, ...body }), 400, 'invalidSyntax');
+    }
+  });
+
+  it('of a PUT are needed, of a PATCH only not wrong', async () => {
+    const user = `/Users/${(await client.post('/Users', { userName: 'ann' })).body.id}`;
+    const group = `/Groups/${(await client.post('/Groups', { displayName: 'A' })).body.id}`;
+    for (const [path, body] of [
+      [user, { userName: 'ann' }],
+      [group, { displayName: 'A' }],
+    ] as const) {
+      for (const wrong of [{}, { schemas: [path === user ? GROUP : USER] }, { schemas: 'urn:x' }]) {
+        expectError(await send(`PUT ${path}`, { ...body, ...wrong }), 400, 'invalidSyntax');
+      }
+      const patch = { schemas: [USER, GROUP], Operations: [replace('externalId', 'x')] };
+      expectError(await send(`PATCH ${path}`, patch), 400, 'invalidSyntax');
+    }
+  });
+
+  it('may have others next to the one of the resource, as Entra ID sends them', async () => {
+    const body = { schemas: [GROUP, ENTRA_GROUP], displayName: 'Sales', externalId: 'o1' };
+    expect((await send('POST /Groups', body)).status).toBe(201);
+  });
+});
+
+describe('If-None-Match of a write', () => {
+  it('refuses a resource that exists, or has the version that is named', async () => {
+    for (const [path, body] of [
+      ['/Users', { userName: 'ann' }],
+      ['/Groups', { displayName: 'A' }],
+    ] as const) {
+      const made = await client.post(path, body);
+      const resource = `${path}/${made.body.id}`;
+      for (const tag of ['*', made.headers['etag'] ?? '']) {
+        const headers = { 'if-none-match': tag };
+        expectError(await client.put(resource, body, headers), 412);
+        expectError(await client.patch(resource, [replace('externalId', 'x')], headers), 412);
+        expectError(await client.delete(resource, headers), 412);
+      }
+      expect((await client.get(resource)).body).toEqual(made.body);
+      expect((await client.put(resource, body, { 'if-none-match': 'W/"99"' })).status).toBe(200);
+    }
+    expectError(await client.put('/Users/none', { userName: 'b' }, { 'if-none-match': '*' }), 404);
   });
 });
 
@@ -433,8 +508,48 @@ describe('bulk', () => {
     expect((await client.get(`/Groups/${group}`)).body.members).toMatchObject([{ value: boss }]);
   });
 
-  it('answers what waits in a circle with 409, and what was not made without a location', async () => {
-    expect(statusesOf(await bulk([groupOf('a', 'a', 'b'), groupOf('b', 'b', 'a')]))).toEqual(['409', '409']);
+  it("creates users who are each other's managers, and a user who is their own", async () => {
+    const managed = (bulkId: string, by: string) =>
+      post('/Users', bulkId, { userName: bulkId, [ENTERPRISE]: { manager: { value: `bulkId:${by}` } } });
+    const answer = await bulk([managed('ann', 'bob'), managed('bob', 'ann'), managed('eve', 'eve')]);
+    expect(statusesOf(answer)).toEqual(['201', '201', '201']);
+    const { Operations } = answer.body;
+    const ids = Operations.map(({ location }: { location: string }) => location.split('/').at(-1));
+    for (const [user, manager] of [
+      [0, 1],
+      [1, 0],
+      [2, 2],
+    ] as const) {
+      const { body } = await client.get(`/Users/${ids[user]}`);
+      expect(body[ENTERPRISE].manager.value).toBe(ids[manager]);
+      expect(Operations[user].version).toBe(body.meta.version);
+    }
+  });
+
+  it('creates nothing of a circle that cannot be closed', async () => {
+    const answer = await bulk([groupOf('a', 'a', 'b'), groupOf('b', 'b', 'a')]);
+    expect(statusesOf(answer)).toEqual(['400', '409']);
+    expect((await client.get('/Groups')).body.totalResults).toBe(0);
+    const waiting = await bulk([groupOf('c', 'c', 'none')]);
+    expect(statusesOf(waiting)).toEqual(['409']);
+  });
+
+  it('refuses a bulkId that two operations have, before it runs any', async () => {
+    const twice = await bulk([
+      post('/Users', 'a', { userName: 'a' }),
+      post('/Users', 'a', { userName: 'b' }),
+    ]);
+    expectError(twice, 400, 'invalidValue');
+    expect((await client.get('/Users')).body.totalResults).toBe(0);
+  });
+
+  it('takes the operations of a PATCH as they are, as the example of RFC 7644 has them', async () => {
+    const { id } = (await client.post('/Users', { userName: 'ann' })).body;
+    const answer = await bulk([{ method: 'PATCH', path: `/Users/${id}`, data: [replace('title', 'T')] }]);
+    expect(statusesOf(answer)).toEqual(['200']);
+  });
+
+  it('shows no location of what was not made', async () => {
     const [bad] = (await bulk([post('/Users', 'a', {})])).body.Operations;
     expect(bad).toMatchObject({ bulkId: 'a', status: '400', response: { scimType: 'invalidValue' } });
     expect(bad).not.toHaveProperty('location');

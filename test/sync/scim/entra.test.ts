@@ -147,6 +147,7 @@ describe('users', () => {
     expect(await facts(u1)).toEqual({
       userName: 'u1@acme.test',
       email: 'u1@acme.test',
+      otherEmails: '',
       externalId: 'ext-u1@acme.test',
       employeeNumber: '7',
       'scim:active': 'true',
@@ -155,7 +156,32 @@ describe('users', () => {
       { op: 'Remove', path: 'emails' },
       { op: 'Remove', path: `${ENTERPRISE}:employeeNumber` },
     ]);
-    expect(await facts(u1)).toMatchObject({ email: '', employeeNumber: '', externalId: 'ext-u1@acme.test' });
+    expect(await facts(u1)).toMatchObject({
+      // A user name that is an address counts as one.
+      email: 'u1@acme.test',
+      employeeNumber: '',
+      externalId: 'ext-u1@acme.test',
+    });
+  });
+
+  it('keep further addresses in their order behind the primary one', async () => {
+    await entra.patch(`/Users/${u1}`, [
+      {
+        op: 'Replace',
+        path: 'emails',
+        value: [
+          { type: 'home', value: 'home@acme.test' },
+          { type: 'work', value: 'work@acme.test', primary: true },
+          { type: 'other', value: 'other@acme.test' },
+        ],
+      },
+    ]);
+    expect(await facts(u1)).toMatchObject({
+      email: 'work@acme.test',
+      otherEmails: 'home@acme.test other@acme.test',
+    });
+    await entra.patch(`/Users/${u1}`, [{ op: 'Remove', path: 'emails' }]);
+    expect(await facts(u1)).toMatchObject({ otherEmails: '' });
   });
 
   it('are deleted, from their groups and for good', async () => {

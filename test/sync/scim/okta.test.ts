@@ -105,8 +105,14 @@ describe('pushing a group', () => {
     await okta.put(`/Groups/${group}`, { displayName: 'A', members: [{ value: ann }] });
     await okta.put(`/Groups/${group}`, { displayName: 'B' });
     expect(await desired()).toEqual({ name: 'B', members: [ann] });
-    await okta.put(`/Groups/${group}`, { displayName: 'C', members: null });
-    expect(await desired()).toEqual({ name: 'C', members: [ann] });
+  });
+
+  it('empties a group by a PUT whose list of members is empty or null', async () => {
+    for (const members of [[], null]) {
+      await okta.put(`/Groups/${group}`, { displayName: 'A', members: [{ value: ann }] });
+      await okta.put(`/Groups/${group}`, { displayName: 'A', members });
+      expect(await desired()).toEqual({ name: 'A', members: [] });
+    }
   });
 
   it('replaces a large list by PUT, those who left and those who joined', async () => {

@@ -117,7 +117,7 @@ describe('a read while members are being written', () => {
   });
 
   it('shows the previous version when the write begins after the read', async () => {
-    const former = await client.get(group);
+    const previousLink = await client.get(group);
     let isDone = false;
     interrupt = async (operation) => {
       if (operation !== 'query' || isDone) return;
@@ -125,8 +125,8 @@ describe('a read while members are being written', () => {
       await client.patch(group, [remove('members[value eq "m1"]')]);
     };
     const read = await client.get(group);
-    const tags = new Set([etagOf(former), etagOf(read)]);
-    expect(tags.size === 1).toBe(membersOf(read).length === membersOf(former).length);
+    const tags = new Set([etagOf(previousLink), etagOf(read)]);
+    expect(tags.size === 1).toBe(membersOf(read).length === membersOf(previousLink).length);
     expect(read.body).toEqual((await client.get(group, NO_TAG)).body);
   });
 });

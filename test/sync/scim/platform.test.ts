@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { createOAuthServer } from '../../../shared/oauth/oauth-server.ts';
 import { approveHold, listHolds } from '../../../shared/operate/holds.ts';
-import { createScimStore, createScimTokenStore } from '../../../shared/store/scim-store.ts';
+import { createScimStore } from '../../../shared/store/scim-store.ts';
+import { createScimTokenStore } from '../../../shared/store/scim-token-store.ts';
 import { createRateLimiter } from '../../../shared/sync/scim/limiter.ts';
 import { createToken } from '../../../shared/sync/scim/tokens.ts';
 import { story } from '../../support/engine/story.ts';
@@ -22,12 +24,16 @@ beforeEach(async () => {
   await told.hire(...NAMES);
   const { onlooker, table, nowMs } = told.world;
   const tokens = createScimTokenStore(table);
-  const ports = { ...onlooker, scim: createScimStore(table), tokens, limiter: createRateLimiter(nowMs) };
-  const { token } = await createToken(CONNECTION, {
+  const randomHex = (bytes: number) => '0'.repeat(2 * bytes);
+  const ports = {
+    ...onlooker,
+    scim: createScimStore(table),
     tokens,
-    clock: nowMs,
-    randomHex: (n) => '0'.repeat(2 * n),
-  });
+    limiter: createRateLimiter(nowMs),
+    oauth: createOAuthServer(),
+    randomHex,
+  };
+  const { token } = await createToken(CONNECTION, { tokens, clock: nowMs, randomHex });
   client = clientOf(ports, { authorization: `Bearer ${token}` });
   ids = {};
   for (const name of NAMES) {

@@ -172,6 +172,15 @@ describe('uniqueness (RFC 7643 section 2.2)', () => {
     ['/Users', { userName: 'Ann' }, { userName: 'aNN' }, { userName: 'bob' }, 'userName'],
     ['/Users', { userName: 'zo\u00cb' }, { userName: '\uff3aoe\u0308' }, { userName: 'bob' }, 'userName'],
     ['/Groups', { displayName: 'Eng' }, { displayName: 'ENG' }, { displayName: 'Ops' }, 'displayName'],
+    ['/Groups', { displayName: 'Eng' }, { displayName: ' Eng\u00a0' }, { displayName: 'Ops' }, 'displayName'],
+    ['/Groups', { displayName: 'Eng' }, { displayName: 'E\u200bng' }, { displayName: 'Ops' }, 'displayName'],
+    [
+      '/Groups',
+      { displayName: 'Caf\u00e9 1' },
+      { displayName: 'Cafe\u0301  1' },
+      { displayName: 'Ops' },
+      'displayName',
+    ],
   ])('of names in %s holds for create, replace and patch', async (path, first, same, other, attribute) => {
     expect((await client.post(path, first)).status).toBe(201);
     const taken = { status: 409, body: { schemas: [ERROR], status: '409', scimType: 'uniqueness' } };
@@ -230,6 +239,10 @@ describe('uniqueness (RFC 7643 section 2.2)', () => {
     expect(overtaken).toMatchObject({ status: 409, body: { scimType: 'uniqueness' } });
     expect(names((await one.get('/Users?sortBy=userName')).body)).toEqual(['before', 'same']);
     expect((await one.get('/Users?filter=userName eq "same"')).body.totalResults).toBe(1);
+    const described = [...raced.table.items.values()].filter(
+      ({ pk, attributes }) => pk.startsWith('U#') && JSON.stringify(attributes ?? {}).includes('same'),
+    );
+    expect(described).toHaveLength(1);
   });
 
   it('lets several have one external id', async () => {
@@ -423,6 +436,43 @@ describe('attributes and excludedAttributes (RFC 7644 section 3.9)', () => {
   });
 });
 
+describe('a plus in a query', () => {
+  const found = async (query: string) => (await client.get(`/Users?filter=${query}`)).body.totalResults;
+
+  it('is itself where spaces are %20, and a space where they are not', async () => {
+    await addUser('ann+x');
+    expect(await found('userName%20eq%20%22ann+x%22')).toBe(1);
+    expect(await found('userName+eq+%22ann%2Bx%22')).toBe(1);
+    expect(await found('userName%20eq%20%22ann%2Bx%22')).toBe(1);
+  });
+});
+
+describe('the name of a group', () => {
+  it('may be as long as the platform accepts, rendered by the name template', async () => {
+    world = createWorld({ scim: { maxGroupNameLength: 8 }, settings: { nameTemplate: 'x {name}' } });
+    client = await world.client();
+    const made = await client.post('/Groups', { displayName: '123456' });
+    expect(made.status).toBe(201);
+    const group = `/Groups/${made.body.id}`;
+    const long = '1234567';
+    for (const answer of [
+      await client.post('/Groups', { displayName: long }),
+      await client.put(group, { displayName: long }),
+      await client.patch(group, [replace('displayName', long)]),
+    ]) {
+      expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
+      expect(answer.body.detail).toContain('at most 8 characters on the platform, got 9');
+    }
+    // No claim of the refused name is left.
+    expect((await client.get('/Groups')).body.totalResults).toBe(1);
+  });
+
+  it('has at most 256 characters by default, counted as people count them', async () => {
+    expect((await client.post('/Groups', { displayName: '😀'.repeat(256) })).status).toBe(201);
+    expect((await client.post('/Groups', { displayName: 'x'.repeat(257) })).status).toBe(400);
+  });
+});
+
 describe('discovery (RFC 7644 section 4)', () => {
   const DISCOVERY = ['ServiceProviderConfig', 'ResourceType', 'Schema'].map(
     (name) => `urn:ietf:params:scim:schemas:core:2.0:${name}`,
@@ -438,9 +488,28 @@ describe('discovery (RFC 7644 section 4)', () => {
       sort: { supported: true },
       etag: { supported: true },
       changePassword: { supported: false },
-      authenticationSchemes: [{ type: 'oauthbearertoken' }],
+      authenticationSchemes: [{ type: 'oauthbearertoken' }, { type: 'oauth2' }],
       meta: { resourceType: 'ServiceProviderConfig', location: `${BASE}/ServiceProviderConfig` },
     });
+  });
+
+  it('announces pagination only where the connection says so', async () => {
+    const documents = async (one: Client) => [
+      (await one.get('/ServiceProviderConfig')).body,
+      (await one.get(`/Schemas/${DISCOVERY[0]}`)).body,
+    ];
+    const [config, schema] = await documents(client);
+    expect(config).not.toHaveProperty('pagination');
+    expect(JSON.stringify(schema)).not.toContain('pagination');
+    const told = await documents(await createWorld({ scim: { announcePagination: true } }).client());
+    expect(told[0].pagination).toEqual({
+      cursor: true,
+      index: true,
+      defaultPaginationMethod: 'index',
+      defaultPageSize: 100,
+      maxPageSize: 500,
+    });
+    expect(JSON.stringify(told[1])).toContain('"pagination"');
   });
 
   it('lists resource types and schemas, whatever the parameters, and each by its id', async () => {
@@ -464,7 +533,12 @@ describe('discovery (RFC 7644 section 4)', () => {
     const attributesOf = async (one: Client) =>
       (await one.get(`/Schemas/${USER}`)).body.attributes.map(({ name }: { name: string }) => name);
     expect(await attributesOf(client)).toContain('name');
-    expect(await attributesOf(await createWorld().client())).toEqual(['userName', 'active', 'emails']);
+    expect(await attributesOf(await createWorld().client())).toEqual([
+      'userName',
+      'active',
+      'emails',
+      'groups',
+    ]);
   });
 });
 

@@ -4,7 +4,7 @@ import { connectionName, groupId, memberId } from '../../../shared/domain/ids.ts
 import { makeStamp } from '../../../shared/domain/stamp.ts';
 import { add, remove, replace } from '../../support/scim-operations.ts';
 import { expectError } from './support/expect-error.ts';
-import { type Client, createWorld } from './support/server.ts';
+import { type Answer, BASE, type Client, createWorld } from './support/server.ts';
 
 /* What no single request shows: requests at the same time, requests that fail half way, tenants on one server. */
 
@@ -29,8 +29,8 @@ const statuses = (answers: readonly { status: number }[]) => [
 describe('changes of members at the same time', () => {
   it('all happen: no list is read, changed and written back', async () => {
     const joining = people(40).map((value) => patch({ op: 'Add', path: 'members', value: [{ value }] }));
-    const leaving = ['m0', 'm1'].map((id) => patch(remove(`members[value eq "${id}"]`)));
-    expect(statuses(await Promise.all([...joining, ...leaving]))).toEqual([204]);
+    const releasedPlatformId = ['m0', 'm1'].map((id) => patch(remove(`members[value eq "${id}"]`)));
+    expect(statuses(await Promise.all([...joining, ...releasedPlatformId]))).toEqual([204]);
     expect(await members()).toEqual(['m2', ...people(40)]);
     const { body } = await client.get(`/Groups/${group}`);
     expect(body.members).toHaveLength(41);
@@ -53,7 +53,7 @@ describe('a request that is wrong in one operation', () => {
   it.each<[string, unknown]>([
     ['a path to nothing', replace('colour', 'x')],
     ['a member without an id', add('members', [{ display: 'x' }])],
-    ['null for all members', replace('members', null)],
+    ['a replacement of a member who is not there', replace('members[value eq "m7"]', { value: 'm9' })],
     ['remove without a path', { op: 'remove' }],
   ])('changes nothing: %s', async (_title, wrong) => {
     const before = await client.get(`/Groups/${group}`);
@@ -181,6 +181,43 @@ describe('two tenants on one server', () => {
           expect(location.startsWith(`${origin}/scim/v2/`)).toBe(true);
         }
       }),
+    );
+  });
+});
+
+describe('members that are no users', () => {
+  const report = async (send: () => Promise<Answer>) => (await send()).stale;
+
+  it('are reported, and listed without an address unless they were deleted', async () => {
+    const [ann, gone] = [
+      (await client.post('/Users', { userName: 'ann' })).body.id,
+      (await client.post('/Users', { userName: 'gone' })).body.id,
+    ];
+    await client.delete(`/Users/${gone}`);
+    const members = [ann, gone, 'never'].map((value) => ({ value }));
+    const made = await client.post('/Groups', { displayName: 'Stale', members });
+    expect(made.stale).toEqual([{ group: made.body.id, deleted: [gone], unknown: ['never'] }]);
+    const path = `/Groups/${made.body.id}`;
+    const shown = [
+      { value: ann, type: 'User', $ref: `${BASE}/Users/${ann}`, display: 'ann' },
+      { value: 'never', type: 'User' },
+    ];
+    expect(made.body.members).toEqual(shown);
+    expect((await client.get(path)).body.members).toEqual(shown);
+    const join = [add('members', [{ value: gone }, { value: 'nobody' }])];
+    const stale = [{ group: made.body.id, deleted: [gone], unknown: ['nobody'] }];
+    expect(await report(() => client.patch(path, join))).toEqual(stale);
+    const put = { displayName: 'Stale', members: [{ value: gone }] };
+    expect(await report(() => client.put(path, put))).toEqual([{ ...stale[0], unknown: [] }]);
+  });
+
+  it('are not reported if all of them are users', async () => {
+    const { id } = (await client.post('/Users', { userName: 'ann' })).body;
+    const members = [{ value: id }];
+    const made = await client.post('/Groups', { displayName: 'Whole', members });
+    expect(made.stale).toEqual([]);
+    expect(await report(() => client.patch(`/Groups/${made.body.id}`, [add('members', members)]))).toEqual(
+      [],
     );
   });
 });

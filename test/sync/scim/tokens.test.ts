@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { connectionName } from '../../../shared/domain/ids.ts';
 import { forgetMember } from '../../../shared/operate/forget.ts';
 import { createAuditLog } from '../../../shared/store/logs.ts';
-import { forgetScimUser } from '../../../shared/sync/scim/resources.ts';
+import { forgetScimUser } from '../../../shared/sync/scim/forget-user.ts';
 import { createToken, listTokens, revokeToken } from '../../../shared/sync/scim/tokens.ts';
 import { allStoresOver } from '../../../simulate/engine.ts';
 import { calledBy } from '../../support/engine/story.ts';
@@ -183,7 +183,7 @@ describe('what is kept of a user', () => {
       if (end === 'deleted') await client.delete(`/Users/${id}`);
       else if (end === 'forgotten') {
         expect(await forgetScimUser(DEFAULT, id, world.ports)).toBe(true);
-        expect(await world.ports.users.forget(DEFAULT, id, 0)).toBe(4);
+        expect(await world.ports.users.forget(DEFAULT, id, 0)).toBe(5);
         expect(await forgetScimUser(DEFAULT, id, world.ports)).toBe(false);
       } else {
         const audit = createAuditLog(world.table);

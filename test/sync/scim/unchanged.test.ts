@@ -49,7 +49,7 @@ describe('a request that changes nothing', () => {
     ],
     ['replaces a selected part by itself', replace('phoneNumbers[type eq "mobile"].value', '1')],
     ['removes what is not there', remove('nickName')],
-    ['names what nobody keeps', { op: 'replace', value: { colour: 'red' } }],
+    ['names what nobody keeps', { op: 'replace', value: { 'urn:custom:1.0:User:colour': 'red' } }],
   ])('leaves version and time of change of a user: %s', async (_title, operation) => {
     const before = await client.get(user);
     const answer = await client.patch(user, [operation]);

@@ -3,8 +3,10 @@ import { isActive } from '../../../../shared/domain/active.ts';
 import { desiredGroup, groupFloor, memberCounts } from '../../../../shared/domain/group.ts';
 import { connectionName, type GroupRef, groupId } from '../../../../shared/domain/ids.ts';
 import { STAMP_ZERO } from '../../../../shared/domain/stamp.ts';
+import { createOAuthServer } from '../../../../shared/oauth/oauth-server.ts';
 import type { Connections } from '../../../../shared/sync/ports/connections.ts';
-import { type HttpReply, handleScim, type ScimPorts } from '../../../../shared/sync/scim/handle.ts';
+import { handleScim, type ScimPorts } from '../../../../shared/sync/scim/handle.ts';
+import type { HttpReply } from '../../../../shared/sync/scim/http.ts';
 import { createRateLimiter } from '../../../../shared/sync/scim/limiter.ts';
 import { createToken } from '../../../../shared/sync/scim/tokens.ts';
 import { allStoresOver } from '../../../../simulate/engine.ts';
@@ -27,6 +29,8 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Body;
   readonly cause: unknown;
+  /** Members that the request named and that are no users, as the log gets them. */
+  readonly stale: unknown;
 }
 
 export interface Client {
@@ -41,6 +45,9 @@ export interface Client {
 export interface WorldOptions {
   readonly before?: (operation: string, key: string) => Promise<void>;
   readonly storeProfile?: boolean;
+  /** Further settings of SCIM, and of the connection. */
+  readonly scim?: object;
+  readonly settings?: object;
   readonly connections?: readonly string[];
 }
 
@@ -50,6 +57,8 @@ const START_MS = Date.parse('2026-11-20T10:00:00.000Z');
 export function createWorld({
   before,
   storeProfile = false,
+  scim = {},
+  settings: more = {},
   connections = ['default', 'other'],
 }: WorldOptions = {}) {
   const table = new MemoryTable(before);
@@ -57,15 +66,25 @@ export function createWorld({
   const woken: GroupRef[] = [];
   let ids = 0;
   let secrets = 0;
-  const settings = parseSettings({ baseUrl: 'https://platform.test', scim: { storeProfile } });
+  const settings = parseSettings({
+    baseUrl: 'https://platform.test',
+    scim: { storeProfile, ...scim },
+    ...more,
+  });
   const find: Connections['find'] = async (name) =>
     connections.includes(name) ? { name, company: 'acme', settings, observing: false } : undefined;
   const known = { find, current: find, list: async () => [] };
   const clock = () => time.nowMs;
   const stores = allStoresOver(table);
   const { groups, users } = stores;
+  const randomHex = (bytes: number) => {
+    secrets += 1;
+    return String(secrets).padStart(bytes * 2, '0');
+  };
   const ports: ScimPorts = {
     clock,
+    randomHex,
+    oauth: createOAuthServer(),
     coalesceMs: 0,
     newId: () => {
       ids += 1;
@@ -81,11 +100,6 @@ export function createWorld({
     },
     limiter: createRateLimiter(clock),
   };
-  const randomHex = (bytes: number) => {
-    secrets += 1;
-    return String(secrets).padStart(bytes * 2, '0');
-  };
-
   async function newToken(connection = 'default', expiresMs?: number): Promise<string> {
     const { token } = await createToken(connectionName(connection), { ...ports, randomHex }, { expiresMs });
     return token;
@@ -147,23 +161,54 @@ interface Caller {
   readonly source?: string;
 }
 
+const MESSAGES = 'urn:ietf:params:scim:api:messages:2.0:';
+
+/** The schema of a request's body, by its path. */
+function schemaOf(method: string, path: string): string {
+  if (path.startsWith('/Bulk')) return `${MESSAGES}BulkRequest`;
+  if (path.includes('.search')) return `${MESSAGES}SearchRequest`;
+  if (method.toUpperCase() === 'PATCH') return PATCH_OP;
+  return path.startsWith('/Users') ? USER : GROUP;
+}
+
+/** The body with the `schemas` that every client sends, unless a test says something of them. */
+function withSchemas(method: string, path: string, body: unknown): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  const { Operations, ...others } = body as Body;
+  const isBulk = path.startsWith('/Bulk') && Array.isArray(Operations);
+  const inner = ({ data, ...operation }: Body) => ({
+    ...operation,
+    data: withSchemas(operation.method ?? '', operation.path ?? '', data),
+  });
+  return {
+    schemas: [schemaOf(method, path)],
+    ...others,
+    ...(Operations === undefined ? {} : { Operations: isBulk ? Operations.map(inner) : Operations }),
+  };
+}
+
 export function clientOf(ports: ScimPorts, { authorization, origin = ORIGIN, source }: Caller): Client {
   const fixed = authorization === undefined ? {} : { authorization };
   const send: Client['send'] = async (method, path, body, headers = {}) => {
     const [pathname = '', query = ''] = path.split('?');
-    const { reply, cause } = await handleScim(
+    const complete = withSchemas(method, pathname, body);
+    const {
+      reply,
+      cause,
+      staleMembers: stale,
+    } = await handleScim(
       {
         method,
         path: `/scim/v2${pathname}`,
         query,
         headers: { 'content-type': 'application/scim+json', ...fixed, ...headers },
-        body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
+        body: body === undefined || typeof body === 'string' ? body : JSON.stringify(complete),
         origin,
         source,
       },
       ports,
     );
-    return { status: reply.status, headers: reply.headers, body: bodyOf(reply), cause };
+    return { status: reply.status, headers: reply.headers, body: bodyOf(reply), cause, stale };
   };
   return {
     send,

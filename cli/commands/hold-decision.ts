@@ -1,0 +1,128 @@
+import type { HeldMember } from '../../shared/contract/answers.ts';
+import { type GroupRef, type PlatformUserId, platformUserId } from '../../shared/domain/ids.ts';
+import { findOne, NotFound } from '../../shared/operate/find-group.ts';
+import {
+  type AllOrNone,
+  approveHold,
+  approveSome,
+  type HoldOutcome,
+  type HoldWord,
+  rejectHold,
+} from '../../shared/operate/holds.ts';
+import { withId } from '../../shared/operate/names.ts';
+import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
+import type { Context } from '../context.ts';
+import { EXIT } from '../io.ts';
+import { canAsk } from '../output/ask.ts';
+import { plural, shellWords } from '../output/words.ts';
+import { readHold, type Say, sayDecision, sayHold } from './hold-reading.ts';
+
+export interface Decision {
+  readonly reason?: string;
+  readonly digest?: string;
+  readonly again?: boolean;
+  readonly member?: readonly string[];
+}
+
+export async function decideHold(
+  context: Context,
+  group: string,
+  decision: Decision,
+  name: 'approve' | 'reject',
+) {
+  const { out, io } = context;
+  if (!canAsk(io)) await context.reason(decision.reason);
+  const read = await readHold(context, group);
+  const { state, hold, members, say } = read;
+  const { ref } = state;
+  const digest = digestOf(read, decision);
+  refuseDecided(read, decision, context.yes);
+  const named = decision.member ?? [];
+  const chosen = new Set(named.map((text) => heldMember(text, members, say)));
+  const leaving = chosen.size === 0 ? members : members.filter(({ user }) => chosen.has(user));
+  noteRemovals(read, leaving, out.note);
+  if (digest !== hold.digest)
+    out.note('only the set of the given digest is decided: others have joined it since');
+  const reason = await context.reason(decision.reason);
+  const removes = chosen.size === 0 ? hold.removes : leaving.length;
+  const question = name === 'approve' ? `Remove ${plural(removes, 'member')}?` : 'Keep them in?';
+  if (!(await context.confirm(question))) return EXIT.failed;
+  const word = { reason, digest, decision: hold.decision };
+  const users = [...chosen].map(platformUserId);
+  const outcome = await carryOut({ name, ref, users, word }, await context.ports());
+  out.answer({ group: ref.group, outcome: outcome.kind, digest }, () => out.line(sayOutcome(outcome, name)));
+  return outcome.kind === 'decided' ? EXIT.done : EXIT.attention;
+}
+
+type ReadHold = Awaited<ReturnType<typeof readHold>>;
+
+/** A whole digest may be of a set that others have joined since. @throws NotFound where the hold is over another set */
+function digestOf({ state, hold }: ReadHold, { digest: given }: Decision): string {
+  const digest = given?.length === hold.digest.length ? given : hold.digest;
+  if (digest.startsWith(given ?? '')) return digest;
+  throw new NotFound(
+    `the hold is over another set by now (${hold.digest.slice(0, 12)}); look again: groupsync holds show ${shellWords(state.ref.group)}`,
+  );
+}
+
+/** @throws Error where a script would decide again what is decided */
+function refuseDecided({ state, hold }: ReadHold, { again }: Decision, isScript: boolean): void {
+  const decided = sayDecision(hold.decision);
+  if (decided === undefined || !isScript || again === true) return;
+  throw new Error(
+    `the hold of ${state.ref.group} is decided: ${decided}. To decide it anew: leave --yes out and be asked, or add --again`,
+  );
+}
+
+function noteRemovals(
+  { state, hold, members, say }: ReadHold,
+  leaving: readonly HeldMember[],
+  note: (text: string) => void,
+): void {
+  for (const line of sayHold(withId(state.registers.name?.value, state.ref.group), hold)) note(line);
+  for (const member of leaving.slice(0, SHOWN)) note(`  - ${say(member)}`);
+  if (leaving.length > SHOWN) note(`  … and ${leaving.length - SHOWN} more`);
+  const others = members.length - leaving.length;
+  if (others > 0) note(`${plural(others, 'other removal')} ${others === 1 ? 'stays' : 'stay'} held`);
+}
+
+interface Deciding {
+  readonly name: 'approve' | 'reject';
+  readonly ref: GroupRef;
+  /** With `--member`: these removals only. */
+  readonly users: readonly PlatformUserId[];
+  readonly word: HoldWord;
+}
+
+function carryOut({ name, ref, users, word }: Deciding, ports: ToolPorts): Promise<HoldOutcome | AllOrNone> {
+  if (name === 'reject') return rejectHold(ref, word, ports);
+  return users.length === 0 ? approveHold(ref, word, ports) : approveSome(ref, users, word, ports);
+}
+
+const SHOWN = 20;
+
+/** The platform user of a held removal that an operator names. @throws NotFound */
+function heldMember(text: string, members: readonly HeldMember[], say: Say): string {
+  const all = members.map((one) => {
+    const { user, member, name, email } = one;
+    const words = [user, member, name, email].filter((word) => word !== null);
+    return { item: user, words, said: say(one) };
+  });
+  return findOne(text, all, `no removal of "${text}" is held in this group`);
+}
+
+const ALL_OR_NONE = {
+  group_is_deleted: 'the directory has deleted the group',
+  some_were_rejected: 'an operator rejected some of these removals earlier',
+} as const;
+
+function sayOutcome(outcome: HoldOutcome | AllOrNone, name: string): string {
+  if (outcome.kind === 'all_or_none')
+    return `nothing was changed; only all removals can be approved: ${ALL_OR_NONE[outcome.why]}`;
+  if (outcome.kind === 'decided')
+    return name === 'approve' ? 'approved; apply does it now' : 'rejected; they stay';
+  const hold = outcome.kind === 'changed' ? outcome.hold : undefined;
+  const decided = hold && sayDecision(hold.decision);
+  if (decided !== undefined) return `nothing was changed; the hold was decided while you looked: ${decided}`;
+  return 'nothing was changed; the hold changed while you looked; see groupsync holds';
+}

@@ -1,0 +1,35 @@
+import type { HeldMember } from '../../shared/contract/answers.ts';
+import type { Hold, HoldDecision } from '../../shared/domain/hold.ts';
+import { NotFound } from '../../shared/operate/find-group.ts';
+import { readHeldMembers } from '../../shared/operate/holds.ts';
+import type { Context } from '../context.ts';
+import { percent } from '../output/words.ts';
+
+export type Say = (member: HeldMember) => string;
+
+export async function readHold(context: Context, group: string) {
+  const ref = await context.group(group);
+  const ports = await context.ports();
+  const state = await ports.groups.read(ref);
+  const hold = state?.hold;
+  if (state === undefined || hold === undefined)
+    throw new NotFound(`nothing of ${group} is held; what is: groupsync holds`);
+  const members = await readHeldMembers(state, hold, ports);
+  const names = await context.names({ members: members.flatMap(({ member }) => member ?? []) });
+  const say: Say = ({ member, user }) => (member === null ? user : names.member(member));
+  return { state, hold, members, say };
+}
+
+export function sayHold(group: string, { removes, keeps, share, rule, decision }: Hold): readonly string[] {
+  const decided = sayDecision(decision);
+  return [
+    `${group}: ${removes} to go, ${keeps} stay (${percent(share)}, rule ${rule})`,
+    ...(decided === undefined ? [] : [`decided already: ${decided}`]),
+  ];
+}
+
+/** undefined where nobody has decided. */
+export const sayDecision = (decision: HoldDecision): string | undefined =>
+  decision.kind === 'waiting'
+    ? undefined
+    : `${decision.kind} by ${decision.by} at ${new Date(decision.atMs).toISOString()}, ${decision.reason}`;

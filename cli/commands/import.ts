@@ -1,0 +1,280 @@
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { ImportReport } from '../../shared/contract/answers.ts';
+import { COLUMN_KEYS, type Headings } from '../../shared/operate/import/columns.ts';
+import { compareWithNow } from '../../shared/operate/import/compare.ts';
+import {
+  createDirectory,
+  type Directory,
+  type NamedGroup,
+  NO_DIRECTORY,
+} from '../../shared/operate/import/directory.ts';
+import type { FileKind } from '../../shared/operate/import/identify.ts';
+import { importCsv } from '../../shared/operate/import/import.ts';
+import type { Row } from '../../shared/operate/import/rows.ts';
+import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
+import type { Connection } from '../../shared/sync/ports/connections.ts';
+import type { Act, Context } from '../context.ts';
+import { describeError } from '../describe-error.ts';
+import { EXIT, Stopped, UsageError } from '../io.ts';
+import { changeLines } from '../output/import-changes.ts';
+import { plural, shellWord } from '../output/words.ts';
+import { textChunks } from '../text-file.ts';
+import { wholeNumber } from './arguments.ts';
+import { printErrors } from './events.ts';
+
+export function addImport(program: Command, act: Act): void {
+  program
+    .command('import')
+    .description('CSV (group id, group name, member id, email) → a snapshot of each group')
+    .argument('<file.csv>', 'a path, or - for standard input')
+    .option(
+      '--columns <key=heading,...>',
+      'where columns are called otherwise: group=…,member=…[,name=…,email=…]',
+    )
+    .option(
+      '--group <name>',
+      'of a file with groups, this one alone; of a file without, the group of every row: id or name',
+    )
+    .addOption(new Option('--add', 'the file lists people to add; other members stay').conflicts('remove'))
+    .option('--remove', 'the file lists people to remove; other members stay')
+    .option('--skip-lines <count>', 'lines above the header that are not read', wholeNumber)
+    .option(
+      '--as-of <time>',
+      'when the file was true, or now; what the directory reported since stays (default: its own time)',
+    )
+    .option('--delimiter <sign>', "what separates the columns: ';', tab or another sign", delimiter)
+    .option('--dry-run', 'check the whole file and show what would change; sends nothing')
+    .addHelpText(
+      'after',
+      `
+Files of Google Workspace, GAM, Entra ID and Okta are read as they were exported, in UTF-8, UTF-16 or Windows-1252. Columns are
+found by their headings, in any order; other columns are not read. Without a header the file has these four columns. The rows of
+a group may be anywhere in the file. A snapshot lists all members of a group, so nothing is sent unless every line can be read.
+
+Examples:
+  groupsync import members.csv --dry-run
+  groupsync import members.csv --group Engineering --add
+  groupsync import members.csv --as-of 2026-11-20T08:00:00Z
+  groupsync import members.csv --columns 'group=Team,member=Work e-mail'`,
+    )
+    .action(act(importFile));
+}
+
+interface ImportFlags {
+  readonly dryRun?: boolean;
+  readonly columns?: string;
+  readonly group?: string;
+  readonly add?: boolean;
+  readonly remove?: boolean;
+  readonly skipLines?: number;
+  readonly asOf?: string;
+  readonly delimiter?: string;
+}
+
+async function importFile(context: Context, file: string, flags: ImportFlags): Promise<number> {
+  const { dryRun = false, columns, asOf, skipLines } = flags;
+  const { out, io, connection } = context;
+  const headings = columns === undefined ? undefined : headingsOf(columns);
+  const kind = flags.add ? 'add' : flags.remove ? 'remove' : 'snapshot';
+  const { parseCsv } = await import('../csv.ts');
+  const progress = out.progress('sending');
+  const known = await openDirectory(context, dryRun);
+  const group = await givenGroup(context, flags, known.directory);
+  const ports = dryRun ? offline() : await context.ports();
+  const text = textChunks(io, file, { onRecognised: (encoding) => out.note(`read as ${encoding}`) });
+  const report = await importCsv(
+    parseCsv(text, {
+      delimiter: flags.delimiter,
+      skipLines,
+      onRecognised: (name) => out.note(`${name} between the columns, as the first lines have them`),
+    }),
+    ports,
+    {
+      connection,
+      dryRun,
+      kind,
+      columns: headings,
+      group,
+      directory: known.directory,
+      asOf: asOf === 'now' ? undefined : (asOf ?? (await timeOf(resolve(io.cwd, file)))),
+      compare: (rows, time) => compare(context, known, { rows, asOf: time, kind }),
+      onProgress: progress.show,
+      signal: io.signal,
+      confirm: async (plan) => {
+        for (const line of fileLines(plan)) out.note(line);
+        for (const line of await changeLines(context, plan.comparison)) out.note(line);
+        out.note(`${plural(plan.rows, 'row')} → ${sendingOf(plan)}`);
+        if (kind === 'snapshot') out.note('members of these groups who are not in the file will be removed');
+        if (io.signal.aborted) throw new Stopped();
+        return context.confirm('Publish them?');
+      },
+    },
+  ).finally(progress.end);
+  const changes = dryRun ? await changeLines(context, report.comparison) : [];
+  out.answer(report, (shown) => {
+    for (const line of changes) out.line(line);
+    printImport(shown, context);
+  });
+  printNext(report, { context, file, flags });
+  return exitCodeOf(report, dryRun);
+}
+
+function exitCodeOf({ errorCount, unsent, sent, comparison }: ImportReport, dryRun: boolean): number {
+  if (errorCount > 0) return EXIT.failed;
+  if (!sent && !dryRun) return EXIT.failed;
+  const isOld = (comparison?.changedSince?.length ?? 0) > 0;
+  return unsent !== undefined || isOld ? EXIT.attention : EXIT.done;
+}
+
+type Plan = Pick<
+  ImportReport,
+  'ignoredColumns' | 'noPeople' | 'otherGroups' | 'kind' | 'groups' | 'messages'
+>;
+
+const fileLines = ({ ignoredColumns, noPeople = 0, otherGroups = 0 }: Plan): readonly string[] => [
+  ...(ignoredColumns === undefined ? [] : [`columns not read: ${ignoredColumns.join(', ')}`]),
+  ...(otherGroups === 0 ? [] : [`${plural(otherGroups, 'row')} of other groups left out`]),
+  ...(noPeople === 0
+    ? []
+    : [`${plural(noPeople, 'row')} left out: a group within a group, a device or an example is no person`]),
+];
+
+function sendingOf({ kind, groups, messages }: Plan): string {
+  const what =
+    kind === 'add' ? 'people to add to' : kind === 'remove' ? 'people to remove from' : 'snapshots of';
+  return `${what} ${plural(groups, 'group')} in ${plural(messages, 'message')}`;
+}
+
+function printNext(
+  report: ImportReport,
+  { context, file, flags }: { readonly context: Context; readonly file: string; readonly flags: ImportFlags },
+): void {
+  const { columns, delimiter: sign, skipLines, sent, comparison } = report;
+  if ([columns, sign, skipLines].some((recognised) => recognised !== undefined)) {
+    const words = [...wordsOf(report, flags), '--dry-run', shellWord(file)].join(' ');
+    context.out.note(`next: groupsync import ${words}`);
+  }
+  if (sent && (comparison?.held.length ?? 0) > 0) context.out.note('next: groupsync holds');
+}
+
+/** The flags that were given, with what was recognised in the file. */
+function wordsOf(
+  { columns, delimiter: sign, skipLines }: ImportReport,
+  flags: ImportFlags,
+): readonly string[] {
+  const options = Object.entries({
+    delimiter: sign ?? flags.delimiter,
+    'skip-lines': skipLines ?? flags.skipLines,
+    'as-of': flags.asOf,
+    group: flags.group,
+    columns: flags.columns ?? columns,
+  }).flatMap(([flag, value]) => (value === undefined ? [] : [`--${flag} ${shellWord(String(value))}`]));
+  const kind = flags.add ? ['--add'] : flags.remove ? ['--remove'] : [];
+  return [...options, ...kind];
+}
+
+function delimiter(text: string): string {
+  const sign = /^(?:tab|\\t)$/.test(text) ? '\t' : text;
+  if ([...sign].length === 1 && !/["\n\r]/.test(sign)) return sign;
+  throw new InvalidArgumentError('expected one sign, or tab');
+}
+
+function headingsOf(text: string): Headings {
+  const headings = text.split(',').map((part) => {
+    const [key = '', ...heading] = part.split('=');
+    const column = COLUMN_KEYS.get(key.trim());
+    if (column !== undefined && heading.join('=').trim() !== '') return [column, heading.join('=')] as const;
+    throw new UsageError(`--columns: expected ${[...COLUMN_KEYS.keys()].join('=…,')}=…, got "${part}"`);
+  });
+  return new Map(headings);
+}
+
+/** Standard input has none. */
+const timeOf = async (path: string) => (await stat(path).catch(() => undefined))?.mtime.toISOString();
+
+interface Known {
+  readonly directory: Directory;
+  readonly opened: { readonly ports: ToolPorts; readonly found: Connection } | undefined;
+  /** Why no deployment could be asked. */
+  readonly failure: unknown;
+}
+
+/** A file can be checked without a deployment; it is not sent without one. */
+async function openDirectory(context: Context, dryRun: boolean): Promise<Known> {
+  try {
+    const opened = await context.connected();
+    return { directory: createDirectory(opened.found, opened.ports), opened, failure: undefined };
+  } catch (failure) {
+    if (!dryRun) throw failure;
+    return { directory: NO_DIRECTORY, opened: undefined, failure };
+  }
+}
+
+async function givenGroup(
+  { out }: Context,
+  { group: text, add, remove }: ImportFlags,
+  directory: Directory,
+): Promise<NamedGroup | undefined> {
+  if (text === undefined) return undefined;
+  if (text.trim() === '') throw new UsageError('--group: expected the id or name of a group, got nothing');
+  const group = await directory.groupOf(text.trim());
+  if ('ids' in group)
+    throw new UsageError(`--group: "${text}" is the name of ${group.ids.join(', ')}; give the id`);
+  if (group.isKnown === false && !add && !remove)
+    out.note(`--group: no group is called "${text}" yet; the file makes one`);
+  return group;
+}
+
+interface Compared {
+  readonly rows: AsyncIterable<Row>;
+  readonly asOf: string;
+  readonly kind: FileKind;
+}
+
+/** Without a deployment a file is not compared with the present state. */
+async function compare({ out }: Context, { opened, failure }: Known, { rows, asOf, kind }: Compared) {
+  const skipped = (error: unknown) =>
+    out.note(`not compared with the present state: ${describeError(error).text.replaceAll('\n', ' ')}`);
+  if (opened === undefined) {
+    skipped(failure);
+    return undefined;
+  }
+  const { ports, found } = opened;
+  const since = new Date(found.eventsSinceMs ?? 0).toISOString();
+  if (new Date(asOf) < new Date(since))
+    throw new UsageError(
+      `as of: expected a time after ${since}, when all that ${found.name} had was erased, got ${asOf}; --as-of now says that the file is true today`,
+    );
+  try {
+    return await compareWithNow(rows, { asOf, kind }, found, ports);
+  } catch (error) {
+    skipped(error);
+    return undefined;
+  }
+}
+
+/** A dry run needs no deployment. */
+const unused = () => Promise.reject(new Error('a dry run sends nothing'));
+const offline = () => ({
+  events: { send: unused },
+  audit: { record: unused, head: unused, endWith: unused },
+  caller: unused,
+  clock: Date.now,
+  newId: () => 'dry-run',
+});
+
+function printImport(report: ImportReport, { out }: Context): void {
+  printErrors(report, out);
+  const { rows, groups, messages, sent, errorCount, unsent } = report;
+  if (unsent !== undefined) {
+    const total = plural(messages + unsent, 'message');
+    out.line(`stopped after ${messages} of ${total}; the same import again does no harm`);
+    return;
+  }
+  if (!sent) for (const line of fileLines(report)) out.line(line);
+  const verb = errorCount > 0 ? 'nothing was sent:' : sent ? 'sent' : 'would be sent:';
+  out.line(`${verb} ${plural(rows, 'row')}, ${plural(groups, 'group')}, ${plural(messages, 'message')}`);
+  if (errorCount > 0) out.line(`${plural(errorCount, 'line')} to fix`);
+}

@@ -1,0 +1,111 @@
+import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { ExportReport, GroupMember } from '../../shared/contract/answers.ts';
+import { allGroups, NotFound } from '../../shared/operate/find-group.ts';
+import { exportGroups, listMembers } from '../../shared/operate/members.ts';
+import { withId } from '../../shared/operate/names.ts';
+import type { Act, Context } from '../context.ts';
+import { EXIT, type GlobalOptions, UsageError } from '../io.ts';
+import { type Column, csvField } from '../output/table.ts';
+import { plural, shellWords } from '../output/words.ts';
+import { examples } from './arguments.ts';
+
+export function addMembers(program: Command, act: Act): void {
+  program
+    .command('members')
+    .description('every member of a group: whether they are on the platform, and why')
+    .argument('<group>', 'id, name, or how one begins')
+    .addHelpText(...examples('members Engineering', 'members 00g1 --output csv'))
+    .action(act(showMembers));
+  program
+    .command('export')
+    .description('the members that the directory has in a group, as a file that import restores')
+    .argument('[group]', 'id, name, or how one begins')
+    .option('--all', 'every group of the connection')
+    .option('--file <path>', 'write to this file instead of standard output')
+    .addHelpText(...examples('export Engineering > engineering.csv', 'export --all --file groups.csv'))
+    .action(act(exportMembers));
+}
+
+async function showMembers(context: Context, text: string): Promise<number> {
+  const { out } = context;
+  const { ports, found } = await context.connected();
+  const ref = await context.group(text);
+  const report = await listMembers(ref, { connection: found, ports });
+  const absent = report.members.filter(({ wanted, present }) => wanted && !present);
+  out.answer(report, ({ members, name }) => {
+    out.table(members, MEMBER_COLUMNS, 'this group has no members');
+    const there = members.filter(({ present }) => present).length;
+    out.line(
+      `${withId(name ?? undefined, ref.group)}: ${plural(members.length, 'person', 'people')}, ${there} on the platform`,
+    );
+  });
+  const [first] = absent;
+  if (first?.member != null) out.note(`next: groupsync explain ${shellWords(ref.group, first.member)}`);
+  return EXIT.done;
+}
+
+const MEMBER_COLUMNS: readonly Column<GroupMember>[] = [
+  {
+    title: 'member',
+    of: ({ member, name, email, user }) => {
+      const called = name !== null && email !== null ? `${name} <${email}>` : (name ?? email ?? undefined);
+      return withId(called, member ?? user ?? '');
+    },
+    whole: 'id',
+  },
+  { title: 'on the platform', of: ({ present }) => (present ? 'yes' : 'no') },
+  { title: 'as', of: ({ user }) => user },
+  { title: 'state', of: ({ outcome }) => outcome },
+  { title: 'because', of: ({ because }) => because },
+];
+
+interface ExportFlags {
+  readonly all?: boolean;
+  readonly file?: string;
+}
+
+async function exportMembers(
+  context: Context,
+  text: string | undefined,
+  { all = false, file }: ExportFlags,
+  command: Command,
+): Promise<number> {
+  if ((text === undefined) !== all) throw new UsageError('name a group, or give --all');
+  if (command.optsWithGlobals<GlobalOptions>().names === false)
+    throw new UsageError('--no-names: a file without names and addresses restores nothing');
+  const { out, io, connection } = context;
+  const { ports } = await context.connected();
+  const refs = text === undefined ? await allGroups(connection, ports) : [await context.group(text)];
+  const report = await exportGroups(refs, ports);
+  const [only] = report.leftOut;
+  if (!all && only !== undefined)
+    throw new NotFound(
+      `the directory has deleted or not named the group ${only}: there is nothing to export`,
+    );
+  const csv = csvOf(report);
+  if (file !== undefined) writeFileSync(resolve(io.cwd, file), csv, { mode: 0o600 });
+  else if (!out.json) io.stdout.write(csv);
+  if (out.json) out.answer(report, () => undefined);
+  const members = report.groups.reduce((sum, one) => sum + one.members.length, 0);
+  const where = file === undefined ? '' : ` written to ${file}`;
+  out.note(`${plural(report.groups.length, 'group')}, ${plural(members, 'membership')}${where}`);
+  if (report.leftOut.length > 0)
+    out.note(
+      `${plural(report.leftOut.length, 'group')} left out: the directory has deleted or not named them`,
+    );
+  if (file !== undefined) out.note(`to restore them: groupsync import --as-of now ${shellWords(file)}`);
+  return EXIT.done;
+}
+
+/** A row for each membership; a group without members has one row, which names it alone. */
+function csvOf({ groups }: ExportReport): string {
+  const rows = groups.flatMap(({ group, name, members }) =>
+    members.length === 0
+      ? [[group, name, '', '']]
+      : members.map(({ id, email }) => [group, name, id, email ?? '']),
+  );
+  const lines = [['group id', 'group name', 'member id', 'email'], ...rows];
+  return lines.map((row) => `${row.map(csvField).join(',')}\n`).join('');
+}

@@ -1,0 +1,145 @@
+import type { Command } from 'commander';
+import { issueClient, renewClient, withdrawClient } from '../../shared/operate/scim-clients.ts';
+import { tokenRow } from '../../shared/operate/scim-tokens.ts';
+import { instant } from '../../shared/operate/status.ts';
+import { listClients } from '../../shared/sync/scim/clients.ts';
+import { TOKEN_PATH } from '../../shared/sync/scim/token-endpoint.ts';
+import type { createToken } from '../../shared/sync/scim/tokens.ts';
+import type { Act, Context } from '../context.ts';
+import { EXIT } from '../io.ts';
+import { age, examples } from './arguments.ts';
+import { agoFrom, DEFAULT_LIFE_MS, lifetime, noteUrl, urlOf } from './scim-words.ts';
+
+const EXPIRES = [
+  '--expires <duration>',
+  'life of the secret, such as 90d, or never; 180d without it',
+] as const;
+const DAY_MS = 86_400_000;
+
+export function addScimClients(scim: Command, act: Act): void {
+  const client = scim
+    .command('client')
+    .description(
+      'OAuth 2.0 clients of a connection, for providers that get access tokens by client credentials',
+    )
+    .addHelpText(...examples('scim client create', 'scim client list'));
+  client
+    .command('create')
+    .description('create a client; its secret is shown once')
+    .option(...EXPIRES, lifetime)
+    .addHelpText(...examples('scim client create --expires 90d', 'scim client create --json'))
+    .action(act(create));
+  client
+    .command('list')
+    .description('the secrets of each client: prefix, age, end and last use')
+    .addHelpText(...examples('scim client list', 'scim client list --json'))
+    .action(act(list));
+  client
+    .command('rotate')
+    .description('make another secret of a client; earlier secrets end later, or at once')
+    .argument('<client>', 'the id that list shows')
+    .option(...EXPIRES, lifetime)
+    .option(
+      '--previous <duration>',
+      'how long earlier secrets still work, such as 2h, or none; 1d without it',
+      previous,
+    )
+    .addHelpText(...examples('scim client rotate 3f9a01bc', 'scim client rotate 3f9a01bc --previous none'))
+    .action(act(rotate));
+  client
+    .command('revoke')
+    .description('end a client, its secrets and its access tokens at once')
+    .argument('<client>', 'the id that list shows')
+    .addHelpText(...examples('scim client revoke 3f9a01bc', 'scim client revoke 3f9a01bc --yes'))
+    .action(act(revoke));
+}
+
+const previous = (text: string): number => (text === 'none' ? 0 : age(text));
+
+const endOf = (life: number, nowMs: number) => (Number.isFinite(life) ? nowMs + life : undefined);
+
+async function create(
+  context: Context,
+  { expires = DEFAULT_LIFE_MS }: { readonly expires?: number },
+): Promise<number> {
+  const { ports: tool } = await context.connected();
+  const made = await issueClient(context.connection, endOf(expires, tool.clock()), tool);
+  return showSecret(made, undefined, context);
+}
+
+interface RotateOptions {
+  readonly expires?: number;
+  readonly previous?: number;
+}
+
+async function rotate(
+  context: Context,
+  id: string,
+  { expires = DEFAULT_LIFE_MS, previous: previousMs = DAY_MS }: RotateOptions,
+): Promise<number> {
+  const question = `Rotate the secret of client ${id}? Earlier secrets are refused from now on.`;
+  if (previousMs === 0 && !(await context.confirm(question))) return EXIT.failed;
+  const { ports: tool } = await context.connected();
+  const nowMs = tool.clock();
+  const rotation = { expiresMs: endOf(expires, nowMs), previousEndMs: nowMs + previousMs };
+  const made = await renewClient(context.connection, id, rotation, tool);
+  return showSecret(made, rotation.previousEndMs, context);
+}
+
+async function showSecret(
+  { token, kept }: Awaited<ReturnType<typeof createToken>>,
+  previousEndMs: number | undefined,
+  { out, connection, ports }: Context,
+): Promise<number> {
+  const url = await urlOf(await ports());
+  const tokenUrl = url == null ? null : `${url}${TOKEN_PATH}`;
+  const clientId = kept.client ?? '';
+  const document = {
+    clientId,
+    clientSecret: token,
+    prefix: kept.prefix,
+    connection,
+    expiresAt: instant(kept.expiresMs),
+    previousEndAt: instant(previousEndMs),
+    tokenUrl,
+    url: url ?? null,
+  };
+  noteUrl(out, url);
+  if (url !== null) out.note(`token URL to paste: ${tokenUrl ?? `the base URL, then ${TOKEN_PATH}`}`);
+  out.note(`client id: ${clientId}`);
+  out.note('this is the only time that the secret is shown');
+  out.answer(document, () => out.line(token));
+  return EXIT.done;
+}
+
+async function list({ out, connection, connected }: Context): Promise<number> {
+  const { ports: tool } = await connected();
+  const clients = await listClients(connection, tool);
+  const rows = clients.flatMap(({ id, secrets }) => secrets.map((secret) => ({ id, ...secret })));
+  const ago = agoFrom(tool.clock());
+  const document = {
+    clients: clients.map(({ id, secrets }) => ({ clientId: id, secrets: secrets.map(tokenRow) })),
+  };
+  out.answer(document, () =>
+    out.table(rows, [
+      { title: 'client', of: ({ id }) => id, whole: true },
+      { title: 'secret', of: ({ prefix }) => prefix, whole: true },
+      { title: 'state', of: ({ state }) => state },
+      { title: 'created', of: ({ createdMs }) => ago(createdMs) },
+      { title: 'expires', of: ({ expiresMs }) => instant(expiresMs)?.slice(0, 10) ?? 'never' },
+      { title: 'last used', of: ({ lastUsedMs }) => ago(lastUsedMs) },
+    ]),
+  );
+  return EXIT.done;
+}
+
+async function revoke(context: Context, id: string): Promise<number> {
+  const { out, connection } = context;
+  const question = `Revoke the client ${id}? Its secrets and access tokens are refused from now on.`;
+  if (!(await context.confirm(question))) return EXIT.failed;
+  const revoked = await withdrawClient(connection, id, await context.ports());
+  out.answer({ clientId: id, revoked }, () =>
+    out.line(revoked ? `revoked client ${id}` : `connection ${connection} has no client ${id}`),
+  );
+  return revoked ? EXIT.done : EXIT.failed;
+}

@@ -1,0 +1,38 @@
+import { InvalidArgumentError } from 'commander';
+import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
+import type { Context } from '../context.ts';
+import { duration } from '../output/words.ts';
+import { age } from './arguments.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Of a token or a client secret. */
+export const DEFAULT_LIFE_MS = 180 * DAY_MS;
+
+/** Milliseconds; infinite for `never`. */
+export function lifetime(text: string): number {
+  const ms = text === 'never' ? Number.POSITIVE_INFINITY : age(text);
+  if (text === 'never' || ms <= 10 * 366 * DAY_MS) return ms;
+  throw new InvalidArgumentError('expected at most ten years, or never');
+}
+
+/** null: there is no server; undefined: there is one, but its address cannot be read. A token is made either way. */
+export const urlOf = async ({ deployment }: ToolPorts): Promise<string | null | undefined> =>
+  deployment.scim().then(
+    (facts) => (facts === undefined ? null : facts.url),
+    () => undefined,
+  );
+
+/** Notes the base URL that an identity provider asks for. */
+export function noteUrl(out: Context['out'], url: string | null | undefined): void {
+  if (url === null) {
+    out.note('there is no SCIM server here yet: set `scim` in the settings and deploy, docs/deploy.md');
+    return;
+  }
+  out.note(`base URL to paste: ${url ?? 'the output ScimUrl of the stack'}`);
+}
+
+export const agoFrom =
+  (nowMs: number) =>
+  (atMs: number | undefined): string =>
+    atMs === undefined ? 'never' : `${duration(nowMs - atMs)} ago`;

@@ -1,0 +1,115 @@
+import type { ImportComparison } from '../../shared/contract/answers.ts';
+import { withId } from '../../shared/operate/names.ts';
+import { SHOWN } from '../commands/events.ts';
+import type { Context } from '../context.ts';
+import { clashLines } from './clashes.ts';
+import { plural } from './words.ts';
+
+const SIGNS = { added: '+', removed: '−', unmatched: '?' } as const;
+
+/** Why members of a file will wait. */
+const CAUSES = {
+  unknown: 'without an employee',
+  ambiguous: 'with more than one employee',
+  inactive: 'not active on the platform',
+  refused: 'refused by the platform',
+} as const;
+
+/** What a file would change, line by line. */
+export async function changeLines(context: Context, comparison: ImportComparison | undefined) {
+  if (comparison === undefined) return [];
+  const { added, removed, unmatched, pending = [] } = comparison;
+  return [
+    ...(await personLines(context, comparison)),
+    `${added} in (+), ${removed} out (−), ${unmatched} of those in match nobody on the platform (?)`,
+    ...(pending.length === 0 ? [] : [pendingLine(pending)]),
+    ...(await groupLines(context, comparison)),
+  ];
+}
+
+function pendingLine(pending: NonNullable<ImportComparison['pending']>): string {
+  const total = pending.reduce((sum, { count }) => sum + count, 0);
+  const causes = pending.map(({ cause, count }) => `${count} ${CAUSES[cause]}`);
+  return `${total} will be pending, so not written yet: ${causes.join(', ')}`;
+}
+
+async function personLines(context: Context, comparison: ImportComparison): Promise<readonly string[]> {
+  const { changes } = context.out.shown(comparison);
+  const names = await context.names({
+    groups: changes.map(({ group }) => group),
+    members: changes.map(({ member }) => member),
+  });
+  return (['removed', 'unmatched', 'added'] as const).flatMap((wanted) => {
+    const some = changes.filter(({ kind }) => kind === wanted).slice(0, SHOWN);
+    const rest = comparison[wanted] - some.length;
+    const lines = some.map(({ group, groupName, member, email }) => {
+      const person = named(names.member(member), member, email);
+      return `${SIGNS[wanted]} ${person} in ${named(names.group(group), group, groupName)}`;
+    });
+    return rest > 0 ? [...lines, `${SIGNS[wanted]} … and ${rest} more`] : lines;
+  });
+}
+
+async function groupLines(context: Context, comparison: ImportComparison): Promise<readonly string[]> {
+  const shown = context.out.shown(comparison);
+  const { held, renamed, clashes, changedSince = [], newGroups = [], superseded = 0 } = shown;
+  const names = await context.names({ groups: [...held, ...changedSince] });
+  return [
+    ...newLines(newGroups),
+    ...(await otherIdLines(context, shown.otherIds ?? [])),
+    ...renamed
+      .slice(0, SHOWN)
+      .map(({ group, before, groupName }) => `${withId(before, group)} will be called ${groupName}`),
+    ...(renamed.length > SHOWN ? [`… and ${renamed.length - SHOWN} more groups will be renamed`] : []),
+    ...held.map((group) => `the guard would hold the removals of ${names.group(group)}`),
+    ...oldLines(changedSince.map(names.group), superseded),
+    ...(clashes === null
+      ? ['the platform could not be checked for groups with the same names']
+      : clashLines(clashes)),
+    ...(clashes !== null && clashes.length > 0 ? adoptionLines(context) : []),
+  ];
+}
+
+function newLines(groups: NonNullable<ImportComparison['newGroups']>): readonly string[] {
+  if (groups.length === 0) return [];
+  const listed = groups.slice(0, SHOWN).map(({ group, groupName }) => withId(groupName, group));
+  const rest = groups.length > SHOWN ? `, and ${groups.length - SHOWN} more` : '';
+  return [`new ${groups.length === 1 ? 'group' : 'groups'}: ${listed.join(', ')}${rest}`];
+}
+
+async function otherIdLines(
+  context: Context,
+  otherIds: NonNullable<ImportComparison['otherIds']>,
+): Promise<readonly string[]> {
+  const [first] = otherIds;
+  if (first === undefined) return [];
+  const names = await context.names({ members: [first.known] });
+  const people = plural(otherIds.length, 'person', 'people');
+  const [are, ids] = otherIds.length === 1 ? ['is', 'another id'] : ['are', 'other ids'];
+  return [
+    `warning: ${people} of the file ${are} known under ${ids}: ${first.member} is ${names.member(first.known)}`,
+    '  if the file has the ids of another system, name the column of addresses: --columns member=email',
+  ];
+}
+
+function oldLines(groups: readonly string[], superseded: number): readonly string[] {
+  if (groups.length === 0) return [];
+  const rest = groups.length > SHOWN ? `, and ${groups.length - SHOWN} more` : '';
+  const listed = `${groups.slice(0, SHOWN).join(', ')}${rest}`;
+  return [
+    `warning: the file is older than the directory's state of ${plural(groups.length, 'group')}: ${listed}`,
+    `  the later state stays: ${plural(superseded, 'difference')} of the file ${superseded === 1 ? 'has' : 'have'} no effect`,
+    '  if the file is newer than that, give the time when it was true: --as-of TIME, or --as-of now',
+  ];
+}
+
+/** A single group can be adopted once the directory has it, and before apply has created another. */
+const adoptionLines = ({ connection }: Context): readonly string[] => [
+  `  to adopt every group whose name is exactly the same and unique, first: groupsync connections set ${connection} adoptExisting=byName`,
+  '  to adopt single groups, first: groupsync pause',
+  '  after the import, run the commands above, and then: groupsync resume',
+];
+
+/** A member or group that the directory has not named yet has the name of the file. */
+const named = (known: string, id: string, ofFile: string | null) =>
+  known === id ? withId(ofFile ?? undefined, id) : known;

@@ -1,0 +1,1 @@
+export declare function builtFolder(entryPoints: readonly string[], sources: readonly string[]): Promise<URL>;

@@ -1,0 +1,37 @@
+/**
+ * The word that a person most likely meant: the one with the fewest letters that are wrong, missing, added or exchanged, whatever the
+ * case. A word with dots is also meant by its last part: `minSize` for `guard.minSize`.
+ * @returns undefined where more than two in five letters differ
+ */
+export function nearest(text: string, words: readonly string[]): string | undefined {
+  const typed = text.toLowerCase();
+  const [best] = words
+    .map((word) => ({ word, edits: Math.min(...formsOf(word).map((form) => editsBetween(typed, form))) }))
+    .filter(({ edits }) => edits <= Math.max(1, typed.length * 0.4))
+    .sort((a, b) => a.edits - b.edits);
+  return best?.word;
+}
+
+const formsOf = (word: string): readonly string[] => {
+  const low = word.toLowerCase();
+  return [low, low.split('.').at(-1) ?? low];
+};
+
+/** Optimal string alignment distance: single edits, and exchanges of two neighbours, that make one text the other. */
+function editsBetween(one: string, other: string): number {
+  let before: number[] = [];
+  let row = Array.from({ length: other.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= one.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j += 1) {
+      const isSame = one[i - 1] === other[j - 1];
+      const isExchanged = one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+      const edits = [(row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + Number(!isSame)];
+      if (isExchanged) edits.push((before[j - 2] ?? 0) + 1);
+      next.push(Math.min(...edits));
+    }
+    before = row;
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}

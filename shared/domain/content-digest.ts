@@ -1,0 +1,47 @@
+import { foldSpokeId } from './spoke-id.ts';
+import type { ObservedGroup, View } from './view.ts';
+
+/** Name, external id and users of a group, as a view or an answer has them. */
+type Content = Pick<ObservedGroup, 'name' | 'spokeId'> & { readonly users: Iterable<string> };
+
+/**
+ * A hash of 52 bits: enough to notice a change, but not secure against a deliberate collision. The import rules keep
+ * `node:crypto` out of this folder.
+ */
+function hashOf(text: string): number {
+  let [high, low] = [0xdeadbeef, 0x41c6ce57];
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    high = Math.imul(high ^ unit, 2654435761);
+    low = Math.imul(low ^ unit, 1597334677);
+  }
+  high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
+  low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
+  return 4294967296 * (1048575 & low) + (high >>> 0);
+}
+
+/** The sum of the hashes, exact below 2^53. The order and repetition of users do not change it. */
+function usersDigest(users: Iterable<string>): string {
+  const distinct = new Set(users);
+  let sum = 0;
+  for (const user of distinct) sum = (sum + hashOf(user)) % 2 ** 52;
+  return `${distinct.size}.${sum.toString(36)}`;
+}
+
+const NOT_SHOWN = '-';
+
+/** A digest of what a platform group contains, linear in its users. */
+export function contentDigest({ name, spokeId, users }: Content): string {
+  const carried = spokeId === null ? NOT_SHOWN : hashOf(foldSpokeId(spokeId)).toString(36);
+  return [hashOf(name).toString(36), usersDigest(users), carried].join(' ');
+}
+
+export const viewDigest = ({ name, spokeId, users }: View): string =>
+  contentDigest({ name, spokeId, users: users.keys() });
+
+/** Whether two digests describe the same content. The spokeId is compared only if both have one. */
+export function isSameContent(one: string, other: string): boolean {
+  const [first, second] = [one.split(' '), other.split(' ')];
+  const isOneHidden = first[2] === NOT_SHOWN || second[2] === NOT_SHOWN;
+  return first[0] === second[0] && first[1] === second[1] && (isOneHidden || first[2] === second[2]);
+}

@@ -1,0 +1,174 @@
+import { type Column, type Heading, plainHeading, readHeading } from './headings.ts';
+
+/** How the members and groups of a file are identified, and in which field each column is (from 0). */
+export interface Layout {
+  readonly fields: number;
+  /** Whether the first record is a header, so not a row. */
+  readonly hasHeader: boolean;
+  /** Columns of the header that are not read. */
+  readonly ignored: readonly string[];
+  /** undefined: the file is about one group, which `--group` names. */
+  readonly group: GroupColumns | undefined;
+  readonly member: MemberColumns;
+}
+
+interface GroupColumns {
+  readonly at: number;
+  /** True where the column holds the directory's ids; else ids or names, of groups that are known or not. */
+  readonly isId: boolean;
+  readonly name: number | undefined;
+}
+
+interface MemberColumns {
+  readonly at: number;
+  /** True where the column holds the directory's ids; else an address may stand for the member who has it. */
+  readonly isId: boolean;
+  /** Its heading alone does not tell ids from names of people. */
+  readonly mayBeName: boolean;
+  readonly email: number | undefined;
+  /** A user name, which is an address in most directories. */
+  readonly login: number | undefined;
+  /** Whether the row is about a person, or about a group within a group. */
+  readonly type: number | undefined;
+}
+
+/** Headings that a person gave, for columns that are called otherwise than usual. */
+export type Headings = ReadonlyMap<Column, string>;
+
+/** What `--columns` calls the columns. */
+export const COLUMN_KEYS: ReadonlyMap<string, Column> = new Map([
+  ['group', 'group id'],
+  ['name', 'group name'],
+  ['member', 'member id'],
+  ['email', 'email'],
+]);
+
+/** Why no layout can be read from these headings. */
+export interface NoLayout {
+  readonly problem: string;
+}
+
+interface HeaderOptions {
+  /** `--columns`. */
+  readonly headings?: Headings | undefined;
+  /** `--group` names the group of every row. */
+  readonly hasGroup: boolean;
+}
+
+/** Where the columns are, by their headings alone: the position of a column is never a reason. */
+export function layoutOf(
+  fields: readonly string[],
+  { headings, hasGroup }: HeaderOptions,
+): Layout | NoLayout {
+  const given = givenPlaces(fields, headings ?? new Map());
+  if ('problem' in given) return given;
+  const free = fields.map((field, at) => ([...given.values()].includes(at) ? undefined : readHeading(field)));
+  const find = (column: Column, rank?: number) => place(free, column, rank);
+  const clash = firstClash(free, given);
+  if (clash !== undefined)
+    return { problem: `expected one column ${clash}${whichOf(clash)}, got more than one: ${shown(fields)}` };
+  const group = groupColumns(find, given);
+  const member = memberColumns(find, given, group);
+  const missing = missingColumns({ group, member, hasGroup });
+  const isAmbiguous = member?.isBare === true && group !== undefined && group.at === group.name;
+  if (isAmbiguous)
+    return { problem: `expected to know whose id the column "id" is: ${HOW}, got ${shown(fields)}` };
+  if (missing !== undefined) return { problem: `${missing}, got ${shown(fields)}` };
+  if (member === undefined) return { problem: `expected a column member id, got ${shown(fields)}` };
+  const { isBare: _, ...columns } = member;
+  const read = [group?.at, group?.name, columns.at, columns.email, columns.login, columns.type];
+  const ignored = fields.filter((field, at) => !read.includes(at) && field.trim() !== '');
+  return {
+    fields: fields.length,
+    hasHeader: true,
+    ignored: ignored.map((field) => field.trim()),
+    group,
+    member: columns,
+  };
+}
+
+const HOW = "--columns 'group=HEADING,member=HEADING' says which columns are meant";
+
+function whichOf(column: Column): string {
+  const [key] = [...COLUMN_KEYS].find(([, one]) => one === column) ?? [];
+  return key === undefined ? '' : ` (--columns '${key}=HEADING' says which)`;
+}
+
+type Find = (column: Column, rank?: number) => number | undefined;
+type Given = ReadonlyMap<Column, number>;
+
+function givenPlaces(fields: readonly string[], headings: Headings): Given | NoLayout {
+  const plain = fields.map(plainHeading);
+  const given = new Map<Column, number>();
+  for (const [column, heading] of headings) {
+    const exact = fields.findIndex((field) => field.trim() === heading.trim());
+    const at = exact < 0 ? plain.indexOf(plainHeading(heading)) : exact;
+    if (at < 0) return { problem: `expected a column "${heading}", got ${shown(fields)}` };
+    given.set(column, at);
+  }
+  return given;
+}
+
+/** The first column of the best spelling that came, or of one rank alone. */
+function place(free: readonly (Heading | undefined)[], column: Column, rank?: number): number | undefined {
+  const ranks = free.map((heading) => (heading?.column === column ? heading.rank : Number.POSITIVE_INFINITY));
+  const best = rank ?? Math.min(...ranks);
+  const at = Number.isFinite(best) ? ranks.indexOf(best) : -1;
+  return at < 0 ? undefined : at;
+}
+
+/** A column that came twice in its best spelling. */
+function firstClash(free: readonly (Heading | undefined)[], given: Given): Column | undefined {
+  const columns = new Set(free.flatMap((heading) => (heading === undefined ? [] : heading.column)));
+  return [...columns].find((column) => {
+    const ranks = free.filter((heading) => heading?.column === column).map((heading) => heading?.rank ?? 0);
+    return !given.has(column) && ranks.filter((rank) => rank === Math.min(...ranks)).length > 1;
+  });
+}
+
+function groupColumns(find: Find, given: Given): GroupColumns | undefined {
+  const id = given.get('group id') ?? find('group id');
+  const alone = find('group');
+  const name = given.get('group name') ?? find('group name');
+  const isId = !given.has('group id') && id !== undefined && id === find('group id', 0);
+  if (id !== undefined) return { at: id, isId, name: name ?? alone };
+  if (alone !== undefined) return { at: alone, isId: false, name };
+  return name === undefined ? undefined : { at: name, isId: false, name };
+}
+
+function memberColumns(find: Find, given: Given, group: GroupColumns | undefined) {
+  const login = find('login');
+  const email = given.get('email') ?? find('email');
+  const id = given.get('member id') ?? find('member id', 0) ?? find('member id', 1);
+  const bare = find('id');
+  const unclear = find('member id', 2);
+  const at = id ?? bare ?? login ?? email ?? unclear;
+  if (at === undefined || at === group?.at) return undefined;
+  const isId =
+    !given.has('member id') && at === (find('member id', 0) ?? (id === undefined ? bare : undefined));
+  const isBare = bare !== undefined && !given.has('member id') && !given.has('group id');
+  return { at, isId, mayBeName: at === unclear, email, login, type: find('type'), isBare };
+}
+
+function missingColumns(found: {
+  readonly group: GroupColumns | undefined;
+  readonly member: object | undefined;
+  readonly hasGroup: boolean;
+}): string | undefined {
+  const noGroup = found.group === undefined && !found.hasGroup;
+  if (noGroup && found.member === undefined)
+    return `expected a header with the columns group id, group name, member id, email in any order (${HOW}), or a row of these four`;
+  if (noGroup)
+    return `expected a column group id or group name in the header (--group NAME, if all rows are of one group; ${HOW})`;
+  return found.member === undefined
+    ? `expected a column member id or email in the header (${HOW})`
+    : undefined;
+}
+
+const MAX_SHOWN = 200;
+
+/** Headings or fields, as a message shows them. */
+export function shown(fields: readonly string[]): string {
+  const listed = fields.map((field) => JSON.stringify(field)).join(', ');
+  return `${fields.length} ${fields.length === 1 ? 'field' : 'fields'}: ${listed.slice(0, MAX_SHOWN)}`;
+}

@@ -1,0 +1,103 @@
+import { matchForm } from '../../contract/match-rule.ts';
+import { ACTIVE_ATTRIBUTE } from '../../domain/active.ts';
+import { groupId, type MemberId, memberId } from '../../domain/ids.ts';
+import { foldName } from '../../plan/names.ts';
+import { gather } from '../../sync/gather.ts';
+import type { ToolPorts } from '../../sync/ports/bundles.ts';
+import type { Connection } from '../../sync/ports/connections.ts';
+import { membersHolding } from '../find-member.ts';
+
+/** What the connection knows of the groups and people that a file names otherwise than by id. */
+export interface Directory {
+  /** The group with this id, else the one with this name. Without either, a new group is called by the text. */
+  readonly groupOf: (text: string) => Promise<NamedGroup | Ambiguous>;
+  /** The member who has this address; undefined: no member is known to. */
+  readonly memberOf: (group: string, address: string) => Promise<MemberId | Ambiguous | undefined>;
+}
+
+export interface NamedGroup {
+  readonly id: string;
+  readonly name: string;
+  /** undefined where no deployment was there to ask. */
+  readonly isKnown?: boolean;
+}
+
+/** More than one has that name or address. */
+export interface Ambiguous {
+  readonly ids: readonly string[];
+}
+
+/** Where no deployment can be asked: names and addresses stand for themselves. */
+export const NO_DIRECTORY: Directory = {
+  groupOf: async (text) => ({ id: text, name: text }),
+  memberOf: async () => undefined,
+};
+
+type DirectoryPorts = Pick<ToolPorts, 'groups' | 'users' | 'index' | 'people'>;
+
+/** Reads the groups once, the members of each group once, and the people as addresses are asked for. */
+export function createDirectory(connection: Connection, ports: DirectoryPorts): Directory {
+  const { name } = connection;
+  const groups = once(async () => {
+    const all = await gather(ports.index.all(name));
+    return all.map(({ ref, name: own }) => ({
+      id: ref.group as string,
+      name: own ?? ref.group,
+      isKnown: true,
+    }));
+  });
+  const addresses = perKey((group) => addressesIn(group, connection, ports));
+  const holders = perKey((address) => membersHolding(address, connection, ports));
+  const known = perKey(async (id) => (await ports.users.read(name, [memberId(id)])).has(memberId(id)));
+  return {
+    async groupOf(text) {
+      const all = await groups();
+      const byId = all.find(({ id }) => id === text);
+      if (byId !== undefined) return byId;
+      const named = all.filter((one) => foldName(one.name) === foldName(text));
+      if (named.length > 1) return { ids: named.map(({ id }) => id) };
+      return named[0] ?? { id: text, name: text, isKnown: false };
+    },
+    async memberOf(group, address) {
+      if (await known(address)) return memberId(address);
+      const inGroup = (await addresses(group)).get(addressForm(address)) ?? [];
+      const found = inGroup.length > 0 ? inGroup : await holders(address);
+      return found.length > 1 ? { ids: found } : found[0];
+    },
+  };
+}
+
+const addressForm = (address: string): string => matchForm('workEmail', address);
+
+/** The members of a group, also former ones, by each address that is known of them. */
+async function addressesIn(group: string, { name }: Connection, { groups, users }: DirectoryPorts) {
+  const found = new Map<string, MemberId[]>();
+  const registers = await groups.members({ connection: name, group: groupId(group) });
+  const known = await users.read(
+    name,
+    registers.map(({ member }) => member),
+  );
+  for (const { member } of registers) {
+    const attributes = [...(known.get(member)?.attributes ?? [])].filter(([key]) => key !== ACTIVE_ATTRIBUTE);
+    const own = new Set(attributes.map(([, { value }]) => addressForm(value)));
+    for (const address of own) found.set(address, [...(found.get(address) ?? []), member]);
+  }
+  return found;
+}
+
+function once<Value>(read: () => Promise<Value>): () => Promise<Value> {
+  let reading: Promise<Value> | undefined;
+  return () => {
+    reading ??= read();
+    return reading;
+  };
+}
+
+function perKey<Value>(read: (key: string) => Promise<Value>): (key: string) => Promise<Value> {
+  const reading = new Map<string, Promise<Value>>();
+  return (key) => {
+    const begun = reading.get(key) ?? read(key);
+    reading.set(key, begun);
+    return begun;
+  };
+}

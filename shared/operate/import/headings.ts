@@ -1,0 +1,108 @@
+/** What a column of a file may hold. */
+export type Column = 'group id' | 'group' | 'group name' | 'member id' | 'id' | 'login' | 'email' | 'type';
+
+export interface Heading {
+  readonly column: Column;
+  /** 0 for what certainly means the column; with a lower one present, a higher one is not read. */
+  readonly rank: number;
+}
+
+/**
+ * Usual spellings of each column, without case, spaces and punctuation, by rank. Sources: Google Workspace (download of members,
+ * bulk template), GAM (`print group-members`), Entra ID (bulk files, portal), Okta (group membership report), Active Directory and Exchange
+ * (PowerShell), JumpCloud, OneLogin, PingOne, Workday.
+ */
+export const SPELLINGS: Readonly<Record<Column, readonly (readonly string[])[]>> = {
+  'group id': [
+    ['groupid', 'groupidentifier', 'groupexternalid', 'groupobjectid', 'groupuniqueid', 'oktagroupid'],
+    ['groupemail', 'groupemailaddress', 'groupmail', 'groupkey'],
+  ],
+  group: [['group']],
+  'group name': [['groupname', 'groupdisplayname', 'groupdisplay', 'grouptitle', 'oktagroupname']],
+  'member id': [
+    [
+      'memberid',
+      'userid',
+      'personid',
+      'memberexternalid',
+      'memberobjectid',
+      'userobjectid',
+      'oktauserid',
+      'memberuniqueid',
+      'objectid',
+    ],
+    ['memberobjectidorupn', 'memberobjectidoruserprincipalname', 'memberkey'],
+    // Ids or addresses in some files, and names in others.
+    ['member', 'user'],
+  ],
+  id: [['id'], ['objectguid']],
+  login: [
+    ['userprincipalname', 'upn', 'memberupn', 'memberuserprincipalname', 'memberlogin', 'oktausername'],
+    ['username', 'login', 'userlogin', 'loginname', 'signinname', 'memberusername', 'samaccountname'],
+  ],
+  email: [
+    ['memberemail', 'membermail', 'memberemailaddress'],
+    [
+      'email',
+      'emailaddress',
+      'mail',
+      'useremail',
+      'usermail',
+      'useremailaddress',
+      'primaryemail',
+      'primaryemailaddress',
+      'emailprimarywork',
+      'workemail',
+      'workemailaddress',
+      'primarysmtpaddress',
+    ],
+  ],
+  type: [['membertype', 'objecttype', 'objectclass'], ['type']],
+};
+
+/** The column that a heading means, if it is one of the usual ones. */
+export function readHeading(field: string): Heading | undefined {
+  for (const spelling of spellingsOf(field)) {
+    for (const [column, ranks] of Object.entries(SPELLINGS)) {
+      const rank = ranks.findIndex((words) => words.includes(spelling));
+      if (rank >= 0) return { column: column as Column, rank };
+    }
+  }
+  return undefined;
+}
+
+/** "Group Email [Required]" and "Member object ID or UPN [memberObjectIdOrUpn] Required": both of what is outside and inside brackets. */
+function spellingsOf(field: string): readonly string[] {
+  const inside = /\[([^\]]*)\]/.exec(field)?.[1] ?? '';
+  const outside = field.replace(/\[[^\]]*\]/g, '').replace(/\b(?:required|optional)\b\W*$/i, '');
+  return [inside, outside].map(plainHeading).filter((text) => text !== '');
+}
+
+/** A heading without case, spaces and punctuation. */
+export const plainHeading = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+
+const ID = /\b(?:id|identifier|guid|uuid)\b/i;
+const MEMBER = /\b(?:member|user|person|employee)\b/i;
+
+/**
+ * What `--columns` could say of headings that are not among the usual ones: for each column the one heading that names it in full
+ * words. @returns undefined unless group and member are certain
+ */
+export function certainColumns(fields: readonly string[]): string | undefined {
+  const headings = fields.map((field) => field.trim()).filter((field) => field !== '');
+  if (headings.some((heading) => /[,='"]/.test(heading))) return undefined;
+  const only = (fits: (heading: string) => boolean) => {
+    const found = headings.filter(fits);
+    return found.length === 1 ? found[0] : undefined;
+  };
+  const isOfGroup = (heading: string) => /\bgroup\b/i.test(heading);
+  const group = only((heading) => isOfGroup(heading) && ID.test(heading));
+  const name = only((heading) => isOfGroup(heading) && /\bname\b/i.test(heading));
+  const member = only((heading) => !isOfGroup(heading) && MEMBER.test(heading) && ID.test(heading));
+  const email = only((heading) => !isOfGroup(heading) && /\be-?mail\b/i.test(heading));
+  if (group === undefined || member === undefined) return undefined;
+  const given = { group, name, member, email };
+  return Object.entries(given)
+    .flatMap(([key, heading]) => (heading === undefined ? [] : `${key}=${heading}`))
+    .join(',');
+}

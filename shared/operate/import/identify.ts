@@ -1,0 +1,77 @@
+import type { LineError } from '../../contract/answers.ts';
+import type { Layout } from './columns.ts';
+import type { Directory, NamedGroup } from './directory.ts';
+import { isAddress, type ReadRow } from './rows.ts';
+
+/** What a file is: all members of its groups, or people to add or to remove. */
+export type FileKind = 'snapshot' | 'add' | 'remove';
+
+interface Identifying {
+  readonly directory: Directory;
+  /** The group that `--group` names: of a file with several groups, it alone is read. */
+  readonly given: NamedGroup | undefined;
+  readonly kind: FileKind;
+}
+
+/** A row of another group than the one that `--group` names. */
+export const OTHER_GROUP = 'other group';
+
+/** A row with the ids of its group and member, where the file has their names or addresses. */
+export async function identify(
+  row: ReadRow,
+  layout: Layout,
+  { directory, given, kind }: Identifying,
+): Promise<ReadRow | LineError | typeof OTHER_GROUP> {
+  const own = layout.group === undefined ? undefined : await groupOf(row, layout, { directory, kind });
+  if (own !== undefined && 'message' in own) return own;
+  const group = own ?? given;
+  if (group === undefined) throw new Error('expected --group for a file without groups');
+  if (given !== undefined && group.id !== given.id) return OTHER_GROUP;
+  if (kind !== 'snapshot' && group.isKnown === false) return unknownGroup(row.line, group.id);
+  const named = { ...row, group: group.id, name: group.name };
+  return layout.member.isId || !isAddress(row.member) ? named : withMemberId(named, directory);
+}
+
+/** The row with the id of the member that has one of its addresses; as it is where no member has one. */
+async function withMemberId(row: ReadRow, directory: Directory): Promise<ReadRow | LineError> {
+  const addresses = new Set([row.member, row.email].filter(isAddress));
+  let member: Awaited<ReturnType<Directory['memberOf']>>;
+  for (const address of addresses) member ??= await directory.memberOf(row.group, address);
+  if (member === undefined) return row;
+  if (typeof member !== 'string')
+    return refusal(row.line, 'an address of one member', row.member, member.ids);
+  // What is known of a member stays: the file has no more than the address by which they were found.
+  return { ...row, member, email: member === row.member ? row.email : '' };
+}
+
+async function groupOf(
+  { line, group, name }: ReadRow,
+  { group: columns }: Layout,
+  { directory, kind }: Omit<Identifying, 'given'>,
+): Promise<NamedGroup | LineError> {
+  const isId = columns?.isId === true;
+  if (isId && name !== '' && kind === 'snapshot') return { id: group, name };
+  const found = await directory.groupOf(group);
+  if ('ids' in found)
+    return isId ? { id: group, name: group } : refusal(line, 'a name of one group', group, found.ids);
+  const hasName = columns?.name !== undefined && columns.name !== columns.at;
+  const chosen = isId && found.id !== group ? unlike(found, group) : found;
+  return hasName ? { ...chosen, name } : chosen;
+}
+
+/** A group of this id, where the directory found another by the same text. */
+const unlike = ({ isKnown }: NamedGroup, id: string): NamedGroup => ({
+  id,
+  name: id,
+  ...(isKnown !== undefined && { isKnown: false }),
+});
+
+const unknownGroup = (line: number, group: string): LineError => ({
+  line,
+  message: `expected a group that the directory has named, got "${group}": a list of changes creates no group`,
+});
+
+const refusal = (line: number, what: string, got: string, ids: readonly string[]): LineError => ({
+  line,
+  message: `expected ${what}, got "${got}", which is of ${ids.join(', ')}; put the id into the file`,
+});

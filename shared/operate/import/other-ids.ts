@@ -1,0 +1,34 @@
+import type { ImportComparison } from '../../contract/answers.ts';
+import type { MemberId } from '../../domain/ids.ts';
+import { atOnce, gather } from '../../sync/gather.ts';
+import type { ToolPorts } from '../../sync/ports/bundles.ts';
+import type { Connection } from '../../sync/ports/connections.ts';
+import type { Person } from '../../sync/ports/people.ts';
+import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
+
+export type OtherId = NonNullable<ImportComparison['otherIds']>[number];
+
+/** A member of the file that the connection does not know, and the member's employee. */
+export interface Newcomer {
+  readonly member: MemberId;
+  readonly person: Person;
+}
+
+/**
+ * The newcomers whose person already is a member under another id: a file of another system has ids of its own. The directory would
+ * remove its own member only, so the person would stay in the group under the id of the file.
+ */
+export async function knownUnderOtherIds(
+  newcomers: readonly Newcomer[],
+  { name }: Connection,
+  { people, users }: Pick<ToolPorts, 'people' | 'users'>,
+): Promise<readonly OtherId[]> {
+  const found = await atOnce(READS_IN_FLIGHT, newcomers, async ({ member, person }) => {
+    const bound = await gather(people.membersBoundTo(name, person.role));
+    const others = bound.map((one) => one.member).filter((one) => one !== member);
+    const known = others.length === 0 ? undefined : await users.read(name, others);
+    const other = others.find((one) => known?.get(one)?.role === person.role);
+    return other === undefined ? [] : [{ member, known: other }];
+  });
+  return found.flat();
+}

@@ -1,0 +1,33 @@
+import type { Row } from './rows.ts';
+
+/** All rows of a file are sorted in memory: about 300 bytes each. */
+const MAX_ROWS = 1_000_000;
+
+/** Rows go in as they come and come out by group, member and line. */
+export interface Sorter {
+  /** @throws Error if there are more rows than can be sorted in memory */
+  add(row: Row): Promise<void>;
+  sorted(): AsyncIterable<Row>;
+}
+
+export function createSorter(maxRows = MAX_ROWS): Sorter {
+  const rows: Row[] = [];
+  return {
+    async add(row) {
+      if (rows.length === maxRows) {
+        const message = `line ${row.line}: expected at most ${maxRows} rows in one file, got more; import the groups in several files, with all rows of a group in one file`;
+        throw new Error(message);
+      }
+      rows.push(row);
+    },
+    async *sorted() {
+      yield* rows.sort(byGroupAndMember);
+    },
+  };
+}
+
+function byGroupAndMember(a: Row, b: Row): number {
+  if (a.group !== b.group) return a.group < b.group ? -1 : 1;
+  if (a.member !== b.member) return a.member < b.member ? -1 : 1;
+  return a.line - b.line;
+}

@@ -1,0 +1,136 @@
+import type { ExportedGroup, ExportReport, GroupMember, GroupMembers } from '../contract/answers.ts';
+import { groupExists, groupFloor, groupName, memberCounts } from '../domain/group.ts';
+import type { GroupState } from '../domain/group-state.ts';
+import type { GroupRef, MemberId, PlatformUserId } from '../domain/ids.ts';
+import { STAMP_ZERO } from '../domain/stamp.ts';
+import type { Decision } from '../plan/decision.ts';
+import type { Facts } from '../plan/facts.ts';
+import { isPresent, isWanted, verdictOf } from '../plan/verdict.ts';
+import { previewGroup, undisturbed } from '../sync/apply/preview.ts';
+import { atOnce } from '../sync/gather.ts';
+import type { Connection } from '../sync/ports/connections.ts';
+import type { UserState } from '../sync/ports/desired.ts';
+import { READS_IN_FLIGHT } from '../sync/tuning.ts';
+import type { ExplainPorts } from './explain.ts';
+import { NotFound } from './find-group.ts';
+import { type NamesPorts, usersOf } from './names.ts';
+import { askedOf, identify, obstacleTo, withWords } from './who.ts';
+
+interface Asking {
+  readonly connection: Connection;
+  readonly ports: ExplainPorts;
+}
+
+/**
+ * Every member of a group and every user of the platform's group: whether they are in it, and why. One preview of the group serves
+ * all of them.
+ * @throws NotFound
+ */
+export async function listMembers(ref: GroupRef, { connection, ports }: Asking): Promise<GroupMembers> {
+  const state = await ports.groups.read(ref);
+  if (state === undefined) throw new NotFound(`there is no group ${ref.group}`);
+  const [gate, { decision, facts }] = await Promise.all([
+    ports.gates.read(ref.connection),
+    undisturbed(state, ports, async (now) => {
+      const preview = await previewGroup(now, connection, ports);
+      return { decision: preview.decision, facts: await withWords(preview.facts, connection, ports) };
+    }),
+  ]);
+  const present = [...(facts.views?.base?.users.keys() ?? [])];
+  const { boundTo, known } = await usersOf(ref, ports);
+  const unwanted = present.filter((user) => facts.wanted?.standing.has(user) !== true);
+  const kept = unwanted.flatMap((user) => boundTo.get(user)?.member ?? []);
+  const members = [...new Set([...wantedIn(facts), ...kept])].sort();
+  const about = { state: facts.state, decision, facts, gate: gate.state, known };
+  const rows = await atOnce(READS_IN_FLIGHT, members, (member) =>
+    rowOf(member, about, { connection, ports }),
+  );
+  const external = unwanted.filter((user) => !boundTo.has(user)).map(externalRow);
+  return { group: ref.group, name: groupName(state.registers) ?? null, members: [...rows, ...external] };
+}
+
+const wantedIn = ({ wanted }: Facts): readonly MemberId[] => [
+  ...[...(wanted?.standing.values() ?? [])].flatMap((standing) => standing.map(({ member }) => member)),
+  ...(wanted?.pending.keys() ?? []),
+];
+
+interface About {
+  readonly state: GroupState;
+  readonly decision: Decision;
+  readonly facts: Facts;
+  readonly gate: string;
+  readonly known: ReadonlyMap<MemberId, UserState>;
+}
+
+async function rowOf(
+  member: MemberId,
+  { state, decision, facts, gate, known }: About,
+  { connection, ports }: Asking,
+): Promise<GroupMember> {
+  const who = await identify(member, state, connection, ports);
+  const asked = askedOf(who, {
+    facts,
+    decision,
+    obstacle: obstacleTo(state, connection, gate),
+    connection,
+  });
+  const { outcome, detail } = verdictOf(asked);
+  const user = known.get(member) ?? who.user;
+  return {
+    member,
+    name: attributeOf(user, 'name', 'displayName'),
+    email: attributeOf(user, 'email', 'userName'),
+    user: who.platformUser ?? null,
+    wanted: isWanted(asked),
+    present: isPresent(asked),
+    outcome,
+    because: detail,
+  };
+}
+
+/** The first of these attributes that the directory has given. */
+function attributeOf(user: UserState | undefined, ...names: readonly string[]): string | null {
+  const values = names.map((name) => user?.attributes.get(name)?.value);
+  return values.find((value) => value !== undefined && value !== '') ?? null;
+}
+
+const externalRow = (user: PlatformUserId): GroupMember => ({
+  member: null,
+  name: null,
+  email: null,
+  user,
+  wanted: false,
+  present: true,
+  outcome: 'external',
+  because: 'no member of the directory is this user: another client has put them in',
+});
+
+/** The members that the directory has in each group, as `import` restores them. */
+export async function exportGroups(refs: readonly GroupRef[], ports: NamesPorts): Promise<ExportReport> {
+  const exported = await atOnce(READS_IN_FLIGHT, refs, (ref) => exportGroup(ref, ports));
+  return {
+    groups: exported.filter((one) => one !== undefined),
+    leftOut: refs.flatMap(({ group }, at) => (exported[at] === undefined ? [group] : [])),
+  };
+}
+
+/** @returns undefined for a group that the directory has deleted or not named: a file cannot hold it */
+async function exportGroup(ref: GroupRef, ports: NamesPorts): Promise<ExportedGroup | undefined> {
+  const state = await ports.groups.read(ref);
+  const name = state === undefined || !groupExists(state.registers) ? undefined : groupName(state.registers);
+  if (state === undefined || name === undefined) return undefined;
+  const registers = await ports.groups.members(ref);
+  const known = await ports.users.read(
+    ref.connection,
+    registers.map(({ member }) => member),
+  );
+  const floor = groupFloor(state.registers);
+  const members = registers.filter((one) =>
+    memberCounts(one, floor, known.get(one.member)?.floor ?? one.user?.floor ?? STAMP_ZERO),
+  );
+  return {
+    group: ref.group,
+    name,
+    members: members.map(({ member }) => ({ id: member, email: attributeOf(known.get(member), 'email') })),
+  };
+}

@@ -1,0 +1,111 @@
+import { fieldName } from '../contract/match-rule.ts';
+import { type ConnectionSettings, matchRules } from '../contract/settings.ts';
+import type { RoleId } from '../domain/ids.ts';
+import type { PreviewPorts } from '../sync/apply/preview.ts';
+import { gather } from '../sync/gather.ts';
+import { personAfter } from '../sync/people-listing.ts';
+import type { ToolPorts } from '../sync/ports/bundles.ts';
+import type { Connection } from '../sync/ports/connections.ts';
+import type { Person } from '../sync/ports/people.ts';
+import { type EmployeeRecord, PlatformFailure } from '../sync/ports/platform.ts';
+import { askUnlisted } from '../sync/unlisted-people.ts';
+import type { SettingsPlan } from './settings.ts';
+
+type PeoplePorts = Pick<ToolPorts, 'people' | 'platforms' | 'clock'>;
+
+/** What plans with other settings are made of. */
+export interface Planning<Ports> {
+  readonly settings: ConnectionSettings;
+  readonly ports: Ports;
+}
+
+/**
+ * Settings that change who is matched are planned over the employees as the platform lists them now: until a refresh, the people index
+ * lacks what new rules compare.
+ * @throws PlatformFailure
+ */
+export async function planningWith<Ports extends PeoplePorts>(
+  { connection, needsPeople }: SettingsPlan,
+  settings: ConnectionSettings,
+  ports: Ports,
+): Promise<Planning<Ports>> {
+  if (!needsPeople) return { settings, ports };
+  const people = await peopleNow({ ...connection, settings }, ports);
+  return { settings, ports: { ...ports, people: { ...ports.people, ...people } } };
+}
+
+/**
+ * The people index as a refresh would leave it, in memory. Nothing is written.
+ * @throws PlatformFailure if the platform does not answer for every employee
+ */
+export async function peopleNow(
+  connection: Connection,
+  { people, platforms, clock }: PeoplePorts,
+): Promise<PreviewPorts['people']> {
+  const { name, settings } = connection;
+  const fields = matchRules(settings).map(({ employeeField }) => employeeField);
+  const platform = await platforms.open(connection);
+  const now = new Map<RoleId, Person>();
+  const take = async (records: readonly EmployeeRecord[]) => {
+    const roles = records.map(({ role }) => role);
+    const seen = await people.read(name, roles);
+    for (const record of records) now.set(record.role, personAfter(record, seen.get(record.role)));
+  };
+  for await (const page of platform.employees({ fields, states: settings.includeStates })) {
+    if (page instanceof PlatformFailure) throw page;
+    await take(page);
+  }
+  const bound = await gather(people.bound(name));
+  const listed = new Set(now.keys());
+  const asking = { platform, people, bound, fields, listed, nowMs: clock() };
+  const { answers, failures } = await askUnlisted(connection, asking);
+  const [failure] = failures;
+  if (failure !== undefined) throw failure;
+  await take(answers);
+  return readingOf(now, settings, people);
+}
+
+/** Who is in neither the listing nor the answers by id stays as stored. */
+function readingOf(
+  now: ReadonlyMap<RoleId, Person>,
+  settings: ConnectionSettings,
+  stored: PeoplePorts['people'],
+): PreviewPorts['people'] {
+  const all = [...now.values()];
+  const ofUser = byKey(all, ({ userId }) => userId);
+  const holding = new Map(
+    matchRules(settings).map(({ employeeField }) => {
+      const field = fieldName(employeeField);
+      return [field, byKey(all, ({ values }) => values.get(field))];
+    }),
+  );
+  const others = (found: readonly Person[]) => found.filter(({ role }) => !now.has(role));
+  return {
+    async read(name, roles) {
+      const known = await stored.read(name, roles);
+      return new Map([...known, ...roles.flatMap((role) => pairOf(role, now.get(role)))]);
+    },
+    async holding(name, field, value) {
+      const found = holding.get(field)?.get(value) ?? [];
+      return [...found, ...others(await stored.holding(name, field, value))];
+    },
+    async ofUser(name, userId) {
+      return [...(ofUser.get(userId) ?? []), ...others(await stored.ofUser(name, userId))];
+    },
+  };
+}
+
+function byKey(all: readonly Person[], keyOf: (person: Person) => string | undefined) {
+  const found = new Map<string, Person[]>();
+  for (const person of all) {
+    const key = keyOf(person);
+    if (key === undefined) continue;
+    const same = found.get(key);
+    if (same === undefined) found.set(key, [person]);
+    else same.push(person);
+  }
+  return found;
+}
+
+const pairOf = (role: RoleId, person: Person | undefined): [RoleId, Person][] =>
+  person === undefined ? [] : [[role, person]];

@@ -1,0 +1,70 @@
+import type { ConnectionName } from '../domain/ids.ts';
+import type { ToolPorts } from '../sync/ports/bundles.ts';
+import {
+  createClient,
+  isActiveClient,
+  listClients,
+  type Rotation,
+  revokeClient,
+  rotateSecret,
+} from '../sync/scim/clients.ts';
+import type { createToken } from '../sync/scim/tokens.ts';
+import { NotFound } from './find-group.ts';
+import { doRecorded, type JournalPorts, journalOf, recordDeed } from './journal.ts';
+
+type ClientPorts = JournalPorts & Pick<ToolPorts, 'tokens' | 'randomHex'>;
+
+const untilText = (expiresMs: number | undefined): string =>
+  expiresMs === undefined ? 'until it is revoked' : `until ${new Date(expiresMs).toISOString()}`;
+
+/** Creates an OAuth client. It is in the journal before its secret is shown. @param expiresMs end of the secret; undefined for none */
+export async function issueClient(
+  connection: ConnectionName,
+  expiresMs: number | undefined,
+  ports: ClientPorts,
+): ReturnType<typeof createToken> {
+  const made = await createClient(connection, expiresMs, ports);
+  const change = {
+    kind: 'create_client',
+    before: null,
+    after: made.kept.prefix,
+    reason: untilText(expiresMs),
+  };
+  await recordDeed(journalOf(connection), { action: 'scim_client_create', changes: [change] }, ports);
+  return made;
+}
+
+/**
+ * Makes another secret of an OAuth client.
+ * @throws NotFound unless the connection has the client, and a secret of it is good now: a revoked client does not return
+ */
+export async function renewClient(
+  connection: ConnectionName,
+  id: string,
+  rotation: Rotation,
+  ports: ClientPorts,
+): ReturnType<typeof createToken> {
+  const client = (await listClients(connection, ports)).find((one) => one.id === id);
+  if (client === undefined || !isActiveClient(client)) {
+    const what = client === undefined ? 'no OAuth client' : 'no active secret of OAuth client';
+    throw new NotFound(`connection ${connection} has ${what} ${id}; make one: groupsync scim client create`);
+  }
+  const made = await rotateSecret(connection, id, rotation, ports);
+  const reason = `${untilText(rotation.expiresMs)}; earlier secrets end by ${new Date(rotation.previousEndMs).toISOString()}`;
+  const change = { kind: 'rotate_client', before: id, after: made.kept.prefix, reason };
+  await recordDeed(journalOf(connection), { action: 'scim_client_rotate', changes: [change] }, ports);
+  return made;
+}
+
+/** Ends an OAuth client at once. @returns false where the connection has none of that id */
+export async function withdrawClient(
+  connection: ConnectionName,
+  id: string,
+  ports: JournalPorts & Pick<ToolPorts, 'tokens'>,
+): Promise<boolean> {
+  // A text that is no id may be a secret: it does not belong into a journal.
+  if (!(await listClients(connection, ports)).some((client) => client.id === id)) return false;
+  const change = { kind: 'revoke_client', before: id, after: null, reason: 'ends at once' };
+  const deed = { action: 'scim_client_revoke', changes: [change] };
+  return doRecorded(journalOf(connection), deed, ports, () => revokeClient(connection, id, ports));
+}

@@ -1,0 +1,142 @@
+import type { ExplainedRule } from '../contract/answers.ts';
+import { policyFor } from '../contract/group-policy.ts';
+import { fieldName, soughtValues } from '../contract/match-rule.ts';
+import { matchRules } from '../contract/settings.ts';
+import { isActive } from '../domain/active.ts';
+import type { GroupState, StoredMember } from '../domain/group-state.ts';
+import { type MemberId, platformUserId } from '../domain/ids.ts';
+import { STAMP_ZERO } from '../domain/stamp.ts';
+import type { Facts } from '../plan/facts.ts';
+import type { Asked, Verdict } from '../plan/verdict.ts';
+import { learn } from '../sync/apply/load.ts';
+import { type PreviewPorts, readingOf } from '../sync/apply/preview.ts';
+import {
+  type MemberStanding,
+  refusedRevisionOf,
+  standingNow,
+  standingOf,
+} from '../sync/match/member-standing.ts';
+import type { ToolPorts } from '../sync/ports/bundles.ts';
+import type { Connection } from '../sync/ports/connections.ts';
+import { type UserState, undescribed } from '../sync/ports/desired.ts';
+import { GONE, type Person } from '../sync/ports/people.ts';
+import { shellWords } from './names.ts';
+
+type WhoPorts = PreviewPorts & Pick<ToolPorts, 'groups' | 'users' | 'people'>;
+
+/** A member, and who that is on the platform. */
+export interface Who {
+  readonly member: MemberId;
+  readonly register: StoredMember | undefined;
+  readonly user: UserState | undefined;
+  readonly rules: readonly ExplainedRule[];
+  readonly person: Person | undefined;
+  readonly platformUser: string | undefined;
+  readonly cause: MemberStanding['cause'];
+}
+
+export async function identify(
+  member: MemberId,
+  { ref }: GroupState,
+  connection: Connection,
+  ports: WhoPorts,
+) {
+  const { name, settings } = connection;
+  const [[register], users] = await Promise.all([
+    ports.groups.registers(ref, [member]),
+    ports.users.read(name, [member]),
+  ]);
+  const user = users.get(member);
+  const { role, userId } = register?.user ?? {};
+  const copied = { ...(role !== undefined && { role }), ...(userId !== undefined && { userId }) };
+  const described = user ?? { ...undescribed(member), ...copied };
+  const refusedRevision = refusedRevisionOf(register?.pending, ports.clock());
+  const [rules, { cause, person }] = await Promise.all([
+    tryRules(connection, member, user, ports),
+    standingNow(described, refusedRevision, { connection, people: ports.people }),
+  ]);
+  const platformUser = person && standingOf(person, undefined, settings).id;
+  return { member, register, user, rules, person, platformUser, cause };
+}
+
+/** What the verdict on a member rests on. */
+export const askedOf = (
+  who: Who,
+  {
+    connection,
+    ...about
+  }: Pick<Asked, 'facts' | 'decision' | 'obstacle'> & { readonly connection: Connection },
+): Asked => ({
+  ...about,
+  member: who.member,
+  user: who.platformUser === undefined ? undefined : platformUserId(who.platformUser),
+  whyPending: whyPending(who, connection),
+  userFloor: who.user?.floor ?? who.register?.user?.floor ?? STAMP_ZERO,
+  isSwitchedOn: who.user === undefined || isActive(who.user.attributes),
+});
+
+/** Where apply does not even read what the directory wants, a person still wants to know. */
+export const withWords = (facts: Facts, connection: Connection, ports: WhoPorts): Promise<Facts> =>
+  facts.wanted !== undefined && facts.views !== undefined
+    ? Promise.resolve(facts)
+    : learn({ kind: 'read', what: ['wanted', 'views'] }, facts, readingOf(facts.state, connection, ports));
+
+/** What keeps every write of the group back. */
+export function obstacleTo(state: GroupState, connection: Connection, gate: string): Verdict | undefined {
+  if (connection.observing)
+    return { outcome: 'observing', detail: 'the connection only observes: groupsync resume' };
+  const { group } = state.ref;
+  if (state.paused)
+    return { outcome: 'paused', detail: `the group is paused: groupsync resume ${shellWords(group)}` };
+  if (policyFor(connection.settings, group, state.registers.name?.value).mode === 'report')
+    return { outcome: 'observing', detail: 'the settings have this group only watched (mode report)' };
+  if (gate === 'open') return undefined;
+  return { outcome: 'gate_closed', detail: `nothing is written while the gate is ${gate}: groupsync doctor` };
+}
+
+const whyPending = (who: Who, connection: Connection): string => WHY_PENDING[who.cause](who, connection);
+
+const WHY_PENDING: Readonly<Record<MemberStanding['cause'], (who: Who, connection: Connection) => string>> = {
+  solved: ({ register }) =>
+    register?.pending?.unshown === undefined
+      ? ''
+      : 'the platform did not show them in its answer to our write; they are sent with each write, and at least once an hour',
+  refused: () => 'the platform refuses each write that adds them; they are tried again once a day',
+  ambiguous: ({ user, rules }) => {
+    const several = rules.find(({ found }) => found.length > 1);
+    return user?.role !== undefined || several === undefined
+      ? `their attributes now point to somebody else than ${user?.role ?? 'before'}`
+      : `several employees have the same ${several.rule.split('=')[1]}`;
+  },
+  inactive: ({ person }, { settings }) =>
+    person?.state === GONE
+      ? 'the platform has no such employee any more: it answers 404 to their id'
+      : `their roleState is ${person?.state}; members may be ${settings.includeStates.join(', ')}`,
+  unknown: ({ user, rules, person }) => {
+    if (person !== undefined) return `the platform does not tell the userId of ${person.role}`;
+    if (user?.role !== undefined) return `no refresh of people has met ${user.role}, whom they are bound to`;
+    const values = rules.filter(({ value }) => value !== null);
+    return values.length === 0
+      ? `no event gave them an attribute that a match rule uses (${rules.map(({ rule }) => rule).join(', ')})`
+      : `no employee has this value: ${values.map(({ rule, value }) => `${rule} "${value}"`).join(', ')}`;
+  },
+};
+
+async function tryRules(
+  { name, settings }: Connection,
+  member: MemberId,
+  user: UserState | undefined,
+  { people }: Pick<WhoPorts, 'people'>,
+): Promise<readonly ExplainedRule[]> {
+  const tries = matchRules(settings).map(async (rule) => {
+    const { memberAttribute, employeeField } = rule;
+    const value = memberAttribute === 'id' ? member : user?.attributes.get(memberAttribute)?.value;
+    const field = fieldName(employeeField);
+    let found: readonly Person[] = [];
+    for (const sought of soughtValues(rule, { member, attributes: user?.attributes }))
+      if (found.length === 0) found = await people.holding(name, field, sought);
+    const holders = found.map(({ role, state }) => ({ id: role, state }));
+    return { rule: `${memberAttribute}=${field}`, value: value ?? null, found: holders };
+  });
+  return Promise.all(tries);
+}

@@ -1,0 +1,101 @@
+import type { FlapDamping, GroupState, SuspectedChange } from '../../domain/group-state.ts';
+import { STAMP_ZERO } from '../../domain/stamp.ts';
+import type { ObservedGroup, View } from '../../domain/view.ts';
+import type { Decision, Read } from '../decision.ts';
+import type { Facts, Views, Wanted } from '../facts.ts';
+import { withUnwanted } from '../foreign.ts';
+import { says } from '../names.ts';
+import { treatmentOf } from '../treatment.ts';
+import { newnessOf } from '../waive.ts';
+
+/** So often within an hour a group is put right at once. */
+const RESTORED_AT_ONCE = 2;
+
+const HOUR_MS = 3_600_000;
+
+export const NO_USERS = { users: new Map() };
+
+const CONTESTED = {
+  code: 'contested',
+  message: 'somebody else changes the group again and again: it is put right once an hour',
+};
+
+/**
+ * Somebody who undoes what we write is answered twice at once, then once an hour: each restoration costs three or four
+ * calls. The directory's newer word, whoever of ours is to leave, an approval, and a person who asks pass at once.
+ */
+export function decideRest(facts: Facts): Decision | undefined {
+  const { state, nowMs, wanted, views } = facts;
+  const damping = dampingNow(state, nowMs);
+  if (damping === undefined || passesDamping(state)) return undefined;
+  if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] };
+  if (newnessOf(state, wanted).newest > (damping.seen ?? STAMP_ZERO)) return undefined;
+  // A user whom the guard holds back leaves no sooner for another write.
+  const mayLeave = state.hold === undefined && treatmentOf(facts).mode === 'sync';
+  if (mayLeave && hasLeaver(wanted, views)) return undefined;
+  return { kind: 'wait', waitMs: damping.sinceMs + HOUR_MS - nowMs, why: CONTESTED };
+}
+
+/** The damping that applies now: within the hour, and after more restorations than are made at once. */
+function dampingNow({ flapDamping }: GroupState, nowMs: number): FlapDamping | undefined {
+  if (flapDamping === undefined || flapDamping.count <= RESTORED_AT_ONCE) return undefined;
+  return nowMs < flapDamping.sinceMs + HOUR_MS ? flapDamping : undefined;
+}
+
+const passesDamping = ({ suspectedChange, hold, approval }: GroupState): boolean =>
+  isAsked(suspectedChange) || hold?.decision.kind === 'approved' || approval !== undefined;
+
+/** Whether a user that groupsync added has to leave; a user that another client added is no leaver. */
+function hasLeaver({ group }: Wanted, { base }: Views): boolean {
+  const { users } = group ?? NO_USERS;
+  const current = base && withUnwanted(base, users);
+  return [...(current?.users ?? [])].some(([user, isOurs]) => isOurs && !users.has(user));
+}
+
+/** A person who asks expects no version: they may know better than our view. */
+export const isAsked = (suspectedChange: SuspectedChange | undefined): boolean =>
+  suspectedChange?.version === null;
+
+/**
+ * The restoration that follows, counted. One that has to rest remembers how new the directory's word is that was written
+ * before: what is not written yet does not wait, nor does the one restoration of an hour.
+ */
+export function contestAfter(
+  { state, nowMs, wanted, views }: Facts,
+  shown: ObservedGroup,
+): FlapDamping | Read {
+  const counted = countedAgain(state, nowMs);
+  if (counted.count <= RESTORED_AT_ONCE || counted === state.flapDamping) return counted;
+  if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
+  if (!isWritten(wanted, views?.base, shown)) return counted;
+  return { ...counted, seen: newnessOf(state, wanted).newest };
+}
+
+/**
+ *     the last restorations                     | this one
+ *     ------------------------------------------|----------------------------------------
+ *     began two hours ago, or a person asks     | the first
+ *     began within the hour                     | one more
+ *     were damped, and none was written since   | the same: it is not counted
+ *     were damped, and one was written since    | the one of the next hour
+ *     were not damped                           | the first
+ */
+function countedAgain(
+  { flapDamping, suspectedChange, lastWriteAtMs = 0 }: GroupState,
+  nowMs: number,
+): FlapDamping {
+  const first = { sinceMs: nowMs, count: 1 };
+  if (flapDamping === undefined || isAsked(suspectedChange)) return first;
+  const { sinceMs, count } = flapDamping;
+  if (nowMs - sinceMs >= 2 * HOUR_MS) return first;
+  if (nowMs - sinceMs < HOUR_MS) return { sinceMs, count: count + 1 };
+  if (count <= RESTORED_AT_ONCE) return first;
+  return lastWriteAtMs < sinceMs + HOUR_MS ? flapDamping : { sinceMs: nowMs, count };
+}
+
+/** Whether what the directory wants is in the group already: what is not written yet does not wait. */
+function isWritten({ group }: Wanted, base: View | undefined, shown: ObservedGroup): boolean {
+  if (base === undefined || !says(base, 'name', group?.name ?? base.name)) return false;
+  const known = new Set([...shown.users, ...base.users.keys()]);
+  return [...(group?.users.keys() ?? [])].every((user) => known.has(user));
+}

@@ -1,0 +1,211 @@
+import { policyFor } from '../../contract/group-policy.ts';
+import type { ConnectionSettings, DriftPolicy } from '../../contract/settings.ts';
+import type { Difference } from '../../domain/drift.ts';
+import { type FlapDamping, type GroupState, READS_BEHIND_MS } from '../../domain/group-state.ts';
+import type { PlatformUserId } from '../../domain/ids.ts';
+import type { ObservedGroup, View } from '../../domain/view.ts';
+import { type Decision, type ObserveExternal, READ_GROUP, type Read, type Wait } from '../decision.ts';
+import type { Facts, Views, Wanted } from '../facts.ts';
+import {
+  foreignDifferences,
+  isAsLeft,
+  isSpokeIdLost,
+  mayPrecedeWriteForMs,
+  viewOf,
+  withHidden,
+} from '../foreign.ts';
+import { treatmentOf } from '../treatment.ts';
+import { lateWrites } from '../uncertain.ts';
+import { newnessOf, standingWaiver, waive } from '../waive.ts';
+import { contestAfter, isAsked, NO_USERS } from './damping.ts';
+import { decideMissing, OBSERVED_GONE } from './missing.ts';
+
+/** Many changes at once share a listing; one from before our first group shows no spokeId, and is read again. */
+const ECHO_LISTING_AGES_MS = [5_000, 0];
+
+const UNPROVEN_READ = {
+  code: 'waiting',
+  message: 'the platform may show the group as it was before the last write: it will be read again',
+};
+
+/**
+ * What a look at the platform's group itself says.
+ *
+ *     the platform shows                           | decision
+ *     ---------------------------------------------|-----------------------------
+ *     our version, and we know what we left        | undefined: as we left it
+ *     the same, but a 404 came before              | observe that nothing changed
+ *     another version within 60 s of our write     | wait
+ *     our version, fewer users, within the 60 s    | wait
+ *     our version, fewer users, later              | observe: users of ours are hidden, and sent again
+ *     another version or content, unreadable view  | observe
+ *     nothing (404)                                | see `decideMissing`
+ */
+export function decideLook(facts: Facts): Decision | undefined {
+  const { state, look, views } = facts;
+  if (state.platformId === undefined) return OBSERVED_GONE;
+  if (look === undefined) return READ_GROUP;
+  if (look === 'gone') return decideMissing(facts);
+  const unproven = waitForProof(facts, look);
+  if (unproven !== undefined) return unproven;
+  if (views === undefined) return { kind: 'read', what: ['views'] };
+  if (views.base === undefined) return decideUnreadable(facts, look);
+  if (!isAsLeft(look, views.base, state.version))
+    return decideLacking(facts, look, [views.base]) ?? decideForeign(facts, look, [views.base]);
+  return state.missedAtMs === undefined ? undefined : clear(facts);
+}
+
+export function waitForProof(facts: Facts, look: ObservedGroup): Wait | undefined {
+  const waitMs = mayPrecedeWriteForMs(look, facts);
+  return waitMs > 0 ? { kind: 'wait', waitMs, why: UNPROVEN_READ } : undefined;
+}
+
+/** A read that lacks users soon after groupsync's own write may be older than that write, so it proves no removal. */
+export function decideLacking(
+  { state, nowMs, createSettleMs }: Facts,
+  look: ObservedGroup,
+  views: readonly (View | undefined)[],
+): Wait | undefined {
+  const { intent, lastWriteAtMs = 0 } = state;
+  const provenAtMs = Math.max(lastWriteAtMs, intent?.atMs ?? 0) + Math.min(READS_BEHIND_MS, createSettleMs);
+  const waitMs = provenAtMs - nowMs;
+  if (waitMs <= 0) return undefined;
+  const ours = views.filter((view) => view !== undefined);
+  const isLacking = foreignDifferences(ours, look).some(({ kind }) => kind === 'members_removed');
+  return isLacking ? { kind: 'wait', waitMs, why: UNPROVEN_READ } : undefined;
+}
+
+/**
+ * Nobody can tell what somebody else changed. Where strangers may stay, whoever has a register here counts as ours,
+ * tombstones included: else a leaver whom we had put there would stay for good.
+ */
+export function decideUnreadable(facts: Facts, look: ObservedGroup): Decision {
+  const observe = decideForeign(facts, look, []);
+  const { wanted, departed, settings } = facts;
+  if (observe.kind === 'read' || settings.membership !== 'additive') return observe;
+  if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
+  if (departed === undefined) return { kind: 'read', what: ['departed'] };
+  const registered = [...departed.keys(), ...(wanted.group?.users.keys() ?? []), ...wanted.whyNot.keys()];
+  const ours = { ...look, users: new Map(registered.map((user) => [user, true])) };
+  return { ...observe, view: viewOf(look, ours) };
+}
+
+/** Whoever asked has what rests written as well. */
+export const clear = ({ look, nowMs, state: { flapDamping, suspectedChange } }: Facts): Decision => ({
+  kind: 'observe',
+  observed: look as ObservedGroup,
+  flapDamping:
+    flapDamping !== undefined && isAsked(suspectedChange) ? { sinceMs: nowMs, count: 0 } : undefined,
+});
+
+/**
+ * What somebody else changed is told first, and then becomes the group's view, with what the policy lets stand marked
+ * as waived.
+ * @param views what may be our own doing: the view before, and what a write of unknown outcome would have made
+ */
+export function decideForeign(
+  facts: Facts,
+  observed: ObservedGroup,
+  views: readonly (View | undefined)[],
+): ObserveExternal | Read {
+  if (facts.views === undefined) return { kind: 'read', what: ['views'] };
+  const known = views.filter((view) => view !== undefined);
+  const late = lateIn(facts, facts.views, observed);
+  const ours = late === undefined ? known : [...known, late.view];
+  const isSpokeIdGone = isSpokeIdLost(observed, ours, facts.listed, ECHO_LISTING_AGES_MS);
+  if (typeof isSpokeIdGone !== 'boolean') return isSpokeIdGone;
+  const hidden = hiddenUsers(known, observed, facts.state);
+  const all = { ...observed, users: [...observed.users, ...hidden.map(([user]) => user)] };
+  const differences = foreignDifferences(known, all, { isSpokeIdGone, late });
+  const flapDamping = dampingAfter(differences, facts, observed);
+  if (flapDamping !== undefined && 'kind' in flapDamping) return flapDamping;
+  const withoutLate = foreignDifferences(known, all, { isSpokeIdGone });
+  const hasLanded = weightOf(withoutLate) > weightOf(differences);
+  const shown = withHidden(viewOf(observed, ...ours), hidden);
+  return withWaiver(facts, {
+    kind: 'observe',
+    observed,
+    view: isSpokeIdGone ? { ...shown, spokeId: null } : shown,
+    intent: facts.state.intent,
+    external: { differences, landed: hasLanded ? facts.state.uncertain?.write : undefined },
+    flapDamping,
+  });
+}
+
+/** What uncertain writes of groupsync explain of the group that the platform shows. */
+function lateIn(
+  { state: { uncertain } }: Facts,
+  { base, uncertain: change }: Views,
+  observed: ObservedGroup,
+) {
+  return uncertain && change && lateWrites(uncertain, change, observed, base);
+}
+
+function dampingAfter(
+  differences: readonly Difference[],
+  facts: Facts,
+  observed: ObservedGroup,
+): FlapDamping | Read | undefined {
+  const isRestored = differences.some((one) => endingOf(one, facts.state, facts.settings) === 'restore');
+  return isRestored ? contestAfter(facts, observed) : undefined;
+}
+
+/** The view, with what the policy lets stand of the differences. */
+function withWaiver(facts: Facts, observe: ObserveExternal): ObserveExternal | Read {
+  const { view, external } = observe;
+  const { drift: policy } = treatmentOf(facts);
+  if (policy === 'restore' || external.differences.length === 0) return observe;
+  if (facts.wanted === undefined) return { kind: 'read', what: ['wanted'] };
+  const earlier = stillWaived(facts, facts.wanted, view);
+  if (earlier !== undefined && 'kind' in earlier) return earlier;
+  const seen = newnessOf(facts.state, facts.wanted).newest;
+  const waiver = waive({ policy, seen, differences: external.differences, earlier });
+  return { ...observe, view: { ...view, waiver } };
+}
+
+/** Users who were in the group after our last write, and who are missing from a read of the same version. */
+function hiddenUsers(
+  [first, ...others]: readonly View[],
+  { version, users }: ObservedGroup,
+  state: GroupState,
+): readonly (readonly [PlatformUserId, boolean])[] {
+  if (first === undefined || version !== state.version) return [];
+  const there = new Set(users);
+  const isInAll = (user: PlatformUserId) => others.every((view) => view.users.has(user));
+  return [...first.users].filter(([user]) => !there.has(user) && isInAll(user));
+}
+
+const weightOf = (differences: readonly Difference[]): number =>
+  differences.flatMap(({ before, after }) => [before, after].flat()).length;
+
+/**
+ * How a difference ends. A group that is only watched is never written, and whoever was added where the platform's own
+ * additions may stay has been accepted: neither can be restored, whatever the drift policy says.
+ */
+export function endingOf(
+  { kind }: Difference,
+  { ref, registers }: GroupState,
+  settings: ConnectionSettings,
+): DriftPolicy {
+  const { mode, drift } = policyFor(settings, ref.group, registers.name?.value);
+  if (mode === 'report') return 'report';
+  if (drift !== 'restore') return drift;
+  const mayStay = mode === 'upsertOnly' || settings.membership === 'additive';
+  return kind === 'members_added' && mayStay ? 'adopt' : 'restore';
+}
+
+/** What of a view's waiver the directory has not spoken against since. */
+export function stillWaived(
+  { state, departed }: Facts,
+  wanted: Wanted,
+  { waiver }: Pick<View, 'waiver'>,
+): ReturnType<typeof standingWaiver> | Read {
+  if (waiver === undefined) return undefined;
+  const group = wanted.group ?? NO_USERS;
+  // Tombstones and deleted users name members; only where somebody's stay was adopted does it matter which users of the
+  // platform those are.
+  if (waiver.policy !== 'adopt' || waiver.present.size === 0)
+    return standingWaiver(waiver, newnessOf(state, wanted), group);
+  if (departed === undefined) return { kind: 'read', what: ['departed'] };
+  return standingWaiver(waiver, { ...newnessOf(state, wanted), departed }, group);
+}

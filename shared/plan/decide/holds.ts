@@ -1,0 +1,129 @@
+import type { SettledState } from '../../domain/group-state.ts';
+import type { Hold } from '../../domain/hold.ts';
+import type { IntentId, PlatformUserId } from '../../domain/ids.ts';
+import type { Decision, EndHold, Reserve, Wait, Write } from '../decision.ts';
+import type { Facts, Reservation } from '../facts.ts';
+import { withUnwanted } from '../foreign.ts';
+import { type GuardInput, type GuardVerdict, judgeRemovals } from '../guard.ts';
+import { approvedBeside, holdWithSay, isOver, judgeByHold } from '../hold.ts';
+import type { Plan } from '../plan.ts';
+import { settle } from './settle.ts';
+
+export const endHold = (...ends: readonly ('hold' | 'approval')[]): EndHold => ({ kind: 'hold', ends });
+
+/** Of a platform group that is let go of nothing is held any more. */
+export const settleUnheld = (facts: Facts, as: SettledState): Decision =>
+  isHoldOver(facts) ? endHold('hold', 'approval') : settle(as);
+
+export type Guarded = Pick<Write, 'held' | 'consumes' | 'isReserved'>;
+
+/**
+ * Judges every removal of a plan, whatever caused it (invariant 5). The first matching line counts:
+ *
+ *     the plan                                          | result
+ *     --------------------------------------------------|-------------------------------------------------
+ *     removes no user                                   | end a hold that is over; else it may be written
+ *     has an approval that covers none of its removals  | end the approval
+ *     has a hold that covers none of the others         | end the hold
+ *     removes users whom the hold stops or permits      | those stay, or are written, as an operator decided
+ *     removes others, and the guard has not counted them| reserve
+ *     … and the guard allows them                       | it may be written
+ *     … and only another worker's removals are too many | wait for that worker
+ *     … otherwise                                       | hold
+ */
+export function guard(plan: Plan, facts: Facts): Guarded | Decision {
+  const { state, held: read, nowMs } = facts;
+  const none: Guarded = { held: new Set(), consumes: undefined, isReserved: false };
+  if (plan.removals.length === 0) return isHoldOver(facts) ? endHold('hold', 'approval') : none;
+  if ((state.hold ?? state.approval) !== undefined && read === undefined)
+    return { kind: 'read', what: ['held'] };
+  const permitted = approvedBeside(state.approval, read?.approved, { plan, nowMs });
+  if (state.approval !== undefined && permitted.length === 0) return endHold('approval');
+  return guardOthers({ plan, facts, permitted });
+}
+
+interface GuardContext {
+  readonly plan: Plan;
+  readonly facts: Facts;
+  /** Approved next to the hold: the guard does not judge them. */
+  readonly permitted: readonly PlatformUserId[];
+}
+
+/** Judges the removals that no approval next to the hold permits. */
+function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decision {
+  const { state, settings, held: read, nowMs } = facts;
+  const limits = settings.guard;
+  const others = plan.removals.filter((user) => !permitted.includes(user));
+  const current =
+    state.hold &&
+    read &&
+    holdWithSay(state.hold, read, { plan: { ...plan, removals: others }, limits, nowMs });
+  if (state.hold !== undefined && current === undefined) return endHold('hold');
+  const verdict = judgeByHold(others, current, nowMs);
+  const size = sizeOf(facts);
+  const holdAll = (users: readonly PlatformUserId[], rule: Hold['rule'], share?: number): Decision => ({
+    kind: 'hold',
+    users,
+    approved: [...permitted, ...verdict.approved],
+    size,
+    rule,
+    share,
+    deletes: plan.departs,
+  });
+  if (verdict.superseded) return holdAll(others, current?.hold.rule ?? 'count');
+  // A write that an approved hold permits also removes the users that were approved next to it, and uses up both approvals.
+  const used = verdict.approved.length > 0 ? state.hold : state.approval;
+  const consumes = used?.digest;
+  const held = new Set(verdict.held);
+  if (verdict.unjudged.length === 0 || limits === null) return { held, consumes, isReserved: false };
+  const judgement = judgeReserved(verdict.unjudged.length, size, plan, facts);
+  if ('kind' in judgement) return judgement;
+  if (judgement.allowed) return { held, consumes, isReserved: true };
+  return holdAll([...verdict.held, ...verdict.unjudged], judgement.rule, judgement.share);
+}
+
+/** Users in the group now, as far as groupsync knows. */
+const sizeOf = ({ views, wanted }: Facts): number =>
+  views?.base === undefined ? 0 : withUnwanted(views.base, wanted?.group?.users).users.size;
+
+/** The guard's verdict, once the removals are in its record. */
+function judgeReserved(
+  removals: number,
+  size: number,
+  plan: Plan,
+  { state, settings, reservation }: Facts,
+): GuardVerdict | Reserve | Wait {
+  // Either the earlier write happens yet or this one does, so the larger of the two is what is at stake.
+  const replaces = state.uncertain?.removals;
+  const atStake = Math.max(removals, replaces?.removals ?? 0);
+  if (reservation?.removals !== atStake) return { kind: 'reserve', removals: atStake, size, replaces };
+  const { recent } = reservation;
+  const asked = { limits: settings.guard, size, removals: atStake, deletesGroup: plan.departs, recent };
+  const judgement = judgeRemovals(asked);
+  return !judgement.allowed && isOnlyTwo(asked) ? yielding(reservation.intent) : judgement;
+}
+
+/** Nobody is to go. A platform group that answers 404 may be there again, and with it whoever was held in it. */
+function isHoldOver({ state: { hold, approval, platformId, previousLink }, nowMs }: Facts): boolean {
+  const held = hold ?? approval;
+  return (
+    held !== undefined && (platformId !== undefined || previousLink?.isGone !== true || isOver(held, nowMs))
+  );
+}
+
+/**
+ * Two messages may wake two workers with one group, and both put the same removals into the book. Nobody is asked about
+ * what only both together are too many of: they come back one after the other.
+ */
+function isOnlyTwo({ recent, ...input }: GuardInput & Pick<Reservation, 'recent'>): boolean {
+  const { group, connection, underWay } = recent;
+  const alone = { ...recent, group: group - underWay, connection: connection - underWay };
+  return judgeRemovals({ ...input, recent: alone }).allowed;
+}
+
+const yielding = (own: IntentId): Wait => ({
+  kind: 'wait',
+  yields: true,
+  waitMs: 1_000 * (1 + (own.charCodeAt(own.length - 1) % 8)),
+  why: { code: 'waiting', message: 'another look at the group is under way' },
+});

@@ -1,0 +1,112 @@
+import type { Intent } from '../../domain/group-state.ts';
+import type { ObservedGroup, View } from '../../domain/view.ts';
+import { decideDeletion, LISTING_AGE_MS } from '../absence.ts';
+import { type Decision, READ_GROUP } from '../decision.ts';
+import type { Facts, Views } from '../facts.ts';
+import { isSpokeIdLost, shows, viewOf } from '../foreign.ts';
+import { foldName, renamedTo } from '../names.ts';
+import { decideUnlisted } from '../unlisted.ts';
+import { decideForeign, decideLacking, decideUnreadable, waitForProof } from './drift.ts';
+import { CREATE_MISSES, notShownYet } from './missing.ts';
+
+/** Number of users that the platform may add to a new group: its installer. More users were added by another client. */
+const ADDED_BY_PLATFORM = 1;
+
+/**
+ * Settles an open intent by its own name, spokeId and users, whatever the directory wants by now.
+ *
+ *     the platform shows            | create              | patch, put | delete
+ *     ------------------------------|---------------------|------------|----------------------
+ *     the version from before       | –                   | drop       | see `decideDeletion`
+ *     what the intent would make    | observe             | observe    | –
+ *     perhaps what was earlier      | –                   | wait; drop what was refused | see `decideDeletion`
+ *     something else                | –                   | observe    | see `decideDeletion`
+ *     nothing (404, not listed)     | drop after 3 misses | drop       | see `decideDeletion`
+ *     … and other groups not listed | wait                | –          | –
+ */
+export function decideIntent(facts: Facts, intent: Intent): Decision {
+  const { look, rejected } = facts;
+  if (look === undefined) return READ_GROUP;
+  const dropped: Drop = {
+    kind: 'drop',
+    intent,
+    // The guard's record stays: that a look did not find the write says nothing of a request that is still on its way.
+    // No more than one of two writes from the same version can succeed, so the next one takes the record over.
+    owed: rejected === undefined ? intent.reserved : rejected.owed,
+  };
+  if (intent.action === 'delete') return decideDeletion(facts, intent, dropped);
+  if (intent.action === 'create' && look === 'gone') return decideMissingCreation(facts, dropped);
+  if (look === 'gone' || (intent.action !== 'create' && look.version === intent.versionBefore))
+    return dropped;
+  return decideOutcome(facts, look, dropped);
+}
+
+type Drop = Extract<Decision, { kind: 'drop' }>;
+
+function decideMissingCreation(facts: Facts, dropped: Drop): Decision {
+  const { intent } = dropped;
+  const misses = (intent.misses ?? 0) + 1;
+  const noting = { ...intent, misses };
+  const isGivenUp = misses >= CREATE_MISSES && facts.nowMs - intent.atMs >= facts.createSettleMs;
+  return isGivenUp ? (decideUnlisted(facts, noting) ?? dropped) : { ...notShownYet(facts), noting };
+}
+
+function decideOutcome(facts: Facts, observed: ObservedGroup, dropped: Drop): Decision {
+  const { views } = facts;
+  const { intent } = dropped;
+  if (views === undefined) return { kind: 'read', what: ['views'] };
+  const { base } = views;
+  const prepared = asMade(views.prepared, observed, intent, base);
+  if (prepared !== undefined && shows(observed, prepared)) {
+    const isLost = isSpokeIdLost(observed, [prepared], facts.listed, [LISTING_AGE_MS]);
+    if (typeof isLost !== 'boolean') return isLost;
+    if (!isLost) return { kind: 'observe', intent, observed, view: viewOf(observed, base, prepared) };
+  }
+  return facts.rejected === undefined
+    ? decideOther(facts, observed, { views, prepared })
+    : decideOtherAfterRefusal(facts, observed, { views, dropped });
+}
+
+/** The platform shows something else than the intent would make. */
+function decideOther(
+  facts: Facts,
+  observed: ObservedGroup,
+  { views, prepared }: { readonly views: Views; readonly prepared: View | undefined },
+): Decision {
+  const unproven = waitForProof(facts, observed);
+  if (unproven !== undefined) return unproven;
+  if (views.isUnreadable) return decideUnreadable(facts, observed);
+  const ours = [views.base, prepared];
+  return decideLacking(facts, observed, ours) ?? decideForeign(facts, observed, ours);
+}
+
+/** A refused write changed nothing. If what it would have added is there all the same, another client added it. */
+function decideOtherAfterRefusal(
+  facts: Facts,
+  observed: ObservedGroup,
+  { views, dropped }: { readonly views: Views; readonly dropped: Drop },
+): Decision {
+  if (waitForProof(facts, observed) !== undefined) return dropped;
+  return views.isUnreadable
+    ? decideUnreadable(facts, observed)
+    : decideForeign(facts, observed, [views.base]);
+}
+
+/** What the write would have made, with the form of the name that the platform stores and the user that it adds. */
+function asMade(
+  prepared: View | undefined,
+  observed: ObservedGroup,
+  { action }: Intent,
+  base: View | undefined,
+): View | undefined {
+  if (prepared === undefined) return undefined;
+  const made = asNamed(prepared, observed, base);
+  const added = observed.users.filter((user) => !prepared.users.has(user));
+  if (action !== 'create' || added.length > ADDED_BY_PLATFORM) return made;
+  return { ...made, users: new Map([...viewOf(observed, prepared).users, ...prepared.users]) };
+}
+
+function asNamed(made: View, observed: ObservedGroup, before: View | undefined): View {
+  const isNameSent = before?.name !== made.name && foldName(made.name) === foldName(observed.name);
+  return isNameSent ? renamedTo(made, observed) : made;
+}

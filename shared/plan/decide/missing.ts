@@ -1,0 +1,62 @@
+import type { Difference } from '../../domain/drift.ts';
+import { hasDeparted } from '../../domain/group.ts';
+import type { PlatformGroupId } from '../../domain/ids.ts';
+import { decideAbsence } from '../absence.ts';
+import type { Decision, Observe, Wait } from '../decision.ts';
+import type { Facts } from '../facts.ts';
+import { carrying } from '../names.ts';
+import { treatmentOf } from '../treatment.ts';
+import { uncertainDeletion } from '../uncertain.ts';
+import { newnessOf } from '../waive.ts';
+
+/** How often a created group is looked for in vain before it is taken for never created. */
+export const CREATE_MISSES = 3;
+
+/** There is no platform group to read, so the suspicion of an external change ends. */
+export const OBSERVED_GONE: Observe = { kind: 'observe', observed: 'gone' };
+
+const NOT_SHOWN_YET = { code: 'waiting', message: 'the platform does not show the created group yet' };
+
+export const notShownYet = ({ createSettleMs }: Facts): Wait => ({
+  kind: 'wait',
+  waitMs: Math.ceil(createSettleMs / CREATE_MISSES),
+  why: NOT_SHOWN_YET,
+});
+
+/**
+ * The platform answers 404 for the linked group.
+ *
+ *     the group                                      | decision
+ *     -----------------------------------------------|--------------------------------------------------
+ *     was created a moment ago                       | wait: the platform may not show it yet
+ *     has no link any more                           | observe that there is none
+ *     is not proven to be gone (`decideAbsence`)     | wait, or read what may prove it
+ *     is gone, and groupsync or the directory did it | unlink
+ *     is gone otherwise                              | unlink with a difference: deleted, or made again
+ */
+export function decideMissing(facts: Facts): Decision {
+  const { state, nowMs, createSettleMs } = facts;
+  const { platformId, createdAtMs = Number.NEGATIVE_INFINITY } = state;
+  if (nowMs - createdAtMs < createSettleMs) return notShownYet(facts);
+  if (platformId === undefined) return OBSERVED_GONE;
+  const absence = decideAbsence(facts, platformId);
+  return absence === 'gone' ? decideUnlinking(facts, platformId) : absence;
+}
+
+/** A group that was made again is another one that carries the group's external id. */
+function decideUnlinking(facts: Facts, id: PlatformGroupId): Decision {
+  const { state, wanted, listed } = facts;
+  const landed = uncertainDeletion(state);
+  const ours: Decision = { kind: 'unlink', id, difference: undefined, waiver: undefined, landed };
+  // If the directory has deleted the group too, or our own DELETE took effect late, no other client changed anything.
+  if (hasDeparted(state.registers) || landed !== undefined) return ours;
+  const [again] = carrying(listed?.groups.filter((group) => group.id !== id) ?? [], state.ref.group);
+  const difference: Difference =
+    again === undefined
+      ? { kind: 'deleted', before: id, after: null }
+      : { kind: 'recreated', before: id, after: again.id };
+  const { drift: policy } = treatmentOf(facts);
+  if (policy === 'restore') return { kind: 'unlink', id, difference, waiver: undefined };
+  if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
+  return { kind: 'unlink', id, difference, waiver: { policy, seen: newnessOf(state, wanted).newest } };
+}

@@ -1,0 +1,47 @@
+import { READS_BEHIND_MS } from '../../domain/group-state.ts';
+import type { Wait } from '../decision.ts';
+
+const HOUR_MS = 3_600_000;
+
+export const TRIED: Wait = {
+  kind: 'wait',
+  waitMs: undefined,
+  why: { code: 'platform_rejected', message: 'users that the platform refused together are tried apart' },
+};
+
+export const REFUSED: Wait = {
+  kind: 'wait',
+  waitMs: READS_BEHIND_MS,
+  why: { code: 'refused', message: 'the platform refuses the change: it is tried once more in a minute' },
+};
+
+/**
+ * The platform refuses a write that only removes members. They keep their access, and the write is tried again in an
+ * hour.
+ */
+export const removalsRefused = (count: number, answer: string): Wait => ({
+  kind: 'wait',
+  waitMs: HOUR_MS,
+  why: {
+    code: REMOVALS_REFUSED,
+    message: `the platform refuses to remove ${count === 1 ? '1 member, who keeps' : `${count} members, who keep`} access; groupsync tries again in an hour: ${answer}`,
+  },
+});
+
+const REMOVALS_REFUSED = 'removals_refused';
+
+/** After these errors, the platform has refused a write of the group before. */
+export const ONCE_REFUSED: ReadonlySet<string> = new Set([
+  REFUSED.why.code,
+  TRIED.why.code,
+  REMOVALS_REFUSED,
+]);
+
+export const NAME_IN_USE: Wait = {
+  kind: 'wait',
+  waitMs: undefined,
+  why: {
+    code: 'name_in_use',
+    message: 'the platform refuses the name, which another group has: tried again until it is free',
+  },
+};

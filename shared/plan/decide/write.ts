@@ -1,0 +1,232 @@
+import type { GroupTreatment } from '../../contract/group-policy.ts';
+import { hasDeparted } from '../../domain/group.ts';
+import type { GroupField } from '../../domain/group-fields.ts';
+import type { MemberCounts, SettledState } from '../../domain/group-state.ts';
+import { isWhole, type ListedGroup, type View } from '../../domain/view.ts';
+import { decideAbsence, decideAdoption, LISTING_AGE_MS, listedAgain, previousGroup } from '../absence.ts';
+import { countsOf } from '../counts.ts';
+import { type Decision, readList } from '../decision.ts';
+import type { DraftInput, WantedGroup } from '../draft.ts';
+import type { Facts, Wanted } from '../facts.ts';
+import { isOurCreation, withUnwanted } from '../foreign.ts';
+import { alreadyThere } from '../names.ts';
+import type { Plan } from '../plan.ts';
+import { dueField, fieldFailure, leftDiffering, refusedOf } from '../refused-fields.ts';
+import { uncertainDeletion } from '../uncertain.ts';
+import { draftRested } from '../unshown.ts';
+import { newnessOf } from '../waive.ts';
+import { clear, decideLook, stillWaived } from './drift.ts';
+import { type Guarded, guard, settleUnheld } from './holds.ts';
+import { NAME_IN_USE, TRIED } from './refusal.ts';
+import { SETTLED, settle } from './settle.ts';
+
+/**
+ * Compares what the directory wants with the stored view. The first line that fits decides:
+ *
+ *     the group                                          | decision
+ *     ---------------------------------------------------|------------------------------------------------
+ *     has no name, and no deletion before that           | settle unnamed
+ *     has a view that cannot be read                     | read the group; see `decideLook`
+ *     was deleted there, and the policy lets that stand  | settle in_sync
+ *     is to be released when the directory deletes it    | release
+ *     would be changed or deleted                        | read the group first, once in an attempt
+ *     would lose more than the guard allows              | hold, then the rest; see `guard`
+ *     is to be created, and is there already             | adopt; see `decideNew`
+ *     would be changed, created or deleted               | write
+ *     shows what is wanted                               | settle
+ */
+export function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
+  const { state, wanted, views } = facts;
+  if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] };
+  if (wanted.state === 'unnamed' && !hasDeparted(state.registers))
+    return settle('unnamed', { ending: 'open' });
+  if (views.isUnreadable) return decideLook(facts) ?? clear(facts);
+  if (treatment.drift !== 'restore' && isLeftDeleted(facts, wanted))
+    return decideAdoption(facts, listedAgain(state)) ?? settleUnheld(facts, 'in_sync');
+  return decideDifference({ ...facts, wanted }, views.base, treatment);
+}
+
+/** Compares the wanted group with the stored view, without what the drift policy lets stand. */
+function decideDifference(facts: Known, base: View | undefined, treatment: GroupTreatment): Decision {
+  const { state, settings, wanted } = facts;
+  const current = base && withUnwanted(base, sentAnew(facts, wanted));
+  const waiver = treatment.drift !== 'restore' && current ? stillWaived(facts, wanted, current) : undefined;
+  if (waiver !== undefined && 'kind' in waiver) return waiver;
+  return decideDraft(
+    {
+      wanted: wanted.group,
+      current,
+      membership: settings.membership,
+      mode: treatment.mode,
+      onGroupDeleted: settings.onGroupDeleted,
+      whole: state.takeOver && facts.isNarrowed !== true,
+      whyNot: wanted.whyNot,
+      waiver,
+      barred: facts.barred,
+      fixed: leftFields(facts, wanted.group),
+    },
+    facts,
+    treatment,
+  );
+}
+
+/** A group that is done except for a refused field tries that field again when it is due. */
+function decideDraft(input: Drafting, known: Known, treatment: GroupTreatment): Decision {
+  const decision = decidePlan(input, known, treatment);
+  const due = decision.kind === 'settle' && decision.failing ? dueRefused(known) : undefined;
+  if (due === undefined) return decision;
+  const others = new Set([...(input.fixed ?? [])].filter((field) => field !== due));
+  return decidePlan({ ...input, fixed: others }, known, treatment);
+}
+
+/**
+ * Wanted users who, where a read did not show them, are additions. In a search for refused users only those whom a try
+ * leaves out: all others are sent with each try, because they may be in the group.
+ */
+const sentAnew = (
+  { isNarrowed, barred = new Set() }: Facts,
+  { group }: Wanted,
+): WantedGroup['users'] | undefined =>
+  isNarrowed && group ? new Map([...group.users].filter(([user]) => barred.has(user))) : group?.users;
+
+/** Fields of an existing group that this attempt does not write. */
+function leftFields(facts: Facts, wanted: WantedGroup | undefined): ReadonlySet<GroupField> {
+  if (wanted === undefined || facts.views?.base === undefined) return new Set();
+  const taken: readonly GroupField[] = isNameTaken(facts) ? ['name'] : [];
+  return new Set([...taken, ...(facts.withheld ?? []), ...refusedOf(wanted, facts.state)]);
+}
+
+const dueRefused = ({ wanted, state, nowMs }: Facts): GroupField | undefined =>
+  wanted?.group && dueField(refusedOf(wanted.group, state), state, nowMs);
+
+type Drafting = Omit<DraftInput, 'held'>;
+
+type Known = Facts & { readonly wanted: Wanted };
+
+/** What the plan needs before it can be written: a look, the guard's leave; or else why nothing is to be written. */
+function decidePlan(input: Drafting, facts: Known, treatment: GroupTreatment): Decision {
+  const unguarded = draftRested({ ...input, held: new Set() }, facts.wanted);
+  if (unguarded.action === 'release') return { kind: 'release', reason: 'the directory deleted this group' };
+  const seen = changesGroup(unguarded) && !isCurrent(facts) ? decideLook(facts) : undefined;
+  if (seen !== undefined) return seen;
+  const guarded = guard(unguarded, facts);
+  if ('kind' in guarded) return guarded;
+  const plan = draftRested({ ...input, held: guarded.held }, facts.wanted);
+  if (plan.action === 'create' && plan.after !== undefined)
+    return decideNew(plan, plan.after, guarded, facts);
+  const left = leftDiffering(input);
+  if (plan.action !== 'none')
+    return { kind: 'write', plan, known: [], ...guarded, ...(left.length > 0 && { left }) };
+  const unwritten = whyUnwritten(input, left, facts, treatment);
+  if (unwritten !== undefined) return unwritten;
+  const as = guarded.held.size > 0 ? 'held' : SETTLED[facts.wanted.state];
+  const settled = settleAs(as, countsOf(facts.wanted, plan.after), { left, facts, treatment });
+  return settleOnceCertain(settled, facts);
+}
+
+function settleAs(
+  as: SettledState,
+  counts: MemberCounts,
+  { left, facts, treatment }: Settling,
+): Extract<Decision, { kind: 'settle' }> {
+  // A group that is only watched has no plan, so it shows no difference.
+  if (treatment.mode === 'report') return settle(as, { counts, ending: 'report' });
+  const failing = fieldFailure(left, facts.state);
+  return failing === undefined
+    ? settle(as, { counts })
+    : { ...settle(as, { counts, ending: 'open' }), failing };
+}
+
+interface Settling {
+  readonly left: readonly GroupField[];
+  readonly facts: Facts;
+  readonly treatment: GroupTreatment;
+}
+
+/** Why a group is not done although it needs no write now. */
+function whyUnwritten(
+  { wanted, current }: Drafting,
+  left: readonly GroupField[],
+  facts: Known,
+  { mode }: GroupTreatment,
+): Decision | undefined {
+  const mayBeLeft = mode === 'sync' && wanted === undefined && current === undefined;
+  const recovered = mayBeLeft ? decideAdoption(facts, listedAgain(facts.state)) : undefined;
+  if (recovered !== undefined) return recovered;
+  if (isNameTaken(facts)) return NAME_IN_USE;
+  const isTriedLater = left.some((field) => facts.withheld?.has(field));
+  return isTriedLater || isAnybodyBarred(facts, facts.wanted) ? TRIED : undefined;
+}
+
+/** A group with uncertain writes stays scheduled until their deadline, and is then fetched once more. */
+function settleOnceCertain(settled: Decision, facts: Facts): Decision {
+  const { state, nowMs } = facts;
+  const { uncertain, platformId } = state;
+  const mayTakeEffect = uncertain?.write !== undefined || uncertainDeletion(state) !== undefined;
+  if (uncertain === undefined || !mayTakeEffect) return settled;
+  if (nowMs < uncertain.untilMs) return { ...settled, againAtMs: uncertain.untilMs } as Decision;
+  return (platformId === undefined ? undefined : decideLook(facts)) ?? settled;
+}
+
+/** The name that was sent is refused, and another group has it: it stays as it is while the rest is written. */
+const isNameTaken = ({ rejected, views }: Facts): boolean =>
+  rejected?.name !== undefined && views?.base !== undefined;
+
+/** A group that is to be made may be there already. */
+function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Decision {
+  const { listed, settings, state } = facts;
+  const { previousLink } = state;
+  // A list from before our last write may lack a platform group that this directory group has released since.
+  const ageMs = Math.min(LISTING_AGE_MS, Math.max(0, facts.nowMs - (state.lastWriteAtMs ?? 0)));
+  if (listed === undefined || listed.ageMs > ageMs) return readList(ageMs);
+  const { candidates, known, ...odd } = alreadyThere(after, listed.groups, settings.adoptExisting);
+  const late = lateCreation(facts, listed.groups);
+  const found = [...previousGroup(state), ...(late === undefined ? candidates : [late])];
+  const adopted = decideAdoption(facts, found);
+  if (adopted !== undefined) return adopted;
+  // A candidate answered 404 before and is not listed now. A wrong route would look the same.
+  const isUnproven = state.missedAtMs !== undefined && found.length === 0;
+  const absence = isUnproven ? decideAbsence(facts, undefined) : 'gone';
+  if (absence !== 'gone') return absence;
+  // A wrong route lists no group: what this one had before is there all the same, and not what is made now.
+  return {
+    kind: 'write',
+    plan,
+    known: previousLink ? [...known, previousLink.platformId] : known,
+    ...odd,
+    ...guarded,
+  };
+}
+
+/** What an earlier creation of ours made after all, though it was looked for in vain. */
+function lateCreation({ state: { uncertain }, nowMs, views }: Facts, listed: readonly ListedGroup[]) {
+  const { write, untilMs = 0 } = uncertain ?? {};
+  if (write?.action !== 'create' || nowMs >= untilMs) return undefined;
+  const made = listed.filter((group) => isWhole(group) && isOurCreation(group, write, views?.created));
+  return made.find(({ spokeId }) => spokeId === write.spokeId) ?? made[0];
+}
+
+const changesGroup = ({ action }: Plan): boolean =>
+  action === 'patch' || action === 'put' || action === 'delete';
+
+/** A change is planned from a fetch or an answer that is at most this old when its round begins. */
+const CURRENT_MS = 5_000;
+
+/** An earlier round of this attempt fetched the group, or wrote it, in the stored version: the stored view is current. */
+function isCurrent({ state, look, shown, nowMs }: Facts): boolean {
+  if (look !== undefined || shown === undefined || nowMs - shown.atMs > CURRENT_MS) return false;
+  return shown.id === state.platformId && shown.version === state.version;
+}
+
+/** Somebody is still to be tried: the group is not what is wanted. */
+const isAnybodyBarred = ({ barred = new Set(), views }: Facts, { group }: Wanted): boolean =>
+  [...barred].some((user) => group?.users.has(user) && !views?.base?.users.has(user));
+
+/** Somebody deleted the platform's group, the policy let that stand, and the directory has not spoken since. */
+function isLeftDeleted({ state }: Facts, wanted: Wanted): boolean {
+  const { acceptedDeletion, registers } = state;
+  if (acceptedDeletion === undefined || wanted.state !== 'present') return false;
+  if (state.platformId !== undefined) return false;
+  const word = acceptedDeletion.policy === 'adopt' ? registers.upserted : newnessOf(state, wanted).newest;
+  return word <= acceptedDeletion.seen;
+}

@@ -1,0 +1,146 @@
+import type { GroupState, GuardRecord, Intent, Uncertain } from '../domain/group-state.ts';
+import type { PlatformUserId } from '../domain/ids.ts';
+import type { ObservedGroup, UserChange, View } from '../domain/view.ts';
+import { foldName, mayBeSpokeId, renamedTo } from './names.ts';
+
+/** The record of a group's uncertain writes with its users: each of these writes may still take effect. */
+export type UncertainWrites = Omit<Uncertain, 'change'> & { readonly change: UserChange };
+
+export const NO_CHANGE: UserChange = { added: new Set(), removed: new Set() };
+
+type Users = Pick<View, 'users' | 'unshown'> | undefined;
+
+/** The user changes from one view to the other; undefined: no group. */
+export function changeBetween(before: Users, after: Users): UserChange {
+  const [old, now] = [before?.users, after?.users];
+  return {
+    added: new Set([...(now?.keys() ?? [])].filter((user) => !old?.has(user))),
+    removed: new Set(
+      [...(old?.keys() ?? []), ...(before?.unshown ?? [])].filter(
+        (user) => !now?.has(user) && !after?.unshown?.has(user),
+      ),
+    ),
+  };
+}
+
+/** The view of an existing group after a change; undefined: a deletion. */
+export function changedView(
+  base: View,
+  { action, name, spokeId }: Intent,
+  { added, removed }: UserChange = NO_CHANGE,
+): View | undefined {
+  if (action === 'delete') return undefined;
+  const { alias, unshown = new Set(), ...others } = base;
+  const stay = [...base.users].filter(([user]) => !removed.has(user));
+  const users = new Map([...stay, ...[...added].map((user) => [user, true] as const)]);
+  const stillHidden = [...unshown].filter((user) => !added.has(user) && !removed.has(user));
+  return {
+    ...others,
+    ...(base.name === name && alias !== undefined && { alias }),
+    ...(stillHidden.length > 0 && { unshown: new Set(stillHidden) }),
+    ...{ name, spokeId: spokeId === '' ? null : spokeId, users },
+  };
+}
+
+/** Returns `one` itself if `other` adds nothing. */
+export function mergeChanges(one: UserChange, other: UserChange): UserChange {
+  const hasNews =
+    [...other.added].some((user) => !one.added.has(user)) ||
+    [...other.removed].some((user) => !one.removed.has(user));
+  if (!hasNews) return one;
+  return {
+    added: new Set([...one.added, ...other.added]),
+    removed: new Set([...one.removed, ...other.removed]),
+  };
+}
+
+/** The record of one write. The guard keeps `removals` reserved. */
+export function uncertainWrite(
+  { reserved: _, consumes: __, ...intent }: Intent,
+  change: UserChange,
+  how: Pick<Uncertain, 'untilMs' | 'removals' | 'isAnswered'>,
+): UncertainWrites {
+  if (intent.action === 'delete')
+    return { deletion: intent, names: [], spokeIds: [], change: NO_CHANGE, ...how };
+  const spokeIds = intent.spokeId === '' ? [] : [intent.spokeId];
+  return { write: intent, names: [intent.name], spokeIds, change, ...how };
+}
+
+/**
+ * One record for all writes that may still take effect; `later` has the later ones. It explains every change that one
+ * of the two explains, lasts until the later deadline, and keeps the larger guard record. Only one of two writes from
+ * the same version can succeed.
+ */
+export function mergeUncertain(earlier: UncertainWrites, later: UncertainWrites): UncertainWrites {
+  const write = later.write ?? earlier.write;
+  const deletion = laterDeletion(earlier.deletion, later.deletion);
+  const removals = largerRecord(earlier.removals, later.removals);
+  return {
+    ...(write && { write }),
+    ...(deletion && { deletion }),
+    names: [...new Set([...earlier.names, ...later.names])],
+    spokeIds: [...new Set([...earlier.spokeIds, ...later.spokeIds])],
+    change: mergeChanges(earlier.change, later.change),
+    untilMs: Math.max(earlier.untilMs, later.untilMs),
+    ...(removals && { removals }),
+    ...(earlier.isAnswered && later.isAnswered && { isAnswered: true }),
+  };
+}
+
+/** The later deletion, with the number of answered deletions without effect. */
+function laterDeletion(earlier: Intent | undefined, later: Intent | undefined): Intent | undefined {
+  if (later === undefined) return earlier;
+  const isSame = earlier?.platformId === later.platformId;
+  if (later.misses !== undefined || earlier?.misses === undefined || !isSame) return later;
+  return { ...later, misses: earlier.misses };
+}
+
+const largerRecord = (one: GuardRecord | undefined, other: GuardRecord | undefined) =>
+  other === undefined || (one !== undefined && one.removals >= other.removals) ? one : other;
+
+/**
+ * The record after a change of the group's view. A write sends the whole list of users, so a late write also undoes
+ * later changes:
+ *
+ *   view [a] ── uncertain: [a b] ──▶ view [a c] ── the write takes effect ──▶ [a b]: b may be added, c may be removed
+ */
+export const rebasedRecord = (
+  record: UncertainWrites,
+  before: View | undefined,
+  after: View,
+): UncertainWrites =>
+  before === undefined
+    ? record
+    : { ...record, change: mergeChanges(record.change, changeBetween(after, before)) };
+
+/** The parts of an observed group that uncertain writes explain. */
+export interface LateWrites {
+  /** Whether they may have written the name or the external id, and which users they may have added. */
+  readonly view: View;
+  readonly removed: ReadonlySet<PlatformUserId>;
+}
+
+export function lateWrites(
+  { names, spokeIds }: Uncertain,
+  { added, removed }: UserChange,
+  observed: ObservedGroup,
+  base: View | undefined,
+): LateWrites {
+  // The platform may have stored the name in another form.
+  const isSent = (name: string) => base?.name !== name && foldName(name) === foldName(observed.name);
+  const name = names.find((one) => one === observed.name) ?? names.find(isSent);
+  const spokeId = spokeIds.find((one) => mayBeSpokeId(observed.spokeId, one)) ?? base?.spokeId ?? null;
+  const view = {
+    name: name ?? base?.name ?? '',
+    spokeId,
+    users: new Map([...added].map((user) => [user, true])),
+  };
+  return { view: name === undefined ? view : renamedTo(view, observed), removed };
+}
+
+/** A deletion of the linked group that may still take effect: it carries no version. */
+export const uncertainDeletion = ({ uncertain, platformId }: GroupState): Intent | undefined =>
+  uncertain?.deletion?.platformId === platformId ? uncertain?.deletion : undefined;
+
+/** There are neither an open intent nor uncertain writes. */
+export const NO_WRITES = { prepared: undefined, created: undefined, uncertain: undefined };

@@ -1,0 +1,56 @@
+import type { ConnectionName, GroupRef } from '../domain/ids.ts';
+import type { IndexedValue, ScimResource } from '../sync/ports/scim.ts';
+import { keyPart, sha256 } from './keys.ts';
+import type { Key } from './table.ts';
+
+/*
+ * | item                                   | pk                                     | sk         |
+ * |----------------------------------------|----------------------------------------|------------|
+ * | resource                               | `S#<conn>#<type>`                      | `<id>`     |
+ * | claim of a unique value                | `SX#<conn>#<type>#<attribute>#<hash>`  | `HOLDER`   |
+ * | pointer of a value that several may have | the same                             | `AT#<id>`  |
+ * | generation of which resources there are | `S#<conn>#orders`                     | `<type>`   |
+ * | list held while another is written     | `SL#<conn>#<group>`                    | `<write>#<n>` |
+ * | token                                  | `ST#<prefix>`                          | `TOKEN`    |
+ * | access token of an OAuth client        | `ST#<prefix of the client's secret>`   | `ACCESS#<hash>` |
+ * | tokens of a connection                 | `S#<conn>#tokens`                      | `<prefix>` |
+ *
+ * Values are hashed: they may be long, and keys are no place for names and addresses.
+ */
+
+export const resourcePartition = (connection: ConnectionName, type: ScimResource['type']): string =>
+  `S#${connection}#${type}`;
+export const resourceKey = (connection: ConnectionName, type: ScimResource['type'], id: string): Key => ({
+  pk: resourcePartition(connection, type),
+  sk: keyPart(id),
+});
+
+export const orderKey = (connection: ConnectionName, type: ScimResource['type']): Key => ({
+  pk: `S#${connection}#orders`,
+  sk: type,
+});
+
+export function valuePartition(connection: ConnectionName, { type, attribute, value }: IndexedValue): string {
+  return `SX#${connection}#${type}#${attribute}#${sha256(value)}`;
+}
+export const claimKey = (connection: ConnectionName, value: IndexedValue): Key => ({
+  pk: valuePartition(connection, value),
+  sk: 'HOLDER',
+});
+export const POINTER_PREFIX = 'AT#';
+export const pointerKey = (connection: ConnectionName, value: IndexedValue, id: string): Key => ({
+  pk: valuePartition(connection, value),
+  sk: `${POINTER_PREFIX}${keyPart(id)}`,
+});
+
+export const heldKey = ({ connection, group }: GroupRef, write: string, index: number): Key => ({
+  pk: `SL#${connection}#${keyPart(group)}`,
+  sk: `${write}#${index}`,
+});
+
+export const tokenKey = (prefix: string): Key => ({ pk: `ST#${keyPart(prefix)}`, sk: 'TOKEN' });
+export const accessKey = (prefix: string, hash: string): Key => ({
+  pk: tokenKey(prefix).pk,
+  sk: `ACCESS#${keyPart(hash)}`,
+});
+export const tokensPartition = (connection: ConnectionName): string => `S#${connection}#tokens`;

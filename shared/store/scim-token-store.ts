@@ -1,0 +1,65 @@
+import { ScimAccess, ScimToken, type ScimTokenStore } from '../sync/ports/scim.ts';
+import { OF_THIS_SCHEMA, understood } from './item-form.ts';
+import { keyPart } from './keys.ts';
+import { accessKey, tokenKey, tokensPartition } from './scim-keys.ts';
+import { all, any, equal, greater, type Item, itemsOf, less, missing, type Table } from './table.ts';
+
+/** A token is found by its prefix, before anybody knows whose it is; a list entry written before it finds it again. */
+export function createScimTokenStore(table: Table): ScimTokenStore {
+  const find = async (prefix: string) => {
+    const item = await table.get(tokenKey(prefix));
+    return item === undefined ? undefined : parseToken(item);
+  };
+
+  return {
+    find,
+
+    async findAccess(prefix, hash) {
+      const items = await table.getMany([tokenKey(prefix), accessKey(prefix, hash)]);
+      const secret = items.find(({ sk }) => sk === tokenKey(prefix).sk);
+      const access = items.find(({ sk }) => sk === accessKey(prefix, hash).sk);
+      return { secret: secret && parseToken(secret), access: access && parseAccess(access) };
+    },
+
+    async addAccess(access) {
+      const expiresAt = Math.ceil(access.expiresMs / 1_000);
+      await table.put({ ...accessKey(access.prefix, access.hash), ...OF_THIS_SCHEMA, ...access, expiresAt });
+    },
+
+    async list(connection) {
+      const listed = await itemsOf(table, { partition: tokensPartition(connection) });
+      const items = await table.getMany(listed.map(({ prefix }) => tokenKey(String(prefix))));
+      return items.map(parseToken).filter((token) => token.connection === connection);
+    },
+
+    async add(token) {
+      const listed = { pk: tokensPartition(token.connection), sk: keyPart(token.prefix) };
+      await table.put({ ...listed, prefix: token.prefix });
+      return table.put({ ...tokenKey(token.prefix), ...OF_THIS_SCHEMA, ...token }, missing('pk'));
+    },
+
+    async revoke(connection, prefix, atMs) {
+      const change = { setIfMissing: { revokedMs: atMs } };
+      return (await table.update(tokenKey(prefix), change, equal('connection', connection))).written;
+    },
+
+    async endBy(connection, prefix, atMs) {
+      await table.update(
+        tokenKey(prefix),
+        { set: { expiresMs: atMs } },
+        all(equal('connection', connection), any(missing('expiresMs'), greater('expiresMs', atMs))),
+      );
+    },
+
+    async noteUse(prefix, { atMs, unlessSinceMs }) {
+      await table.update(
+        tokenKey(prefix),
+        { set: { lastUsedMs: atMs } },
+        all(equal('prefix', prefix), any(missing('lastUsedMs'), less('lastUsedMs', unlessSinceMs))),
+      );
+    },
+  };
+}
+
+const parseToken = (item: Item): ScimToken => understood(ScimToken, item, 'a SCIM token');
+const parseAccess = (item: Item): ScimAccess => understood(ScimAccess, item, 'a SCIM access token');

@@ -1,0 +1,92 @@
+import { groupExists } from '../../domain/group.ts';
+import type { GroupState } from '../../domain/group-state.ts';
+import { type GroupRef, groupId, type PlatformGroupId } from '../../domain/ids.ts';
+import type { ListedGroup, View } from '../../domain/view.ts';
+import type { Decision } from '../../plan/decision.ts';
+import { isOurCreation, viewOf } from '../../plan/foreign.ts';
+import type { ApplyPorts } from '../ports/bundles.ts';
+import type { Connection } from '../ports/connections.ts';
+import type { Reading } from '../reading.ts';
+import { retireClaim } from '../retire-claim.ts';
+import { linkTo, recordLanded } from './foreign.ts';
+import { type Performed, type Round, type Turn, unlessOvertaken } from './turn.ts';
+
+/**
+ * The members of an adopted group that groupsync had added. The directory group that was linked to it before has this
+ * list: either this group, or a group of a removed connection.
+ */
+export async function readPreviousLink(
+  state: Pick<GroupState, 'ref' | 'previousLink'>,
+  id: PlatformGroupId,
+  { connection, ports: { groups, claims } }: FormerReading,
+): Promise<View | undefined> {
+  const own = await formerView(state, id, groups);
+  // Under any other setting this does not matter: every member that the directory does not name is removed.
+  if (own !== undefined || connection.settings.membership !== 'additive') return own;
+  const previous = await claims.previousOwner(connection.company, id);
+  const before = previous && (await groups.read(previous));
+  return before && formerView(before, id, groups);
+}
+
+interface FormerReading {
+  readonly connection: Connection;
+  readonly ports: {
+    readonly groups: Pick<ApplyPorts['groups'], 'read' | 'readView'>;
+    readonly claims: Pick<ApplyPorts['claims'], 'previousOwner'>;
+  };
+}
+
+async function formerView(
+  { ref, previousLink }: Pick<GroupState, 'ref' | 'previousLink'>,
+  id: PlatformGroupId,
+  groups: Pick<ApplyPorts['groups'], 'readView'>,
+): Promise<View | undefined> {
+  if (previousLink?.platformId !== id) return undefined;
+  const { waiver: _, ...view } = (await groups.readView(ref, previousLink.view)) ?? {};
+  return 'users' in view ? view : undefined;
+}
+
+/**
+ * Claims a platform group for adoption. External ids may differ only in form, and names prove little. So a platform
+ * group with the exact id of another directory group is left to that directory group, if it has no platform group yet.
+ * @returns the directory group that keeps it; undefined: it is claimed now
+ */
+export async function claimAdopted(
+  { id, spokeId }: ListedGroup,
+  { ref }: Pick<GroupState, 'ref'>,
+  { ports, claim }: Pick<Reading, 'claim'> & { readonly ports: Pick<Reading['ports'], 'groups'> },
+): Promise<GroupRef | undefined> {
+  if (spokeId !== null && spokeId !== ref.group) {
+    const other = await ports.groups.read({ ...ref, group: groupId(spokeId) });
+    const isWaiting = other && groupExists(other.registers) && !other.released && !other.platformId;
+    if (isWaiting) return other.ref;
+  }
+  return claim(id as PlatformGroupId);
+}
+
+/** Claim, then look, then link: the next round plans from what is there, and sends the whole group. */
+export async function adopt(
+  { candidate }: Extract<Decision, { kind: 'adopt' }>,
+  round: Round,
+  turn: Turn,
+): Promise<Performed> {
+  const { ports, platform, connection } = turn;
+  const { state } = round;
+  const id = candidate.id as PlatformGroupId;
+  const passOver = (why: 'not_found' | GroupRef): Performed => ({
+    round: { ...round, passedOver: new Map([...(round.passedOver ?? []), [id, why]]) },
+  });
+  const owner = await claimAdopted(candidate, state, turn);
+  if (owner !== undefined) return passOver(owner);
+  const observed = await platform.groups.get(id);
+  if (observed === undefined) {
+    await retireClaim(connection.company, id, state.ref, ports);
+    return passOver('not_found');
+  }
+  const previousLink = await readPreviousLink(state, id, turn);
+  const link = await linkTo(state, observed, viewOf(observed, previousLink), turn);
+  const made = state.uncertain?.write;
+  const isMade = made?.action === 'create' && isOurCreation(observed, made, round.views?.created);
+  const found = await recordLanded(isMade ? made : undefined, observed, state, turn);
+  return unlessOvertaken(ports.groups.absorb(state, link, found));
+}

@@ -1,0 +1,61 @@
+import type { GroupState } from '../../domain/group-state.ts';
+import type { PlatformGroupId } from '../../domain/ids.ts';
+import { isWhole, type ListedGroup, type ObservedGroup } from '../../domain/view.ts';
+import type { Facts, Views } from '../../plan/facts.ts';
+import { isOurCreation } from '../../plan/foreign.ts';
+import { foldName, mayBeAny, mayBeSpokeId } from '../../plan/names.ts';
+import { PlatformFailure } from '../ports/platform.ts';
+import type { Reading } from '../reading.ts';
+
+/** What an open creation made, if the platform shows it by now: asked anew, since it may have come just now. */
+export async function lookForCreation<Known extends Facts & { readonly views: Views }>(
+  facts: Known,
+  reading: Reading,
+): Promise<Known> {
+  const { state, views } = facts;
+  const groups = await reading.platform.groups.list(0);
+  // An exact external id takes precedence: another directory group may have an id that differs only in form.
+  const isExact = ({ spokeId }: ListedGroup) => spokeId === state.intent?.spokeId;
+  const inOrder = [...groups.filter(isExact), ...groups.filter((group) => !isExact(group))];
+  for (const group of inOrder) {
+    const observed = await creationOf(group, state, reading);
+    if (observed === undefined || state.intent === undefined) continue;
+    if (!isOurCreation(observed, state.intent, views.prepared)) continue;
+    if ((await reading.claim(observed.id as PlatformGroupId)) === undefined) {
+      return { ...facts, look: observed, listed: { groups, ageMs: 0 } };
+    }
+  }
+  refuseMoreOdd(groups, state.intent?.oddBefore);
+  return { ...facts, look: 'gone', listed: { groups, ageMs: 0 } };
+}
+
+/**
+ * An intent may not name all groups in an unspecified form that existed before the POST. If their number has grown, the
+ * POST may have made one of them, and the creation stays unsettled.
+ * @throws PlatformFailure
+ */
+function refuseMoreOdd(groups: readonly ListedGroup[], oddBefore = Number.POSITIVE_INFINITY): void {
+  const odd = groups.filter(mayBeAny).length;
+  if (odd <= oddBefore) return;
+  const message = `expected at most ${oddBefore} groups in a form other than specified, as before the creation, got ${odd}`;
+  throw new PlatformFailure('unavailable', message, { status: 200 });
+}
+
+/**
+ * A listed group that the creation may have made, fetched by its id: a list may show only some users. While a group in
+ * an unspecified form cannot be read, the creation stays unsettled.
+ */
+async function creationOf(
+  listed: ListedGroup,
+  { intent }: GroupState,
+  { platform }: Pick<Reading, 'platform'>,
+): Promise<ObservedGroup | undefined> {
+  const { id, spokeId } = listed;
+  if (intent === undefined || intent.known?.includes(id as PlatformGroupId)) return undefined;
+  const mayBeOurs =
+    spokeId === null
+      ? (!isWhole(listed) && intent.oddBefore === undefined) ||
+        (isWhole(listed) && foldName(listed.name) === foldName(intent.name))
+      : mayBeSpokeId(spokeId, intent.spokeId);
+  return mayBeOurs ? platform.groups.get(id as PlatformGroupId) : undefined;
+}

@@ -1,0 +1,76 @@
+import type { PlatformGroupId } from '../../domain/ids.ts';
+import type { StoredFact } from '../../plan/decision.ts';
+import type { Facts, Listing } from '../../plan/facts.ts';
+import { isListed } from '../../plan/names.ts';
+import type { ApplyPorts } from '../ports/bundles.ts';
+import type { Connection } from '../ports/connections.ts';
+import type { Platform } from '../ports/platform.ts';
+
+/** The ports and the connection to read with. */
+interface Reading {
+  readonly connection: Pick<Connection, 'company'>;
+  readonly platform: { readonly groups: Pick<Platform['groups'], 'get'> };
+  readonly ports: { readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'claimedBy'> };
+}
+
+/** The list of an attempt, with what the table and the platform know about its groups. */
+export async function readOfList(
+  what: readonly StoredFact[],
+  facts: Facts,
+  reading: Reading,
+): Promise<Listing | undefined> {
+  const { listed } = facts;
+  if (listed === undefined) return undefined;
+  return {
+    ...listed,
+    ...(what.includes('managed') ? await readOwners(listed, facts, reading) : {}),
+    ...(what.includes('unlisted') ? await readUnlisted(listed, facts, reading) : {}),
+  };
+}
+
+/** Number of claims that are read in one request to find out whether a list shows a managed group. */
+const OWNERS_AT_ONCE = 100;
+
+/** Whether the list shows a platform group that another directory group owns: usually the first claims show it. */
+async function readOwners(
+  listed: Listing,
+  { state }: Facts,
+  { connection, ports }: Reading,
+): Promise<Pick<Listing, 'showsManaged'>> {
+  const { connection: own, group } = state.ref;
+  for (let at = 0; at < listed.groups.length; at += OWNERS_AT_ONCE) {
+    const ids = listed.groups.slice(at, at + OWNERS_AT_ONCE).map(({ id }) => id as PlatformGroupId);
+    const owners = [...(await ports.claims.owners(connection.company, ids)).now.values()];
+    if (owners.some((owner) => owner.connection !== own || owner.group !== group))
+      return { showsManaged: true };
+  }
+  return { showsManaged: false };
+}
+
+/** Number of missing groups that are fetched by id. Each call counts towards the group's limit for the hour. */
+const MISSING_ASKED = 3;
+
+/**
+ * Groups that existed before a creation and are missing from the list. A group that answers 404 is not missing: it may
+ * be gone.
+ */
+async function readUnlisted(
+  listed: Listing,
+  { state }: Facts,
+  { connection, platform, ports }: Reading,
+): Promise<Pick<Listing, 'unlisted'>> {
+  const managed = await ports.claims.claimedBy(connection.company, state.ref.connection);
+  const isMissing = (id: PlatformGroupId) => !isListed(listed.groups, id);
+  const hidesAllManaged = managed.length > 0 && managed.every(isMissing);
+  const missing = [...new Set([...managed, ...(state.intent?.known ?? [])])].filter(isMissing);
+  for (const id of hidesAllManaged ? [] : spread(missing, MISSING_ASKED)) {
+    if ((await platform.groups.get(id)) !== undefined) return { unlisted: { existing: id, hidesAllManaged } };
+  }
+  return { unlisted: { existing: undefined, hidesAllManaged } };
+}
+
+/** At most `count` of the items, evenly spread. */
+const spread = <Item>(items: readonly Item[], count: number): readonly Item[] => {
+  const step = Math.max(1, items.length / count);
+  return items.filter((_, at) => Math.floor(at / step) !== Math.floor((at - 1) / step)).slice(0, count);
+};

@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import type { GroupState } from '../../domain/group-state.ts';
+import type { Hold } from '../../domain/hold.ts';
+import type { PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
+import type { View } from '../../domain/view.ts';
+import type { Read, StoredFact } from '../../plan/decision.ts';
+import type { Facts, HeldUsers, Views } from '../../plan/facts.ts';
+import { changedView, NO_CHANGE } from '../../plan/uncertain.ts';
+import { readDeparted, readPart, readWanted } from '../match/wanted.ts';
+import type { Reading } from '../reading.ts';
+import { lookForCreation } from './creation.ts';
+import { readOfList } from './listed-groups.ts';
+
+/** The facts that a round begins with. */
+export const startOf = (
+  state: GroupState,
+  { connection, ports }: Pick<Reading, 'connection' | 'ports'>,
+): Facts => ({
+  nowMs: ports.clock(),
+  createSettleMs: ports.createSettleMs,
+  state,
+  settings: connection.settings,
+});
+
+export const ALL_MEMBERS: Read = { kind: 'read', what: ['wanted'] };
+
+/** The facts with the answer to a question. What is read from our table is read consistently. */
+export async function learn<Known extends Facts>(
+  { what, maxAgeMs = 0 }: Read,
+  facts: Known,
+  reading: Reading,
+): Promise<Known> {
+  if (what[0] === 'group') return readGroup(facts, reading);
+  if (what[0] === 'list') {
+    const groups = await reading.platform.groups.list(maxAgeMs);
+    return { ...facts, listed: { groups, ageMs: maxAgeMs } };
+  }
+  return { ...facts, ...(await readStored(what as readonly StoredFact[], facts, reading)) };
+}
+
+async function readGroup<Known extends Facts>(facts: Known, reading: Reading): Promise<Known> {
+  const { intent, platformId } = facts.state;
+  if (intent?.action === 'create') {
+    const views = facts.views ?? (await readViews(facts.state, reading));
+    return lookForCreation({ ...facts, views }, reading);
+  }
+  const id = intent?.platformId ?? platformId;
+  const look = await reading.platform.groups.get(id as PlatformGroupId);
+  const shown = look && { id: look.id, version: look.version, atMs: reading.ports.clock() };
+  return { ...facts, look: look ?? 'gone', shown };
+}
+
+type Stored = Pick<Facts, 'wanted' | 'views' | 'held' | 'departed' | 'listed'>;
+
+async function readStored(
+  what: readonly StoredFact[],
+  facts: Facts,
+  reading: Reading,
+): Promise<Stored | Pick<Facts, 'wanted' | 'views'>> {
+  const part = what.includes('views') ? await readPart(facts, reading) : undefined;
+  if (part !== undefined) return part;
+  const [wanted, views, held, departed, listed] = await Promise.all([
+    what.includes('wanted') ? readWanted(facts.state, reading) : facts.wanted,
+    what.includes('views') ? readViews(facts.state, reading) : facts.views,
+    what.includes('held') ? readHeld(facts.state, reading) : facts.held,
+    what.includes('departed') ? readDeparted(facts, reading) : facts.departed,
+    readOfList(what, facts, reading),
+  ]);
+  return { wanted, views, held, departed, listed };
+}
+
+async function readViews(state: GroupState, { ports: { groups } }: Reading): Promise<Views> {
+  const { ref, view, platformId, uncertain } = state;
+  const made = uncertain?.write?.action === 'create' ? uncertain.write.change : undefined;
+  const [base, prepare, created, late] = await Promise.all([
+    view && groups.readView(ref, view),
+    readPrepared(state, groups),
+    made && groups.readView(ref, made),
+    uncertain?.change && groups.readChange(ref, uncertain.change),
+  ]);
+  return {
+    base,
+    prepared: prepare(base),
+    created,
+    uncertain: uncertain?.change === undefined ? uncertain && NO_CHANGE : late,
+    isUnreadable: platformId !== undefined && base === undefined,
+  };
+}
+
+/** The intended result of the open intent, once the view before it is known. */
+async function readPrepared(
+  { ref, intent }: GroupState,
+  groups: Reading['ports']['groups'],
+): Promise<(base: View | undefined) => View | undefined> {
+  if (intent === undefined) return () => undefined;
+  if (intent.action === 'create') {
+    const whole = intent.change && (await groups.readView(ref, intent.change));
+    return () => whole;
+  }
+  const change = intent.change && (await groups.readChange(ref, intent.change));
+  if (intent.change !== undefined && change === undefined) return () => undefined;
+  return (base) => base && changedView(base, intent, change);
+}
+
+async function readHeld(
+  { ref, hold, approval, platformId }: GroupState,
+  { ports }: Reading,
+): Promise<HeldUsers> {
+  const read = async (recorded: Hold | undefined) => {
+    const users = recorded && (await ports.groups.readHeld(ref, recorded));
+    const about = (['remove', 'delete'] as const).find(
+      (kind) => users !== undefined && holdDigest(platformId, kind, [...users]) === recorded?.digest,
+    );
+    return { users, about };
+  };
+  const [held, approved] = await Promise.all([read(hold), approval && read(approval)]);
+  return { ...held, approved };
+}
+
+/** What a person approves: these removals, from this platform group, by this kind of write. */
+export function holdDigest(
+  platformId: PlatformGroupId | undefined,
+  kind: 'remove' | 'delete',
+  users: readonly PlatformUserId[],
+): string {
+  const set = JSON.stringify([platformId ?? null, kind, [...users].sort()]);
+  return createHash('sha256').update(set).digest('hex');
+}

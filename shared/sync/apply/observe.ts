@@ -1,0 +1,100 @@
+import { contentDigest } from '../../domain/content-digest.ts';
+import type { Intent } from '../../domain/group-state.ts';
+import type { ObservedGroup } from '../../domain/view.ts';
+import { REFUSED } from '../../plan/decide/refusal.ts';
+import type { Observe, ObserveExternal } from '../../plan/decision.ts';
+import { attributeDrift, toldOf } from '../attribute-drift.ts';
+import { retireClaim } from '../retire-claim.ts';
+import { flipFound, linkTo, recordForeign, recordLanded } from './foreign.ts';
+import type { Performed, Round, Turn } from './turn.ts';
+import { AGAIN, CONFLICT, OVERTAKEN, unlessOvertaken } from './turn.ts';
+import { readRecord, storeMoved } from './uncertain.ts';
+import { unreserve } from './write.ts';
+
+/**
+ * Records what the platform shows.
+ *
+ *     the platform shows                        | what ends
+ *     ------------------------------------------|------------------------------------------------
+ *     nothing, and an open intent deletes       | the intent, and the link
+ *     nothing                                   | the suspicion
+ *     what the open intent makes                | the intent
+ *     what another client made                  | the open intent or the suspicion, after a report
+ *     what groupsync left                       | the suspicion
+ */
+export function observe(decision: Observe, round: Round, turn: Turn): Promise<Performed> {
+  const { observed, intent } = decision;
+  if (observed === 'gone') return observeGone(intent, round, turn);
+  if (isExternal(decision)) return observeExternal(decision, round, turn);
+  if (intent !== undefined) return observeOutcome({ ...decision, observed, intent }, round, turn);
+  return observeUnchanged({ ...decision, observed }, round, turn);
+}
+
+const isExternal = (decision: Observe): decision is ObserveExternal => decision.external !== undefined;
+
+async function observeGone(intent: Intent | undefined, { state }: Round, turn: Turn): Promise<Performed> {
+  const { connection, ports } = turn;
+  if (intent === undefined) return unlessOvertaken(ports.groups.absorb(state, undefined));
+  // Before the flip: afterwards nobody would look for it.
+  if (intent.platformId !== undefined)
+    await retireClaim(connection.company, intent.platformId, state.ref, ports);
+  const left = { settled: 'deleted', counts: { wanted: 0, applied: 0, pending: 0 } } as const;
+  return unlessOvertaken(flipFound(intent, state, turn, { happened: true, left }));
+}
+
+/** The open intent happened: the group is as the view says. */
+async function observeOutcome(
+  { observed, intent, view }: Observe & { readonly observed: ObservedGroup; readonly intent: Intent },
+  round: Round,
+  turn: Turn,
+): Promise<Performed> {
+  const { state, rejected } = round;
+  if (view === undefined) throw new Error('expected the view that the intent has made');
+  const platform = await linkTo(state, observed, view, turn);
+  const uncertain = await storeMoved(readRecord(round), round, { observed, view }, turn);
+  const left = { platform, found: { uncertain } };
+  // The client repeats what a server declined to serve (503, Retry-After); should that have been done after all, the
+  // repetition met its own version, and the removals stay in the guard's book.
+  const next = rejected === undefined ? AGAIN : CONFLICT;
+  return unlessOvertaken(flipFound(intent, state, turn, { happened: true, left }), next);
+}
+
+/**
+ * Takes what another client changed as the group's view. The report comes first: once the view is what was observed,
+ * nothing can tell any more what was changed.
+ */
+async function observeExternal(decision: ObserveExternal, before: Round, turn: Turn): Promise<Performed> {
+  const { observed, view, intent, external, flapDamping } = decision;
+  await unreserve(before, turn);
+  const { state, rejected } = before;
+  const recorded = await recordForeign(decision, state, turn);
+  if (recorded === undefined) return OVERTAKEN;
+  const link = await linkTo(state, observed, view, turn);
+  const explainsRefusal = state.lastError?.code === REFUSED.why.code;
+  const audited = await recordLanded(external.landed, observed, state, turn);
+  const uncertain = await storeMoved(readRecord(before), before, { observed, view }, turn);
+  const found = { ...recorded, flapDamping, explainsRefusal, ...audited, uncertain };
+  const refused = rejected && { writtenAtMs: undefined };
+  const isTaken =
+    intent === undefined
+      ? turn.ports.groups.absorb(state, link, found)
+      : flipFound(intent, state, turn, { happened: false, left: { platform: link, found, ...refused } });
+  return unlessOvertaken(isTaken, CONFLICT);
+}
+
+/**
+ * The group is as groupsync left it: the suspicion, or the 404 before, is answered. The digest becomes that of the fetch:
+ * the view may contain users that the platform does not show, and the sweep would fetch the group each hour.
+ */
+async function observeUnchanged(
+  { observed, flapDamping }: Observe & { readonly observed: ObservedGroup },
+  { state }: Round,
+  { ports }: Turn,
+): Promise<Performed> {
+  const { platformId, view } = state;
+  await attributeDrift(state, toldOf(state), ports);
+  if (platformId === undefined || view === undefined) return AGAIN;
+  const shown = { ...view, digest: contentDigest(observed) };
+  const link = { id: platformId, version: observed.version, view: shown };
+  return unlessOvertaken(ports.groups.absorb(state, link, { flapDamping }));
+}

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import type { NameClash, Plan } from '../../contract/answers.ts';
+import type { ConnectionSettings } from '../../contract/settings.ts';
+import type { GroupState } from '../../domain/group-state.ts';
+import type { Hold } from '../../domain/hold.ts';
+import type { GroupRef } from '../../domain/ids.ts';
+import type { Decision } from '../../plan/decision.ts';
+import type { Facts } from '../../plan/facts.ts';
+import { clashFinder } from '../../plan/name-clash.ts';
+import { AS_WANTED, reportWaiting, waitingOf } from '../../plan/waiting.ts';
+import type { ApplyPorts } from '../ports/bundles.ts';
+import type { Connection } from '../ports/connections.ts';
+import type { AuditedChange } from '../ports/logs.ts';
+import { unmanagedOf } from '../unmanaged.ts';
+import { type Preview, type PreviewPorts, previewGroup, undisturbed } from './preview.ts';
+
+/** What apply would do to one group if it ran now. */
+export type GroupPlan = Plan & { readonly hold: Hold | null };
+
+/**
+ * What apply would do to a group, for people.
+ * @param settings other ones than the connection has
+ * @throws PlatformFailure if what to write depends on a read of the platform that fails, as it does while the outcome of
+ *   a write is unknown. A group that already waits does not throw: its plan shows why it waits
+ */
+export async function planGroup(
+  ref: GroupRef,
+  ports: PreviewPorts & Pick<ApplyPorts, 'connections'>,
+  settings?: ConnectionSettings,
+): Promise<GroupPlan> {
+  const connection = await ports.connections.find(ref.connection);
+  const state = await ports.groups.read(ref);
+  if (connection === undefined || state === undefined)
+    return planOf(ref, 'none', { note: 'there is no such group' });
+  const chosen = settings === undefined ? connection : { ...connection, settings };
+  const ask = (now: GroupState) => previewGroup(now, chosen, ports);
+  // A group that is in step by its own item and whole views, as most are, costs no further read.
+  const needsProof = ({ decision, facts }: Preview) => decision.kind !== 'settle' || facts.state !== state;
+  const preview = await undisturbed(state, ports, ask, needsProof);
+  const waiting = waitingFor(preview.decision) ?? waitingOf(state, ports.clock());
+  if (preview.unseen !== undefined && preview.decision.kind !== 'write') {
+    if (waiting === undefined) throw preview.unseen;
+    const note = `what would change is unknown: ${preview.unseen.message}`;
+    return planOf(ref, 'none', { note, waiting: reportWaiting(waiting) });
+  }
+  const clashes = await clashesOf(preview, chosen, ports);
+  return { ...planFrom(ref, preview), waiting: reportWaiting(waiting), clashes };
+}
+
+/** Uses the same list of groups as the decision about a creation. */
+async function clashesOf(
+  { decision, facts }: Preview,
+  { company, settings }: Connection,
+  ports: Pick<PreviewPorts, 'claims' | 'connections'>,
+): Promise<readonly NameClash[]> {
+  if (decision.kind !== 'write' || decision.plan.action !== 'create') return [];
+  const { after } = decision.plan;
+  if (after === undefined || facts.listed === undefined) return [];
+  const found = clashFinder(facts.listed.groups, settings.adoptExisting)(after);
+  const unmanaged = await unmanagedOf(found, company, ports);
+  return unmanaged.map(({ id, name }) => ({ platformId: id, name }));
+}
+
+/** A group that is as wanted, and is read again when an earlier write can no longer take effect. */
+const waitingFor = (decision: Decision) =>
+  decision.kind === 'settle' && decision.againAtMs !== undefined
+    ? { ...AS_WANTED, untilMs: decision.againAtMs }
+    : undefined;
+
+/** A preview in a person's terms. */
+function planFrom(ref: GroupRef, { decision, facts, unseen }: Preview): GroupPlan {
+  const { hold, platformId } = facts.state;
+  switch (decision.kind) {
+    case 'write': {
+      const { action, changes } = decision.plan;
+      const held = [...decision.held].sort();
+      const note = unseen === undefined ? null : `drawn from what was last seen: ${unseen.message}`;
+      return planOf(ref, action, { changes, held, hold: (held.length > 0 && hold) || null, note });
+    }
+    case 'release': {
+      const change = { kind: 'release_group', before: platformId ?? null, after: null };
+      return planOf(ref, 'release', { changes: [{ ...change, reason: decision.reason }] });
+    }
+    case 'wait':
+      return planOf(ref, 'none', { note: decision.why.message });
+    case 'settle':
+      return planSettled(ref, decision, facts);
+    default:
+      return planOf(ref, 'none', { note: releasedNote(facts) });
+  }
+}
+
+function planSettled(
+  ref: GroupRef,
+  { as, failing }: Extract<Decision, { kind: 'settle' }>,
+  facts: Facts,
+): GroupPlan {
+  const { hold, released } = facts.state;
+  if (released) return planOf(ref, 'none', { note: releasedNote(facts) });
+  if (as !== 'held') return planOf(ref, 'none', { note: failing?.message ?? null });
+  if (hold === undefined) return planOf(ref, 'none', {});
+  const users = [...(facts.held?.users ?? [])].sort();
+  return planOf(ref, 'hold', { changes: users.map((user) => stopped(user, hold)), hold, held: users });
+}
+
+const releasedNote = ({ state }: Facts): string | null =>
+  state.released ? 'an operator released this group' : null;
+
+const stopped = (user: string, { rule }: Hold): AuditedChange => ({
+  kind: 'remove_member',
+  member: null,
+  before: user,
+  after: null,
+  reason: `stopped by the guard (${rule}), until a person approves`,
+});
+
+function planOf({ group }: GroupRef, action: GroupPlan['action'], known: Partial<GroupPlan>): GroupPlan {
+  const plan = {
+    group,
+    action,
+    changes: [],
+    held: [],
+    hold: null,
+    note: null,
+    waiting: null,
+    clashes: [],
+    ...known,
+  };
+  const said = JSON.stringify([action, plan.changes.map(({ kind, before, after }) => [kind, before, after])]);
+  const digest = action === 'hold' ? plan.hold?.digest : undefined;
+  return { ...plan, digest: digest ?? createHash('sha256').update(said).digest('hex') };
+}

@@ -1,0 +1,170 @@
+import type { DriftKind } from '../../domain/drift.ts';
+import type { GroupState } from '../../domain/group-state.ts';
+import type { IntentId } from '../../domain/ids.ts';
+import { decide } from '../../plan/decide/index.ts';
+import type { Decision, Read } from '../../plan/decision.ts';
+import type { Shown } from '../../plan/facts.ts';
+import { claimGroup } from '../claim-group.ts';
+import { openPlatform } from '../open-platform.ts';
+import type { ApplyPorts } from '../ports/bundles.ts';
+import type { Connection } from '../ports/connections.ts';
+import { type AuditLink, linksOf } from '../ports/logs.ts';
+import { PlatformFailure } from '../ports/platform.ts';
+import { CALLS_AN_HOUR, calledOf } from '../tuning.ts';
+import { ALL_MEMBERS, startOf } from './load.ts';
+import { perform } from './perform.ts';
+import type { Round, Step, Trial, Turn, WriteMade } from './turn.ts';
+import { NO_TRIAL } from './turn.ts';
+import { unreserved } from './write.ts';
+
+export interface Tally {
+  readonly writes: WriteMade[];
+  readonly drift: DriftKind[];
+  conflicts: number;
+  /** When the platform was called about this group. */
+  callsMs?: readonly number[];
+  trial: Trial;
+  /** The platform's group in the last fetch or answer. */
+  shown?: Shown | undefined;
+  mine?: IntentId;
+  /** Something came in between: unless another is at work, nobody else is woken for it. */
+  isOvertaken: boolean;
+  /** The platform was asked about the group in this attempt, whatever was decided. */
+  hasLooked: boolean;
+  /** The newest entry of the audit that we put. */
+  audited?: AuditLink;
+}
+
+/** The client's tries of one call. */
+const MAX_TRIES = 4;
+/** Calls about the group that must be left for a decision: a write may need a fetch after it. */
+const COST: Partial<Record<Decision['kind'], number>> = { write: 2, adopt: 1, unlink: 1 };
+/** What can be decided by those alone whom a change is about; for anything else the others are read as well. */
+const SERVED_BY_PART: ReadonlySet<Decision['kind']> = new Set(['read', 'reserve', 'write', 'settle']);
+export const SPENT = { code: 'waiting', message: 'the group has had all the calls that an hour allows' };
+
+/** Decides and performs, until the round ends: each decision rests on the group as it was read for this round. */
+export async function takeRound(
+  state: GroupState,
+  connection: Connection,
+  ports: ApplyPorts,
+  tally: Tally,
+): Promise<Step> {
+  try {
+    const turn = await turnOf(state, connection, ports, tally);
+    return await decideAndPerform(firstRound(state, turn, tally), turn, tally);
+  } catch (cause) {
+    if (cause instanceof SettingsChanged) return { kind: 'again' };
+    if (cause instanceof PlatformFailure) return { kind: 'broken', cause };
+    throw cause;
+  }
+}
+
+async function decideAndPerform(first: Round, turn: ConfirmingTurn, tally: Tally): Promise<Step> {
+  let round = first;
+  for (;;) {
+    const decision = servedBy(round.wanted, decide(round));
+    if (decision === ALL_MEMBERS) round = { ...round, wanted: undefined };
+    if (callsLeft(tally, turn.ports) < costOf(decision)) return spend(round, turn);
+    if (decision.kind !== 'read' || asksPlatform(decision)) await turn.confirm();
+    const performed = await perform(decision, round, turn);
+    if ('step' in performed) return performed.step;
+    round = performed.round;
+    tally.shown = round.shown;
+  }
+}
+
+/** The calls of this hour are used up: the removals of a write that is not sent leave the guard's record. */
+async function spend(round: Round, turn: Turn): Promise<Step> {
+  if (round.state.intent === undefined) await unreserved(round, turn);
+  return { kind: 'spent' };
+}
+
+type ConfirmingTurn = Turn & { readonly confirm: () => Promise<void> };
+
+/** What the round reads and writes with; what it must remember for a later round goes into the tally. */
+async function turnOf(
+  state: GroupState,
+  connection: Connection,
+  ports: ApplyPorts,
+  tally: Tally,
+): Promise<ConfirmingTurn> {
+  let confirmed: Promise<void> | undefined;
+  return {
+    connection,
+    ports,
+    platform: await openCounted(state, connection, ports, tally),
+    trial: tally.trial,
+    calledMs: () => calledBy(tally, ports),
+    claim: (id) => claimGroup({ company: connection.company, id, owner: state.ref }, ports),
+    found: (kind) => tally.drift.push(kind),
+    confirm: () => {
+      confirmed ??= confirmSettings(connection, ports);
+      return confirmed;
+    },
+    record: async ({ ref, lastAudit, lastAction }, entry) => {
+      const previous = linksOf({ lastAudit: tally.audited ?? lastAudit, lastAction });
+      tally.audited = await ports.audit.record(ref, { ...entry, previous });
+      return tally.audited;
+    },
+    opened: (id) => {
+      tally.mine = id;
+    },
+    showed: (group) => {
+      tally.shown = group;
+    },
+  };
+}
+
+/** The platform, with every call about the group counted towards the hour's limit. */
+function openCounted({ attempts }: GroupState, connection: Connection, ports: ApplyPorts, tally: Tally) {
+  // The client's own repetitions are for a blip; what lasts is tried again later.
+  const maxAttempts = attempts > 0 ? 1 : MAX_TRIES;
+  return openPlatform(connection, ports, {
+    onTry() {
+      // A credential renewed within a call makes it two.
+      if (callsLeft(tally, ports) <= 0) throw new PlatformFailure('unreached', SPENT.message, {});
+      tally.callsMs = [...calledBy(tally, ports), ports.clock()];
+    },
+    get maxAttempts() {
+      return Math.min(maxAttempts, callsLeft(tally, ports));
+    },
+  });
+}
+
+const firstRound = (state: GroupState, turn: Turn, { trial, shown }: Tally): Round => ({
+  ...startOf(state, turn),
+  withheld: new Set(trial.withheld),
+  isNarrowed: trial !== NO_TRIAL,
+  barred: new Set(trial.lots.flat()),
+  shown,
+});
+
+const callsLeft = (tally: Tally, ports: ApplyPorts): number => CALLS_AN_HOUR - calledBy(tally, ports).length;
+
+/** What hangs on who all the members are is decided once they are all read. */
+const servedBy = (wanted: Round['wanted'], decision: Decision): Decision =>
+  wanted?.isPart === true && !isServedByPart(decision) ? ALL_MEMBERS : decision;
+
+const isServedByPart = (decision: Decision): boolean =>
+  SERVED_BY_PART.has(decision.kind) && !(decision.kind === 'read' && decision.what[0] === 'list');
+
+const costOf = (decision: Decision): number =>
+  decision.kind === 'read' && decision.what[0] === 'group' ? 1 : (COST[decision.kind] ?? 0);
+
+const asksPlatform = ({ what: [first] }: Read): boolean => first === 'group' || first === 'list';
+
+export const calledBy = ({ callsMs = [] }: Tally, { clock }: ApplyPorts): readonly number[] =>
+  calledOf(callsMs, clock());
+
+class SettingsChanged extends Error {}
+
+/**
+ * The settings as they are once the group was read: whoever changes them marks the groups dirty then. So either the new
+ * ones are found here, or the mark is newer than the state, and stays. Asked beside the users, it is no request of its own.
+ * @throws SettingsChanged where the round began with others
+ */
+async function confirmSettings(seen: Connection, { connections }: ApplyPorts): Promise<void> {
+  const now = await connections.current(seen.name);
+  if (JSON.stringify(now) !== JSON.stringify(seen)) throw new SettingsChanged();
+}

@@ -1,0 +1,67 @@
+import type { GroupState, GuardRecord, Intent, Uncertain } from '../../domain/group-state.ts';
+import { intentId } from '../../domain/ids.ts';
+import type { ObservedGroup, View } from '../../domain/view.ts';
+import type { Facts, Views } from '../../plan/facts.ts';
+import {
+  changeBetween,
+  mergeUncertain,
+  NO_CHANGE,
+  rebasedRecord,
+  type UncertainWrites,
+  uncertainWrite,
+} from '../../plan/uncertain.ts';
+import { UNCERTAIN_MS } from '../tuning.ts';
+import type { Turn } from './turn.ts';
+
+type Known = Pick<Facts, 'state' | 'views'>;
+
+/** The record as it was read. */
+export const readRecord = ({ state: { uncertain }, views }: Known): UncertainWrites | undefined =>
+  uncertain && { ...uncertain, change: views?.uncertain ?? NO_CHANGE };
+
+/** The record with `intent`, whose outcome is uncertain too. */
+export function withUncertain(
+  intent: Intent,
+  known: Known & { readonly after: View | undefined },
+  nowMs: number,
+  how: Pick<Uncertain, 'removals' | 'isAnswered'>,
+): UncertainWrites {
+  const before = readRecord(known);
+  const change = changeBetween(known.views?.base, known.after);
+  const latest = uncertainWrite(intent, change, { ...how, untilMs: nowMs + UNCERTAIN_MS });
+  // This attempt has read the group after the deadline of the earlier writes, so their record ends.
+  return before === undefined || nowMs >= before.untilMs ? latest : mergeUncertain(before, latest);
+}
+
+/** The record after the refusal of a write that had replaced the reserved removals of earlier writes. */
+export const stillOwed = (
+  record: Uncertain | undefined,
+  owed: GuardRecord | undefined,
+): Uncertain | undefined => record && owed && { ...record, removals: owed };
+
+/** Stores the record after a change of the group's view. */
+export async function storeMoved(
+  record: UncertainWrites | undefined,
+  known: Known,
+  { observed: { version }, view }: { readonly observed: Pick<ObservedGroup, 'version'>; readonly view: View },
+  turn: Turn,
+): Promise<Uncertain | undefined> {
+  if (record === undefined) return undefined;
+  const { removals, ...moved } = rebasedRecord(record, known.views?.base, view);
+  // Under another version, an earlier write has taken effect or no longer can. The guard keeps counting its removals.
+  const isSame = version === known.state.version;
+  return storeRecord({ ...moved, ...(isSame && removals && { removals }) }, known.state, known.views, turn);
+}
+
+/** A stored set is not written again. */
+export async function storeRecord(
+  { change, ...record }: UncertainWrites,
+  state: GroupState,
+  views: Views | undefined,
+  { ports }: Turn,
+): Promise<Uncertain> {
+  if (change.added.size + change.removed.size === 0) return record;
+  const stored = state.uncertain?.change;
+  if (stored !== undefined && change === views?.uncertain) return { ...record, change: stored };
+  return { ...record, change: await ports.groups.prepareChange(state, intentId(ports.newId()), change) };
+}

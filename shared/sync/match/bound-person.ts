@@ -1,0 +1,70 @@
+import { mayBeMember, personsOf } from '../../plan/person.ts';
+import { atOnce } from '../gather.ts';
+import type { Connection } from '../ports/connections.ts';
+import type { BoundTo, PeopleStore, Person } from '../ports/people.ts';
+import { READS_IN_FLIGHT } from '../tuning.ts';
+
+type Reading = Pick<PeopleStore, 'ofUser'>;
+
+/**
+ * The decisive role of the person that a member is bound to (`personsOf`). The other roles of the user are read only if
+ * the role of the binding does not allow its person to be a member.
+ *
+ * When a role moves to another user, its members move too only if their old user has no other role that may be a member:
+ * then two users were most likely merged. A refresh of people also moves members who have values of the new user only (`hasMovedWith`).
+ * @param record the role of the binding, if it is known
+ */
+export async function personBoundTo(
+  boundTo: Partial<BoundTo>,
+  record: Person | undefined,
+  { connection, people }: { readonly connection: Connection; readonly people: Reading },
+): Promise<Person | undefined> {
+  const { name, settings } = connection;
+  if (settings.memberIdField === 'id') return record;
+  const { userId = record?.userId } = boundTo;
+  if (userId === undefined) return record;
+  const isOfUser = record?.userId === userId;
+  if (isOfUser && mayBeMember(record, settings)) return record;
+  const [person] = personsOf(await people.ofUser(name, userId), settings, boundTo.role);
+  if (person !== undefined && (isOfUser || mayBeMember(person[0], settings))) return person[0];
+  if (record === undefined || isOfUser) return person?.[0] ?? record;
+  return personBoundTo({ role: record.role }, record, { connection, people });
+}
+
+/** The ids that a binding to the person of this role stores. */
+export const boundToOf = ({ role, userId }: BoundTo): BoundTo => ({
+  role,
+  ...(userId !== undefined && { userId }),
+});
+
+/** The same for several bindings, in their order. */
+export async function personsBoundTo(
+  bindings: readonly Partial<BoundTo>[],
+  connection: Connection,
+  people: Reading & Pick<PeopleStore, 'read'>,
+): Promise<readonly (Person | undefined)[]> {
+  const roles = bindings.flatMap(({ role }) => (role === undefined ? [] : [role]));
+  const records = await people.read(connection.name, roles);
+  return atOnce(READS_IN_FLIGHT, bindings, (boundTo) => {
+    const record = boundTo.role && records.get(boundTo.role);
+    return boundTo.role === undefined ? undefined : personBoundTo(boundTo, record, { connection, people });
+  });
+}
+
+/**
+ * Further roles of the users who have these roles, if roles of one user are one person.
+ * @param isEnough whether the given roles are sufficient to decide about this user
+ */
+export async function otherRolesOf(
+  roles: readonly Person[],
+  { name, settings }: Connection,
+  people: Reading,
+  isEnough: (roles: readonly Person[]) => boolean = () => false,
+): Promise<readonly Person[]> {
+  if (settings.memberIdField === 'id') return [];
+  const known = new Set(roles.map(({ role }) => role));
+  const unsure = personsOf(roles, settings).filter((person) => !isEnough(person));
+  const users = unsure.flatMap(([{ userId }]) => (userId === undefined ? [] : [userId]));
+  const found = await atOnce(READS_IN_FLIGHT, users, (userId) => people.ofUser(name, userId));
+  return found.flat().filter(({ role }) => !known.has(role));
+}

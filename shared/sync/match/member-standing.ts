@@ -1,0 +1,63 @@
+import type { PendingCause, PendingMark } from '../../domain/group-state.ts';
+import { mayBeMember, type PersonSettings } from '../../plan/person.ts';
+import type { Connection } from '../ports/connections.ts';
+import type { UserState } from '../ports/desired.ts';
+import type { PeopleStore, Person } from '../ports/people.ts';
+import { REFUSED_AGAIN_MS, UNSHOWN_AGAIN_MS } from '../tuning.ts';
+import { resolveUser } from './resolve.ts';
+
+/** What keeps a member of a group from being written, if anything does. */
+export interface MemberStanding {
+  readonly cause: PendingCause | 'solved';
+  /** The decisive role of the person that the member is bound to, or would be bound to. */
+  readonly person: Person | undefined;
+}
+
+/**
+ * Whether the person of a decisive role can be written as a member, and by which id of the platform.
+ * @param refusedRevision the person's revision that the platform refused
+ */
+export function standingOf(
+  { userId, role, state, revision }: Person,
+  refusedRevision: number | undefined,
+  settings: PersonSettings,
+): { readonly cause: MemberStanding['cause']; readonly id: string | undefined } {
+  const id = settings.memberIdField === 'userId' ? userId : role;
+  if (id === undefined) return { cause: 'unknown', id };
+  if (!mayBeMember({ state }, settings)) return { cause: 'inactive', id };
+  return { cause: revision === refusedRevision ? 'refused' : 'solved', id };
+}
+
+/** The person's revision that the platform refused, while that is not to be tried again. */
+export const refusedRevisionOf = (
+  { personRevision, sinceMs }: Partial<Pick<PendingMark, 'personRevision' | 'sinceMs'>> = {},
+  nowMs: number,
+): number | undefined => (nowMs - (sinceMs ?? 0) < REFUSED_AGAIN_MS ? personRevision : undefined);
+
+/**
+ * Whether a successful write sent this revision of the person lately, and did not show the person. The time between two
+ * such writes doubles from an hour to a day, because some platforms never show some users.
+ */
+export function isUnshownLately({ unshown, sinceMs }: PendingMark, revision: number, nowMs: number): boolean {
+  if (unshown?.revision !== revision) return false;
+  const restMs = Math.min(Math.max(unshown.atMs - sinceMs, UNSHOWN_AGAIN_MS), REFUSED_AGAIN_MS);
+  return nowMs - unshown.atMs < restMs;
+}
+
+/** What apply would make of the member now, writing nothing. @param refusedRevision as of `standingOf` */
+export async function standingNow(
+  user: UserState,
+  refusedRevision: number | undefined,
+  matching: {
+    readonly connection: Connection;
+    readonly people: Pick<PeopleStore, 'read' | 'holding' | 'ofUser'>;
+  },
+): Promise<MemberStanding> {
+  const { name, settings } = matching.connection;
+  const bound =
+    user.role === undefined ? undefined : (await matching.people.read(name, [user.role])).get(user.role);
+  const resolution = await resolveUser(user, bound, matching);
+  if (resolution.kind === 'pending') return { cause: resolution.cause, person: bound };
+  const { person } = resolution;
+  return { cause: standingOf(person, refusedRevision, settings).cause, person };
+}

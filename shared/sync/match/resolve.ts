@@ -1,0 +1,134 @@
+import { fieldName, soughtValues } from '../../contract/match-rule.ts';
+import { matchRules } from '../../contract/settings.ts';
+import type { PendingCause } from '../../domain/group-state.ts';
+import type { MemberId } from '../../domain/ids.ts';
+import { choosePerson, mayBeMember, personsOf } from '../../plan/person.ts';
+import { atOnce } from '../gather.ts';
+import type { Connection } from '../ports/connections.ts';
+import type { UserState } from '../ports/desired.ts';
+import type { BoundTo, PeopleStore, Person } from '../ports/people.ts';
+import { READS_IN_FLIGHT } from '../tuning.ts';
+import { boundToOf, otherRolesOf, personBoundTo, personsBoundTo } from './bound-person.ts';
+
+export type Resolution =
+  | {
+      readonly kind: 'person';
+      /** The decisive role. */
+      readonly person: Person;
+      /** The person that the binding names, or would name. */
+      readonly boundTo: BoundTo;
+      /** The match depends only on a current value, which may later belong to another person. */
+      readonly unbound?: true;
+    }
+  | { readonly kind: 'pending'; readonly cause: PendingCause };
+
+export interface MatchInput {
+  readonly connection: Connection;
+  readonly people: Pick<PeopleStore, 'holding' | 'ofUser'>;
+  /** The match is to be recorded: whom there may be is noted before they are read. */
+  readonly binds?: boolean;
+}
+
+/** Finds the person of a member by the connection's rules: the first rule that finds a role decides (`choosePerson`). */
+export async function matchMember(
+  user: UserState,
+  { connection, people, binds }: MatchInput,
+): Promise<Resolution> {
+  const noting = binds && user.role === undefined ? user.member : undefined;
+  for (const { field, value } of soughtBy(user, connection)) {
+    const found = await people.holding(connection.name, field, value, noting);
+    if (found.length > 0) return chosenAmong(found, { connection, people });
+  }
+  return { kind: 'pending', cause: 'unknown' };
+}
+
+/** What is looked for, rule by rule, as far as the user has what they compare. */
+export const soughtBy = (user: UserState, { settings }: Connection) =>
+  matchRules(settings).flatMap((rule) => {
+    const field = fieldName(rule.employeeField);
+    return soughtValues(rule, user).map((value) => ({ field, value }));
+  });
+
+async function chosenAmong(
+  holders: readonly Person[],
+  { connection, people }: MatchInput,
+): Promise<Resolution> {
+  const { settings } = connection;
+  const others = await otherRolesOf(holders, connection, people, (roles) =>
+    roles.some((role) => mayBeMember(role, settings)),
+  );
+  const chosen = choosePerson(holders, others, settings);
+  if (chosen === undefined) return { kind: 'pending', cause: 'ambiguous' };
+  const roles: ReadonlySet<Person> = new Set(chosen);
+  const [matched] = personsOf(
+    holders.filter((one) => roles.has(one)),
+    settings,
+  );
+  return { kind: 'person', person: chosen[0], boundTo: boundToOf(matched?.[0] ?? chosen[0]) };
+}
+
+/** Without `bind` nothing is recorded. */
+export type ResolvePeople = Pick<PeopleStore, 'read' | 'holding' | 'ofUser'> &
+  Partial<Pick<PeopleStore, 'bind'>>;
+
+/**
+ * Resolves users, keeping bindings. A binding never follows a value to another person: only attributes of the member
+ * that changed (`review`) have it looked at again, and then another person is `ambiguous` until somebody confirms it.
+ * First matches are recorded, and so are reviews that found no other person. A first match is recorded only if the person
+ * may be a member, because the address of a leaver may soon belong to a newcomer.
+ */
+export async function resolveUsers(
+  users: readonly UserState[],
+  connection: Connection,
+  people: ResolvePeople,
+): Promise<ReadonlyMap<MemberId, Resolution>> {
+  const roles = users.flatMap(({ role }) => (role === undefined ? [] : [role]));
+  const bound = await people.read(connection.name, roles);
+  const entries = await atOnce(READS_IN_FLIGHT, users, async (user): Promise<[MemberId, Resolution]> => {
+    const record = user.role === undefined ? undefined : bound.get(user.role);
+    return [user.member, await resolveAndBind(user, record, connection, people)];
+  });
+  return new Map(entries);
+}
+
+async function resolveAndBind(
+  user: UserState,
+  record: Person | undefined,
+  connection: Connection,
+  people: ResolvePeople,
+): Promise<Resolution> {
+  const binds = people.bind !== undefined;
+  const resolution = await resolveUser(user, record, { connection, people, binds });
+  const isFirst = user.role === undefined;
+  if (resolution.kind !== 'person' || !(isFirst || user.review)) return resolution;
+  const { person, boundTo } = resolution;
+  if (isFirst && !mayBeMember(person, connection.settings)) return { ...resolution, unbound: true };
+  if (people.bind === undefined) return resolution;
+  const { revision } = user;
+  const now = await people.bind(connection.name, user.member, { ...boundTo, revision, isFirst });
+  if (isFirst && now.role === boundTo.role) return resolution;
+  // Read again after the binding is visible: an earlier refresh that changed the person would not have woken this group.
+  const [again] = await personsBoundTo([now], connection, people);
+  return known(now, again);
+}
+
+/** Returns the person of a user now, and records nothing. @param record the role that the user is bound to, if it is known */
+export async function resolveUser(
+  user: UserState,
+  record: Person | undefined,
+  input: MatchInput,
+): Promise<Resolution> {
+  const { role, userId, review } = user;
+  if (role === undefined) return matchMember(user, input);
+  const bound = await personBoundTo(user, record, input);
+  const resolution = known({ role, ...(userId !== undefined && { userId }) }, bound);
+  if (!review) return resolution;
+  const matched = await matchMember(user, input);
+  if (matched.kind === 'pending') return matched.cause === 'ambiguous' ? matched : resolution;
+  const { settings } = input.connection;
+  const isSame = bound !== undefined && personsOf([matched.person, bound], settings).length === 1;
+  return isSame ? resolution : { kind: 'pending', cause: 'ambiguous' };
+}
+
+const known = (boundTo: BoundTo, person: Person | undefined): Resolution =>
+  person === undefined ? { kind: 'pending', cause: 'unknown' } : { kind: 'person', person, boundTo };

@@ -1,0 +1,105 @@
+import { isActive } from '../../domain/active.ts';
+import { groupFloor, memberCounts } from '../../domain/group.ts';
+import { type MemberId, memberId, type PlatformUserId, platformUserId } from '../../domain/ids.ts';
+import type { Stamp } from '../../domain/stamp.ts';
+import type { View } from '../../domain/view.ts';
+import type { Facts, Standing, Views, Wanted } from '../../plan/facts.ts';
+import { treatmentOf } from '../../plan/treatment.ts';
+import type { Connection } from '../ports/connections.ts';
+import { type UserState, undescribed } from '../ports/desired.ts';
+import { standingOf } from './member-standing.ts';
+import type { Resolution } from './resolve.ts';
+
+/*
+ * Every mark raises rev, and only an event of the group itself says whom it is about. Where rev is one further than it was
+ * when the group came to be in step, and that mark has told, everybody else is as the view has them (architecture.md).
+ */
+
+const TWO_HOURS_MS = 7_200_000;
+
+/** Whether the group was in step before the one change that is to be looked at, and nothing else is open. */
+export function isTold(facts: Facts, { replanSinceMs }: Connection): boolean {
+  const { state, settings, nowMs } = facts;
+  const {
+    rev,
+    view,
+    inSync,
+    changedMembers,
+    intent,
+    suspectedChange,
+    hold,
+    uncertain,
+    missedAtMs,
+    takeOver,
+    flapDamping,
+  } = state;
+  const isNext = view !== undefined && inSync?.rev === rev - 1 && inSync.view === view.id;
+  // Half of a group, one after the other, are more to read than all at once.
+  if (!isNext || changedMembers === undefined || changedMembers.length > 1 + view.size / 2) return false;
+  const isQuiet = [intent, suspectedChange, hold, uncertain, missedAtMs, replanSinceMs].every(
+    (one) => one === undefined,
+  );
+  const { mode, excluded } = treatmentOf(facts);
+  const isPlain = mode === 'sync' && !excluded && settings.membership === 'authoritative' && !takeOver;
+  const isTrial = facts.barred?.size !== 0 || facts.isNarrowed === true;
+  return isQuiet && isPlain && !isTrial && nowMs >= (flapDamping?.sinceMs ?? 0) + TWO_HOURS_MS;
+}
+
+/** What is stored of those who are touched. */
+interface Read extends Pick<Wanted, 'registers'>, Pick<Views, 'base'> {
+  readonly users: ReadonlyMap<MemberId, UserState>;
+}
+
+/** Somebody of whom nothing was said: who it is makes no difference. */
+const STILL: readonly Standing[] = [{ member: memberId(''), revision: 0 }];
+
+/**
+ * Who stands in the group once those who are touched are put in or taken out. Each user of the view stands for one
+ * member, so whoever was in before is the one to go.
+ * @returns undefined where only all registers can tell
+ */
+export async function membersAfter(
+  { state: { changedMembers = [], registers: said }, settings }: Facts,
+  { base, registers, users }: Read,
+  resolve: (users: readonly UserState[]) => Promise<ReadonlyMap<MemberId, Resolution>>,
+): Promise<Wanted['standing'] | undefined> {
+  const floor = groupFloor(said);
+  const movers = changedMembers.flatMap(({ member, left }) => {
+    const id = memberId(member);
+    const user = users.get(id) ?? undescribed(id);
+    const counts = (stamp: Stamp | undefined) =>
+      stamp !== undefined &&
+      memberCounts({ value: 'present', stamp }, floor, user.floor) &&
+      isActive(user.attributes);
+    const isIn = counts(registers.find((one) => one.member === member && one.value === 'present')?.stamp);
+    return isIn || counts(left) ? [{ user, isIn }] : [];
+  });
+  const isPending = registers.some(({ pending }) => pending !== undefined);
+  if (base === undefined || isUnsure(base) || movers.some(isOdd) || isPending) return undefined;
+  const resolutions = await resolve(movers.map(({ user }) => user));
+  const standing = new Map<PlatformUserId, readonly Standing[]>();
+  for (const user of base.users.keys()) standing.set(user, STILL);
+  for (const { user, isIn } of movers) {
+    const { member } = user;
+    const resolution = resolutions.get(member);
+    if (resolution?.kind !== 'person') return undefined;
+    const { cause, id = '' } = standingOf(resolution.person, undefined, settings);
+    const shown = platformUserId(id);
+    // In before and after, or in for another member as well.
+    if (cause !== 'solved' || base.users.has(shown) === isIn || standing.has(shown) === isIn)
+      return undefined;
+    if (isIn) standing.set(shown, [{ member, revision: resolution.person.revision }]);
+    else standing.delete(shown);
+  }
+  return standing;
+}
+
+const isUnsure = ({ waiver, unshown }: View): boolean => waiver !== undefined || unshown !== undefined;
+
+/** A member that left without a known role, or that is to be matched again. */
+const isOdd = ({ user, isIn }: Mover): boolean => user.review === true || (!isIn && user.role === undefined);
+
+interface Mover {
+  readonly user: UserState;
+  readonly isIn: boolean;
+}

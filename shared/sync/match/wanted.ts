@@ -1,0 +1,222 @@
+import { renderName } from '../../contract/name-template.ts';
+import { isActive } from '../../domain/active.ts';
+import { type DesiredGroup, desiredGroup, groupFloor, memberCounts } from '../../domain/group.ts';
+import type { GroupState, PendingMark, StoredMember } from '../../domain/group-state.ts';
+import type { MemberId, PlatformUserId } from '../../domain/ids.ts';
+import { memberId, platformUserId, roleId } from '../../domain/ids.ts';
+import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
+import type { WantedGroup } from '../../plan/draft.ts';
+import type { Facts, PendingMember, Standing, Wanted } from '../../plan/facts.ts';
+import { NO_WRITES } from '../../plan/uncertain.ts';
+import { atOnce } from '../gather.ts';
+import type { Connection } from '../ports/connections.ts';
+import { type UserState, undescribed } from '../ports/desired.ts';
+import { GONE, type Person } from '../ports/people.ts';
+import type { Reading } from '../reading.ts';
+import { LARGE_GROUP, WRITES_IN_FLIGHT } from '../tuning.ts';
+import { copyOf } from '../walk.ts';
+import { isUnshownLately, refusedRevisionOf, standingOf } from './member-standing.ts';
+import { type Resolution, resolveUsers } from './resolve.ts';
+import { isTold, membersAfter } from './touched.ts';
+
+/** Whom, of those that a waiver lets stay, the directory has taken out since. */
+export async function readDeparted({ wanted, views, state }: Facts, reading: Reading) {
+  const { connection, ports } = reading;
+  const seen = views?.base?.waiver?.seen ?? STAMP_ZERO;
+  const floor = groupFloor(state.registers);
+  const registers = wanted?.registers ?? (await ports.groups.members(state.ref));
+  const gone = new Map(
+    registers
+      .map(({ member, value, stamp }): [MemberId, Stamp] => {
+        const left = value === 'absent' ? stamp : stamp < floor ? floor : STAMP_ZERO;
+        return [member, laterStamp(left, wanted?.userFloors.get(member) ?? STAMP_ZERO)];
+      })
+      .filter(([, stamp]) => stamp > seen),
+  );
+  const { settings, name } = connection;
+  const users = await ports.users.read(name, [...gone.keys()]);
+  return new Map(
+    [...(await resolveUsers([...users.values()], connection, ports.people))].flatMap(
+      ([member, resolution]): [PlatformUserId, Stamp][] => {
+        if (resolution.kind !== 'person') return [];
+        const { id } = standingOf(resolution.person, undefined, settings);
+        return id === undefined ? [] : [[platformUserId(id), gone.get(member) ?? seen]];
+      },
+    ),
+  );
+}
+
+/** Reads those alone whom the last change was about, where that tells all. */
+export async function readPart(
+  facts: Facts,
+  reading: Reading,
+): Promise<Pick<Facts, 'wanted' | 'views'> | undefined> {
+  const { connection, ports, confirm } = reading;
+  const { ref, changedMembers = [], view } = facts.state;
+  const desired = desiredGroup(ref.group, facts.state.registers);
+  const { registers: readSome } = ports.groups;
+  if (readSome === undefined || desired.state !== 'present' || !isTold(facts, connection)) return undefined;
+  const named = changedMembers.map(({ member }) => memberId(member));
+  const { people } = ports;
+  const hinted = changedMembers.flatMap(({ role }) => (role === undefined ? [] : roleId(role)));
+  const [persons, base, registers, users] = await Promise.all([
+    people.read(connection.name, hinted),
+    view && ports.groups.readView(ref, view),
+    readSome(ref, named),
+    ports.users.read(connection.name, named),
+    confirm?.(),
+  ]);
+  // A hint may save a read, and decides nothing.
+  const read: typeof people.read = async (name, roles) =>
+    roles.every((role) => persons.has(role)) ? persons : people.read(name, roles);
+  const standing = await membersAfter(facts, { base, registers, users }, (some) =>
+    resolveUsers(some, connection, { ...people, read }),
+  );
+  if (standing === undefined) return undefined;
+  const group = groupOf(desired, standing, connection);
+  const nobody = wantsNobody('present', registers);
+  const wanted: Wanted = { ...nobody, isPart: true, count: standing.size, standing, group };
+  return { wanted, views: { base, ...NO_WRITES, isUnreadable: false } };
+}
+
+const groupOf = (
+  { id, name }: Extract<DesiredGroup, { state: 'present' }>,
+  standing: Wanted['standing'],
+  { settings, name: connection }: Connection,
+): WantedGroup => ({
+  name: renderName(settings.nameTemplate, { name, id, connection }),
+  spokeId: id,
+  users: new Map([...standing].map(([user, [first]]) => [user, (first as Standing).member])),
+});
+
+/** Reads the group's registers, all of them and consistently, and resolves the members that count. */
+export async function readWanted(state: GroupState, reading: Reading): Promise<Wanted> {
+  const registers = await reading.ports.groups.members(state.ref);
+  const desired = desiredGroup(state.ref.group, state.registers);
+  if (desired.state !== 'present') return wantsNobody(desired.state, registers);
+
+  const named = await usersNamed(state, registers, reading);
+  const users = named.filter(({ counts }) => counts).map(({ user }) => user);
+  const deleted = named.filter(({ user }) => user.floor !== STAMP_ZERO);
+  const resolutions = await resolveUsers(users, reading.connection, reading.ports.people);
+  // Who is new walks to no group: one that has found nothing of them says so before it settles that, or reads again.
+  const unknown = users.filter(({ member, role, writes }) => {
+    const found = resolutions.get(member);
+    return writes === 0 && role === undefined && (found?.kind !== 'person' || found.unbound);
+  });
+  const note = ({ member }: UserState) => reading.ports.users.noteUnknown?.(reading.connection.name, member);
+  const noted = await atOnce(WRITES_IN_FLIGHT, unknown, note);
+  if (noted.includes(false)) return readWanted(state, reading);
+  await rememberRoles(state, users, resolutions, reading);
+  const placed = place(registers, resolutions, reading);
+  return {
+    ...placed,
+    state: 'present',
+    count: users.length,
+    registers,
+    userFloors: new Map(deleted.map(({ user }) => [user.member, user.floor])),
+    group: groupOf(desired, placed.standing, reading.connection),
+  };
+}
+
+const wantsNobody = (state: Wanted['state'], registers: readonly StoredMember[]): Wanted => ({
+  state,
+  group: undefined,
+  count: 0,
+  pending: new Map(),
+  whyNot: new Map(),
+  standing: new Map(),
+  registers,
+  userFloors: new Map(),
+});
+
+/**
+ * The users behind the registers that say present, and whether each is a member, as far as the user's own registers have
+ * a say. A register with a copy of its user saves reading that user.
+ */
+async function usersNamed(
+  state: GroupState,
+  registers: readonly StoredMember[],
+  { connection, ports, confirm }: Reading,
+) {
+  const floor = groupFloor(state.registers);
+  const present = registers.filter((register) => memberCounts(register, floor, STAMP_ZERO));
+  const uncopied = present.filter(({ user }) => user?.role === undefined).map(({ member }) => member);
+  const [read] = await Promise.all([ports.users.read(connection.name, uncopied), confirm?.()]);
+  return present.map((register) => {
+    const user = read.get(register.member) ?? { ...undescribed(register.member), ...register.user };
+    return { user, counts: memberCounts(register, floor, user.floor) && isActive(user.attributes) };
+  });
+}
+
+/**
+ * In a large group, copies the role of each user that was just resolved onto its register: one write, once, saves every
+ * later apply a read. In a small one the reads are too few to matter.
+ */
+async function rememberRoles(
+  state: GroupState,
+  users: readonly UserState[],
+  resolutions: ReadonlyMap<MemberId, Resolution>,
+  { ports }: Reading,
+): Promise<void> {
+  const { copyToMember } = ports.users;
+  if (copyToMember === undefined || users.length < LARGE_GROUP) return;
+  await atOnce(WRITES_IN_FLIGHT, users, async (user) => {
+    const resolution = resolutions.get(user.member);
+    // A user that no event described has no revision by which a later walk could tell an old copy.
+    if (resolution?.kind !== 'person' || resolution.unbound || user.revision === 0) return;
+    // Without attributes it is a copy already.
+    if (user.role !== undefined && !user.review && user.attributes.size === 0) return;
+    await copyToMember(state.ref, user.member, { ...copyOf(user), ...resolution.boundTo });
+  });
+}
+
+/** The mark of a wanted member that the platform refused or did not show. */
+function triedAgain(
+  mark: PendingMark | undefined,
+  revision: number,
+  nowMs: number,
+): Pick<Standing, 'wasRefused' | 'unshown'> {
+  if (mark === undefined) return {};
+  if (mark.unshown === undefined) return { wasRefused: true };
+  return { unshown: isUnshownLately(mark, revision, nowMs) ? 'lately' : 'earlier' };
+}
+
+/** Sorts the resolved members into users that are wanted and members that have to wait. */
+function place(
+  registers: readonly StoredMember[],
+  resolutions: ReadonlyMap<MemberId, Resolution>,
+  { connection, ports }: Reading,
+): Pick<Wanted, 'pending' | 'whyNot' | 'standing'> {
+  const refused = new Map(
+    registers.flatMap(({ member, pending }) =>
+      pending?.cause === 'refused' ? [[member, pending] as const] : [],
+    ),
+  );
+  const nowMs = ports.clock();
+  const pending = new Map<MemberId, PendingMember>();
+  const whyNot = new Map<PlatformUserId, { readonly member: MemberId; readonly reason: string }>();
+  const standing = new Map<PlatformUserId, Standing[]>();
+  for (const [member, resolution] of resolutions) {
+    if (resolution.kind === 'pending') {
+      pending.set(member, { cause: resolution.cause });
+      continue;
+    }
+    const { person } = resolution;
+    const { revision } = person;
+    const mark = refused.get(member);
+    const { cause, id = '' } = standingOf(person, refusedRevisionOf(mark, nowMs), connection.settings);
+    const user = platformUserId(id);
+    if (cause === 'solved') {
+      const one = { member, revision, ...triedAgain(mark, revision, nowMs) };
+      standing.set(user, [...(standing.get(user) ?? []), one]);
+      continue;
+    }
+    pending.set(member, cause === 'refused' ? { cause, personRevision: revision } : { cause });
+    if (cause === 'inactive') whyNot.set(user, { member, reason: inactivity(person) });
+  }
+  return { pending, whyNot, standing };
+}
+
+const inactivity = ({ state }: Person): string =>
+  state === GONE ? 'the platform has no such employee any more' : `their roleState is ${state}`;

@@ -1,0 +1,35 @@
+/** An OAuth client that proved its secret. */
+export interface OAuthClient {
+  readonly id: string;
+  /** Life of an access token that it gets now. */
+  readonly accessSeconds: number;
+  /** Issues an access token: stores its hash, and returns its text. */
+  readonly issue: () => Promise<string>;
+}
+
+/** A request for an access token. */
+export interface TokenRequest {
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The form in the body; no parameter comes twice. */
+  readonly form: Readonly<Record<string, string>>;
+}
+
+export interface TokenReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readonly<Record<string, string | number>>;
+}
+
+/** The grant `client_credentials` of OAuth 2.0 (RFC 6749 section 4.4). */
+export interface OAuthServer {
+  /**
+   * Answers a POST to the token endpoint, refusals included (RFC 6749 sections 5.1 and 5.2).
+   * @param clientOf the client with this id; undefined unless the secret is right
+   * @throws what `clientOf` or `issue` throws
+   */
+  answer(
+    request: TokenRequest,
+    clientOf: (id: string, secret: string) => Promise<OAuthClient | undefined>,
+  ): Promise<TokenReply>;
+}

@@ -1,0 +1,27 @@
+import type { GroupRef, PlatformGroupId } from '../domain/ids.ts';
+import type { ResolvePeople } from './match/resolve.ts';
+import type { ApplyPorts } from './ports/bundles.ts';
+import type { Connection } from './ports/connections.ts';
+import type { UserStore } from './ports/desired.ts';
+import type { Platform } from './ports/platform.ts';
+
+/** What is read with: apply's own ports, or, for a preview, such as write nothing. */
+export interface Reading {
+  readonly connection: Connection;
+  /** Rejects where the connection is another by now than the one that is read for. */
+  readonly confirm?: () => Promise<void>;
+  readonly platform: { readonly groups: Pick<Platform['groups'], 'list' | 'get'> };
+  readonly ports: Pick<ApplyPorts, 'clock'> & {
+    /** Without `registers`, every member is read, whomever the change is about. */
+    readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'previousOwner' | 'claimedBy'>;
+    readonly groups: Pick<ApplyPorts['groups'], 'read' | 'members' | 'readView' | 'readChange' | 'readHeld'> &
+      Partial<Pick<ApplyPorts['groups'], 'registers'>>;
+    /** Without `copyToMember`, registers keep the copies that they have; without `noteUnknown`, nobody is noted. */
+    readonly users: Pick<UserStore, 'read'> & Partial<Pick<UserStore, 'copyToMember' | 'noteUnknown'>>;
+    /** Without `bind`, first matches are believed and not recorded. */
+    readonly people: ResolvePeople;
+    readonly createSettleMs: number;
+  };
+  /** Claims a platform group. @returns the directory group that keeps it; undefined: it is claimed now */
+  readonly claim: (id: PlatformGroupId) => Promise<GroupRef | undefined>;
+}

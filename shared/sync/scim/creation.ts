@@ -1,0 +1,79 @@
+import { STAMP_ZERO } from '../../domain/stamp.ts';
+import type { TypeName } from '../../scim/resource-type.ts';
+import type { ScimObject } from '../../scim/value.ts';
+import type { ScimResource } from '../ports/scim.ts';
+import { claimUnique, eraseBlocked, isBlocked, taken } from './claims.ts';
+import type { ScimContext } from './context.ts';
+import { pointAt, unindex } from './indexing.ts';
+import { GROUP_ID_MARK } from './membership.ts';
+import { factsOf, record, recordNewUser } from './record.ts';
+
+/** Ids sort by creation time. A group's id has a mark. */
+export const newResourceId = (type: TypeName, { ports }: ScimContext): string =>
+  `${type === 'Group' ? GROUP_ID_MARK : ''}${ports.newId()}`;
+
+/**
+ * A new user. Its attributes are in desired state before it can be read, so that nothing has to follow its save.
+ * @throws ScimError uniqueness
+ */
+export async function createUserResource(
+  attributes: ScimObject,
+  context: ScimContext,
+): Promise<ScimResource> {
+  await context.admitted;
+  const user = firstRevision({ type: 'User', id: newResourceId('User', context), attributes }, context);
+  await saveNew({ ...user, settled: true }, context, () => recordNewUser(user, context));
+  return user;
+}
+
+/**
+ * A new group.
+ * @param prepare runs before the group can be read: writes everything that must not be missing then
+ * @throws ScimError uniqueness
+ */
+export async function createGroupResource(
+  { id, attributes }: Pick<ScimResource, 'id' | 'attributes'>,
+  context: ScimContext,
+  prepare: (group: ScimResource) => Promise<void>,
+): Promise<ScimResource> {
+  await context.admitted;
+  const group = firstRevision({ type: 'Group', id, attributes }, context);
+  await saveNew(group, context, () => prepare(group));
+  await record([{ by: group, change: factsOf(group) }], context);
+  await context.ports.scim.settle(context.connection, group);
+  return group;
+}
+
+function firstRevision(
+  given: Pick<ScimResource, 'type' | 'id' | 'attributes'>,
+  { ports }: ScimContext,
+): ScimResource {
+  const nowMs = ports.clock();
+  return {
+    ...given,
+    revision: 1,
+    version: 1,
+    createdMs: nowMs,
+    modifiedMs: nowMs,
+    changedMs: nowMs,
+    state: 'live',
+    settled: false,
+    writes: new Map(),
+    replacements: new Map(),
+    listedAt: STAMP_ZERO,
+  };
+}
+
+/** @throws ScimError uniqueness */
+async function saveNew(resource: ScimResource, context: ScimContext, prepare: () => Promise<void>) {
+  const { ports, connection } = context;
+  await claimUnique(resource, context);
+  await Promise.all([pointAt(resource, context), prepare()]);
+  if (!(await ports.scim.save(connection, resource, undefined))) {
+    const [found] = await ports.scim.read(connection, resource.type, [resource.id]);
+    if (found === undefined || !isBlocked(found)) throw new Error('a new id was not new');
+    await unindex(resource, undefined, context);
+    await eraseBlocked(found, context);
+    throw taken(resource.type);
+  }
+}

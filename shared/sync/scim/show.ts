@@ -1,0 +1,78 @@
+import type { Stamp } from '../../domain/stamp.ts';
+import { documentOf, etagOf, isDescribed, memberValues } from '../../scim/document.ts';
+import { type Projection, project, shows } from '../../scim/projection.ts';
+import type { ResourceType } from '../../scim/resource-type.ts';
+import type { ScimObject } from '../../scim/value.ts';
+import type { ScimResource } from '../ports/scim.ts';
+import type { ScimContext } from './context.ts';
+import { etagWithoutMembers, viewGroup } from './group-view.ts';
+import { groupsOfUser } from './user-groups.ts';
+
+/** Users of one page that are shown with their groups unless the client names `groups`: each costs a query. */
+const MAX_USERS_WITH_GROUPS = 20;
+
+/** A resource in the form of an answer. */
+export interface Shown {
+  readonly document: ScimObject;
+  readonly etag: string;
+}
+
+/** Data that was read before. */
+interface Given {
+  /** The group's floor, if it was read together with the resource. */
+  readonly floor?: Stamp | undefined;
+  /** All members of this version. */
+  readonly members?: readonly string[] | undefined;
+  /** How many resources share the answer. */
+  readonly among?: number;
+  /** Whether the resource was created by this request: then no group has it as a member. */
+  readonly isNew?: boolean;
+}
+
+/**
+ * A resource as the request asks to see it; a group's members are read only where they are shown.
+ */
+export async function show(
+  resource: ScimResource,
+  projection: Projection,
+  context: ScimContext,
+  given: Given = {},
+): Promise<Shown> {
+  const { types, baseUrl } = context;
+  const type = types[resource.type];
+  if (!showsMembers(type, projection)) {
+    const etag = etagWithoutMembers(resource, context);
+    const groups = showsGroups(type, projection, given) ? await groupsOfUser(resource.id, context) : [];
+    const document = documentOf(resource, type, baseUrl, etag);
+    const whole = groups.length === 0 ? document : { ...document, groups };
+    return { document: project(whole, projection, type), etag };
+  }
+  const view =
+    given.members === undefined
+      ? await viewGroup(resource, context, given.floor)
+      : { resource, members: given.members, etag: etagOf(resource.version) };
+  const groups = given.among ?? 1;
+  const users = isDescribed(view.members.length, groups) ? await usersOf(view.members, context) : undefined;
+  const members = memberValues(view.members, { baseUrl, groups, users });
+  const document = { ...documentOf(view.resource, type, baseUrl, view.etag), members };
+  return { document: project(document, projection, type), etag: view.etag };
+}
+
+/** Groups of a user are shown by default, but in a large list only if the client names them. */
+function showsGroups(
+  type: ResourceType,
+  projection: Projection,
+  { among = 1, isNew = false }: Given,
+): boolean {
+  if (type.name !== 'User' || isNew || !shows(projection, 'groups', type)) return false;
+  return projection.only !== undefined || among <= MAX_USERS_WITH_GROUPS;
+}
+
+/** Attributes of those members that are users, by id. */
+async function usersOf(members: readonly string[], { ports, connection }: ScimContext) {
+  const users = await ports.scim.read(connection, 'User', members);
+  return new Map(users.filter(({ state }) => state === 'live').map(({ id, attributes }) => [id, attributes]));
+}
+
+export const showsMembers = (type: ResourceType, projection: Projection): boolean =>
+  type.name === 'Group' && shows(projection, 'members', type);

@@ -1,0 +1,88 @@
+import type { ConnectionName } from '../../domain/ids.ts';
+import { ScimError } from '../../scim/errors.ts';
+import type { Ports } from '../ports/bundles.ts';
+import type { Connections } from '../ports/connections.ts';
+import type { OAuthClient, OAuthServer } from '../ports/oauth.ts';
+import { accessSeconds, issueAccess, validSecret } from './clients.ts';
+import type { ScimReply } from './context.ts';
+import type { HttpRequest } from './http.ts';
+import { type RateLimiter, STRANGER_RATE, waitFor } from './limiter.ts';
+import { ENDS_SOON_MS } from './tokens.ts';
+
+/** Below the base URL. */
+export const TOKEN_PATH = '/oauth/token';
+
+/** Id, secret and grant take about 150 bytes. */
+const MAX_FORM_BYTES = 4_096;
+
+export interface TokenEndpointPorts extends Pick<Ports, 'tokens' | 'clock' | 'randomHex'> {
+  readonly connections: Connections;
+  readonly limiter: RateLimiter;
+  readonly oauth: OAuthServer;
+}
+
+interface TokenAnswer {
+  readonly reply: ScimReply;
+  /** Of the client, if it has proved its secret. */
+  readonly connection: ConnectionName | undefined;
+  readonly tokenEndsSoon: boolean;
+}
+
+/**
+ * The token endpoint of OAuth 2.0 clients (RFC 6749 sections 3.2 and 4.4). It counts requests by address, as it does for tokens that
+ * were not seen before: a client asks about once an hour.
+ * @throws ScimError 405 or 429, which OAuth has no error for
+ */
+export async function answerTokenRequest(
+  request: HttpRequest,
+  ports: TokenEndpointPorts,
+): Promise<TokenAnswer> {
+  if (request.method.toUpperCase() !== 'POST') {
+    throw new ScimError(405, 'expected the method POST', { headers: { allow: 'POST' } });
+  }
+  waitFor(ports.limiter.take(`address ${request.source ?? ''}`, STRANGER_RATE));
+  let connection: ConnectionName | undefined;
+  let tokenEndsSoon = false;
+  const clientOf = async (id: string, text: string): Promise<OAuthClient | undefined> => {
+    const secret = await validSecret({ id, secret: text }, ports);
+    const found = secret && (await ports.connections.find(secret.connection));
+    if (secret === undefined || found === undefined) return undefined;
+    connection = found.name;
+    tokenEndsSoon = (secret.expiresMs ?? Infinity) - ports.clock() < ENDS_SOON_MS;
+    const seconds = accessSeconds(secret, ports.clock());
+    return { id, accessSeconds: seconds, issue: () => issueAccess(secret, seconds, ports) };
+  };
+  const form = formOf(request);
+  if (typeof form === 'string') return { reply: refused(form), connection, tokenEndsSoon };
+  const { status, headers, body } = await ports.oauth.answer({ headers: headersOf(request), form }, clientOf);
+  return { reply: { status, headers: { ...headers, ...UNSTORED }, body }, connection, tokenEndsSoon };
+}
+
+/** RFC 6749 section 5.1. */
+const UNSTORED = { 'content-type': 'application/json', 'cache-control': 'no-store', pragma: 'no-cache' };
+
+const refused = (description: string): ScimReply => ({
+  status: 400,
+  headers: UNSTORED,
+  body: { error: 'invalid_request', error_description: description },
+});
+
+/** The parameters; a text says what is wrong with them. None may come twice (RFC 6749 section 3.2). */
+function formOf({ body = '', headers }: HttpRequest): Readonly<Record<string, string>> | string {
+  if (Buffer.byteLength(body) > MAX_FORM_BYTES) return `expected a body of at most ${MAX_FORM_BYTES} bytes`;
+  const parameters = [...new URLSearchParams(Buffer.from(body).toString('utf8'))];
+  const form = Object.fromEntries(parameters);
+  if (Object.keys(form).length < parameters.length) return 'expected each parameter once';
+  // RFC 6749 section 2.3: a client must not use more than one method in a request.
+  const isTwice = headers['authorization'] !== undefined && form['client_secret'] !== undefined;
+  return isTwice ? 'expected the client secret in the header Authorization or in the body, got both' : form;
+}
+
+/** Only those that the protocol reads. */
+function headersOf({ headers, body = '' }: HttpRequest): Readonly<Record<string, string>> {
+  const named = ['authorization', 'content-type'].flatMap((name) => {
+    const value = headers[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return { ...Object.fromEntries(named), 'content-length': String(Buffer.byteLength(body)) };
+}

@@ -1,0 +1,68 @@
+import { type GroupId, groupId, memberId } from '../../domain/ids.ts';
+import { locationOf } from '../../scim/document.ts';
+import type { ScimObject } from '../../scim/value.ts';
+import { gather } from '../gather.ts';
+import type { ScimResource } from '../ports/scim.ts';
+import type { ScimContext } from './context.ts';
+import { viewGroup } from './group-view.ts';
+import { listedAmong } from './membership.ts';
+
+/** Values of a user's attribute `groups` (RFC 7643 section 4.1.2), by the ids of the groups. */
+export async function groupsOfUser(user: string, context: ScimContext): Promise<readonly ScimObject[]> {
+  const { ports, connection } = context;
+  const ids = await gather(ports.users.groupsOf(connection, memberId(user)));
+  if (ids.length === 0) return [];
+  const [groups, lists] = await Promise.all([
+    ports.scim.read(connection, 'Group', ids),
+    Promise.all(ids.map(async (id) => [id, await listedAmong(id, [memberId(user)], context)] as const)),
+  ]);
+  const isListed = new Map<string, boolean>(lists.map(([id, listed]) => [id, listed.has(memberId(user))]));
+  const shown: ScimResource[] = [];
+  for (const group of groups) {
+    if (group.state !== 'live') continue;
+    // While a whole list is being written, its registers are not what readers see.
+    const isMember =
+      group.replacements.size > 0
+        ? (await viewGroup(group, context)).members.includes(memberId(user))
+        : isListed.get(group.id);
+    if (isMember) shown.push(group);
+  }
+  return shown.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map((group) => groupValue(group, context));
+}
+
+const groupValue = ({ id, attributes }: ScimResource, { types, baseUrl }: ScimContext): ScimObject => ({
+  value: id,
+  $ref: locationOf(types.Group, id, baseUrl),
+  display: attributes['displayName'] ?? id,
+  type: 'direct',
+});
+
+/** The members of a group, as readers see them; nobody if there is no such group. */
+export async function membersOfGroup(id: string, context: ScimContext): Promise<readonly string[]> {
+  const { ports, connection } = context;
+  const [group] = await ports.scim.read(connection, 'Group', [id]);
+  return group?.state === 'live' ? (await viewGroup(group, context)).members : [];
+}
+
+/** Members of the groups that a filter asks about, each list read once for a request. */
+export function createMembersReader(context: ScimContext) {
+  const lists = new Map<string, Promise<ReadonlySet<string>>>();
+  return (group: GroupId): Promise<ReadonlySet<string>> => {
+    const known = lists.get(group) ?? membersOfGroup(group, context).then((ids) => new Set(ids));
+    lists.set(group, known);
+    return known;
+  };
+}
+export type MembersReader = ReturnType<typeof createMembersReader>;
+
+/** Those of the given groups that a user is in, as far as a filter needs them. */
+export async function groupsAmong(
+  user: string,
+  groups: readonly string[],
+  read: MembersReader,
+): Promise<readonly ScimObject[]> {
+  const values: ScimObject[] = [];
+  for (const value of groups)
+    if ((await read(groupId(value))).has(user)) values.push({ value, type: 'direct' });
+  return values;
+}

@@ -1,0 +1,124 @@
+import type { Town } from './draw-directory.ts';
+import { DAY_MS, type DirectoryDeed, type Happening, HOUR_MS, MINUTE_MS, type Way } from './life.ts';
+import { between, type Random } from './random.ts';
+
+/** The share of simulation runs in which a connection is removed and its company connected again under another name. */
+const RETURNS = 0.15;
+
+/** Suffix of the name under which a company returns. The directory is the same, so addresses stay. */
+const RETURNED = '-again';
+export const returnedName = (connection: string): string => `${connection}${RETURNED}`;
+export const originalName = (connection: string): string =>
+  connection.endsWith(RETURNED) ? connection.slice(0, -RETURNED.length) : connection;
+
+export interface Return {
+  readonly town: Town;
+  readonly removedAtMs: number;
+  readonly connectedAtMs: number;
+}
+
+/** The town that returns under another name. It is the only town of its company, and has no SCIM clients. */
+export function drawReturn(random: Random, towns: readonly Town[], endMs: number): Return | undefined {
+  if (!random.chance(RETURNS)) return undefined;
+  const isAlone = ({ company, name }: Town) =>
+    towns.every((one) => one.name === name || one.company !== company);
+  const town = towns.find((one) => isAlone(one) && !one.hasScim);
+  if (town === undefined) return undefined;
+  const removedAtMs = between(random, Math.floor(endMs / 4), Math.floor(endMs / 2));
+  const latestMs = Math.min(DAY_MS, Math.floor(endMs / 4));
+  return { town, removedAtMs, connectedAtMs: removedAtMs + between(random, MINUTE_MS, latestMs) };
+}
+
+/**
+ * The same happenings, with the removal, the new connection and an export of all groups to it. Later happenings go to
+ * the new connection. Changes while no connection exists appear only in the export.
+ */
+export function withReturn(
+  happenings: readonly Happening[],
+  { town, ...times }: Return,
+): readonly Happening[] {
+  const { name, company } = town;
+  const { removedAtMs, connectedAtMs } = times;
+  const again = returnedName(name);
+  const isMoved = ({ connection, actor }: Happening) =>
+    connection === name && (actor === 'directory' || actor === 'operator');
+  const isFarewell = ({ deed }: Happening) => deed.kind === 'remove_connection' || deed.kind === 'connect';
+  const moved = happenings.flatMap((one): readonly Happening[] => {
+    if (!isMoved(one)) return [one];
+    if (isFarewell(one)) return [];
+    if (one.atMs < removedAtMs) return [one];
+    return one.atMs < connectedAtMs + HOUR_MS ? [] : [{ ...one, connection: again }];
+  });
+  const said = happenings.filter((one) => isMoved(one) && one.atMs < connectedAtMs + HOUR_MS);
+  return [
+    ...moved,
+    { atMs: removedAtMs, connection: name, actor: 'operator', deed: { kind: 'remove_connection' } },
+    { atMs: connectedAtMs, connection: again, actor: 'operator', deed: { kind: 'connect', company } },
+    ...exportOf(said).map((deed, at): Happening => {
+      const atMs = connectedAtMs + 5 * MINUTE_MS + at * 1_000;
+      return { atMs, connection: again, actor: 'directory', deed, way: EXPORTED };
+    }),
+  ];
+}
+
+const EXPORTED: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
+
+/** The content of the directory after these happenings: profiles, then a snapshot of every group. */
+function exportOf(happenings: readonly Happening[]): readonly DirectoryDeed[] {
+  const groups = new Map<string, { name: string | null; members: Set<string> }>();
+  const profiles = new Map<string, { readonly email?: string; readonly number?: string }>();
+  const groupOf = (id: string) => {
+    const known = groups.get(id) ?? { name: null, members: new Set<string>() };
+    groups.set(id, known);
+    return known;
+  };
+  for (const { actor, deed } of happenings.toSorted((one, other) => one.atMs - other.atMs)) {
+    if (actor !== 'directory') continue;
+    switch (deed.kind) {
+      case 'name':
+        groupOf(deed.group).name = deed.name;
+        break;
+      case 'delete':
+        groups.delete(deed.group);
+        break;
+      case 'join':
+        for (const member of deed.members) groupOf(deed.group).members.add(member);
+        break;
+      case 'leave':
+        for (const member of deed.members) groupOf(deed.group).members.delete(member);
+        break;
+      case 'snapshot': {
+        const known = groupOf(deed.group);
+        known.name = deed.name ?? known.name;
+        known.members = new Set(deed.members);
+        break;
+      }
+      case 'profile':
+        profiles.set(deed.member, {
+          ...profiles.get(deed.member),
+          ...(deed.email !== undefined && { email: deed.email }),
+          ...(deed.number !== undefined && { number: deed.number }),
+        });
+        break;
+      case 'forget':
+        profiles.delete(deed.member);
+        for (const { members } of groups.values()) members.delete(deed.member);
+        break;
+      case 'wide':
+      case 'rubbish':
+        break;
+    }
+  }
+  return [
+    ...[...profiles].map(([member, values]): DirectoryDeed => ({ kind: 'profile', member, ...values })),
+    ...[...groups].map(
+      ([group, { name, members }]): DirectoryDeed => ({
+        kind: 'snapshot',
+        group,
+        name,
+        members: [...members],
+        parts: 1,
+      }),
+    ),
+  ];
+}

@@ -1,0 +1,252 @@
+import { roleOf, type Town } from './draw-directory.ts';
+import {
+  type CompanyDeed,
+  DAY_MS,
+  type DirectoryDeed,
+  type Happening,
+  HOUR_MS,
+  MINUTE_MS,
+  type PersonSpec,
+  type Way,
+} from './life.ts';
+import { numberOf } from './messages.ts';
+import { between, type Random, some, weighted } from './random.ts';
+
+/*
+ * Additional happenings in some simulation runs. Each kind has its own random stream, so it does not change the rest of
+ * a run.
+ */
+
+/** The share of connections, or of connections with SCIM, that have each of these. */
+export const SHARES = {
+  numbers: 0.4,
+  ties: 0.35,
+  lateRequests: 0.6,
+  erasures: 0.3,
+  newGroups: 0.35,
+  revocations: 0.2,
+};
+
+/** After the start of each day, as `RHYTHMS` in schedules.ts has it. */
+const CHECKED_AT_MS = 3 * HOUR_MS;
+
+const AT_ONCE: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
+
+interface Place {
+  readonly town: Town;
+  readonly endMs: number;
+}
+
+/** All additional happenings of one connection. */
+export function drawWider(random: Random, { town, endMs }: Place): readonly Happening[] {
+  const parts = { numbers: drawNumbered, ties: drawTies, lateRequests: drawLateRequests };
+  const others = { erasures: drawErasures, newGroups: drawNewGroups, revocations: drawRevocations };
+  const all = { ...parts, ...others };
+  const chosen = (Object.keys(all) as (keyof typeof all)[]).filter((kind) =>
+    kind === 'numbers' ? town.hasNumbers : random.fork(`share ${kind}`).chance(SHARES[kind]),
+  );
+  return chosen.flatMap((kind) => all[kind](random.fork(kind), { town, endMs }));
+}
+
+const say = (connection: string, atMs: number, deed: DirectoryDeed, way: Partial<Way> = {}): Happening => ({
+  atMs,
+  connection,
+  actor: 'directory',
+  deed,
+  way: { ...AT_ONCE, ...way },
+});
+const company = (connection: string, atMs: number, deed: CompanyDeed): Happening => ({
+  atMs,
+  connection,
+  actor: 'company',
+  deed,
+});
+const anyTime = (random: Random, endMs: number) => between(random, HOUR_MS, endMs - 2 * HOUR_MS);
+const within = (atMs: number, endMs: number) => Math.max(0, Math.min(atMs, endMs - HOUR_MS));
+
+const NUMBERED = ['n0', 'n1', 'n2', 'n3'];
+
+/** Employees without an address: the second match rule finds them by their number. */
+export const numberedPeople = (connection: string): readonly PersonSpec[] =>
+  NUMBERED.map((id) => ({
+    role: roleOf(connection, id),
+    email: null,
+    number: numberOf(id, connection) ?? '',
+  }));
+
+/**
+ * Members that only the second rule finds. No employee has the address of `n1`, the number of `n2` becomes ambiguous,
+ * and the number of `n3` changes in both systems.
+ */
+function drawNumbered(random: Random, { town, endMs }: Place): readonly Happening[] {
+  const { name: connection, groups } = town;
+  const formOf = () => weighted(random, { native: 4, sns: 1, eventbridge: 1, okta: 1, scim_patch: 1 });
+  const memberships = NUMBERED.flatMap((member) =>
+    some(random, groups, between(random, 1, 3)).flatMap((group): Happening[] => {
+      const atMs = anyTime(random, endMs);
+      const joins = say(connection, atMs, { kind: 'join', group, members: [member] }, { form: formOf() });
+      if (random.chance(0.6)) return [joins];
+      const leftMs = within(atMs + between(random, HOUR_MS, DAY_MS), endMs);
+      return [joins, say(connection, leftMs, { kind: 'leave', group, members: [member] })];
+    }),
+  );
+  const number = (member: string) => numberOf(member, connection) ?? '';
+  const profiles = NUMBERED.map((member) => {
+    const email = member === 'n1' ? { email: `${member}@nowhere.test` } : {};
+    const deed = { kind: 'profile', member, number: number(member), ...email } as const;
+    return say(connection, between(random, MINUTE_MS, 5 * MINUTE_MS), deed);
+  });
+  const double = { role: roleOf(connection, 'n2-double'), email: null, number: number('n2') };
+  const doubledMs = anyTime(random, endMs);
+  const renumberedMs = anyTime(random, endMs);
+  const next = `${number('n3')}-new`;
+  const laterMs = () => between(random, -6 * HOUR_MS, 6 * HOUR_MS);
+  return [
+    ...profiles,
+    ...memberships,
+    company(connection, doubledMs, { kind: 'hire', person: double }),
+    company(connection, within(doubledMs + between(random, HOUR_MS, DAY_MS), endMs), {
+      kind: 'terminate',
+      role: double.role,
+    }),
+    company(connection, within(renumberedMs + laterMs(), endMs), {
+      kind: 'renumber',
+      role: roleOf(connection, 'n3'),
+      number: next,
+    }),
+    say(connection, within(renumberedMs + laterMs(), endMs), {
+      kind: 'profile',
+      member: 'n3',
+      number: next,
+    }),
+  ];
+}
+
+/**
+ * Only in long runs: employees who join after more than 430 days in no group, or who were in no group before. Only one
+ * profile, at the beginning, gives the addresses of these members (`h…`).
+ */
+export function drawComebacks(random: Random, { town, endMs }: Place): readonly Happening[] {
+  const { name: connection, people, groups } = town;
+  const handed = people
+    .filter(({ role, email, state }) => /-h\d+$/.test(role) && email !== null && state === undefined)
+    .map(({ role }) => role.slice(roleOf(connection, '').length));
+  return some(random, handed, 3).flatMap((member): Happening[] => {
+    // A long run stretches this distance to more than 430 days.
+    const leftMs = DAY_MS + between(random, 0, 12 * HOUR_MS);
+    const backMs = endMs - between(random, 2 * HOUR_MS, 12 * HOUR_MS);
+    const leaves = groups.map((group, index) =>
+      say(connection, leftMs + index * 1_000, { kind: 'leave', group, members: [member] }),
+    );
+    const joins = say(connection, backMs, { kind: 'join', group: random.pick(groups), members: [member] });
+    return [...leaves, joins];
+  });
+}
+
+/** Two or three events with one stamp and different content, which arrive in any order. */
+function drawTies(random: Random, { town, endMs }: Place): readonly Happening[] {
+  const { name: connection, groups } = town;
+  return Array.from({ length: between(random, 2, 5) }, (_, index) => {
+    const atMs = anyTime(random, endMs);
+    const group = random.pick(groups);
+    const members = some(random, ['p0', 'p1', 'p2', 'p3', 'p4'], between(random, 1, 2));
+    const title = (n: number): DirectoryDeed => ({
+      kind: 'name',
+      group,
+      name: `Tied ${random.below(100)} ${n} ${group} ${connection}`,
+    });
+    const deeds: readonly DirectoryDeed[] = random.chance(0.3)
+      ? [title(1), title(2), title(3)]
+      : [
+          { kind: 'join', group, members },
+          { kind: 'leave', group, members },
+          random.chance(0.9)
+            ? { kind: 'snapshot', group, name: null, members, parts: 1 }
+            : { kind: 'delete', group },
+        ];
+    return some(random, deeds, 2).map((deed) => {
+      const lates = { none: 0, seconds: random.below(90_000), minutes: between(random, 1, 90) * MINUTE_MS };
+      const lateMs = lates[weighted(random, { none: 2, seconds: 2, minutes: 1 })];
+      const time = weighted(random, { exact: 1, whole_second: 1 });
+      return say(connection, atMs, deed, { lateMs, time, eventId: `tied-${index}` });
+    });
+  }).flat();
+}
+
+/** SCIM requests that arrive hours after they were sent: after newer ones, at the same time, or after a deletion. */
+function drawLateRequests(random: Random, { town, endMs }: Place): readonly Happening[] {
+  if (!town.hasScim) return [];
+  const { name: connection } = town;
+  const way = { form: 'scim_request', time: 'none' } as const;
+  const title = (group: string) => `Late ${random.below(1_000)} ${group} ${connection}`;
+  const members = () => some(random, ['q0', 'q1', 'q2', 'q3', 'q4', 'q5'], between(random, 1, 3));
+  const change = (group: string): DirectoryDeed =>
+    random.pick<DirectoryDeed>([
+      { kind: 'join', group, members: members() },
+      { kind: 'leave', group, members: members() },
+      { kind: 'snapshot', group, name: title(group), members: members(), parts: 1 },
+      { kind: 'name', group, name: title(group) },
+    ]);
+  return Array.from({ length: 10 }, (_, index): Happening[] => {
+    const group = `s${random.below(4)}`;
+    const atMs = anyTime(random, endMs);
+    const lateMs = Math.min(between(random, 1, 300) * MINUTE_MS, endMs - HOUR_MS - atMs);
+    const late = say(connection, atMs, change(group), { ...way, lateMs });
+    const arrivesMs = atMs + lateMs;
+    const other = (beforeMs: number, deed: DirectoryDeed) => say(connection, arrivesMs - beforeMs, deed, way);
+    // A newer request, and a request that arrives at the same moment.
+    const newer = other(between(random, 1_000, MINUTE_MS), change(group));
+    const earlierMs = within(atMs - between(random, 1, 60) * MINUTE_MS, endMs);
+    const overlaps = { ...way, lateMs: arrivesMs - earlierMs + random.below(30) - 15 };
+    const together = [
+      say(connection, earlierMs, change(group), overlaps),
+      other(random.below(80) - 40, change(group)),
+    ];
+    const deletes: DirectoryDeed = random.chance(0.5)
+      ? { kind: 'delete', group }
+      : { kind: 'forget', member: random.pick(members()) };
+    if (index % 5 === 4) return [late, other(between(random, 2, 60) * 1_000, deletes)];
+    return [late, newer, ...(index % 2 === 0 ? together : [])];
+  }).flat();
+}
+
+/** An operator erases the data of a person, before or after the person left. */
+function drawErasures(random: Random, { town, endMs }: Place): readonly Happening[] {
+  const { name: connection, people, groups } = town;
+  const known = people.filter(({ email, role }) => email !== null && /-[ph]\d+$/.test(role));
+  return some(random, known, between(random, 1, 3)).flatMap(({ role }): Happening[] => {
+    const member = role.slice(roleOf(connection, '').length);
+    const atMs = anyTime(random, endMs);
+    const erases: Happening = { atMs, connection, actor: 'operator', deed: { kind: 'forget', member } };
+    if (random.chance(0.4)) return [erases];
+    const group = random.pick(groups);
+    const leaves = say(connection, Math.max(HOUR_MS, atMs - between(random, 1, 600) * MINUTE_MS), {
+      kind: 'leave',
+      group,
+      members: [member],
+    });
+    return [leaves, erases];
+  });
+}
+
+/** Settings change while the index does not show a new group yet. */
+function drawNewGroups(random: Random, { town, endMs }: Place): readonly Happening[] {
+  const { name: connection } = town;
+  const atMs = anyTime(random, endMs);
+  const group = `new-${connection}`;
+  const name = `New ${connection}`;
+  const setMs = atMs + between(random, 10_000, 80_000);
+  const value = random.pick(['{name} ({id})', '{name} [{connection}]']);
+  return [
+    say(connection, atMs, { kind: 'snapshot', group, name, members: ['p0', 'p1'], parts: 1 }),
+    { atMs: setMs, connection, actor: 'operator', deed: { kind: 'set', key: 'nameTemplate', value } },
+  ];
+}
+
+/** The token is revoked at the time of the daily check of the credential, and works again an hour later. */
+function drawRevocations(random: Random, { town, endMs }: Place): readonly Happening[] {
+  const days = Math.max(1, Math.floor(endMs / DAY_MS));
+  const atMs = random.below(days) * DAY_MS + CHECKED_AT_MS - between(random, 5, 50) * MINUTE_MS;
+  const deed = { kind: 'temper', temper: 'token_revoked', forMs: HOUR_MS } as const;
+  return [{ atMs, connection: town.name, actor: 'platform', deed }];
+}

@@ -1,0 +1,156 @@
+import { connectionName } from '../shared/domain/ids.ts';
+import type { Finding } from '../shared/domain/notice.ts';
+import { surveyLetters } from '../shared/operate/dead-letters/survey.ts';
+import { listHolds } from '../shared/operate/holds.ts';
+import { listPending } from '../shared/operate/lists.ts';
+import { stateName, summaries } from '../shared/operate/report.ts';
+import { createMailbox } from '../shared/queues/mailbox.ts';
+import { gather } from '../shared/sync/gather.ts';
+import { readLevels } from '../shared/sync/reconcile/levels.ts';
+import { notify } from '../shared/sync/reconcile/notify.ts';
+import type { Cloud } from './cloud.ts';
+import type { Container } from './lambdas.ts';
+import { HOUR_MS, MINUTE_MS } from './life.ts';
+import {
+  judgeShown,
+  type Shown,
+  type Told,
+  type Truth,
+  truthOf,
+  unreportedFindings,
+} from './oracles/shown.ts';
+import { queueUrl } from './queues.ts';
+import { between } from './random.ts';
+import { afterSilence } from './silence.ts';
+import type { Seen } from './world.ts';
+
+/** The index may be two minutes late. A value that has not changed for longer must be shown. */
+const STABLE_MS = 130_000;
+const SAMPLE_MS = 10_000;
+const AT_LEAST_MS = 5 * HOUR_MS;
+const AT_MOST_MS = 13 * HOUR_MS;
+/** An attempt whose outcome was lost is repeated after 15 minutes. */
+const NOTIFY_AGAIN_MS = 16 * MINUTE_MS;
+/** A fault of the table may lose some attempts in succession. */
+const MOST_ATTEMPTS = 8;
+
+/**
+ * At random moments, and before the end, reads the operator's view of each connection and sends the due notifications.
+ * The answers are compared with the stored values that did not change meanwhile.
+ */
+export function startShowing(cloud: Cloud, seen: Seen, endsMs: number): void {
+  const random = cloud.random.fork('showing');
+  const notified = new Map<string, Map<Finding['subject'], Told>>();
+  // Sequential, because a reader of a dead-letter queue hides its messages from the next reader.
+  const ask = async () => {
+    for (const name of [...cloud.connections.keys()]) {
+      const told = notified.get(name) ?? new Map();
+      notified.set(name, told);
+      await showOne(cloud, seen, { name, told });
+    }
+  };
+  const again = (atMs: number) =>
+    cloud.time.at(atMs, () => {
+      if (cloud.isOver) return;
+      cloud.start(ask());
+      again(afterSilence(cloud, atMs + between(random, AT_LEAST_MS, AT_MOST_MS)));
+    });
+  again(cloud.nowMs() + between(random, HOUR_MS, AT_LEAST_MS));
+  cloud.time.at(endsMs - HOUR_MS, () => cloud.start(ask()));
+}
+
+interface Asked {
+  readonly name: string;
+  readonly told: Map<Finding['subject'], Told>;
+}
+
+async function showOne(cloud: Cloud, seen: Seen, { name, told }: Asked): Promise<void> {
+  const samples: Truth[] = [truthOf(seen, name)];
+  for (let waitedMs = 0; waitedMs < STABLE_MS; waitedMs += SAMPLE_MS) {
+    await cloud.time.sleep(SAMPLE_MS);
+    samples.push(truthOf(seen, name));
+  }
+  let shown: Shown | undefined;
+  const lived = await cloud.invoke('judge', 5 * MINUTE_MS, async (container) => {
+    if (cloud.isOver || !cloud.connections.has(name)) return;
+    shown = await shownTo(container, name, cloud.nowMs);
+  });
+  samples.push(truthOf(seen, name));
+  if (!lived || shown === undefined) return;
+  cloud.chronicle.fired('shown');
+  judgeShown(seen, { name, samples, shown });
+  await notifyAndJudge(cloud, seen, { name, told });
+}
+
+/** Sends the due notifications until they match the findings. An invocation that fails proves nothing. */
+async function notifyAndJudge(cloud: Cloud, seen: Seen, { name, told }: Asked): Promise<void> {
+  let unreported: readonly string[] = [];
+  for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
+    const lived = await cloud.invoke('judge', 5 * MINUTE_MS, async ({ ports }) => {
+      unreported = [];
+      if (cloud.isOver || !cloud.connections.has(name)) return;
+      const connection = connectionName(name);
+      const { found } = await readLevels(connection, ports);
+      await tellPeople(found, { ports, connection, told });
+      unreported = unreportedFindings(found, told);
+    });
+    if (!lived || cloud.isOver || unreported.length === 0) return;
+    await cloud.time.sleep(NOTIFY_AGAIN_MS);
+  }
+  for (const sentence of unreported)
+    seen.chronicle.violated({ oracle: 'shown', cause: 'notices', connection: name, sentence });
+}
+
+async function shownTo({ ports, sqs }: Container, name: string, nowMs: () => number): Promise<Shown> {
+  const connection = connectionName(name);
+  const atMs = nowMs();
+  const levels = await readLevels(connection, ports);
+  const holds = await listHolds(connection, ports);
+  const pending = await listPending(connection, ports);
+  const groups = (await gather(summaries(connection, ports))).map((one) => ({
+    group: one.ref.group as string,
+    state: stateName(one),
+  }));
+  const mailboxes = {
+    events: createMailbox(sqs, { name: 'events', queueUrl: async () => queueUrl('eventsDlq') }),
+    apply: createMailbox(sqs, { name: 'apply', queueUrl: async () => queueUrl('applyDlq') }),
+  };
+  const survey = await surveyLetters({ ...ports, mailboxes }, { queues: ['events'], limit: 1_000 });
+  return {
+    atMs,
+    levels,
+    holds: holds.map(({ group, hold }) => ({ group, digest: hold.digest, decision: hold.decision.kind })),
+    pending: pending.map(({ group, member, cause }) => `${group} ${member} ${cause}`),
+    groups,
+    // A command that runs at the same time hides the messages that it reads.
+    deadLetters:
+      survey.complete && survey.inFlightElsewhere === 0 ? survey.messages.map(({ id }) => id) : undefined,
+  };
+}
+
+interface Telling {
+  readonly ports: Container['ports'];
+  readonly connection: ReturnType<typeof connectionName>;
+  readonly told: Asked['told'];
+}
+
+const SUBJECTS: readonly (readonly [Finding['subject'], RegExp])[] = [
+  ['hold', /held/],
+  ['failed', /failed that wait/],
+  ['gate', /gate/],
+  ['credential', /credential/],
+];
+
+/** Like the requeue job each minute. */
+async function tellPeople(found: readonly Finding[], { ports, connection, told }: Telling): Promise<void> {
+  const notifier = {
+    prefix: 'groupsync',
+    targets: ['people'],
+    tell: async ([title]: readonly string[]) => {
+      const [subject] = SUBJECTS.find(([, words]) => words.test(title ?? '')) ?? [];
+      if (subject !== undefined) told.set(subject, { isOver: / over: /.test(title ?? '') });
+      return new Map<string, string>();
+    },
+  };
+  await notify(found, { ...ports, notifier }, connection);
+}

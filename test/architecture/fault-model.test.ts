@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { everythingThatCanFire } from '../../simulate/draw.ts';
+import { PLAIN_TRAITS } from '../../simulate/platform/platform.ts';
+import { TEMPERS } from '../../simulate/tempers.ts';
+
+const ROWS = readFileSync('docs/fault-model.md', 'utf8')
+  .split('\n')
+  .filter((line) => line.startsWith('| ') && !line.startsWith('| Fault'))
+  .map((line) => line.split(' | '));
+
+/** The names in the column "Simulated by", such as `temper:slow`. */
+const DOCUMENTED = ROWS.flatMap(([, , , simulatedBy = '']) =>
+  [...simulatedBy.matchAll(/`([a-z]+:\w+)`/g)].map(([, name]) => name ?? ''),
+);
+
+const named = (kind: string, names: readonly string[]) => names.map((name) => `${kind}:${name}`);
+const KINDS = /^(?:aws|company|somebody):/;
+
+describe('docs/fault-model.md', () => {
+  it('gives every fault a reason, a response, a place in the simulation and a check', () => {
+    for (const cells of ROWS) {
+      expect(cells).toHaveLength(5);
+      expect(cells[1]).toMatch(/^(?:specified|observed|trusted): /);
+      expect(cells.every((cell) => cell.trim().length > 2)).toBe(true);
+    }
+  });
+
+  it('has a row for every platform fault and trait of the simulation', () => {
+    const expected = [...named('temper', Object.keys(TEMPERS)), ...named('trait', Object.keys(PLAIN_TRAITS))];
+    expect(expected.filter((name) => !DOCUMENTED.includes(name))).toEqual([]);
+  });
+
+  it('has a row for every AWS fault, change of people and action of another client in the simulation', () => {
+    const expected = everythingThatCanFire().filter((name) => KINDS.test(name));
+    expect(expected.filter((name) => !DOCUMENTED.includes(name))).toEqual([]);
+  });
+
+  it('names nothing that the simulation cannot draw', () => {
+    const possible = new Set([
+      ...everythingThatCanFire(),
+      ...named('temper', Object.keys(TEMPERS)),
+      ...named('trait', Object.keys(PLAIN_TRAITS)),
+    ]);
+    expect(DOCUMENTED.filter((name) => !possible.has(name))).toEqual([]);
+  });
+
+  it('names each platform fault and trait once', () => {
+    const names = DOCUMENTED.filter((name) => /^(?:temper|trait):/.test(name));
+    expect(names.length).toBe(new Set(names).size);
+  });
+});

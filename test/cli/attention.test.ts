@@ -1,0 +1,220 @@
+import { describe, expect, it } from 'vitest';
+import { effectsOf, sumOf } from '../../shared/operate/setting-effect.ts';
+import { runCli } from '../support/cli/io.ts';
+import { temporaryFile } from '../support/folder.ts';
+import { added, group, removed, savedWorld, sixInStep } from '../support/operate/world.ts';
+
+const LEAVERS = ['bob', 'cid', 'dee', 'eve'];
+
+async function heldWorld() {
+  const world = await sixInStep();
+  await world.publish(removed('g', ...LEAVERS));
+  await world.apply('g');
+  return world;
+}
+
+const lines = (...events: object[]) => events.map((event) => JSON.stringify(event)).join('\n');
+
+describe('status', () => {
+  it('exits with 0 where all is well, and with 3 for each thing that needs attention', async () => {
+    const well = await sixInStep();
+    expect((await well.cli('status')).code).toBe(0);
+    expect((await well.cli('status', 'g')).code).toBe(0);
+    const held = await heldWorld();
+    expect(await held.cli('status')).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('next: groupsync holds'),
+    });
+    expect((await held.cli('status', 'g')).code).toBe(3);
+  });
+});
+
+describe('holds approve --member', () => {
+  it('approves the removals of these people alone, and keeps the others held', async () => {
+    const { cli, ports, refOf } = await heldWorld();
+    const approve = (...members: string[]) =>
+      cli(
+        'holds',
+        'approve',
+        'g',
+        ...members.flatMap((one) => ['--member', one]),
+        '--reason',
+        'left',
+        '--yes',
+      );
+    const { code, stdout, stderr } = await approve('bob@acme.test', 'm-cid');
+    expect({ code, stdout, stderr }).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('approved'),
+      stderr: expect.stringContaining('2 other removals stay held'),
+    });
+    const state = await ports.groups.read(refOf('g'));
+    expect(state).toMatchObject({
+      hold: { removes: 2, decision: { kind: 'waiting' } },
+      approval: { removes: 2, decision: { kind: 'approved' } },
+    });
+    expect(await approve('nobody')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('no removal of "nobody"'),
+    });
+  });
+});
+
+describe('events validate', () => {
+  const event = { specversion: '1.0', source: 's', type: 'directory.group.upserted' };
+  const file = () =>
+    temporaryFile(
+      'e.jsonl',
+      lines(
+        { ...event, id: '1', time: '2026-11-20T09:00:00Z', data: { group: { id: 'n', name: 'New' } } },
+        {
+          ...event,
+          id: '2',
+          time: '2026-11-20T09:00:00Z',
+          connection: 'umbrella',
+          data: { group: { id: 'n', name: 'New' } },
+        },
+      ),
+    );
+
+  it('judges as ingest does, so an event of an unknown connection is refused', async () => {
+    const { cli } = await sixInStep();
+    const { code, json } = await cli('events', 'validate', file(), '--json');
+    expect(code).toBe(1);
+    expect(json.errors).toEqual([{ line: 2, message: expect.stringContaining('unknown_connection') }]);
+  });
+
+  it('reports where no deployment tells which connections there are', async () => {
+    const validate = ['events', 'validate', file(), '--local-file', '/nowhere/local.json'];
+    expect((await runCli(validate)).code).toBe(2);
+    const { ports } = await savedWorld();
+    const failing = {
+      ...ports,
+      connections: { ...ports.connections, find: () => Promise.reject(new Error('no')) },
+    };
+    const ran = await runCli(['events', 'validate', file()], { ports: failing });
+    expect(ran.stderr).toContain('not checked which connections there are');
+  });
+});
+
+describe('an unknown setting', () => {
+  it.each([
+    ['gaurd', 'guard'],
+    ['gaurd.minSize', 'guard.minSize'],
+    ['minsize', 'guard.minSize'],
+    ['memberidfield', 'memberIdField'],
+  ])('%s suggests %s', async (typed, meant) => {
+    const { cli } = await sixInStep();
+    const { code, stderr } = await cli('connections', 'set', 'default', `${typed}=5`, '--yes');
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(`is it ${meant}?`) });
+  });
+});
+
+describe('the preview of a setting', () => {
+  it('counts only what the change does, not what waits anyway', async () => {
+    const { publish, ports } = await sixInStep();
+    await publish(removed('g', 'bob'), group('h'), added('h', 'ann'));
+    const set = (change: string) => runCli(['connections', 'set', 'default', change], { ports });
+    expect((await set('drift=report')).stderr).toContain(
+      'with it 0 of 2 groups would change: 0 in, 0 out, 0 held',
+    );
+    expect((await set('groups.exclude=["g"]')).stderr).toContain(
+      'with it 1 of 2 groups would change: 0 in, 0 out, 0 held; 1 planned change would not be made',
+    );
+  });
+
+  it('compares plans by their changes', () => {
+    const change = (kind: string, member: string) => ({
+      kind,
+      member,
+      before: null,
+      after: member,
+      reason: '',
+    });
+    const plan = (group: string, changes: object[], held: string[] = [], action = 'patch') =>
+      ({ group, action, changes, held }) as never;
+    const before = [plan('a', [change('add_member', 'x')]), plan('b', [], [], 'none')];
+    const after = [plan('a', [change('remove_member', 'y')], ['z']), plan('b', [], [], 'none')];
+    expect(effectsOf(before, before)).toEqual([]);
+    expect(effectsOf(before, after)).toEqual([{ group: 'a', added: 0, removed: 1, held: 1, dropped: 1 }]);
+    expect(sumOf(effectsOf(before, after))).toEqual({ groups: 1, added: 0, removed: 1, held: 1, dropped: 1 });
+  });
+});
+
+describe('audit of a connection', () => {
+  it('lists edits and discards of dead-lettered messages alike, whatever group they are about', async () => {
+    const { cli, mailboxes, clock } = await sixInStep();
+    const body = JSON.stringify({
+      specversion: '1.0',
+      id: 'old',
+      source: 's',
+      time: '2024-01-01T00:00:00Z',
+      type: 'directory.group.upserted',
+      data: { group: { id: 'g', name: 'G' } },
+    });
+    mailboxes.events.add({ id: 'of-a-group', body, code: 'too_old', connection: 'default' });
+    mailboxes.events.add({ id: 'of-no-group', body: '{', code: 'invalid_json', connection: 'default' });
+    clock.ms += 1_000;
+    expect((await cli('dlq', 'discard', 'of-a-group', 'of-no-group', '--reason', 'test', '--yes')).code).toBe(
+      0,
+    );
+    const { entries } = (await cli('audit', '--json')).json;
+    expect(entries.filter(({ action }: { action: string }) => action === 'dlq_discard')).toHaveLength(2);
+    const held = (await cli('audit', '--action', 'dlq_discard', '--json')).json;
+    expect(held.entries).toHaveLength(2);
+  });
+});
+
+describe('tables', () => {
+  it('have times that a program can read as CSV', async () => {
+    const world = await heldWorld();
+    await world.publish(added('g', 'zoe'));
+    await world.apply('g');
+    const instant = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/;
+    for (const [command, title] of [
+      ['pending', 'since'],
+      ['holds', 'expires'],
+    ] as const) {
+      const { stdout } = await world.cli(command, '--output', 'csv');
+      const [header = '', row = ''] = stdout.split('\n');
+      expect(header.split(',')).toContain(title);
+      expect(row).toMatch(instant);
+    }
+  });
+
+  it('have instants instead of ages for the causes of dead letters, beside the rows of a CSV file', async () => {
+    const { cli, mailboxes } = await sixInStep();
+    mailboxes.events.add({ id: 'm-1', body: '{', code: 'invalid_json', connection: 'default' });
+    const { stdout, stderr } = await cli('dlq', 'list', '--output', 'csv');
+    expect(stdout.split('\n')[0]).toContain('failed first');
+    expect(stderr).toMatch(/invalid_json.*\d{4}-\d\d-\d\dT\S+Z.*\d{4}-\d\d-\d\dT\S+Z/);
+  });
+
+  it('are none of explain, which says so as CSV', async () => {
+    const { cli } = await sixInStep();
+    expect(await cli('explain', 'g', 'm-ann', '--output', 'csv')).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: expect.stringContaining('no rows for a spreadsheet here'),
+    });
+  });
+
+  it('become paragraphs in a pipe where they are too wide, and are never cut', async () => {
+    const world = await savedWorld();
+    await world.hire('ann');
+    const name = 'A group with a very long name, '.repeat(8).trim();
+    await world.publish(group('long', name), added('long', 'ann', 'zoe'));
+    await world.apply('long');
+    const { stdout } = await runCli(['members', 'long'], { ports: world.ports });
+    expect(
+      Math.max(
+        ...stdout
+          .split('\n')
+          .filter((line) => line.includes('─'))
+          .map(({ length }) => length),
+        0,
+      ),
+    ).toBeLessThanOrEqual(200);
+    expect(stdout).toContain(name);
+  });
+});

@@ -1,0 +1,257 @@
+import { describe, expect, it } from 'vitest';
+import { type Bytes, importing, snapshot } from '../support/cli/importing.ts';
+import { added, group } from '../support/operate/world.ts';
+
+const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le');
+const utf16be = (text: string) => Buffer.from(utf16(text)).swap16();
+const latin1 = (text: string) => Buffer.from(text, 'latin1');
+
+const PLAIN = [snapshot('c1', 'Csv One', ['m1', 'eva@acme.test'])];
+const HEADER = 'group id,group name,member id,email';
+
+describe('import of files as they were exported', () => {
+  it.each<[string, Bytes, ReturnType<typeof snapshot>[]]>([
+    [
+      'the bulk template of Google Workspace',
+      'Group Email [Required],Member Email,Member Type,Member Role\nsales@acme.test,eva@acme.test,USER,MEMBER\nsales@acme.test,all@acme.test,GROUP,MEMBER\n',
+      [snapshot('sales@acme.test', 'sales@acme.test', ['eva@acme.test', 'eva@acme.test'])],
+    ],
+    [
+      'the download of Google Workspace',
+      'Group Email [Required],Group Name,Member Email,Member Name,Member Role,Member Type\nsales@acme.test,Sales EMEA,eva@acme.test,Eva Ek,MEMBER,USER\n',
+      [snapshot('sales@acme.test', 'Sales EMEA', ['eva@acme.test', 'eva@acme.test'])],
+    ],
+    [
+      'GAM',
+      'group,email,id,role,status,type\nsales@acme.test,eva@acme.test,111,MEMBER,ACTIVE,USER\n',
+      [snapshot('sales@acme.test', 'sales@acme.test', ['111', 'eva@acme.test'])],
+    ],
+    [
+      "Okta's report on group membership",
+      'Group Id,Group Name,User Id,Username,First Name,Last Name,Email,Status\n00g7,Ops,00u7,eva@acme.test,Eva,Ek,eva.ek@acme.test,ACTIVE\n',
+      [snapshot('00g7', 'Ops', ['00u7', 'eva.ek@acme.test'])],
+    ],
+    [
+      'a report with names of groups only, one of which is known',
+      'Group Name,Username\nSales,eva@acme.test\nNew one,eva@acme.test\n',
+      [
+        snapshot('00g1', 'Sales', ['eva@acme.test', 'eva@acme.test']),
+        snapshot('New one', 'New one', ['eva@acme.test', 'eva@acme.test']),
+      ],
+    ],
+    [
+      'Excel, with a line that names the separator',
+      `sep=;\n${HEADER}\nc1,Csv One,m1,eva@acme.test`.replaceAll(',', ';'),
+      PLAIN,
+    ],
+    ['Entra ID, with a line of its version', `version:v1.0\n${HEADER}\nc1,Csv One,m1,eva@acme.test`, PLAIN],
+    [
+      'a spreadsheet, with empty rows at the end',
+      `${HEADER},\nc1,Csv One,m1,eva@acme.test,\n,,,,\n   \n`,
+      PLAIN,
+    ],
+    [
+      'Excel as Unicode text',
+      utf16(`${HEADER}\r\nc1,Csv One,m1,eva@acme.test\r\n`.replaceAll(',', '\t')),
+      PLAIN,
+    ],
+    ['UTF-16 of the other byte order', utf16be(`${HEADER}\nc1,Csv One,m1,eva@acme.test`), PLAIN],
+    [
+      'Excel as CSV of Western Europe',
+      latin1(`${HEADER}\nc1,Bücher – nein,m1,eva@acme.test`.replace('–', '-')),
+      [snapshot('c1', 'Bücher - nein', ['m1', 'eva@acme.test'])],
+    ],
+    ['UTF-8 with a byte order mark', `\ufeff${HEADER}\nc1,Csv One,m1,eva@acme.test`, PLAIN],
+  ])('reads the file of %s', async (_, content, expected) => {
+    const { snapshots } = await importing();
+    expect(await snapshots(content)).toEqual(expected);
+  });
+
+  it.each([
+    [
+      'a bulk file of Entra ID, with its example',
+      'version:v1.0\nMember object ID or user principal name [memberObjectIdOrUpn] Required\nExample: 9832aad8-e4fe-496b-a604-95c6eF01ae75\n8d1f-1\neva@acme.test\n',
+      [['8d1f-1'], ['eva@acme.test', 'eva@acme.test']],
+    ],
+    [
+      'the export of the portal of Entra ID',
+      'id,userPrincipalName,displayName,mail,userType,objectType\n8d1f-1,eva@acme.test,Eva,,Member,user\n8d1f-2,ben_x#EXT#@acme.test,Ben,ben@partner.test,Guest,user\n8d1f-3,,Inner,,,group\n',
+      [
+        ['8d1f-1', 'eva@acme.test'],
+        ['8d1f-2', 'ben@partner.test'],
+      ],
+    ],
+    [
+      'what PowerShell lists of Active Directory',
+      '#TYPE Microsoft.ActiveDirectory.Management.ADPrincipal\r\n"distinguishedName","name","objectClass","objectGUID","SamAccountName"\r\n"CN=Eva","Eva","user","8d1f-1","eva"\r\n"CN=Inner","Inner","group","8d1f-9","inner"\r\n',
+      [['8d1f-1']],
+    ],
+    ['a list of addresses', 'E-mail\neva@acme.test\n', [['eva@acme.test', 'eva@acme.test']]],
+  ] as const)('reads the file of %s for the group that --group names', async (_, content, members) => {
+    const { snapshots } = await importing();
+    const expected = [snapshot('00g1', 'Sales', ...(members as unknown as [string, string?][]))];
+    expect(await snapshots(content, '--group', 'sales')).toEqual(expected);
+  });
+
+  it('takes an address for the member of that group who has it, or who is bound to the employee that has it', async () => {
+    const { snapshots, apply, publish } = await importing();
+    await publish(group('00g2', 'Other'), added('00g2', 'ben'));
+    await apply('00g1');
+    await apply('00g2');
+    const csv = 'Group Email,Member Email\nSales,Ann@ACME.test\nSales,ben@acme.test\nSales,new@acme.test\n';
+    expect(await snapshots(csv)).toEqual([
+      snapshot('00g1', 'Sales', ['m-ann'], ['m-ben'], ['new@acme.test', 'new@acme.test']),
+    ]);
+  });
+
+  it('reads no lines above the header that --skip-lines counts, and prints the command where the count is certain', async () => {
+    const { cli, snapshots } = await importing();
+    const csv = 'Members for group Sales\nEmail address,Nickname,Group status\neva@acme.test,Eva,Member\n';
+    const refused = await cli(csv, '--group', 'Sales', '--dry-run');
+    expect(refused).toMatchObject({ code: 1 });
+    expect(refused.stderr).toMatch(
+      /next: groupsync import --skip-lines 1 --as-of now --group Sales --dry-run \S+export.csv\n/,
+    );
+    expect(await snapshots(csv, '--group', 'Sales', '--skip-lines', '1')).toEqual([
+      snapshot('00g1', 'Sales', ['eva@acme.test', 'eva@acme.test']),
+    ]);
+  });
+
+  it.each([
+    ['a file of one group without --group', 'id,mail\n1,eva@acme.test', [], /--group NAME/],
+    [
+      '--group for a file without that group',
+      `${HEADER}\nc1,One,m1,`,
+      ['--group', 'Sales'],
+      /expected rows of the group Sales, got 1 row of other groups/,
+    ],
+    [
+      'headings that are not known',
+      'Team,Label,Person,Contact\na,b,c,d',
+      [],
+      /expected a header .*"Team", "Label"/,
+    ],
+    [
+      'an id of which it is not known whose it is',
+      'id,group name,email\n1,One,eva@acme.test',
+      [],
+      /whose id the column "id" is/,
+    ],
+    [
+      'damaged UTF-8',
+      Buffer.concat([Buffer.from(`${HEADER}\nc1,Bücher,m`), Buffer.from([0xfc])]),
+      [],
+      /damaged/,
+    ],
+  ] as const)(
+    'refuses %s, and prints no command that is not certain',
+    async (_, content, flags, expected) => {
+      const { cli } = await importing();
+      const { code, stdout, stderr } = await cli(content, ...flags, '--dry-run');
+      expect(code).toBeGreaterThan(0);
+      expect(stdout + stderr).toMatch(expected);
+      expect(stderr).not.toContain('next:');
+    },
+  );
+
+  it('prints the columns of unusual headings that name a group and a member in full', async () => {
+    const { cli } = await importing();
+    const { stderr } = await cli('AD group ID,AD group name,Employee ID,Title\n1,a,2,b', '--dry-run');
+    expect(stderr).toContain("--columns 'group=AD group ID,name=AD group name,member=Employee ID'");
+    const template = await cli('Kind,Label,Who\n1,a,2', '--dry-run');
+    expect(template.stderr).not.toContain('next:');
+  });
+
+  it.each(['1.16E+20', '1,16E+20', '116204978461894000000'])(
+    'refuses the rounded id %s, with its line',
+    async (id) => {
+      const { cli } = await importing();
+      const { code, stdout } = await cli(`${HEADER}\nc1,One,m1,\nc1,One,"${id}",`, '--dry-run');
+      expect(code).toBe(1);
+      expect(stdout).toContain(`line 3: expected a member id as the directory has it, got "${id}"`);
+    },
+  );
+});
+
+describe('import of a file that is older than the state of the directory', () => {
+  it('reports the groups and the differences without effect, and exits with 3', async () => {
+    const { cli } = await importing();
+    const old = await cli(
+      `${HEADER}\n00g1,Sales,m-ben,ben@acme.test`,
+      '--as-of',
+      '2026-11-01T00:00:00Z',
+      '--dry-run',
+      '--json',
+    );
+    expect(old).toMatchObject({ code: 3 });
+    expect(old.json.comparison).toMatchObject({ changedSince: ['00g1'], superseded: 1 });
+    const text = await cli(
+      `${HEADER}\n00g1,Sales,m-ben,ben@acme.test`,
+      '--as-of',
+      '2026-11-01T00:00:00Z',
+      '--yes',
+    );
+    expect(text).toMatchObject({ code: 3 });
+    expect(text.stderr).toContain("older than the directory's state of 1 group: Sales (00g1)");
+  });
+
+  it('is nothing to report where the file is newer', async () => {
+    const { cli } = await importing();
+    const { code, json } = await cli(`${HEADER}\n00g1,Sales,m-ben,ben@acme.test`, '--dry-run', '--json');
+    expect({ code, ...json.comparison }).toMatchObject({
+      code: 0,
+      changedSince: [],
+      superseded: 0,
+      removed: 1,
+    });
+  });
+});
+
+describe('import of people to add or to remove', () => {
+  const list = 'Group Name,Member Email\nSales,ben@acme.test\nSales,ann@acme.test\n';
+
+  it('adds people and keeps the other members', async () => {
+    const { cli, snapshots } = await importing();
+    const { json } = await cli(list, '--add', '--dry-run', '--json');
+    expect(json).toMatchObject({ kind: 'add', comparison: { added: 1, removed: 0 } });
+    expect(await snapshots(list, '--add')).toEqual([
+      {
+        type: 'directory.group.member.added',
+        group: { id: '00g1' },
+        members: [{ id: 'ben@acme.test', email: 'ben@acme.test' }, { id: 'm-ann' }],
+      },
+    ]);
+  });
+
+  it('removes people and keeps the other members', async () => {
+    const { cli, snapshots } = await importing();
+    const { json } = await cli(list, '--remove', '--dry-run', '--json');
+    expect(json).toMatchObject({ kind: 'remove', comparison: { added: 0, removed: 1 } });
+    expect(await snapshots(list, '--remove')).toMatchObject([
+      { type: 'directory.group.member.removed', group: { id: '00g1' } },
+    ]);
+  });
+
+  it('refuses a group that the directory has not named, since a change creates none', async () => {
+    const { cli } = await importing();
+    const { code, stdout } = await cli('Group Name,Member Email\nSail,ben@acme.test\n', '--add', '--dry-run');
+    expect({ code, stdout }).toMatchObject({ code: 1, stdout: expect.stringContaining('got "Sail"') });
+    expect((await cli(list, '--add', '--remove', '--dry-run')).code).toBe(2);
+  });
+});
+
+describe('the preview of an import', () => {
+  it('counts who will be pending, by cause', async () => {
+    const { cli, leaves } = await importing();
+    await leaves('ben');
+    const csv = `${HEADER}\n00g1,Sales,m-ann,ann@acme.test\n00g1,Sales,m-ben,ben@acme.test\n00g1,Sales,m-eva,eva@acme.test\n`;
+    const { json } = await cli(csv, '--dry-run', '--json');
+    expect(json.comparison.pending.toSorted()).toEqual(
+      expect.arrayContaining([
+        { cause: 'inactive', count: 1 },
+        { cause: 'unknown', count: 1 },
+      ]),
+    );
+    expect((await cli(csv, '--dry-run')).stdout).toContain('2 will be pending, so not written yet: ');
+  });
+});

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { type Bytes, importing, snapshot } from '../support/cli/importing.ts';
+import { added, group } from '../support/operate/world.ts';
+
+const HEADER = 'group id,group name,member id,email';
+const ONE = [snapshot('c1', 'One', ['m1', 'eva@acme.test'])];
+const EVA = [snapshot('00g1', 'Sales', ['eva@acme.test', 'eva@acme.test'])];
+
+describe('import of files of other exporters', () => {
+  it.each<[string, Bytes, ReturnType<typeof snapshot>[]]>([
+    [
+      'JumpCloud, where users have a name beside their address',
+      'group_name,group_id,username,email\nSales,5f1b,eek,eva@acme.test\n',
+      [snapshot('5f1b', 'Sales', ['eva@acme.test', 'eva@acme.test'])],
+    ],
+    [
+      'OneLogin, where the column of users holds their names',
+      'Group,User,Email\nSales,Eva Ek,eva@acme.test\n',
+      EVA,
+    ],
+    [
+      'PingOne',
+      'user.id,user.username,user.email,group.id,group.name\nu-1,eek,eva@acme.test,g-1,Ops\n',
+      [snapshot('g-1', 'Ops', ['u-1', 'eva@acme.test'])],
+    ],
+    [
+      'Google, with the address of an account',
+      'Group Name,Primary Email Address\nSales,eva@acme.test\n',
+      EVA,
+    ],
+    ['Workday, with the address for work', 'Group Name,Email - Primary Work\nSales,eva@acme.test\n', EVA],
+    ['Outlook, with names before addresses', 'Group,Email\nSales,Eva Ek <eva@acme.test>\n', EVA],
+    [
+      'a page with invisible characters around addresses',
+      'Group,Email\nSales,\u200beva@acme.test\u200f\n',
+      EVA,
+    ],
+    ['a page with links for addresses', 'Group,Email\nSales,mailto:eva@acme.test\n', EVA],
+    [
+      'a program that puts spaces before quotes',
+      '"group id", "group name", "member id"\n"c1", "One", "m1"\n',
+      [snapshot('c1', 'One', ['m1'])],
+    ],
+    [
+      'a spreadsheet with notes of several lines',
+      `${HEADER},note\r\nc1,One,m1,eva@acme.test,"first\r\nsecond, ""third"""\r\n`,
+      ONE,
+    ],
+  ])('reads the file of %s', async (_, content, expected) => {
+    const { snapshots } = await importing();
+    expect(await snapshots(content)).toEqual(expected);
+  });
+
+  it('takes an unknown address in two spellings for one member', async () => {
+    const { snapshots } = await importing();
+    const csv = 'Group,Email\nSales,Eva@acme.test\nSales,eva@ACME.test\n';
+    expect(await snapshots(csv)).toEqual([snapshot('00g1', 'Sales', ['Eva@acme.test', 'Eva@acme.test'])]);
+  });
+
+  it('finds a member by a further address of the row, where the user name is of no known member', async () => {
+    const { snapshots, apply } = await importing();
+    await apply('00g1');
+    const csv = 'Group,UserPrincipalName,Mail\nSales,ann@acme.onmicrosoft.test,ann@acme.test\n';
+    expect(await snapshots(csv)).toEqual([snapshot('00g1', 'Sales', ['m-ann'])]);
+  });
+
+  it.each([
+    ['a workbook', Buffer.from('504b0304140006000800', 'hex'), /expected CSV, got an Excel workbook/],
+    ['an old workbook', Buffer.from('d0cf11e0a1b11ae1', 'hex'), /expected CSV, got an Excel workbook/],
+    ['a compressed file', Buffer.from('1f8b0800', 'hex'), /expected CSV, got a compressed file/],
+    ['JSON', '[{"group":"Sales","member":"eva"}]\n', /expected CSV, got JSON/],
+    ['a web page', '<!DOCTYPE html>\n<html></html>\n', /expected CSV, got a web page/],
+    [
+      'several addresses in one field',
+      'Group,Member\nSales,"eva@acme.test;ann@acme.test"\n',
+      /line 2: expected/,
+    ],
+    ['names of people where ids or addresses should be', 'Group,Member\nSales,Eva Ek\n', /line 2: .*a name/],
+    [
+      'a file that lists no person',
+      'Group,Type,Email\nSales,Group,eva@acme.test\n',
+      /expected rows of people, got 1 row/,
+    ],
+    [
+      'a total below the rows',
+      'Group,Email\nSales,eva@acme.test\nTotal: 1,\n',
+      /line 3: .*member, got nothing/,
+    ],
+    [
+      'two columns of addresses',
+      'Group,Email,E-mail\nSales,a@x.test,b@x.test\n',
+      /--columns 'email=HEADING'/,
+    ],
+    ['columns below a title, where more are needed', 'Report\n\nTeam,Person\na,b\n', /--skip-lines/],
+  ])('refuses %s, and says what it expected', async (_, content, expected) => {
+    const { cli } = await importing();
+    const { code, stdout, stderr } = await cli(content, '--dry-run');
+    expect(code).toBeGreaterThan(0);
+    expect(stdout + stderr).toMatch(expected);
+    expect(stderr).not.toContain('next:');
+  });
+
+  it('finds semicolons below a title, and names the options for a file of one group', async () => {
+    const { cli, snapshots } = await importing();
+    const csv = '\ufeffMembers for group Sales\r\nEmail address;Nickname\r\neva@acme.test;Eva\r\n';
+    const refused = await cli(csv, '--dry-run');
+    expect(refused.stdout).toContain('line 2 is a header: --skip-lines 1, and --group NAME if');
+    expect(refused.stderr).not.toContain('next:');
+    expect(await snapshots(csv, '--skip-lines', '1', '--group', 'Sales')).toEqual(EVA);
+  });
+
+  it('takes no row for a header, whatever words it has', async () => {
+    const { cli } = await importing();
+    const csv = '#TYPE X\r\n"name","objectClass","objectGUID"\r\n"Eva","user","8d1f-1"\r\n';
+    const { stdout, stderr } = await cli(csv, '--dry-run');
+    expect(stdout).toContain('line 2: expected a column group id or group name');
+    expect(stdout + stderr).not.toContain('--skip-lines');
+  });
+});
+
+describe('import of a file with ids of another system', () => {
+  const csv = 'group,email,id\nSales,ann@acme.test,111\n';
+
+  it('warns that a member of the file is known under another id', async () => {
+    const { cli, apply } = await importing();
+    await apply('00g1');
+    const { json } = await cli(csv, '--dry-run', '--json');
+    expect(json.comparison.otherIds).toEqual([{ member: '111', known: 'm-ann' }]);
+    const { stdout } = await cli(csv, '--dry-run');
+    expect(stdout).toContain('1 person of the file is known under another id: 111 is ');
+    expect(stdout).toContain('--columns member=email');
+  });
+
+  it('finds the known member by address if --columns says so, and then there is no warning', async () => {
+    const { cli, snapshots, apply, publish, clock } = await importing();
+    await publish(group('00g1', 'Sales'), added('00g1', 'ben'));
+    await apply('00g1');
+    clock.ms += 60_000;
+    const { json } = await cli(csv, '--columns', 'member=email', '--dry-run', '--json');
+    expect(json.comparison).toMatchObject({ removed: 1, added: 0, otherIds: [] });
+    expect(await snapshots(csv, '--columns', 'member=email')).toEqual([snapshot('00g1', 'Sales', ['m-ann'])]);
+  });
+});

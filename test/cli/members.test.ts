@@ -1,0 +1,118 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
+import { runCli } from '../support/cli/io.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { added, deleted, group, removed, sixInStep } from '../support/operate/world.ts';
+
+/** A group `g` in sync, of which one member left since, one is unknown to the platform, and one user came from elsewhere. */
+async function mixedWorld() {
+  const world = await sixInStep({ membership: 'additive' });
+  await world.publish(added('g', 'zoe'));
+  await world.apply('g');
+  world.clock.ms += 60_000;
+  return world;
+}
+
+describe('members of a group', () => {
+  it('are listed with whether they are on the platform, under which id, and why', async () => {
+    const { cli } = await mixedWorld();
+    const { json, code } = await cli('members', 'Group g', '--json');
+    expect(code).toBe(0);
+    expect(OUTPUT_SCHEMAS.members.safeParse(json).error).toBeUndefined();
+    const rowOf = (member: string) => json.members.find((one: { member: string }) => one.member === member);
+    expect(json.members).toHaveLength(7);
+    expect(rowOf('m-ann')).toMatchObject({ user: 'u-ann', wanted: true, present: true, outcome: 'in_sync' });
+    expect(rowOf('m-zoe')).toMatchObject({
+      email: 'zoe@acme.test',
+      user: null,
+      wanted: true,
+      present: false,
+      outcome: 'pending:unknown',
+      because: expect.stringContaining('no employee has this value'),
+    });
+    const { stdout, stderr } = await cli('members', 'g');
+    expect(stdout).toContain('Group g (g): 7 people, 6 on the platform');
+    expect(stderr).toContain('next: groupsync explain g m-zoe');
+  });
+
+  it('include users who are in the group although the directory has them no more', async () => {
+    const { cli, publish, apply } = await sixInStep();
+    await publish(removed('g', 'bob', 'cid', 'dee', 'eve'));
+    await apply('g');
+    const { json } = await cli('members', 'g', '--json');
+    const held = json.members.filter(({ outcome }: { outcome: string }) => outcome === 'held');
+    expect(held).toHaveLength(4);
+    expect(held[0]).toMatchObject({ wanted: false, present: true });
+  });
+});
+
+describe('an exported file', () => {
+  it('returns a group to its earlier members after a bad sync', async () => {
+    const { cli, publish, apply, sent, ports, clock } = await sixInStep({ guard: null });
+    const cwd = temporaryFolder();
+    const run = (...args: string[]) => runCli(args, { ports, cwd });
+    expect(await run('export', 'g', '--file', 'g.csv')).toMatchObject({ code: 0 });
+    expect(statSync(join(cwd, 'g.csv')).mode & 0o777).toBe(0o600);
+    clock.ms += 60_000;
+    await publish(removed('g', 'bob', 'cid', 'dee', 'eve'));
+    await apply('g');
+    expect((await cli('members', 'g', '--json')).json.members).toHaveLength(2);
+    clock.ms += 60_000;
+    const { json } = await run('import', 'g.csv', '--as-of', 'now', '--yes', '--json');
+    expect(json.comparison).toMatchObject({ added: 4, removed: 0, unmatched: 0 });
+    const { time, data } = JSON.parse(sent[0]?.body ?? '');
+    await publish({ type: 'group.snapshot', time, data });
+    await apply('g');
+    const members = (await cli('members', 'g', '--json')).json.members;
+    expect(members.filter(({ present }: { present: boolean }) => present)).toHaveLength(6);
+  });
+
+  it('restores one group of all with --group', async () => {
+    const { publish, ports, clock, sent } = await sixInStep({ guard: null });
+    await publish(group('h', 'Other'), added('h', 'ann'));
+    const cwd = temporaryFolder();
+    const run = (...args: string[]) => runCli(args, { ports, cwd });
+    await run('export', '--all', '--file', 'all.csv');
+    clock.ms += 60_000;
+    await publish(removed('g', 'bob', 'cid'), removed('h', 'ann'));
+    clock.ms += 60_000;
+    const restored = await run('import', 'all.csv', '--group', 'group g', '--as-of', 'now', '--yes');
+    expect(restored).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('1 row of other groups left out'),
+    });
+    expect(sent.map(({ body }) => JSON.parse(body).data.group)).toEqual([{ id: 'g', name: 'Group g' }]);
+  });
+
+  it('holds every group, also one without members and one whose name a spreadsheet would take for a formula', async () => {
+    const { publish, ports, clock } = await sixInStep();
+    await publish(group('e', '=1+1'), group('q', 'A "b", c'), group('x'), deleted('x'));
+    clock.ms += 60_000;
+    const cwd = temporaryFolder();
+    const run = (...args: string[]) => runCli(args, { ports, cwd });
+    const exported = await run('export', '--all', '--file', 'all.csv');
+    expect(exported.stderr).toContain('1 group left out');
+    expect(readFileSync(join(cwd, 'all.csv'), 'utf8')).toContain("\ne,'=1+1,,\n");
+    const { json } = await run('import', 'all.csv', '--as-of', 'now', '--dry-run', '--json');
+    expect(json).toMatchObject({
+      groups: 3,
+      comparison: { added: 0, removed: 0, renamed: [], changedSince: [] },
+    });
+    const document = (await run('export', '--all', '--json')).json;
+    expect(OUTPUT_SCHEMAS.export.safeParse(document).error).toBeUndefined();
+  });
+
+  it('is refused without a group, for a group that was deleted, and without names', async () => {
+    const { cli, publish } = await sixInStep();
+    await publish(group('x'), deleted('x'));
+    expect((await cli('export')).code).toBe(2);
+    expect((await cli('export', 'g', '--all')).code).toBe(2);
+    expect((await cli('export', 'g', '--no-names')).code).toBe(2);
+    expect(await cli('export', 'x')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('nothing to export'),
+    });
+  });
+});

@@ -1,0 +1,162 @@
+import punycode from 'node:punycode';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { addressForm } from '../../shared/contract/address.ts';
+
+/**
+ * Which addresses are one, by an oracle of its own: letters are compared by the `iu` flags of regular expressions (simple case folding
+ * of Unicode), domains by the punycode of Node, and no code is shared with `addressForm`.
+ */
+const LETTERS = [
+  ...[
+    's',
+    'S',
+    'ſ',
+    'ß',
+    'ẞ',
+    'σ',
+    'ς',
+    'Σ',
+    'i',
+    'I',
+    'ı',
+    'k',
+    'K',
+    '\u212a',
+    'å',
+    'Å',
+    '\u212b',
+    'e',
+    'é',
+  ],
+  ...[
+    'ü',
+    'Ü',
+    'ǆ',
+    'ǅ',
+    'Ǆ',
+    'µ',
+    'μ',
+    'θ',
+    'ϑ',
+    'ϴ',
+    'б',
+    'Б',
+    'ა',
+    'Ა',
+    'ꭰ',
+    'Ꭰ',
+    '𐐨',
+    '𐐀',
+    '日',
+    '½',
+    '1',
+  ],
+];
+const text = fc.array(fc.constantFrom(...LETTERS), { minLength: 1, maxLength: 4 }).map((all) => all.join(''));
+const around = fc.constantFrom('', ' ', '\u00a0', '\u200b', '\ufeff', '\u200f', '\u00ad', '\r\n');
+
+const isSameButForCase = (one: string, other: string): boolean =>
+  new RegExp(`^${one.normalize('NFC')}$`, 'iu').test(other.normalize('NFC'));
+
+const label = (letters: string) =>
+  fc
+    .array(fc.constantFrom(...letters), { minLength: 1, maxLength: 10 })
+    .map((all) => all.join('').normalize('NFC'));
+const host = fc
+  .tuple(
+    fc.oneof(label('äöüéñçabc'), label('αβγδεσω'), label('бгджя'), label('例え日本')),
+    fc.constantFrom('example', 'de'),
+  )
+  .map((labels) => labels.join('.'));
+
+describe('two addresses', () => {
+  it('are one exactly if their local parts differ in case and composition alone', () => {
+    fc.assert(
+      fc.property(text, text, (one, other) => {
+        const isOne = addressForm(`${one}@acme.example`) === addressForm(`${other}@acme.example`);
+        expect(isOne).toBe(isSameButForCase(one, other));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('are one in each case, composition and surrounding that keeps the letters', () => {
+    const inCase = (other: (letter: string) => string) => (part: string) =>
+      Array.from(part, (letter) => (isSameButForCase(letter, other(letter)) ? other(letter) : letter)).join(
+        '',
+      );
+    const spellings = [
+      (part: string) => part,
+      (part: string) => part.normalize('NFD'),
+      inCase((letter) => letter.toUpperCase()),
+      inCase((letter) => letter.toLowerCase()),
+    ];
+    const spelling = fc.constantFrom(...spellings);
+    fc.assert(
+      fc.property(text, spelling, around, around, (one, spell, before, after) => {
+        expect(addressForm(`${before}${spell(one)}@acme.example${after}`)).toBe(
+          addressForm(`${one}@acme.example`),
+        );
+      }),
+    );
+  });
+
+  it('are one with the domain in Unicode or in punycode, in capitals, decomposed, or ended by the dot of the root', () => {
+    fc.assert(
+      fc.property(host, (domain) => {
+        const form = addressForm(`ann@${domain}`);
+        expect(form).toBe(`ann@${punycode.toASCII(domain)}`);
+        for (const same of [
+          punycode.toASCII(domain),
+          domain.normalize('NFD'),
+          `${domain}.`,
+          domain.replace('.', '。'),
+        ])
+          expect(addressForm(`ann@${same}`)).toBe(form);
+        expect(addressForm(`ann@${punycode.toASCII(domain).toUpperCase()}`)).toBe(form);
+      }),
+    );
+  });
+
+  it('are one however many addresses were compared before', () => {
+    for (let call = 0; call < 20_000; call += 1)
+      if (addressForm(`ann@ü${call % 10}.example`) !== addressForm(`ann@Ü${call % 10}.example`))
+        expect.fail(`call ${call} differs`);
+    expect(addressForm('ann@ü.example')).toBe('ann@xn--tda.example');
+  });
+
+  it('differ if their domains do, and if one is of a subdomain', () => {
+    fc.assert(
+      fc.property(host, host, (one, other) => {
+        fc.pre(one !== other);
+        expect(addressForm(`ann@${one}`)).not.toBe(addressForm(`ann@${other}`));
+        expect(addressForm(`ann@${one}`)).not.toBe(addressForm(`ann@mail.${one}`));
+      }),
+    );
+  });
+
+  it.each([
+    ['capital I with a dot, and i with a combining dot', 'İpek@acme.test', 'i\u0307pek@acme.test'],
+    ['capital sharp s, and sharp s', 'GROẞ@acme.test', 'groß@acme.test'],
+    ['a final sigma in the middle of a word', 'οδοςα@acme.test', 'ΟΔΟΣΑ@acme.test'],
+    ['the sign for kelvin, and k', '\u212aim@acme.test', 'kim@acme.test'],
+    ['the dot of the root', 'ann@acme.test.', 'ann@acme.test'],
+  ])('are one for %s', (_, one, other) => {
+    expect(addressForm(one)).toBe(addressForm(other));
+  });
+
+  it.each([
+    ['capital I with a dot, and i', 'İpek@acme.test', 'ipek@acme.test'],
+    ['capital sharp s, and double s', 'GROẞ@acme.test', 'gross@acme.test'],
+    ['a sign that is not seen within the local part', 'an\u200bn@acme.test', 'ann@acme.test'],
+    ['a sign that is not seen within the domain', 'ann@ac\u200bme.test', 'ann@acme.test'],
+    ['a dot at the end of the local part', 'ann.@acme.test', 'ann@acme.test'],
+    ['two dots at the end of the domain', 'ann@acme.test..', 'ann@acme.test'],
+    ['ligatures', 'ﬁona@acme.test', 'fiona@acme.test'],
+    ['a full-width at sign', 'ann＠acme.test', 'ann@acme.test'],
+    ['a Greek letter that looks Latin', 'ν@acme.test', 'v@acme.test'],
+  ])('differ for %s', (_, one, other) => {
+    expect(addressForm(one)).not.toBe(addressForm(other));
+  });
+});

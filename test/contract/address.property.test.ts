@@ -1,0 +1,95 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { addressForm } from '../../shared/contract/address.ts';
+import { parseMatchRule, soughtValues } from '../../shared/contract/match-rule.ts';
+
+const SPACES = ['', ' ', '\t', '\u00a0', '\u3000', '\ufeff', '\u200b', '\u200e', '\u2060'];
+const space = fc.constantFrom(...SPACES);
+const local = fc
+  .string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
+  .filter((text) => !/[\s@\p{C}]/u.test(text));
+const domain = fc.constantFrom(
+  'acme.example',
+  'münchen.example',
+  'xn--mnchen-3ya.example',
+  '例え.テスト',
+  'bücher.ch',
+);
+
+describe('the compared form of an address', () => {
+  it.each([
+    ['case beyond ASCII', 'JÜRGEN.MÜLLER@ACME.example', 'jürgen.müller@acme.example'],
+    ['composed and decomposed letters', 'ju\u0308rgen@acme.example', 'jürgen@acme.example'],
+    ['IDNA and Unicode domains', 'eva@xn--mnchen-3ya.example', 'eva@München.example'],
+    ['invisible signs around it', '\u200bben@acme.example\u00a0', 'ben@acme.example'],
+    ['final sigma', 'ΟΔΟΣ@acme.example', 'οδος@acme.example'],
+    ['full stops of East Asian scripts', 'a@acme。example', 'a@acme.example'],
+  ])('is the same for %s', (_, one, other) => {
+    expect(addressForm(one)).toBe(addressForm(other));
+  });
+
+  it.each([
+    ['sharp s and double s', 'straße@acme.example', 'strasse@acme.example'],
+    ['dotless i and i', 'ılker@acme.example', 'ilker@acme.example'],
+    ['accents', 'jurgen@acme.example', 'jürgen@acme.example'],
+    ['Cyrillic letters that look alike', 'аnn@acme.example', 'ann@acme.example'],
+    ['wide letters', 'ａnn@acme.example', 'ann@acme.example'],
+    ['tags behind a plus', 'ann+hr@acme.example', 'ann@acme.example'],
+    ['sharp s in a domain', 'ann@faß.example', 'ann@fass.example'],
+    ['addresses of one host in numbers', 'ann@1.2', 'ann@1.0.0.2'],
+  ])('differs for %s', (_, one, other) => {
+    expect(addressForm(one)).not.toBe(addressForm(other));
+  });
+
+  it('is its own form, whatever the text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(addressForm(addressForm(text))).toBe(addressForm(text));
+      }),
+    );
+  });
+
+  it('does not depend on composition, lower case or what is around an address', () => {
+    fc.assert(
+      fc.property(local, domain, space, space, (name, host, before, after) => {
+        const address = `${name}@${host}`;
+        const form = addressForm(address);
+        expect(addressForm(`${before}${address}${after}`)).toBe(form);
+        expect(addressForm(address.normalize('NFD'))).toBe(form);
+        expect(addressForm(address.normalize('NFC'))).toBe(form);
+      }),
+    );
+  });
+
+  it('makes two letters one exactly where they differ in case alone', () => {
+    const letters = Array.from({ length: 0x1_ffff }, (_, code) => code)
+      .filter((code) => code < 0xd800 || code > 0xdfff)
+      .map((code) => String.fromCodePoint(code))
+      .filter((letter) => /[\p{L}\p{M}\p{N}\p{S}]/u.test(letter) && letter.normalize('NFC') === letter);
+    const differing = letters.flatMap((letter) => {
+      const isSame = new RegExp(`^${/[$+^|]/.test(letter) ? '\\' : ''}${letter}$`, 'iu');
+      return [letter.toLowerCase(), letter.toUpperCase()]
+        .filter((other) => Array.from(other).length === 1)
+        .filter((other) => isSame.test(other) !== (addressForm(other) === addressForm(letter)));
+    });
+    expect(differing).toEqual([]);
+  });
+});
+
+describe('the values that a rule looks for', () => {
+  const attributes = new Map([
+    ['email', { value: 'Ann@ACME.example' }],
+    ['otherEmails', { value: ' ann.a@acme.example  A.Archer@acme.example' }],
+  ]);
+  const sought = (rule: string) => {
+    const parsed = parseMatchRule(rule);
+    return parsed && soughtValues(parsed, { member: 'm-1', attributes });
+  };
+
+  it('are one of an attribute, and each further address in its order', () => {
+    expect(sought('email=workEmail')).toEqual(['ann@acme.example']);
+    expect(sought('otherEmails=workEmail')).toEqual(['ann.a@acme.example', 'a.archer@acme.example']);
+    expect(sought('id=employeeNumber')).toEqual(['m-1']);
+    expect(sought('nickName=workEmail')).toEqual([]);
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
+import { runCli } from '../support/cli/io.ts';
+import { asking } from '../support/console/asking.ts';
+import { type ShortEvent, sixInStep } from '../support/operate/world.ts';
+
+const zoe: ShortEvent = {
+  type: 'group.member.added',
+  data: { group: { id: 'g' }, members: [{ id: 'm-zoe', email: 'z@home.test', employeeNumber: '42' }] },
+};
+const withNumber = 'match=["email=workEmail","employeeNumber=employeeNumber"]';
+
+/** A group in sync with a pending member, whose employee has the number that the member has. */
+async function pendingWorld() {
+  const world = await sixInStep();
+  await world.publish(zoe);
+  await world.apply('g');
+  world.platform.employees = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay', 'zoe'].map((name) => ({
+    role: `r-${name}`,
+    userId: `u-${name}`,
+    email: `${name}@acme.test`,
+    ...(name === 'zoe' && { number: '42' }),
+  }));
+  const cli = (...args: string[]) => runCli(args, { ports: world.ports });
+  return { ...world, cli };
+}
+
+describe('the preview of new match rules', () => {
+  it('counts members whom the new rules find, although the people index lacks what they compare', async () => {
+    const { cli, table } = await pendingWorld();
+    const before = JSON.stringify([...table.items]);
+    const { stderr } = await cli('connections', 'set', 'default', withNumber);
+    expect(stderr).toContain('with it 1 of 1 group would change: 1 in, 0 out, 0 held');
+    const { json } = await cli('plan', '--with', withNumber, '--json');
+    expect(json.plans[0].changes).toMatchObject([{ kind: 'add_member', member: 'm-zoe' }]);
+    expect(JSON.stringify([...table.items])).toBe(before);
+  });
+
+  it('counts the same in the console, and does not count what waits anyway', async () => {
+    const { ports, publish } = await pendingWorld();
+    await publish({ type: 'group.member.removed', data: { group: { id: 'g' }, members: [{ id: 'm-bob' }] } });
+    const ask = asking(ports, 'default');
+    const preview = (key: string, value: unknown) => ask('preview-settings', { changes: [{ key, value }] });
+    expect(await preview('match', ['email=workEmail', 'employeeNumber=employeeNumber'])).toMatchObject({
+      effects: [{ group: 'g', name: 'Group g', added: 1, removed: 0, held: 0, dropped: 0 }],
+    });
+    expect(await preview('drift', 'report')).toMatchObject({ effects: [] });
+  });
+});
+
+describe('people refresh --dry-run', () => {
+  it('reports who would join and leave by what the platform lists now, and changes nothing', async () => {
+    const { cli, platform, table } = await pendingWorld();
+    platform.employees = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay', 'zoe'].map((name) => ({
+      role: `r-${name}`,
+      userId: `u-${name}`,
+      email: name === 'zoe' ? 'Z@Home.test' : `${name}@acme.test`,
+      ...(name === 'eve' && { state: 'TERMINATED' }),
+    }));
+    const before = JSON.stringify([...table.items]);
+    const { json, code } = await cli('people', 'refresh', '--dry-run', '--json');
+    expect(code).toBe(0);
+    expect(json.preview).toEqual({ groups: 1, added: 1, removed: 1, held: 0, dropped: 0 });
+    expect(OUTPUT_SCHEMAS['people refresh'].safeParse(json).error).toBeUndefined();
+    const { stdout } = await cli('people', 'refresh', '--dry-run');
+    expect(stdout).toContain('Group g (g): 1 in, 1 out');
+    expect(JSON.stringify([...table.items])).toBe(before);
+  });
+});

@@ -1,0 +1,160 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Intent } from '../../shared/domain/group-state.ts';
+import { intentId, platformUserId, versionToken } from '../../shared/domain/ids.ts';
+import type { ObservedGroup, View } from '../../shared/domain/view.ts';
+import { foreignDifferences } from '../../shared/plan/foreign.ts';
+import {
+  changeBetween,
+  changedView,
+  lateWrites,
+  mergeUncertain,
+  rebasedRecord,
+  type UncertainWrites,
+  uncertainWrite,
+} from '../../shared/plan/uncertain.ts';
+
+const users = fc.subarray([...'abcdef'].map(platformUserId));
+const name = fc.constantFrom('A', 'B', 'C');
+const content = fc.record({ name, users });
+const viewOf = ({
+  name,
+  users: of,
+}: {
+  name: string;
+  users: readonly ReturnType<typeof platformUserId>[];
+}): View => ({
+  name,
+  spokeId: 'g',
+  users: new Map(of.map((user) => [user, true])),
+});
+const asShown = ({ name, spokeId, users: of }: View): ObservedGroup => ({
+  id: 'p',
+  name,
+  spokeId,
+  users: [...of.keys()],
+  version: versionToken('v'),
+});
+const record = (id: string, before: View, after: View, how: object = {}): UncertainWrites => {
+  const intent: Intent = { id: intentId(id), action: 'put', atMs: 0, name: after.name, spokeId: 'g' };
+  return uncertainWrite(intent, changeBetween(before, after), { untilMs: 0, ...how });
+};
+/** The writes from one view on, in order. */
+const writes = (most: number) =>
+  fc.tuple(
+    content.map(viewOf),
+    fc.array(
+      fc.record({
+        after: content.map(viewOf),
+        untilMs: fc.nat(9),
+        removals: fc.option(fc.nat(5), { nil: undefined }),
+        isAnswered: fc.boolean(),
+      }),
+      { minLength: 1, maxLength: most },
+    ),
+  );
+const recordsOf = ([base, all]: [
+  View,
+  readonly { after: View; untilMs: number; removals: number | undefined; isAnswered: boolean }[],
+]) =>
+  all.map(({ after, untilMs, removals, isAnswered }, at) =>
+    record(`i${at}`, base, after, {
+      untilMs,
+      ...(removals !== undefined && { removals: { intent: intentId(`i${at}`), atMs: at, removals } }),
+      ...(isAnswered && { isAnswered }),
+    }),
+  );
+const merged = (records: readonly UncertainWrites[]) => records.reduce(mergeUncertain);
+/** Sets, whatever the order in which their parts came. */
+const sorted = ({ names, spokeIds, change, ...others }: UncertainWrites) => ({
+  ...others,
+  names: [...names].sort(),
+  spokeIds: [...spokeIds].sort(),
+  added: [...change.added].sort(),
+  removed: [...change.removed].sort(),
+});
+const foreignTo = (base: View, { change, ...stored }: UncertainWrites, shown: View) => {
+  const observed = asShown(shown);
+  return foreignDifferences([base], observed, { late: lateWrites(stored, change, observed, base) });
+};
+
+it('a view with the change of an intent equals the view after the write', () => {
+  fc.assert(
+    fc.property(content.map(viewOf), content.map(viewOf), fc.boolean(), (before, after, hasAlias) => {
+      const base: View = hasAlias ? { ...before, alias: 'a' } : before;
+      const intent: Intent = { id: intentId('i'), action: 'patch', atMs: 0, name: after.name, spokeId: 'g' };
+      const made = changedView(base, intent, changeBetween(base, after));
+      expect(made).toEqual(base.name === after.name ? { ...base, users: after.users } : after);
+      expect(changedView(base, { ...intent, action: 'delete' })).toBeUndefined();
+    }),
+  );
+});
+
+describe('the record of uncertain writes', () => {
+  it('is the same for every grouping of the merged writes', () => {
+    fc.assert(
+      fc.property(writes(6), fc.nat(4), (drawn, at) => {
+        const all = recordsOf(drawn);
+        const [left, right] = [all.slice(0, at + 1), all.slice(at + 1)];
+        const grouped = right.length === 0 ? merged(left) : mergeUncertain(merged(left), merged(right));
+        expect(sorted(grouped)).toEqual(sorted(merged(all)));
+      }),
+    );
+  });
+
+  it('loses no user, no later deadline and no larger guard record, and is answered only if all writes are', () => {
+    fc.assert(
+      fc.property(writes(6), (drawn) => {
+        const all = recordsOf(drawn);
+        const { change, untilMs, removals, isAnswered = false, names } = merged(all);
+        for (const one of all) {
+          for (const user of one.change.added) expect(change.added.has(user)).toBe(true);
+          for (const user of one.change.removed) expect(change.removed.has(user)).toBe(true);
+          for (const sent of one.names) expect(names).toContain(sent);
+          expect(untilMs).toBeGreaterThanOrEqual(one.untilMs);
+          expect(removals?.removals ?? 0).toBeGreaterThanOrEqual(one.removals?.removals ?? 0);
+        }
+        expect(isAnswered).toBe(all.every((one) => one.isAnswered === true));
+      }),
+    );
+  });
+
+  it('explains every result of one of its writes, also after later changes of the group', () => {
+    const moves = fc.array(content.map(viewOf), { maxLength: 4 });
+    fc.assert(
+      fc.property(writes(4), moves, fc.nat(3), (drawn, later, which) => {
+        let [base] = drawn;
+        const landed = drawn[1][which % drawn[1].length]?.after ?? base;
+        let known = merged(recordsOf(drawn));
+        for (const next of later) {
+          known = rebasedRecord(known, base, next);
+          base = { ...next, name: base.name };
+        }
+        expect(foreignTo(base, known, landed)).toEqual([]);
+      }),
+    );
+  });
+
+  it('explains no user that neither a write nor a later change of the group touched', () => {
+    const [a, x] = ['a', 'x'].map((one) => viewOf({ name: 'A', users: [platformUserId(one)] })) as [
+      View,
+      View,
+    ];
+    const ab = viewOf({ name: 'A', users: ['a', 'b'].map(platformUserId) });
+    expect(foreignTo(a, record('i', a, ab), x)).toEqual([
+      { kind: 'members_added', before: [], after: ['x'] },
+      { kind: 'members_removed', before: ['a'], after: [] },
+    ]);
+  });
+
+  it('keeps the latest write and the latest deletion', () => {
+    const view = viewOf({ name: 'A', users: [] });
+    const deletion = uncertainWrite(
+      { id: intentId('d'), action: 'delete', atMs: 0, name: '', spokeId: '' },
+      changeBetween(view, undefined),
+      { untilMs: 1 },
+    );
+    const all = [record('i1', view, view), deletion, record('i2', view, view)];
+    expect(merged(all)).toMatchObject({ write: { id: 'i2' }, deletion: { id: 'd' } });
+  });
+});

@@ -1,0 +1,21 @@
+import { existsSync, statSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { builtFolder } from '../../scripts/built.mjs';
+
+describe('programs of a checkout', () => {
+  it('are built once, and found again as long as no source changes', async () => {
+    const build = () => builtFolder(['shared/contract/nearest.ts'], ['shared/contract']);
+    const folder = await build();
+    const program = new URL('nearest.mjs', folder);
+    expect(existsSync(program)).toBe(true);
+    const { mtimeMs } = statSync(program);
+    expect(String(await build())).toBe(String(folder));
+    expect(statSync(program).mtimeMs).toBe(mtimeMs);
+  });
+
+  it('are not built of sources outside the folders that are watched for changes', async () => {
+    await expect(builtFolder(['cli/output/words.ts'], ['cli'])).rejects.toThrow(
+      /expected sources in cli, got shared/,
+    );
+  });
+});

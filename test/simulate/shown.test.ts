@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import { HOUR_MS, START_MS } from '../../simulate/life.ts';
+import {
+  judgeShown,
+  type Shown,
+  type Told,
+  type Truth,
+  unreportedFindings,
+} from '../../simulate/oracles/shown.ts';
+import type { StoredGroup } from '../../simulate/oracles/stored.ts';
+import type { Violation } from '../../simulate/told.ts';
+import type { Seen } from '../../simulate/world.ts';
+
+/*
+ * The state of one connection, as it is shown to an operator and as it is stored: one group is held, one has waited for
+ * two hours,
+ * and one member is pending.
+ */
+
+const NOW_MS = START_MS + 10 * HOUR_MS;
+const hold = { digest: 'd1', createdAtMs: START_MS, decision: { kind: 'waiting' } };
+const GROUPS: readonly (readonly [string, StoredGroup])[] = [
+  ['held', { settled: 'held', hold }],
+  ['dirty', { settled: 'in_sync', dirtySince: NOW_MS - 2 * HOUR_MS }],
+  ['fine', { settled: 'in_sync' }],
+];
+
+const truth = (change: Partial<Truth> = {}): Truth => ({
+  groups: new Map(GROUPS),
+  pending: new Set(['fine m1 unknown']),
+  deadLetters: new Set(['message-1']),
+  visible: new Set(['message-1']),
+  gate: 'open',
+  gateSinceMs: undefined,
+  ...change,
+});
+
+const LEVELS = {
+  dirtyGroups: 1,
+  oldestDirtySeconds: 7_200,
+  holdsWaiting: 1,
+  pendingMembers: 1,
+  gateClosedSeconds: 0,
+  unauthorized: false,
+  found: [
+    { subject: 'hold', count: 1 },
+    { subject: 'failed', count: 0 },
+    { subject: 'gate', count: 0 },
+    { subject: 'credential', count: 0 },
+  ],
+} as const;
+
+const SHOWN: Shown = {
+  atMs: NOW_MS,
+  levels: LEVELS,
+  holds: [{ group: 'held', digest: 'd1', decision: 'waiting' }],
+  pending: ['fine m1 unknown'],
+  groups: [
+    { group: 'held', state: 'held' },
+    { group: 'dirty', state: 'dirty' },
+    { group: 'fine', state: 'in_sync' },
+  ],
+  deadLetters: ['message-1'],
+};
+
+interface Given {
+  readonly shown?: Partial<Shown>;
+  readonly samples?: readonly Truth[];
+  /** The answer of the platform to the daily check of the credential. */
+  readonly checked?: number;
+}
+
+function causesOf({ shown, samples = [truth(), truth()], checked }: Given): readonly string[] {
+  const found: string[] = [];
+  const call = { atMs: NOW_MS - HOUR_MS, by: 'health-1', route: '/me', status: checked, tempers: [] };
+  const seen = {
+    chronicle: { violated: ({ cause }: Violation) => found.push(cause) },
+    connections: new Map([['a', { name: 'a', company: 'acme' }]]),
+    platforms: new Map([['acme', { calls: checked === undefined ? [] : [call] }]]),
+    life: { happenings: [] },
+    operators: { deeds: [] },
+  } as unknown as Seen;
+  judgeShown(seen, { name: 'a', samples, shown: { ...SHOWN, ...shown } });
+  return [...new Set(found)];
+}
+
+describe('what an operator is shown', () => {
+  it('is correct if it equals the stored state', () => {
+    expect(causesOf({})).toEqual([]);
+    expect(causesOf({ checked: 200 })).toEqual([]);
+  });
+
+  it.each<[string, Given, string]>([
+    ['a hold is missing from its list', { shown: { holds: [] } }, 'holds'],
+    [
+      'a hold is listed that is not stored',
+      { shown: { holds: [...SHOWN.holds, { group: 'fine', digest: 'd2', decision: 'waiting' }] } },
+      'holds',
+    ],
+    ['a group is missing from its list', { shown: { groups: SHOWN.groups.slice(1) } }, 'groups'],
+    [
+      'a waiting group is shown as in sync',
+      { shown: { groups: SHOWN.groups.map((one) => ({ ...one, state: 'in_sync' })) } },
+      'groups',
+    ],
+    ['a level does not count a dirty group', { shown: { levels: { ...LEVELS, dirtyGroups: 0 } } }, 'levels'],
+    [
+      'a level hides how long a group waits',
+      { shown: { levels: { ...LEVELS, oldestDirtySeconds: 0 } } },
+      'levels',
+    ],
+    ['a level does not count a hold', { shown: { levels: { ...LEVELS, holdsWaiting: 0 } } }, 'levels'],
+    ['a pending member is not listed', { shown: { pending: [] } }, 'pending'],
+    ['a dead-lettered message is not listed', { shown: { deadLetters: [] } }, 'dead_letters'],
+    [
+      'the gate is closed and a level says that it is open',
+      { samples: [truth({ gate: 'backoff', gateSinceMs: 1 }), truth({ gate: 'backoff', gateSinceMs: 1 })] },
+      'gate',
+    ],
+    ['the credential was refused and no level says so', { checked: 401 }, 'credential'],
+  ])('is wrong if %s', (_, given, cause) => {
+    expect(causesOf(given)).toEqual([cause]);
+  });
+
+  it('is not compared with values that changed during the request', () => {
+    const later = truth({
+      groups: new Map(GROUPS.slice(1)),
+      pending: new Set(),
+      deadLetters: new Set(),
+      visible: new Set(),
+    });
+    const shown = {
+      holds: [],
+      pending: [],
+      deadLetters: [],
+      levels: { ...LEVELS, holdsWaiting: 0, pendingMembers: 0, found: [] },
+    };
+    expect(causesOf({ samples: [truth(), later], shown })).toEqual([]);
+  });
+});
+
+describe('notifications of findings', () => {
+  const HOLD_BEGAN = ['hold', { isOver: false }] as const;
+
+  it.each<[string, readonly (readonly ['hold' | 'gate', Told])[], number]>([
+    ['match if the hold was notified', [HOLD_BEGAN], 0],
+    ['do not match if no notification was sent', [], 1],
+    ['do not match if the last one says that the hold is over', [['hold', { isOver: true }]], 1],
+    [
+      'do not match if the end of a closed gate is not notified',
+      [HOLD_BEGAN, ['gate', { isOver: false }]],
+      1,
+    ],
+  ])('%s', (_, told, wrong) => {
+    expect(unreportedFindings(LEVELS.found, new Map(told))).toHaveLength(wrong);
+  });
+});

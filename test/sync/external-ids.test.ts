@@ -1,0 +1,181 @@
+import { describe, expect, it } from 'vitest';
+import { releaseGroup } from '../../shared/operate/ownership.ts';
+import { sweep } from '../../shared/sync/reconcile/sweep.ts';
+import { allOf, story } from '../support/engine/story.ts';
+import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS } from '../support/engine/world.ts';
+
+const lowerCase = (spokeId: string) => spokeId.toLowerCase();
+const FORMS: readonly (readonly [string, (spokeId: string) => string, string])[] = [
+  ['lower case', lowerCase, 'Sales-G1'],
+  ['upper case', (spokeId) => spokeId.toUpperCase(), 'sales-g1'],
+  ['trimmed form', (spokeId) => spokeId.trim(), ' sales '],
+  ['composed Unicode form', (spokeId) => spokeId.normalize('NFC'), 'Ve\u0301rtrieb'],
+];
+
+async function company(spokeIdAs: (spokeId: string) => string, settings = {}, platform = {}) {
+  const told = await story({ platform: { spokeIdAs, ...platform }, settings });
+  await told.hire('a', 'b');
+  const { world } = told;
+  return {
+    ...told,
+    groups: () => [...world.platform.groups.values()],
+    actions: () => world.platform.writes.map(({ action }) => action),
+    drift: async () => (await allOf(world.onlooker.drift.list(CONNECTION))).map(({ kind }) => kind),
+    sweep: async () => sweep(await world.connection(), world.onlooker),
+  };
+}
+
+describe('external ids that the platform normalises', () => {
+  it.each(FORMS)('are written once if the platform stores the %s', async (_, spokeIdAs, id) => {
+    const { world, tell, state, actions, drift, sweep: run } = await company(spokeIdAs);
+    await tell({ snapshot: id, of: ['a'] });
+    world.advance(CREATE_SETTLE_MS);
+    for (let hour = 0; hour < 3; hour += 1) {
+      world.advance(HOUR_MS);
+      await run();
+      await tell({ upsert: id });
+    }
+    expect(actions()).toEqual(['create']);
+    await tell({ add: ['b'], to: id });
+    for (let hour = 0; hour < 3; hour += 1) await tell({ upsert: id });
+    expect(actions()).toEqual(['create', 'patch']);
+    expect(await state(id)).toMatchObject({ settled: 'in_sync' });
+    expect(await drift()).toEqual([]);
+  });
+
+  it('are written again after another client changed them, and only once', async () => {
+    const { world, tell, groups, actions, drift, sweep: run } = await company(lowerCase);
+    await tell({ snapshot: 'G1', of: ['a'] });
+    world.advance(CREATE_SETTLE_MS);
+    const [group] = groups();
+    world.platform.changeAsOther(group?.id ?? '', { spokeId: 'theirs' });
+    for (let hour = 0; hour < 3; hour += 1) {
+      world.advance(HOUR_MS);
+      await run();
+      await tell();
+    }
+    expect(groups().map(({ spokeId }) => spokeId)).toEqual(['g1']);
+    expect(actions()).toHaveLength(2);
+    expect(await drift()).toEqual(['spoke_id']);
+  });
+
+  it('are written once if only later answers show another form', async () => {
+    let stored = (spokeId: string) => spokeId;
+    const { world, tell, actions, drift, groups, sweep: run } = await company((spokeId) => stored(spokeId));
+    await tell({ snapshot: 'G1', of: ['a'] });
+    world.advance(CREATE_SETTLE_MS);
+    stored = lowerCase;
+    world.platform.changeAsOther(groups()[0]?.id ?? '', { spokeId: 'g1' }, 'SYSTEM');
+    for (let hour = 0; hour < 3; hour += 1) {
+      world.advance(HOUR_MS);
+      await run();
+      await tell({ upsert: 'G1' });
+    }
+    expect(actions()).toEqual(['create']);
+    expect(await drift()).toEqual([]);
+  });
+
+  it.each(FORMS)('cause no second group after a lost POST answer (%s)', async (_, spokeIdAs, id) => {
+    const { world, troubles, tell, state, actions, drift } = await company(spokeIdAs);
+    let isLost = false;
+    troubles.platform = (call) => {
+      if (call !== 'create' || isLost) return 'none';
+      isLost = true;
+      return 'lost_after';
+    };
+    await tell({ snapshot: id, of: ['a'] });
+    world.advance(HOUR_MS);
+    await tell({ upsert: id });
+    expect(isLost).toBe(true);
+    expect(actions()).toEqual(['create']);
+    expect(await state(id)).toMatchObject({ settled: 'in_sync' });
+    expect(await drift()).toEqual([]);
+  });
+
+  it.each(FORMS)('identify an existing group that is adopted (%s)', async (_, spokeIdAs, id) => {
+    const { world, tell, groups, state, actions } = await company(spokeIdAs);
+    const platformId = world.platform.addForeign({ name: 'Before', spokeId: id, users: [] });
+    world.platform.adopted.add(platformId);
+    await tell({ snapshot: id, of: ['a'] });
+    for (let hour = 0; hour < 3; hour += 1) await tell({ upsert: id });
+    expect(groups()).toHaveLength(1);
+    expect(await state(id)).toMatchObject({ platformId, settled: 'in_sync' });
+    expect(actions()).toEqual(['put']);
+  });
+
+  it('let a group be linked again if it counted as gone and the list shows it', async () => {
+    const { world, tell, state, groups, sweep: run } = await company(lowerCase);
+    await tell({ snapshot: 'G1', of: ['a'] }, { snapshot: 'other', of: ['a'] });
+    world.advance(CREATE_SETTLE_MS);
+    const { platformId = '' } = (await state('G1')) ?? {};
+    world.platform.hidden = (id) => id === platformId;
+    await tell({ remove: 'G1' });
+    world.advance(HOUR_MS);
+    await tell();
+    expect(await state('G1')).toMatchObject({ settled: 'deleted' });
+    world.platform.hidden = () => false;
+    world.advance(HOUR_MS);
+    await run();
+    await tell();
+    expect(groups().map(({ spokeId }) => spokeId)).toEqual(['other']);
+  });
+
+  it('are cleared if the group is released', async () => {
+    const { world, tell, groups, ref } = await company(lowerCase);
+    await tell({ snapshot: 'G1', of: ['a'] });
+    await releaseGroup(ref('G1'), world.onlooker);
+    await tell();
+    expect(groups().map(({ spokeId }) => spokeId)).toEqual([null]);
+  });
+
+  it('are recorded as duplicates if another client copies the group', async () => {
+    const { world, tell, groups, sweep: run } = await company(lowerCase);
+    await tell({ snapshot: 'G1', of: ['a'] });
+    world.advance(CREATE_SETTLE_MS);
+    world.platform.copyAsOther(groups()[0]?.id ?? '');
+    world.advance(HOUR_MS);
+    expect(await run()).toMatchObject({ duplicates: 1 });
+  });
+});
+
+describe('two directory groups whose ids differ only by case', () => {
+  it.each([
+    ['one after the other', true],
+    ['at the same time', false],
+  ])('each have a platform group if the platform keeps the ids (%s)', async (_, isInTurn) => {
+    const { world, tell, say, groups, state, actions } = await company((spokeId) => spokeId);
+    if (isInTurn) await tell({ snapshot: 'g1', of: ['a'] });
+    else say({ snapshot: 'g1', of: ['a'] });
+    await tell({ snapshot: 'G1', of: ['b'], name: 'Other' });
+    world.advance(HOUR_MS);
+    await tell({ upsert: 'g1' }, { upsert: 'G1', name: 'Other' });
+    const shown = groups().map(({ spokeId, users }) => `${spokeId}: ${users.join()}`);
+    expect(shown.sort()).toEqual(['G1: u-b', 'g1: u-a']);
+    for (const id of ['g1', 'G1']) expect(await state(id)).toMatchObject({ settled: 'in_sync' });
+    expect(actions()).toEqual(['create', 'create']);
+  });
+
+  it('adopt only the platform group with their own exact id', async () => {
+    const { world, tell, say, state } = await company((spokeId) => spokeId);
+    const theirs = world.platform.addForeign({ name: 'B', spokeId: 'G1', users: [] });
+    world.platform.adopted.add(theirs);
+    say({ snapshot: 'g1', of: ['a'], name: 'A' });
+    await tell({ snapshot: 'G1', of: ['b'], name: 'B' });
+    expect((await state('G1'))?.platformId).toBe(theirs);
+    expect((await state('g1'))?.platformId).not.toBe(theirs);
+    expect(world.platform.groups.get(theirs)?.users).toEqual(['u-b']);
+  });
+
+  it('each have a platform group if the platform stores lower case', async () => {
+    const { world, tell, groups, state, actions } = await company(lowerCase);
+    await tell({ snapshot: 'g1', of: ['a'] });
+    await tell({ snapshot: 'G1', of: ['b'], name: 'Other' });
+    world.advance(HOUR_MS);
+    await tell({ upsert: 'g1' }, { upsert: 'G1', name: 'Other' });
+    expect(groups().map(({ users }) => users)).toEqual([['u-a'], ['u-b']]);
+    for (const id of ['g1', 'G1']) expect(await state(id)).toMatchObject({ settled: 'in_sync' });
+    expect(actions()).toEqual(['create', 'create']);
+    // The platform cannot tell the two ids apart, and each group belongs to its own directory group.
+    expect(world.platform.violations.splice(0)).toHaveLength(1);
+  });
+});

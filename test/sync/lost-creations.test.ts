@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import { allOf, story } from '../support/engine/story.ts';
+import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS } from '../support/engine/world.ts';
+
+/** Three groups in sync; then the answer to the creation of `g` is lost, and the POST took effect or not. */
+async function lostCreation({ isMade, limit = 3 }: { readonly isMade: boolean; readonly limit?: number }) {
+  const told = await story();
+  const { world, troubles, tell, say, hire, pass } = told;
+  await hire('a', 'b');
+  await tell(...['x', 'y', 'z'].map((snapshot) => ({ snapshot, of: ['a'] })));
+  world.advance(CREATE_SETTLE_MS);
+  let isLost = false;
+  troubles.platform = (call) => {
+    if (call !== 'create' || isLost) return 'none';
+    isLost = true;
+    return isMade ? 'lost_after' : 'lost_before';
+  };
+  world.platform.listLimit = limit;
+  say({ snapshot: 'g', of: ['a', 'b'] });
+  await pass(2 * HOUR_MS, 10);
+  expect(isLost).toBe(true);
+  return told;
+}
+
+interface LostWithMore {
+  readonly drift: string;
+  readonly echoSpokeId: boolean;
+  readonly isMade?: boolean;
+}
+type World = Awaited<ReturnType<typeof story>>['world'];
+
+/** The answer to the creation of `g` is lost. After the POST, `meanwhile` happens on the platform. */
+async function creationWithMore(
+  { drift, echoSpokeId, isMade = true }: LostWithMore,
+  meanwhile: (world: World) => unknown,
+) {
+  const told = await story({ platform: { echoSpokeId }, settings: { drift } });
+  const { world, troubles, tell, say, hire, pass } = told;
+  await hire('a', 'b', 'c', 'd');
+  await tell({ snapshot: 'x', of: ['a'] });
+  world.advance(CREATE_SETTLE_MS);
+  let calls = 0;
+  troubles.platform = (call) => {
+    if (call === 'create') calls += 1;
+    if (calls === 1 && call !== 'create') {
+      calls += 1;
+      meanwhile(world);
+    }
+    if (call !== 'create' || calls > 1) return 'none';
+    return isMade ? 'lost_after' : 'lost_before';
+  };
+  say({ snapshot: 'g', of: ['a', 'b'], name: 'g' });
+  await pass(2 * HOUR_MS, 10);
+  return {
+    ...told,
+    drift: async () =>
+      (await allOf(world.onlooker.drift.list(CONNECTION))).map(({ kind, after }) => [kind, after]),
+  };
+}
+
+describe('a creation whose answer is lost', () => {
+  it.each([1, 2])('is not repeated while the list is truncated to %i groups', async (limit) => {
+    const { world, tell, state, shown } = await lostCreation({ isMade: true, limit });
+    expect(shown('g')).toHaveLength(1);
+    world.platform.listLimit = Number.POSITIVE_INFINITY;
+    world.advance(HOUR_MS);
+    await tell();
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+  });
+
+  it.each([0, 2])(
+    'waits and reports why while the list shows only %i of the managed groups',
+    async (limit) => {
+      const { state, shown } = await lostCreation({ isMade: false, limit });
+      expect(shown('g')).toEqual([]);
+      const { lastError } = (await state('g')) ?? {};
+      expect(lastError).toMatchObject({ code: 'list_incomplete' });
+      expect(lastError?.message).toContain('the list of groups lacks');
+    },
+  );
+
+  it('is repeated once the list shows all managed groups and not this one', async () => {
+    const { world, tell, state, shown } = await lostCreation({ isMade: false, limit: 2 });
+    world.platform.listLimit = Number.POSITIVE_INFINITY;
+    world.advance(HOUR_MS);
+    await tell();
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+  });
+
+  it('is repeated within minutes if the list is complete', async () => {
+    const { shown } = await lostCreation({ isMade: false, limit: Number.POSITIVE_INFINITY });
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+  });
+
+  it('is repeated if a managed group that the list lacks answers 404', async () => {
+    const { world, troubles, tell, say, hire, pass, shown, state } = await story();
+    await hire('a');
+    await tell(...['x', 'y', 'z'].map((snapshot) => ({ snapshot, of: ['a'] })));
+    world.advance(CREATE_SETTLE_MS);
+    world.platform.deleteAsOther((await state('y'))?.platformId ?? '');
+    let isLost = false;
+    troubles.platform = (call) => {
+      if (call !== 'create' || isLost) return 'none';
+      isLost = true;
+      return 'lost_before';
+    };
+    say({ snapshot: 'g', of: ['a'] });
+    await pass(2 * HOUR_MS, 10);
+    expect(shown('g')).toEqual([['u-a']]);
+  });
+
+  it('is not repeated while the list shows no group at all and every group is 404', async () => {
+    const { world, troubles, tell, say, hire, pass, shown } = await story();
+    await hire('a');
+    await tell(...['x', 'y', 'z'].map((snapshot) => ({ snapshot, of: ['a'] })));
+    world.advance(CREATE_SETTLE_MS);
+    troubles.platform = (call) => {
+      if (call !== 'create') return 'none';
+      world.platform.hidden = () => true;
+      return 'lost_after';
+    };
+    say({ snapshot: 'g', of: ['a'] });
+    await pass(HOUR_MS, 10);
+    expect(shown('g')).toHaveLength(1);
+    troubles.platform = () => 'none';
+    world.platform.hidden = () => false;
+    world.advance(HOUR_MS);
+    await tell();
+    expect(shown('g')).toEqual([['u-a']]);
+    expect(world.platform.groups.size).toBe(4);
+  });
+
+  const MORE = ['u-a', 'u-b', 'u-c', 'u-d'];
+
+  it.each([
+    { drift: 'restore', echoSpokeId: true, users: ['u-a', 'u-b'] },
+    { drift: 'restore', echoSpokeId: false, users: ['u-a', 'u-b'] },
+    { drift: 'adopt', echoSpokeId: true, users: MORE },
+    { drift: 'adopt', echoSpokeId: false, users: MORE },
+  ])('records users whom another client added to the new group as drift: %o', async (expected) => {
+    const { shown, drift } = await creationWithMore(expected, ({ platform }) => {
+      const [made] = [...platform.groups.values()].filter(({ name }) => name === 'g');
+      platform.changeAsOther(made?.id ?? '', { users: MORE });
+    });
+    expect(shown('g')).toEqual([expected.users]);
+    expect(await drift()).toEqual([['members_added', ['u-c', 'u-d']]]);
+  });
+
+  it.each(['report', 'adopt'])(
+    'removes nobody from a group of that name that a list showed too late (%s)',
+    async (drift) => {
+      const told = await creationWithMore({ drift, echoSpokeId: false, isMade: false }, ({ platform }) =>
+        platform.addForeign({ name: 'g', users: MORE, spokeId: 'g' }),
+      );
+      expect(told.shown('g')).toEqual([MORE]);
+      expect(await told.drift()).toEqual([['members_added', ['u-c', 'u-d']]]);
+    },
+  );
+});

@@ -1,0 +1,66 @@
+import punycode from 'node:punycode';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { refreshPeople } from '../../shared/sync/people.ts';
+import type { PeoplePorts } from '../../shared/sync/ports/bundles.ts';
+import { group, savedWorld } from '../support/operate/world.ts';
+
+const NAMES = ['jürgen', 'zoë', 'øre', 'łukasz', 'σωσίας', 'борис', 'ßara', 'ılker', 'ann'];
+const HOSTS = ['acme.test', 'münchen.example', 'bücher.ch', '例え.example'];
+const address = fc.record({ name: fc.constantFrom(...NAMES), host: fc.constantFrom(...HOSTS) });
+
+/** Other spellings of one address. */
+const SPELLINGS: readonly ((of: { readonly name: string; readonly host: string }) => string)[] = [
+  ({ name, host }) => `${name}@${host}`,
+  ({ name, host }) => `  ${name}@${host}\u200b`,
+  ({ name, host }) => `${name}@${host}`.normalize('NFD'),
+  ({ name, host }) => `${name}@${punycode.toASCII(host)}`,
+  ({ name, host }) =>
+    `${name[0]?.toLowerCase()}${name.slice(1).toUpperCase().replaceAll('SS', 'ß')}@${host.toUpperCase()}`,
+];
+const spelling = fc.constantFrom(...SPELLINGS);
+
+/** Employees with these addresses as the platform lists them, and members with others: who of them is written to the group. */
+async function writtenFor(employees: readonly string[], members: readonly string[]) {
+  const world = await savedWorld();
+  world.platform.employees = employees.map((email, at) => ({ role: `r-${at}`, userId: `u-${at}`, email }));
+  await refreshPeople(world.connection, world.ports as unknown as PeoplePorts);
+  const listed = members.map((email, at) => ({ id: `m-${at}`, email }));
+  await world.publish(group('g'), {
+    type: 'group.member.added',
+    data: { group: { id: 'g' }, members: listed },
+  });
+  await world.apply('g');
+  const [platformGroup] = [...world.platform.groups.values()];
+  return [...(platformGroup?.users ?? [])].sort();
+}
+
+describe('members whose address an employee has', () => {
+  it('are this employee however directory and platform spell it', async () => {
+    await fc.assert(
+      fc.asyncProperty(address, spelling, spelling, async (one, ofEmployee, ofMember) => {
+        expect(await writtenFor([ofEmployee(one)], [ofMember(one)])).toEqual(['u-0']);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('are no other employee, whose address differs in more than its spelling', async () => {
+    await fc.assert(
+      fc.asyncProperty(address, address, spelling, async (one, other, spell) => {
+        fc.pre(one.name !== other.name || one.host !== other.host);
+        expect(await writtenFor([spell(one)], [spell(other)])).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('stay pending if two employees have it, each in a spelling of their own', async () => {
+    await fc.assert(
+      fc.asyncProperty(address, spelling, spelling, async (one, first, second) => {
+        expect(await writtenFor([first(one), second(one)], [first(one)])).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

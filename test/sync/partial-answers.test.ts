@@ -1,0 +1,324 @@
+import { describe, expect, it } from 'vitest';
+import { sweep } from '../../shared/sync/reconcile/sweep.ts';
+import { suspectChanged } from '../support/engine/look-over.ts';
+import { allOf, story } from '../support/engine/story.ts';
+import { CONNECTION, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
+
+const first = (users: readonly string[]) => users.slice(0, 1);
+
+async function company(settings = {}, platform = {}) {
+  const told = await story({ settings, platform });
+  const { world } = told;
+  await told.hire('a', 'b', 'c', 'd');
+  const sent = () => world.platform.writes.map((write) => write.sent.users ?? []);
+  return {
+    ...told,
+    sent,
+    drift: async () => (await allOf(world.onlooker.drift.list(CONNECTION))).map(({ kind }) => kind),
+    /** From now on answers of these kinds show only the first user. */
+    showOnlyFirst(...kinds: readonly string[]) {
+      world.platform.showing = (kind, users) => (kinds.includes(kind) ? first(users) : users);
+    },
+    /** Answers to writes show only the first user, and so do fetches within half a minute. */
+    showOnlyFirstForAWhile() {
+      world.platform.showing = (kind, users) => {
+        const isLate = kind === 'list' || world.nowMs() - (world.platform.writes.at(-1)?.atMs ?? 0) > 30_000;
+        return isLate ? users : first(users);
+      };
+    },
+    showAll() {
+      world.platform.showing = (_, users) => users;
+    },
+    async later(ms = 10 * MINUTE_MS) {
+      world.advance(ms);
+      await suspectChanged(world);
+      await told.tell();
+    },
+    /** The feed reports a change, so the group is fetched. */
+    async lookAgain() {
+      for await (const page of world.onlooker.index.all(CONNECTION))
+        for (const { ref } of page) {
+          const state = await world.onlooker.groups.read(ref);
+          if (state?.version === undefined) throw new Error('expected a group with a version');
+          const at = { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true };
+          const suspicion = { version: state.version, traces: [], atMs: world.nowMs() };
+          await world.onlooker.groups.suspect(state, suspicion, at);
+          await world.onlooker.applyQueue.wake([ref]);
+        }
+      await told.tell();
+    },
+    async sweepAfter(ms: number) {
+      world.advance(ms);
+      await sweep(await world.connection(), world.onlooker);
+      await told.tell();
+    },
+    /** Another client adds this user. */
+    async guest(user: string) {
+      const [group] = world.platform.groups.values();
+      world.platform.changeAsOther(group?.id ?? '', { users: [...(group?.users ?? []), user] });
+      await suspectChanged(world);
+      await told.tell();
+    },
+  };
+}
+
+describe('an answer to a write that shows only some users', () => {
+  it.each([
+    ['the answer alone', ['create', 'put', 'patch']],
+    ['the answer, and fetches for half a minute', undefined],
+  ])('causes no removal of the others and no drift (%s)', async (_, kinds) => {
+    const { tell, later, shown, drift, sent, state, ...told } = await company();
+    if (kinds === undefined) told.showOnlyFirstForAWhile();
+    else told.showOnlyFirst(...kinds);
+    await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+    await tell({ add: ['d'], to: 'g' });
+    await tell({ upsert: 'g', name: 'Other' });
+    told.showAll();
+    for (let look = 0; look < 3; look += 1) await later();
+    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
+    for (const users of sent().filter(({ length }) => length > 0))
+      expect(users.length).toBeGreaterThanOrEqual(3);
+    expect(await drift()).toEqual([]);
+    expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 4, pending: 0 } });
+  });
+
+  it.each([
+    ['external members under additive membership', { membership: 'additive' }],
+    ['added members that a policy adopts', { drift: 'adopt' }],
+    [
+      'members in a group that is only added to',
+      { groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } },
+    ],
+  ])('keeps %s in the next write', async (_, settings) => {
+    const { tell, later, shown, guest, world, showOnlyFirstForAWhile, showAll } = await company(settings);
+    await tell({ snapshot: 'g', of: ['a', 'b'] });
+    world.advance(HOUR_MS);
+    await guest('u-guest');
+    world.advance(HOUR_MS);
+    showOnlyFirstForAWhile();
+    await tell({ add: ['c'], to: 'g' });
+    await tell({ add: ['d'], to: 'g' });
+    showAll();
+    await later();
+    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d', 'u-guest']]);
+  });
+
+  it('keeps members whose removal is held in the next write', async () => {
+    const guard = { minSize: 2, maxRemovedShare: 0.3, maxRemovedCount: 9, perHourCount: 9 };
+    const { tell, later, shown, world, showOnlyFirstForAWhile, showAll } = await company({ guard });
+    await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+    world.advance(2 * HOUR_MS);
+    await tell({ snapshot: 'g', of: ['a'] });
+    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c']]);
+    showOnlyFirstForAWhile();
+    await tell({ add: ['d'], to: 'g' });
+    await tell({ upsert: 'g', name: 'Other' });
+    await tell({ upsert: 'g', name: 'Another' });
+    showAll();
+    await later();
+    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
+  });
+});
+
+it('sends wanted users with every write if no answer shows them', async () => {
+  const { tell, sweepAfter, shown, drift, sent, showOnlyFirst, showAll, state } = await company();
+  showOnlyFirst('create', 'put', 'patch', 'get');
+  await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+  await tell({ add: ['d'], to: 'g' });
+  for (let hour = 0; hour < 4; hour += 1) await sweepAfter(HOUR_MS);
+  for (const users of sent()) expect(users.length).toBeGreaterThanOrEqual(3);
+  showAll();
+  for (let hour = 0; hour < 24; hour += 1) await sweepAfter(HOUR_MS);
+  expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
+  expect(await state('g')).toMatchObject({ counts: { applied: 4, pending: 0 } });
+  expect(await drift()).toEqual([]);
+});
+
+it('removes a member under additive membership who was first shown an hour after the write', async () => {
+  const { tell, later, sweepAfter, shown, world, state } = await company({ membership: 'additive' });
+  await tell({ snapshot: 'g', of: ['a', 'b'] });
+  world.advance(HOUR_MS);
+  world.platform.showing = (_, users) => users.filter((user) => user !== 'u-c');
+  await tell({ add: ['c'], to: 'g' });
+  await later(20 * MINUTE_MS);
+  await later(20 * MINUTE_MS);
+  expect(await state('g')).toMatchObject({ counts: { applied: 2, pending: 1 } });
+  world.platform.showing = (_, users) => users;
+  const [group] = world.platform.groups.values();
+  world.platform.changeAsOther(group?.id ?? '', { name: 'Theirs' });
+  await sweepAfter(HOUR_MS);
+  expect(await state('g')).toMatchObject({ counts: { applied: 3, pending: 0 } });
+  await tell({ take: ['c'], from: 'g' });
+  expect(shown('g')).toEqual([['u-a', 'u-b']]);
+});
+
+describe('a fetch that shows only some users', () => {
+  it.each(['restore', 'report', 'adopt'])('leads to no removal of wanted members (%s)', async (policy) => {
+    const { tell, later, shown, world, showOnlyFirst, showAll, sent } = await company({ drift: policy });
+    await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+    world.advance(HOUR_MS);
+    const [group] = world.platform.groups.values();
+    world.platform.changeAsOther(group?.id ?? '', { name: 'Theirs' });
+    showOnlyFirst('get');
+    await later(MINUTE_MS);
+    showAll();
+    await tell({ add: ['d'], to: 'g' });
+    await later();
+    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
+    for (const users of sent().filter(({ length }) => length > 0))
+      expect(users.length).toBeGreaterThanOrEqual(3);
+  });
+
+  it('is no drift within a minute of our own write', async () => {
+    const { tell, later, shown, world, showOnlyFirst, showAll, drift } = await company({ drift: 'adopt' });
+    await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+    world.advance(HOUR_MS);
+    await tell({ upsert: 'g', name: 'Other' });
+    const [group] = world.platform.groups.values();
+    world.platform.changeAsOther(group?.id ?? '', { name: 'Theirs' });
+    showOnlyFirst('get');
+    const { platform } = world;
+    const show = platform.showing;
+    const untilMs = world.nowMs() + 30_000;
+    platform.showing = (kind, users) => (world.nowMs() < untilMs ? show(kind, users) : users);
+    await later(1_000);
+    showAll();
+    await later();
+    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c']]);
+    expect(await drift()).toEqual(['name']);
+  });
+});
+
+describe('members that were sent and that the platform does not show', () => {
+  const guard = { minSize: 2, maxRemovedShare: 0.3, maxRemovedCount: 9, perHourCount: 9 };
+  const EVERYWHERE = ['create', 'put', 'patch', 'get'];
+
+  it.each([0, 2 * HOUR_MS, 26 * HOUR_MS])(
+    'are held by the guard if the directory removes too many of them after %i ms',
+    async (ms) => {
+      const { tell, later, shown, world, showOnlyFirst, showAll, state, drift } = await company({ guard });
+      showOnlyFirst(...EVERYWHERE);
+      await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+      world.advance(ms);
+      await tell({ take: ['b', 'c'], from: 'g' });
+      await tell({ add: ['d'], to: 'g' });
+      expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
+      expect(await state('g')).toMatchObject({ hold: { decision: { kind: 'waiting' } } });
+      showAll();
+      await later(HOUR_MS);
+      expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
+      expect(await drift()).toEqual([]);
+    },
+  );
+
+  it('are removed by a separate write once the directory removes them', async () => {
+    const { tell, shown, world, showOnlyFirst, showAll, sweepAfter, drift } = await company();
+    showOnlyFirst(...EVERYWHERE);
+    await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+    world.advance(2 * HOUR_MS);
+    await tell({ take: ['c'], from: 'g' });
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    showAll();
+    await sweepAfter(HOUR_MS);
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    expect(await drift()).toEqual([]);
+  });
+});
+
+describe('a fetch of the version of our last write that shows only some users', () => {
+  it.each(['restore', 'report', 'adopt'])('is no change by another client (%s)', async (policy) => {
+    const { tell, lookAgain, shown, world, showOnlyFirst, showAll, drift, state } = await company({
+      drift: policy,
+    });
+    await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+    world.advance(HOUR_MS);
+    showOnlyFirst('get', 'patch');
+    await lookAgain();
+    await tell({ take: ['c'], from: 'g' });
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    showAll();
+    world.advance(2 * HOUR_MS);
+    await lookAgain();
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    expect(await drift()).toEqual([]);
+    expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 2, pending: 0 } });
+  });
+
+  it('keeps members that another client added, and keeps them external', async () => {
+    const { tell, lookAgain, shown, world, showOnlyFirst, showAll, guest, drift } = await company({
+      membership: 'additive',
+    });
+    await tell({ snapshot: 'g', of: ['a', 'b'] });
+    world.advance(HOUR_MS);
+    await guest('u-guest');
+    const before = await drift();
+    world.advance(HOUR_MS);
+    showOnlyFirst('get', 'patch');
+    await lookAgain();
+    await tell({ add: ['c'], to: 'g' });
+    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-guest']]);
+    showAll();
+    world.advance(2 * HOUR_MS);
+    await lookAgain();
+    await tell({ take: ['c'], from: 'g' });
+    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-guest']]);
+    expect(await drift()).toEqual(before);
+  });
+});
+
+describe('a search for a refused user', () => {
+  it.each(['u-c', 'u-d', 'u-e'])('sends members with each try whom no answer shows (%s)', async (refused) => {
+    const { tell, hire, shown, world, sent } = await company();
+    await hire('a', 'b', 'c', 'd', 'e');
+    world.platform.showing = (_, users) => users.filter((user) => user !== 'u-b');
+    await tell({ snapshot: 'g', of: ['a', 'b'] });
+    world.advance(5 * MINUTE_MS);
+    world.platform.unacceptable.add(refused);
+    await tell({ add: ['c', 'd', 'e'], to: 'g' });
+    for (const users of sent()) expect(users).toContain('u-b');
+    expect(shown('g')[0]).toHaveLength(4);
+  });
+
+  it('removes a leaver although the platform refuses a member whom it has never shown', async () => {
+    const { tell, hire, shown, world } = await company();
+    await hire('a', 'b', 'c', 'd');
+    world.platform.refused.add('u-b');
+    await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+    world.advance(5 * MINUTE_MS);
+    world.platform.unacceptable.add('u-b');
+    await tell({ take: ['c'], from: 'g' }, { add: ['d'], to: 'g' });
+    expect(shown('g')).toEqual([['u-a', 'u-d']]);
+  });
+});
+
+describe('a list that shows only some users', () => {
+  it.each(['restore', 'adopt'])(
+    'records no drift for a creation whose answer is lost (%s)',
+    async (policy) => {
+      const { tell, shown, world, showOnlyFirst, troubles, drift, sent } = await company({ drift: policy });
+      let isLost = false;
+      troubles.platform = (call) => {
+        if (call !== 'create' || isLost) return 'none';
+        isLost = true;
+        return 'lost_after';
+      };
+      showOnlyFirst('list');
+      await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+      world.advance(HOUR_MS);
+      await tell({ add: ['d'], to: 'g' });
+      expect(isLost).toBe(true);
+      expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
+      for (const users of sent()) expect(users.length).toBeGreaterThanOrEqual(3);
+      expect(await drift()).toEqual([]);
+    },
+  );
+
+  it('costs no write in the hourly sweep', async () => {
+    const { tell, sweepAfter, showOnlyFirst, drift, sent } = await company();
+    await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+    showOnlyFirst('list');
+    for (let hour = 0; hour < 3; hour += 1) await sweepAfter(HOUR_MS);
+    expect(sent()).toHaveLength(1);
+    expect(await drift()).toEqual([]);
+  });
+});

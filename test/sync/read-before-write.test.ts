@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import { dirtyNow } from '../../shared/sync/wake.ts';
+import {
+  event,
+  joins,
+  leaves,
+  REF,
+  records,
+  settled,
+  shown,
+  tell,
+  USERS,
+} from './reconcile/support/drift.ts';
+
+/** A linked group, and a worker whose calls of the platform are noted. */
+async function worked(settings: Readonly<Record<string, unknown>>, options = {}) {
+  const { world, id } = await settled(settings, options);
+  const calls: string[] = [];
+  const effect = async (kind: string) => {
+    if (/^platform\.(?!me)/.test(kind)) calls.push(kind.slice('platform.'.length));
+  };
+  const worker = world.portsFor({ effect });
+  const change = async (...events: Parameters<typeof tell>[1][]) => {
+    await tell(world, ...events);
+    return applyGroup(REF, worker);
+  };
+  return { world, id, calls, change, users: () => shown(world, id)?.users };
+}
+
+describe('the read before a write', () => {
+  it.each([true, false])(
+    'keeps a user whom another client added unseen, whether PATCH compares versions (%s) or not',
+    async (enforceVersionOnPatch) => {
+      const { world, id, calls, change, users } = await worked({ drift: 'adopt' }, { enforceVersionOnPatch });
+      world.platform.changeAsOther(id, { users: [...USERS, 'u-guest'] });
+      await change(joins('late'));
+      expect(users()).toEqual([...USERS, 'u-guest', 'u-late'].sort());
+      expect(calls).toEqual(['get', 'put']);
+      const [drift] = await records(world);
+      expect(drift).toMatchObject({ kind: 'members_added', after: ['u-guest'], settledBy: 'adopt' });
+    },
+  );
+
+  it('takes one call if no other client changed the group, and none if nothing is to be written', async () => {
+    const { world, calls, change, users } = await worked({});
+    await change(joins('late'));
+    expect(calls).toEqual(['get', 'patch']);
+    expect(users()).toEqual([...USERS, 'u-late'].sort());
+    await world.onlooker.desired.markDirty(REF, dirtyNow(world.onlooker));
+    await change();
+    expect(calls).toEqual(['get', 'patch']);
+  });
+
+  it('records what another client changed before groupsync deletes the group', async () => {
+    const { world, id, calls, change } = await worked({ onGroupDeleted: 'delete', guard: null });
+    world.platform.changeAsOther(id, { users: [...USERS, 'u-guest'] });
+    await change(event('group.deleted', { group: { id: 'g' } }, 1));
+    expect(world.platform.groups.has(id)).toBe(false);
+    expect(calls).toEqual(['get', 'delete', 'get']);
+    expect(await records(world)).toMatchObject([{ kind: 'members_added', after: ['u-guest'] }]);
+  });
+
+  it('is not repeated before each part of a write that the platform refuses', async () => {
+    const { world, calls, change, users } = await worked({});
+    world.platform.unacceptable.add('u-late');
+    await change(joins('late'), leaves('m0'));
+    world.advance(60_000);
+    calls.length = 0;
+    await change();
+    expect(users()).toEqual(USERS.slice(1));
+    // The last read shows whether the refusal of the user was a version conflict.
+    expect(calls).toEqual(['get', 'patch', 'patch', 'patch', 'get']);
+  });
+});

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { sweep } from '../../../shared/sync/reconcile/sweep.ts';
+import { allOf, story } from '../../support/engine/story.ts';
+import { CONNECTION, HOUR_MS } from '../../support/engine/world.ts';
+
+/** Groups g0, g1, … with the members a and b, in sync for an hour. */
+async function company(count: number, settings = {}, platform = {}) {
+  const told = await story({ settings, platform });
+  const { world, tell, hire } = told;
+  await hire('a', 'b');
+  await tell(...Array.from({ length: count }, (_, n) => ({ snapshot: `g${n}`, of: ['a', 'b'] })));
+  world.advance(HOUR_MS);
+  return {
+    ...told,
+    drift: async () => (await allOf(world.onlooker.drift.list(CONNECTION))).map(({ kind }) => kind),
+    /** @returns the kinds of calls of one sweep and of the work that it causes */
+    async sweepAfter(ms = HOUR_MS) {
+      world.advance(ms);
+      const from = world.platform.calls.length;
+      await sweep(await world.connection(), world.onlooker);
+      await tell();
+      return world.platform.calls
+        .slice(from)
+        .map(({ method, route }) => `${method} ${route}`)
+        .filter((call) => call.includes('groups'));
+    },
+  };
+}
+
+describe('a group with our version and other content', () => {
+  it.each([
+    ['a further user', (users: readonly string[]) => [...users, 'u-guest'], ['members_added']],
+    [
+      'a missing user that no client removed under that version',
+      (users: readonly string[]) => users.slice(0, 1),
+      [],
+    ],
+  ])('is found by the sweep and corrected (%s)', async (_, changed, kinds) => {
+    const { world, troubles, sweepAfter, shown, drift, state } = await company(1);
+    world.platform.showing = (_call, users) => changed(users);
+    troubles.platform = (call) => {
+      if (call === 'patch' || call === 'put') world.platform.showing = (_call, users) => users;
+      return 'none';
+    };
+    await sweepAfter();
+    expect(await drift()).toEqual(kinds);
+    expect(world.platform.writes).toHaveLength(2);
+    expect(shown('g0')).toEqual([['u-a', 'u-b']]);
+    expect(await state('g0')).toMatchObject({ settled: 'in_sync' });
+  });
+
+  it.each([true, false])(
+    'costs no further read while the content is the same (spokeIds shown: %s)',
+    async (echoSpokeId) => {
+      const { world, sweepAfter } = await company(3, {}, { echoSpokeId });
+      world.platform.showing = (kind, users) => (kind === 'list' ? users.toReversed() : users);
+      for (let hour = 0; hour < 3; hour += 1) expect(await sweepAfter()).toEqual(['GET /groups']);
+    },
+  );
+
+  it('stays unchanged if only the list shows other users, and each group is fetched once a day', async () => {
+    const { world, sweepAfter, drift } = await company(40);
+    world.platform.showing = (kind, users) => (kind === 'list' ? users.slice(0, 1) : users);
+    let fetched = 0;
+    for (let hour = 0; hour < 24; hour += 1) fetched += (await sweepAfter()).length - 1;
+    expect(fetched).toBeGreaterThan(0);
+    expect(fetched).toBeLessThanOrEqual(41);
+    expect(world.platform.writes).toHaveLength(40);
+    expect(await drift()).toEqual([]);
+  });
+
+  it.each([
+    ['additive membership', { membership: 'additive' }],
+    ['adopted drift', { drift: 'adopt' }],
+  ])(
+    'is fetched once if the platform has lost an external member with our write (%s)',
+    async (_, settings) => {
+      const { world, tell, hire, sweepAfter, shown, drift } = await company(1, settings);
+      const [group] = world.platform.groups.values();
+      world.platform.changeAsOther(group?.id ?? '', { users: [...(group?.users ?? []), 'u-guest'] });
+      await sweepAfter();
+      expect(await drift()).toEqual(['members_added']);
+      world.advance(HOUR_MS);
+      world.platform.refused.add('u-guest');
+      await hire('c');
+      await tell({ add: ['c'], to: 'g0' });
+      expect(shown('g0')).toEqual([['u-a', 'u-b', 'u-c']]);
+      expect(await sweepAfter()).toEqual(['GET /groups', 'GET /groups/{id}']);
+      for (let hour = 0; hour < 3; hour += 1) expect(await sweepAfter()).toEqual(['GET /groups']);
+    },
+  );
+});

@@ -1,0 +1,32 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { claimOf } from '../../../shared/sync/scim/indexing.ts';
+
+const WORDS = ['Café', 'Søren', 'Größe', 'Team', 'İstanbul', 'ΟΔΟΣ', '例え', '１', '1'];
+const words = fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 3 });
+const gap = fc.constantFrom(' ', '  ', '\u00a0', '\t', ' \u200b', '\u3000');
+const end = fc.constantFrom('', ' ', '\u00a0', '\u200b', '\ufeff', '\u00ad');
+const claimed = (name: string) => claimOf(name, 'Group').value;
+
+describe('names of groups that a SCIM client gives', () => {
+  it('are one name if they differ in composition, case of Latin letters, spaces and signs that are not seen', () => {
+    fc.assert(
+      fc.property(words, gap, end, end, fc.boolean(), (parts, between, before, after, isDecomposed) => {
+        const other = `${before}${parts.join(between)}${after}`;
+        const plain = claimed(parts.join(' '));
+        expect(claimed(isDecomposed ? other.normalize('NFD') : other)).toBe(plain);
+        expect(claimed(other.replace(/[a-z]/g, (letter) => letter.toUpperCase()))).toBe(plain);
+      }),
+    );
+  });
+
+  it('are two names if they have other words, or words run together', () => {
+    fc.assert(
+      fc.property(words, words, (one, other) => {
+        fc.pre(one.join(' ') !== other.join(' '));
+        expect(claimed(one.join(' '))).not.toBe(claimed(other.join(' ')));
+        if (one.length > 1) expect(claimed(one.join(''))).not.toBe(claimed(one.join(' ')));
+      }),
+    );
+  });
+});

@@ -1,0 +1,166 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { add, remove, replace } from '../../support/scim-operations.ts';
+import { type Answer, type Client, createWorld } from './support/server.ts';
+
+let world: ReturnType<typeof createWorld>;
+let client: Client;
+let group: string;
+/** Runs before each call of the table, unless the call is its own. */
+let interrupt: (() => Promise<void>) | undefined;
+const isOther = new AsyncLocalStorage<boolean>();
+
+const people = (count: number, from = 0) => Array.from({ length: count }, (_, n) => `m${from + n}`);
+const valuesOf = (ids: readonly string[]) => ids.map((value) => ({ value }));
+const membersOf = (members: readonly { value: string }[]) => members.map(({ value }) => value).sort();
+const put = (ids: readonly string[]) =>
+  client.put(`${group}?attributes=displayName`, { displayName: 'Large', members: valuesOf(ids) });
+
+beforeEach(async () => {
+  interrupt = undefined;
+  world = createWorld({
+    before: async () => {
+      if (interrupt !== undefined && isOther.getStore() !== true) await isOther.run(true, interrupt);
+    },
+  });
+  client = await world.client();
+});
+
+async function createGroup(ids: readonly string[]): Promise<void> {
+  const made = await client.post('/Groups?attributes=id', { displayName: 'Large', members: valuesOf(ids) });
+  group = `/Groups/${made.body.id}`;
+}
+
+/** The lists that clients see before every call of the table that a request makes, in every way to read a group. */
+async function listsSeen(request: () => Promise<Answer>, { every = 1 } = {}) {
+  const seen = new Set<string>();
+  const id = group.slice('/Groups/'.length);
+  let calls = 0;
+  interrupt = async () => {
+    calls += 1;
+    if (calls % every !== 0) return;
+    const lists = [
+      (await client.get(group)).body.members,
+      (await client.get('/Groups?count=5')).body.Resources[0].members,
+      (await client.get(`/Groups?filter=id eq "${id}"`)).body.Resources[0].members,
+    ];
+    for (const list of lists) seen.add(membersOf(list).join());
+  };
+  const { status } = await request();
+  interrupt = undefined;
+  expect(status).toBeLessThan(300);
+  return seen;
+}
+
+describe('a whole list that replaces another', () => {
+  it.each<[string, string[], string[]]>([
+    ['one member by another', ['a'], ['b']],
+    ['a few members by others', ['a', 'b', 'c'], ['c', 'd', 'e']],
+    ['nobody by some', [], ['a', 'b', 'c']],
+    ['some by nobody', ['a', 'b', 'c'], []],
+    ['a large list by one with few changes', people(150), [...people(148, 2), 'x', 'y', 'z']],
+    ['a large list by a completely different one', people(120), people(130, 500)],
+  ])('is seen entirely or not at all: %s', async (_title, before, after) => {
+    for (const method of ['PUT', 'PATCH']) {
+      await createGroup(before);
+      const write = () =>
+        method === 'PUT' ? put(after) : client.patch(group, [replace('members', valuesOf(after))]);
+      const seen = await listsSeen(write, { every: before.length > 100 ? 11 : 1 });
+      const allowed = [before.toSorted().join(), after.toSorted().join()];
+      expect([...seen].filter((list) => !allowed.includes(list))).toEqual([]);
+      expect(membersOf((await client.get(group)).body.members)).toEqual(after.toSorted());
+      await client.delete(group);
+    }
+  });
+
+  it('is seen entirely or not at all by a filter of members', async () => {
+    await createGroup(['a', 'b']);
+    const both = new Set<number>();
+    const neither = new Set<number>();
+    interrupt = async () => {
+      const count = async (filter: string) =>
+        (await client.get(`/Groups?attributes=id&filter=${filter}`)).body.totalResults;
+      both.add(await count('members eq "a" and members eq "c"'));
+      neither.add(await count('displayName eq "Large" and not (members eq "a") and not (members eq "d")'));
+    };
+    await put(['c', 'd']);
+    expect([...both, ...neither].filter((found) => found !== 0)).toEqual([]);
+  });
+
+  it('lets changes of single members be seen that are made meanwhile', async () => {
+    await createGroup(people(150));
+    let isDone = false;
+    let seen: string[] = [];
+    let calls = 0;
+    interrupt = async () => {
+      calls += 1;
+      if (isDone || calls < 120) return;
+      isDone = true;
+      await client.patch(group, [add('members', valuesOf(['late'])), remove('members[value eq "m1"]')]);
+      seen = membersOf((await client.get(group)).body.members);
+    };
+    await put(people(140, 200));
+    const meanwhile = new Set([...people(150), 'late']);
+    meanwhile.delete('m1');
+    expect(seen).toEqual([...meanwhile].sort());
+    expect(membersOf((await client.get(group)).body.members)).toEqual([...people(140, 200), 'late'].sort());
+  });
+
+  it('is seen entirely or not at all while another whole list is written at the same time', async () => {
+    const [first, second, third] = [people(120), people(125, 60), people(110, 30)];
+    await createGroup(first);
+    let isDone = false;
+    let calls = 0;
+    const seen = new Set<string>();
+    const look = async () => {
+      seen.add(membersOf((await client.get(group)).body.members).join());
+    };
+    interrupt = async () => {
+      calls += 1;
+      if (calls % 7 === 0) await look();
+      if (isDone || calls < 60) return;
+      isDone = true;
+      await put(third);
+      await look();
+    };
+    await put(second);
+    interrupt = undefined;
+    await look();
+    const allowed = [first, second, third].map((list) => list.toSorted().join());
+    expect([...seen].filter((list) => !allowed.includes(list))).toEqual([]);
+  });
+
+  it('is finished by the next read after a minute if its request died, and never seen in parts before', async () => {
+    const [before, after] = [people(150), people(130, 70)];
+    await createGroup(before);
+    for (const deadAfter of [120, 200, 260, 330]) {
+      let calls = 0;
+      interrupt = async () => {
+        calls += 1;
+        if (calls > deadAfter) throw new Error('died');
+      };
+      await put(after);
+      interrupt = undefined;
+      const lists = [before, after].map((list) => list.toSorted());
+      expect(lists).toContainEqual(membersOf((await client.get(group)).body.members));
+      await client.patch(group, [add('members', valuesOf(['late']))]);
+      const seen = membersOf((await client.get(group)).body.members);
+      expect(lists.map((list) => [...list, 'late'].sort())).toContainEqual(seen);
+      world.time.nowMs += 61_000;
+      const finished = membersOf((await client.get(group)).body.members);
+      expect(lists.map((list) => [...list, 'late'].sort())).toContainEqual(finished);
+      expect((await world.desired(group.slice('/Groups/'.length)))?.members).toEqual(finished);
+      expect([...world.table.items.keys()].filter((key) => key.startsWith('SL#'))).toEqual([]);
+      await put(before);
+    }
+  });
+
+  it('of 20,000 members is seen entirely or not at all', async () => {
+    const [before, after] = [people(20_000), people(20_000, 7_000)];
+    await createGroup(before);
+    const seen = await listsSeen(() => put(after), { every: 8_000 });
+    const allowed = [before.toSorted().join(), after.toSorted().join()];
+    expect(seen.size).toBeGreaterThan(0);
+    expect([...seen].filter((list) => !allowed.includes(list))).toEqual([]);
+  }, 60_000);
+});

@@ -1,0 +1,126 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { add, remove, replace } from '../../support/scim-operations.ts';
+import { BASE, type Client, createWorld, ENTERPRISE } from './support/server.ts';
+
+let world: ReturnType<typeof createWorld>;
+let client: Client;
+let queries: number;
+
+beforeEach(async () => {
+  queries = 0;
+  world = createWorld({
+    storeProfile: true,
+    before: async (operation) => {
+      if (operation === 'query') queries += 1;
+    },
+  });
+  client = await world.client();
+});
+
+const createUser = async (userName: string, more: object = {}): Promise<string> =>
+  (await client.post('/Users', { userName, ...more })).body.id;
+const createGroup = async (displayName: string, ids: readonly string[]): Promise<string> =>
+  (await client.post('/Groups', { displayName, members: ids.map((value) => ({ value })) })).body.id;
+const found = async (filter: string): Promise<string[]> =>
+  (await client.get(`/Users?filter=${encodeURIComponent(filter)}`)).body.Resources.map(
+    ({ id }: { id: string }) => id,
+  );
+
+describe('groups of a user', () => {
+  it('are shown with name and address, and follow the members of the groups', async () => {
+    const ann = await createUser('ann');
+    const bob = await createUser('bob');
+    const [first, second] = [await createGroup('First', [ann]), await createGroup('Second', [ann, bob])];
+    const groupOf = (value: string, display: string) => ({
+      value,
+      $ref: `${BASE}/Groups/${value}`,
+      display,
+      type: 'direct',
+    });
+    const groups = async (id: string) => (await client.get(`/Users/${id}`)).body.groups;
+    expect(await groups(ann)).toEqual([groupOf(first, 'First'), groupOf(second, 'Second')]);
+    expect((await client.get('/Users?filter=userName eq "ann"')).body.Resources[0].groups).toHaveLength(2);
+    await client.patch(`/Groups/${first}`, [replace('displayName', 'One'), add('members', [{ value: bob }])]);
+    await client.patch(`/Groups/${second}`, [remove(`members[value eq "${ann}"]`)]);
+    expect(await groups(ann)).toEqual([groupOf(first, 'One')]);
+    await client.delete(`/Groups/${second}`);
+    expect(await groups(bob)).toEqual([groupOf(first, 'One')]);
+    await client.put(`/Groups/${first}`, { displayName: 'One', members: [] });
+    expect(await groups(ann)).toBeUndefined();
+  });
+
+  it('cannot be written, and a PUT of what was read changes nothing', async () => {
+    const ann = await createUser('ann');
+    await createGroup('First', [ann]);
+    const { body } = await client.get(`/Users/${ann}`);
+    expect(await client.put(`/Users/${ann}`, body)).toMatchObject({ status: 200, body });
+    const written = await client.patch(`/Users/${ann}`, [add('groups', [{ value: 'x' }])]);
+    expect(written).toMatchObject({ status: 400, body: { scimType: 'mutability' } });
+  });
+
+  it('find users by a filter, and are shown in a large list only if they are asked for', async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 25; n += 1) ids.push(await createUser(`u${n}`));
+    const group = await createGroup('First', ids.slice(0, 3));
+    for (const filter of [
+      `groups eq "${group}"`,
+      `groups.value eq "${group}"`,
+      `groups[value eq "${group}"]`,
+      'groups pr',
+      `groups.value eq "${group}" and userName sw "u"`,
+    ]) {
+      expect(await found(filter)).toEqual(ids.slice(0, 3));
+    }
+    expect(await found(`not (groups.value eq "${group}")`)).toEqual(ids.slice(3));
+    expect((await client.get('/Users')).body.Resources[0]).not.toHaveProperty('groups');
+    const asked = (await client.get('/Users?attributes=groups')).body.Resources;
+    expect(asked[0].groups).toMatchObject([{ value: group }]);
+    expect(asked[3]).not.toHaveProperty('groups');
+  });
+});
+
+describe('the name of a member', () => {
+  it("is the user's displayName, or else userName", async () => {
+    const ids = [await createUser('ann', { displayName: 'Ann A' }), await createUser('bob')];
+    const group = await createGroup('First', ids);
+    const display = async () =>
+      (await client.get(`/Groups/${group}`)).body.members.map((one: { display: string }) => one.display);
+    expect(await display()).toEqual(['Ann A', 'bob']);
+    await client.patch(`/Users/${ids[1]}`, [replace('userName', 'bill')]);
+    expect(await display()).toEqual(['Ann A', 'bill']);
+  });
+});
+
+describe('a filter by an indexed attribute', () => {
+  it.each([
+    'emails eq "A7@Acme.test"',
+    'emails.value eq "a7@acme.test"',
+    'emails[type eq "work"].value eq "a7@acme.test"',
+    'emails[type eq "work" and value eq "a7@acme.test"]',
+    'externalId eq "x7"',
+    'employeeNumber eq "7"',
+    `${ENTERPRISE}:employeeNumber eq "7"`,
+    'active eq true and employeeNumber eq "7"',
+  ])('reads no other user: %s', async (filter) => {
+    const ids: string[] = [];
+    for (let n = 0; n < 10; n += 1) {
+      const emails = [{ type: 'work', value: `a${n}@acme.test` }];
+      const more = { emails, externalId: `x${n}`, [ENTERPRISE]: { employeeNumber: String(n) } };
+      ids.push(await createUser(`u${n}`, more));
+    }
+    queries = 0;
+    expect(await found(filter)).toEqual([ids[7]]);
+    // The index, and the groups of the one user who is shown.
+    expect(queries).toBeLessThanOrEqual(2);
+  });
+
+  it('follows changes and deletions of the value', async () => {
+    const ann = await createUser('ann', { emails: [{ type: 'work', value: 'a@acme.test' }] });
+    await client.patch(`/Users/${ann}`, [replace('emails[type eq "work"].value', 'b@acme.test')]);
+    expect(await found('emails.value eq "a@acme.test"')).toEqual([]);
+    expect(await found('emails.value eq "b@acme.test"')).toEqual([ann]);
+    await client.delete(`/Users/${ann}`);
+    expect(await found('emails.value eq "b@acme.test"')).toEqual([]);
+    expect([...world.table.items.keys()].filter((key) => key.startsWith('SX#'))).toEqual([]);
+  });
+});
