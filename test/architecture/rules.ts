@@ -81,6 +81,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   adapter('store', '@aws-sdk/client-dynamodb', '@aws-sdk/util-dynamodb'),
   adapter('queues', '@aws-sdk/client-sqs'),
   adapter('oauth', '@node-oauth/oauth2-server'),
+  adapter('directory', 'undici', 'jose'),
   // Describes the deployment, so it asks every service, and an address whether anything answers there.
   adapter('aws', '@aws-sdk/client-*', 'undici'),
   {
