@@ -162,6 +162,11 @@ export const ConnectionSettings = object('an object of connection settings', {
     /** Characters of a group's name on the platform. Okta and Entra ID have no longer names. */
     maxGroupNameLength: wholeNumber(1, 1_024).default(256),
   }).prefault({}),
+  /**
+   * Groups that are members of groups: `flatten` takes their members as members of the outer group. Without it, a directory
+   * that is read leaves them out, and a SCIM request that names one is refused.
+   */
+  nested: oneOf(['flatten', 'ignore']).default('ignore'),
   /** Calls to the platform in flight per worker. */
   concurrency: wholeNumber(1, 64).default(8),
   /** Limit of one call to the platform, in milliseconds. */

@@ -15,6 +15,8 @@ export const ReaderGroup = z.lazy(() =>
     agreedMs: number.exactOptional(),
     /** The latest change that the directory reported. */
     reportedMs: number.exactOptional(),
+    /** When the directory reported that the group was deleted. */
+    deletedMs: number.exactOptional(),
     /** Time of the last stamp that was sent for it. */
     sentMs: number.exactOptional(),
     /** Reads of the last hour that listed fewer users than the directory counts. */

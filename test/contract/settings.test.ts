@@ -37,6 +37,7 @@ describe('the defaults', () => {
       nameTemplate: '{name}',
       activity: { startParam: 'startDate', endParam: 'endDate', sizeParam: 'limit', pageSize: 1000 },
       scim: { storeProfile: false, announcePagination: false, maxGroupNameLength: 256 },
+      nested: 'ignore',
       concurrency: 8,
       timeoutMs: 10_000,
     });

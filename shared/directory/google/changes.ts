@@ -53,13 +53,22 @@ const withoutGroupEvents = ({ id, events }: Entry): Entry => ({
   events: events.filter(({ parameters }) => !parameters.some(({ name }) => GROUP_PARAMETERS.has(name))),
 });
 
+/** Names of the events that report the end of a group, in the logs `admin` and `groups_enterprise`. */
+const DELETIONS = new Set(['DELETE_GROUP', 'delete_group']);
+
+/** The latest report of each key. Entries come newest first, so of one instant the first counts. */
 function latestOf(entries: readonly Entry[], names: ReadonlySet<string>): readonly DirectoryChange[] {
-  const latest = new Map<string, number>();
-  for (const { id, events } of entries) {
-    for (const { name, value } of events.flatMap(({ parameters }) => parameters)) {
-      if (!names.has(name) || value === undefined) continue;
-      latest.set(value, Math.max(id.time, latest.get(value) ?? 0));
-    }
+  const latest = new Map<string, DirectoryChange>();
+  for (const change of entries.flatMap((entry) => changesIn(entry, names))) {
+    const before = latest.get(change.key);
+    if (before === undefined || before.atMs < change.atMs) latest.set(change.key, change);
   }
-  return [...latest].map(([key, atMs]) => ({ key, atMs }));
+  return [...latest.values()];
 }
+
+const changesIn = ({ id, events }: Entry, names: ReadonlySet<string>): readonly DirectoryChange[] =>
+  events.flatMap(({ name: event = '', parameters }) =>
+    parameters.flatMap(({ name, value: key }) =>
+      names.has(name) && key !== undefined ? [{ key, atMs: id.time, isDeletion: DELETIONS.has(event) }] : [],
+    ),
+  );

@@ -1,4 +1,17 @@
-import type { GroupId, MemberId } from '../../domain/ids.ts';
+import * as z from 'zod';
+import { type Frozen, number, text } from '../../domain/forms.ts';
+import type { ConnectionName, GroupId, MemberId } from '../../domain/ids.ts';
+import type { ReaderGroup } from '../../domain/reader-group.ts';
+import type { Connection } from './connections.ts';
+import type { Lease } from './reconcile.ts';
+
+export interface Directories {
+  /**
+   * The directory that a connection reads.
+   * @throws DirectoryError `denied` if there is no usable credential
+   */
+  open(connection: Connection): Promise<Directory>;
+}
 
 /** A company's directory, read through its API. Every method may throw a DirectoryError, and nothing else. */
 export interface Directory {
@@ -48,6 +61,8 @@ export interface DirectoryChange {
   /** Id or address of the group or user. */
   readonly key: string;
   readonly atMs: number;
+  /** The group was deleted. */
+  readonly isDeletion: boolean;
 }
 
 export interface DirectoryChanges {
@@ -75,4 +90,32 @@ export class DirectoryError extends Error {
     super(message, options);
     this.kind = kind;
   }
+}
+
+/** How far the reader of a connection has come. */
+export const ReaderPosition = z.lazy(() =>
+  z.object({
+    /** Changes that were reported before this are recorded with their groups. */
+    cursor: text,
+    /** When all groups were listed last. */
+    listedMs: number.exactOptional(),
+  }),
+);
+export type ReaderPosition = Frozen<z.infer<typeof ReaderPosition>>;
+
+/** What the reader has stored. A write of a run whose lease another run has taken over is refused. */
+export interface ReaderStore {
+  /**
+   * Begins a run: from now on no holder of an earlier lease can write.
+   * @returns undefined where a later holder has begun already
+   */
+  begin(
+    connection: ConnectionName,
+    lease: Lease,
+  ): Promise<{ readonly position: ReaderPosition | undefined } | undefined>;
+  write(connection: ConnectionName, position: ReaderPosition, lease: Lease): Promise<boolean>;
+  /** Every group that is known. */
+  groups(connection: ConnectionName): Promise<readonly ReaderGroup[]>;
+  putGroup(connection: ConnectionName, group: ReaderGroup, lease: Lease): Promise<boolean>;
+  removeGroup(connection: ConnectionName, group: GroupId, lease: Lease): Promise<boolean>;
 }

@@ -180,7 +180,7 @@ describe('changes that Google reports', () => {
     clock.ms += 1_000;
     const { groups, users, cursor: next } = await directory.changesSince(cursor);
     expect(groups.map(({ key }) => key).sort()).toEqual(['emea@example.com', 'sales@example.com']);
-    expect(users).toEqual([{ key: 'ann@example.com', atMs: NOW_MS + 60_000 }]);
+    expect(users).toEqual([{ key: 'ann@example.com', atMs: NOW_MS + 60_000, isDeletion: false }]);
     expect(next).toBe(directory.cursorAt(clock.ms));
   });
 
@@ -189,7 +189,22 @@ describe('changes that Google reports', () => {
     await control('changes', { kind: 'addMember', group: 'g-emea', member: 'u-sue' });
     clock.ms += 20 * 60_000;
     const { groups } = await directory.changesSince(directory.cursorAt(clock.ms));
-    expect(groups).toEqual([{ key: 'emea@example.com', atMs: NOW_MS }]);
+    expect(groups).toEqual([{ key: 'emea@example.com', atMs: NOW_MS, isDeletion: false }]);
+  });
+
+  it('show that a group was deleted, unless a later report names it again', async () => {
+    const { directory, control, clock } = await openGoogle();
+    await control('changes', { kind: 'deleteGroup', group: 'g-none' });
+    await control('changes', { kind: 'deleteGroup', group: 'g-emea' });
+    clock.ms += 1_000;
+    const again = { id: 'g-new', email: 'emea@example.com', name: 'EMEA' };
+    await control('changes', { kind: 'addGroup', group: again });
+    clock.ms += 1_000;
+    const { groups } = await directory.changesSince(directory.cursorAt(clock.ms));
+    expect(groups.map(({ key, isDeletion }) => [key, isDeletion]).sort()).toEqual([
+      ['emea@example.com', false],
+      ['none@example.com', true],
+    ]);
   });
 
   it('cost two calls', async () => {

@@ -19,7 +19,13 @@ interface Options {
 export async function openGoogle({ administrator = ADMIN, ...options }: Options = {}) {
   const google = startGoogle(options);
   const { url } = await google.simulator.listen();
-  const key = (await google.control('service-account-key', { url })).json;
+  const control = async (name: string, body: unknown = {}) => {
+    const answer = await google.control(name, body);
+    if (answer.status !== 200)
+      throw new Error(`the control ${name} answers ${answer.status}: ${answer.text}`);
+    return answer;
+  };
+  const key = (await control('service-account-key', { url })).json;
   const dispatcher = new Agent();
   onTestFinished(() => dispatcher.destroy());
   const directory = createGoogleDirectory(
@@ -35,7 +41,7 @@ export async function openGoogle({ administrator = ADMIN, ...options }: Options 
   );
   const requests = async () =>
     (await google.send('GET /_simulator/requests')).json.requests as readonly { readonly path: string }[];
-  return { ...google, directory, url, key, requests };
+  return { ...google, control, directory, url, key, requests };
 }
 
 export async function allOf<Item>(pages: AsyncIterable<DirectoryPage<Item>>): Promise<readonly Item[]> {

@@ -1,0 +1,134 @@
+import type { GroupId, MemberId } from '../../domain/ids.ts';
+import {
+  type Directory,
+  DirectoryError,
+  type DirectoryGroup,
+  type DirectoryUser,
+} from '../ports/directory.ts';
+
+/** A group and all groups below it, read to the end of every listing. */
+export interface WholeGroup {
+  readonly group: DirectoryGroup;
+  readonly users: ReadonlyMap<MemberId, DirectoryUser>;
+  /** Groups that were read as members of it. */
+  readonly below: readonly GroupId[];
+  /** Fewer users were listed than the directory counts, here or below. */
+  readonly isShort: boolean;
+  /** When the oldest page was requested. */
+  readonly asOfMs: number;
+}
+
+/** So many groups within each other are a mistake, or an attack on the number of calls. */
+const MAX_BELOW = 500;
+
+/** Which groups within a group are read. */
+export interface Below {
+  readonly nested: 'flatten' | 'ignore';
+  /** The groups that were read within it the last time. */
+  readonly known: readonly GroupId[];
+}
+
+/**
+ * Reads a group whole, or fails: half a group is never an answer. The count comes before the pages.
+ * @returns undefined if the directory has no such group
+ * @throws DirectoryError
+ */
+export async function readWhole(
+  directory: Directory,
+  id: GroupId,
+  { nested, known }: Below,
+): Promise<WholeGroup | undefined> {
+  const group = await directory.group(id);
+  if (group === undefined) return undefined;
+  const read: DirectMembers[] = [];
+  const below: DirectoryGroup[] = [];
+  const visited = new Set<GroupId>([group.id]);
+  for (let next: DirectoryGroup | undefined = group; next !== undefined; next = below[read.length - 1]) {
+    const direct = await readDirect(directory, next);
+    read.push(direct);
+    if (nested === 'ignore') break;
+    const children = direct.groups.filter((child) => !visited.has(child));
+    for (const child of children) visited.add(child);
+    below.push(...(await readChildren(directory, children, { outer: group.id, known })));
+    if (below.length > MAX_BELOW) {
+      throw new DirectoryError('odd', `expected at most ${MAX_BELOW} groups within group ${id}`);
+    }
+  }
+  return {
+    group,
+    users: new Map(read.flatMap(({ users }) => [...users])),
+    below: below.map((child) => child.id),
+    isShort: read.some((direct) => direct.isShort),
+    asOfMs: Math.min(...read.map((direct) => direct.asOfMs)),
+  };
+}
+
+interface DirectMembers {
+  readonly users: ReadonlyMap<MemberId, DirectoryUser>;
+  readonly groups: readonly GroupId[];
+  readonly isShort: boolean;
+  readonly asOfMs: number;
+}
+
+async function readDirect(directory: Directory, { id, userCount }: DirectoryGroup): Promise<DirectMembers> {
+  const users = new Map<MemberId, DirectoryUser>();
+  const groups = new Set<GroupId>();
+  let asOfMs = Number.POSITIVE_INFINITY;
+  for await (const page of directory.membersOf(id)) {
+    asOfMs = Math.min(asOfMs, page.asOfMs);
+    for (const member of page.items) {
+      if (member.kind === 'everyone') {
+        throw new DirectoryError(
+          'odd',
+          `group ${id} has every user of the company as a member: not supported`,
+        );
+      }
+      if (member.kind === 'group') groups.add(member.id);
+      else users.set(member.user.id, member.user);
+    }
+  }
+  // An absent count is unknown, and never 0.
+  const isShort = userCount !== undefined && users.size < userCount;
+  return { users, groups: [...groups], isShort, asOfMs };
+}
+
+interface Outer {
+  readonly outer: GroupId;
+  readonly known: readonly GroupId[];
+}
+
+async function readChildren(
+  directory: Directory,
+  children: readonly GroupId[],
+  within: Outer,
+): Promise<readonly DirectoryGroup[]> {
+  const found: DirectoryGroup[] = [];
+  for (const child of children) {
+    const group = await readChild(directory, child, within);
+    if (group !== undefined) found.push(group);
+  }
+  return found;
+}
+
+/**
+ * A group of another company may be a member, and the directory does not show it. So a group that could never be read is
+ * left out: nobody is in the outer group because of it. One that could be read before is expected again.
+ * @returns undefined for a group that is left out
+ */
+async function readChild(
+  directory: Directory,
+  child: GroupId,
+  { outer, known }: Outer,
+): Promise<DirectoryGroup | undefined> {
+  const isKnown = known.includes(child);
+  try {
+    const found = await directory.group(child);
+    if (found !== undefined || !isKnown) return found;
+  } catch (error) {
+    const isDenied = error instanceof DirectoryError && error.kind === 'denied';
+    // The outer group tells a lost right from a group of another company.
+    if (isDenied && !isKnown && (await directory.group(outer)) !== undefined) return undefined;
+    throw error;
+  }
+  throw new DirectoryError('odd', `group ${child} within group ${outer} is not found any more`);
+}
