@@ -1,9 +1,9 @@
 import type * as z from 'zod';
 import { parseJson } from '../../contract/json.ts';
-import { DirectoryError, type DirectoryErrorKind } from '../../sync/ports/directory.ts';
+import { DirectoryError } from '../../sync/ports/directory.ts';
 import { type DirectoryAnswer, type DirectoryWorld, exchange } from '../exchange.ts';
 import { retrying } from '../retrying.ts';
-import { ApiError } from './schemas.ts';
+import { refusal } from './refusal.ts';
 import type { AccessTokens } from './sign-in.ts';
 
 export interface ApiCall<Body extends z.ZodType> {
@@ -56,14 +56,7 @@ function urlOf(baseUrl: string, path: readonly string[], query: ApiCall<z.ZodTyp
 function bodyOf<Body extends z.ZodType>(operation: string, answer: DirectoryAnswer, schema: Body) {
   const { status, asOfMs } = answer;
   const json = parseJson(answer.text);
-  if (status !== 200) {
-    const reason = ApiError.safeParse(json.ok ? json.value : undefined).data?.error.errors[0]?.reason;
-    const suffix = reason === undefined ? '' : ` (${reason})`;
-    throw new DirectoryError(
-      kindOf(status, reason),
-      `${operation}: the directory answered ${status}${suffix}`,
-    );
-  }
+  if (status !== 200) throw refusal(operation, status, json.ok ? json.value : undefined);
   // A body that was cut off on its way: another try gets the whole one.
   if (!json.ok) throw new DirectoryError('unavailable', `${operation}: ${json.message}`);
   const parsed = schema.safeParse(json.value);
@@ -71,21 +64,4 @@ function bodyOf<Body extends z.ZodType>(operation: string, answer: DirectoryAnsw
   const issue = parsed.error.issues[0];
   const place = issue?.path.join('.') ?? '';
   throw new DirectoryError('odd', `${operation}: ${place === '' ? 'body' : place}: ${issue?.message}`);
-}
-
-/** Reasons that mean "later", though the status is 403 ("Directory API: Limits and quotas"). */
-const QUOTA_REASONS = new Set([
-  'userRateLimitExceeded',
-  'rateLimitExceeded',
-  'quotaExceeded',
-  'dailyLimitExceeded',
-]);
-
-function kindOf(status: number, reason: string | undefined): DirectoryErrorKind {
-  if (status === 429) return 'busy';
-  if (status === 403 && reason !== undefined && QUOTA_REASONS.has(reason)) return 'busy';
-  if (status === 401 || status === 403) return 'denied';
-  if (status === 404) return 'missing';
-  if (status === 408 || status >= 500) return 'unavailable';
-  return 'odd';
 }

@@ -2,7 +2,8 @@ import { importPKCS8, SignJWT } from 'jose';
 import { parseJson } from '../../contract/json.ts';
 import { DirectoryError } from '../../sync/ports/directory.ts';
 import { type DirectoryWorld, exchange } from '../exchange.ts';
-import { type ServiceAccountKey, Token, TokenRefusal } from './schemas.ts';
+import { refusal } from './refusal.ts';
+import { type ServiceAccountKey, Token } from './schemas.ts';
 
 export interface AccessTokens {
   current(): Promise<string>;
@@ -67,10 +68,9 @@ async function requestToken(options: SignInOptions, world: DirectoryWorld): Prom
     if (token.success) return token.data;
     throw new DirectoryError('odd', 'token: expected access_token and expires_in');
   }
-  const isUnavailable = answer.status === 429 || answer.status >= 500;
-  const reason = TokenRefusal.safeParse(value).data?.error ?? 'no reason';
-  const kind = isUnavailable ? 'unavailable' : 'denied';
-  throw new DirectoryError(kind, `token: the directory answered ${answer.status} (${reason})`);
+  const error = refusal('token', answer.status, value);
+  // The token endpoint refuses a credential with 400 or 401 (RFC 6749, section 5.2).
+  throw error.kind === 'odd' ? new DirectoryError('denied', error.message) : error;
 }
 
 async function assertionOf(options: SignInOptions, nowMs: number): Promise<string> {

@@ -160,6 +160,12 @@ describe('signing in', () => {
     expect(String(failure)).not.toContain('@');
   });
 
+  it('is repeated after a quota error', async () => {
+    const { directory, control } = await openGoogle();
+    await control('faults', [{ match: { path: '/token' }, times: 2, error: 'userRateLimitExceeded' }]);
+    expect((await directory.group('g-sales'))?.name).toBe('Sales');
+  });
+
   it('does not follow a redirect, which could lead the token to another host', async () => {
     const { directory, control } = await openGoogle();
     await control('faults', [{ match: { path: '*/members' }, times: 10, status: 302 }]);
