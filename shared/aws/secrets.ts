@@ -9,8 +9,14 @@ import {
   type SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
 import { parseJson } from '../contract/json.ts';
-import { secretName } from '../contract/names.ts';
-import { type CredentialVault, SecretError, type Secrets, SecretValue } from '../sync/ports/secrets.ts';
+import { directorySecretName, secretName } from '../contract/names.ts';
+import {
+  type CredentialVault,
+  type DirectorySecrets,
+  SecretError,
+  type Secrets,
+  SecretValue,
+} from '../sync/ports/secrets.ts';
 
 export function createSecrets(client: SecretsManagerClient, prefix: string): Secrets {
   return {
@@ -34,6 +40,20 @@ export function createSecrets(client: SecretsManagerClient, prefix: string): Sec
         new PutSecretValueCommand({ SecretId, SecretString: JSON.stringify(value) }),
       );
       return answer.VersionId ?? '';
+    },
+  };
+}
+
+export function createDirectorySecrets(client: SecretsManagerClient, prefix: string): DirectorySecrets {
+  return {
+    async read(connection) {
+      const SecretId = directorySecretName(prefix, connection);
+      const answer = await client.send(new GetSecretValueCommand({ SecretId })).catch((cause: unknown) => {
+        throw new SecretError(`the secret ${SecretId} cannot be read`, { cause });
+      });
+      const json = parseJson(answer.SecretString ?? '');
+      if (!json.ok) throw new SecretError(`the secret ${SecretId} does not hold JSON`);
+      return json.value;
     },
   };
 }

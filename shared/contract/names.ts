@@ -29,6 +29,9 @@ export const testedAlarm = (prefix: string) => `${prefix}-pump-not-run`;
 export const secretName = (prefix: string, connection: ConnectionName) =>
   `${prefix}/connections/${connection}`;
 
+/** Holds the credential with which the connection's directory is read, as the vendor's key file has it. */
+export const directorySecretName = (prefix: string, connection: ConnectionName) =>
+  `${secretName(prefix, connection)}/directory`;
 /** Holds the address of a Slack or Teams webhook: `{"url": "https://…"}`. */
 export const notifySecretName = (prefix: string) => `${prefix}/notify`;
 /** Who is told, beside ARNs of topics. */
@@ -49,6 +52,7 @@ export const SCIM_URL_OUTPUT = 'ScimUrl';
 export const ENVIRONMENT = {
   prefix: 'GROUPSYNC_PREFIX',
   table: 'GROUPSYNC_TABLE',
+  eventsQueueUrl: 'GROUPSYNC_EVENTS_QUEUE_URL',
   applyQueueUrl: 'GROUPSYNC_APPLY_QUEUE_URL',
   eventsDlqUrl: 'GROUPSYNC_EVENTS_DLQ_URL',
   applyDlqUrl: 'GROUPSYNC_APPLY_DLQ_URL',
