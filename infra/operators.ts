@@ -8,6 +8,7 @@ import {
   type FunctionKey,
   functionName,
   OPTIONAL_FUNCTION_KEYS,
+  OPTIONAL_SCHEDULE_KEYS,
   type OptionalFunctionKey,
   QUEUE_KEYS,
   type QueueKey,
@@ -113,9 +114,11 @@ function namesOf({ prefix, sources }: Settings) {
     // Asked for where it is not deployed too: who may not ask is not told that it is missing.
     functions: [...FUNCTION_KEYS, ...OPTIONAL_FUNCTION_KEYS].map(target),
     ingest: [target('ingest')],
-    runs: [target('reconcile'), target('people')],
+    runs: [target('reconcile'), target('people'), target('directory')],
     scim: [target('scim')],
-    schedules: SCHEDULE_KEYS.map((key) => `scheduler:schedule/default/${scheduleName(prefix, key)}`),
+    schedules: [...SCHEDULE_KEYS, ...OPTIONAL_SCHEDULE_KEYS].map(
+      (key) => `scheduler:schedule/default/${scheduleName(prefix, key)}`,
+    ),
     alarm: [`cloudwatch:alarm:${testedAlarm(prefix)}`],
     topic: [`sns:${alarmTopicName(prefix)}`],
     secrets: [`secretsmanager:secret:${prefix}/connections/*`],

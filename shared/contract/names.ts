@@ -10,11 +10,14 @@ export type QueueKey = (typeof QUEUE_KEYS)[number];
 export const FUNCTION_KEYS = ['ingest', 'apply', 'reconcile', 'people'] as const;
 export type FunctionKey = (typeof FUNCTION_KEYS)[number];
 /** Functions that a stage has only where its settings ask for them. */
-export const OPTIONAL_FUNCTION_KEYS = ['scim'] as const;
+export const OPTIONAL_FUNCTION_KEYS = ['scim', 'directory'] as const;
 export type OptionalFunctionKey = (typeof OPTIONAL_FUNCTION_KEYS)[number];
 /** What runs again and again: tasks of reconcile, and people. */
 export const SCHEDULE_KEYS = ['pump', 'feed', 'sweep', 'health', 'people'] as const;
 export type ScheduleKey = (typeof SCHEDULE_KEYS)[number];
+/** Schedules that a stage has only where its settings ask for them. */
+export const OPTIONAL_SCHEDULE_KEYS = ['directory'] as const;
+export type OptionalScheduleKey = (typeof OPTIONAL_SCHEDULE_KEYS)[number];
 
 export const queueName = (prefix: string, queue: QueueKey) => `${prefix}-${queue.replace('Dlq', '-dlq')}`;
 /** An events queue of its own, for a source that is bound to one connection. */
@@ -22,7 +25,8 @@ export const sourceQueueName = (prefix: string, source: string) => `${prefix}-ev
 export const tableName = (prefix: string) => `${prefix}-state`;
 export const functionName = (prefix: string, name: FunctionKey | OptionalFunctionKey | 'audit') =>
   `${prefix}-${name}`;
-export const scheduleName = (prefix: string, schedule: ScheduleKey) => `${prefix}-${schedule}`;
+export const scheduleName = (prefix: string, schedule: ScheduleKey | OptionalScheduleKey) =>
+  `${prefix}-${schedule}`;
 export const alarmTopicName = (prefix: string) => `${prefix}-alarms`;
 /** The alarm that `doctor --alarms` rings: it ends by itself within minutes where it is without cause. */
 export const testedAlarm = (prefix: string) => `${prefix}-pump-not-run`;
