@@ -137,7 +137,15 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   {
     files: 'local/*',
     // fauxqs does not export the store that local/emulators/sqs-store.ts mends. The platform's rules are one for all.
-    mayImport: ['local/*', SHARED, 'functions/*', 'simulate/platform/rules.ts', 'node_modules/fauxqs/dist/*'],
+    mayImport: [
+      'local/*',
+      'directory-simulator/engine/*',
+      'directory-simulator/google/*',
+      SHARED,
+      'functions/*',
+      'simulate/platform/rules.ts',
+      'node_modules/fauxqs/dist/*',
+    ],
     packages: [ANY],
     mend: 'the local stack knows shared and the handlers it runs, never cli or infra: move common parts to shared',
   },
