@@ -12,6 +12,11 @@ export function createReaderStore(table: Table): ReaderStore {
       return fenced.written ? { position: positionOf(fenced.item) } : undefined;
     },
 
+    async position(connection) {
+      const item = await table.get(readerKey(connection));
+      return item && positionOf(item);
+    },
+
     write: (connection, position, { token }) =>
       table.put(
         { ...readerKey(connection), ...OF_THIS_SCHEMA, ...plain(position), token },

@@ -4,7 +4,7 @@ import { makeStamp, type Stamp } from '../../domain/stamp.ts';
 import { firstSeen } from '../../plan/directory/schedule.ts';
 import type { Ports } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
-import type { Directories, Directory, ReaderStore } from '../ports/directory.ts';
+import type { Directories, Directory, DirectoryGroup, ReaderStore } from '../ports/directory.ts';
 import type { Lease } from '../ports/reconcile.ts';
 import { type Origin, READER_SOURCE } from './events.ts';
 import type { KnownUsers, StoredPorts } from './stored.ts';
@@ -25,9 +25,18 @@ export interface ReaderRun {
   /** Milliseconds since 1970 after which no group is begun. */
   readonly deadlineMs: number;
   readonly users: KnownUsers;
+  /** Groups that this run has listed: they need not be asked for again. */
+  readonly listed: Map<GroupId, ListedGroup>;
   /** Every known group as it is stored now. */
   readonly groups: Map<GroupId, ReaderGroup>;
   readonly report: DirectoryRunReport;
+}
+
+/** A group as a list shows it. */
+export interface ListedGroup {
+  readonly group: DirectoryGroup;
+  /** When the page was requested. */
+  readonly asOfMs: number;
 }
 
 /** Counts of one run. */

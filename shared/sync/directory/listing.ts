@@ -1,9 +1,7 @@
-import type { GroupId } from '../../domain/ids.ts';
 import type { ReaderGroup } from '../../domain/reader-group.ts';
 import { isDeleted, isListingWrong } from '../../plan/directory/missing.ts';
 import { afterFailure } from '../../plan/directory/schedule.ts';
 import { stampTimeOf } from '../../plan/directory/stamp.ts';
-import type { DirectoryGroup } from '../ports/directory.ts';
 import { addGroup, forgetGroup, originAt, type ReaderRun, send, storeGroup } from './context.ts';
 import { deletionMessage } from './events.ts';
 import { isSelected } from './reports.ts';
@@ -18,14 +16,15 @@ export class ListingError extends Error {
  * @throws ListingError if too many known groups are missing
  */
 export async function takeListing(run: ReaderRun): Promise<void> {
-  const listed = new Map<GroupId, DirectoryGroup>();
-  for await (const { items } of run.directory.groups())
-    for (const group of items) listed.set(group.id, group);
+  const { listed } = run;
+  for await (const { items, asOfMs } of run.directory.groups()) {
+    for (const group of items) listed.set(group.id, { group, asOfMs });
+  }
   const missing = [...run.groups.values()].filter(({ group }) => !listed.has(group));
   refuseWrongListing(run, missing);
   const nowMs = run.ports.clock();
   for (const known of missing) await storeGroup(run, { ...known, dueMs: Math.min(known.dueMs, nowMs) });
-  for (const group of listed.values()) {
+  for (const { group } of listed.values()) {
     const isKnown = run.groups.has(group.id);
     if (isSelected(run, group)) {
       if (!isKnown) await addGroup(run, group.id, group.address);

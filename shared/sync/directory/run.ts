@@ -1,5 +1,6 @@
 import type { ReaderGroup } from '../../domain/reader-group.ts';
 import { afterFailure } from '../../plan/directory/schedule.ts';
+import { atOnce } from '../gather.ts';
 import type { Connection } from '../ports/connections.ts';
 import { DirectoryError, type ReaderPosition } from '../ports/directory.ts';
 import type { DirectoryRunReport, ReaderPorts, ReaderRun } from './context.ts';
@@ -13,6 +14,15 @@ import { syncGroup } from './sync-group.ts';
 const LEASE_MS = 16 * 60_000;
 /** New groups are found, and missing ones noticed, within this time even if no report names them. */
 const LISTED_EVERY_MS = 3_600_000;
+/** Groups that are read together: some hundred calls a minute, far below every limit. */
+const READ_AT_ONCE = 4;
+
+export interface ReadingOptions {
+  /** Milliseconds since 1970 after which no group is begun. */
+  readonly deadlineMs: number;
+  /** Every group is read, due or not. What is left when the time is up is read in the next runs. */
+  readonly isFull?: boolean;
+}
 
 /**
  * Reads the directory of a connection and sends what differs from desired state.
@@ -26,7 +36,7 @@ const LISTED_EVERY_MS = 3_600_000;
 export async function readDirectory(
   connection: Connection,
   ports: ReaderPorts,
-  deadlineMs: number,
+  { deadlineMs, isFull = false }: ReadingOptions,
 ): Promise<DirectoryRunReport | undefined> {
   const span = { nowMs: ports.clock(), lengthMs: LEASE_MS };
   const lease = await ports.leases.take(connection.name, 'directory', span);
@@ -42,6 +52,7 @@ export async function readDirectory(
       deadlineMs,
       directory: await ports.directories.open(connection),
       users: createKnownUsers(connection.name, ports.users),
+      listed: new Map(),
       groups: new Map(known.map((group) => [group.group, group])),
       report: {
         connection: connection.name,
@@ -53,7 +64,8 @@ export async function readDirectory(
         waiting: 0,
       },
     };
-    await findChanges(begun.position, run);
+    if (isFull) await markAllDue(run);
+    await findChanges(isFull ? unlisted(begun.position) : begun.position, run);
     await readDue(run);
     return run.report;
   } finally {
@@ -61,12 +73,23 @@ export async function readDirectory(
   }
 }
 
+async function markAllDue(run: ReaderRun): Promise<void> {
+  const nowMs = run.ports.clock();
+  for (const group of run.groups.values()) {
+    if (group.dueMs > nowMs) await storeGroup(run, { ...group, dueMs: nowMs });
+  }
+}
+
+/** Has the groups listed in this run. */
+const unlisted = (position: ReaderPosition | undefined): ReaderPosition | undefined =>
+  position && { cursor: position.cursor };
+
 /** The cursor is taken before the first listing, and moves after everything before it is stored. */
 async function findChanges(position: ReaderPosition | undefined, run: ReaderRun): Promise<void> {
   const { directory, ports, connection, lease } = run;
   const nowMs = ports.clock();
   const cursor = position === undefined ? directory.cursorAt(nowMs) : await takeReports(run, position.cursor);
-  const isListingDue = nowMs - (position?.listedMs ?? 0) >= LISTED_EVERY_MS;
+  const isListingDue = nowMs - (position?.listedMs ?? 0) >= LISTED_EVERY_MS || isListingCheaper(run);
   if (isListingDue) await takeListing(run);
   const listedMs = isListingDue ? nowMs : position?.listedMs;
   const next = { cursor, ...(listedMs !== undefined && { listedMs }) };
@@ -75,24 +98,39 @@ async function findChanges(position: ReaderPosition | undefined, run: ReaderRun)
   }
 }
 
+/** A page of the list shows 200 groups with their names and counts. Each group that it does not show costs a call. */
+const LISTED_AT_ONCE = 200;
+
+function isListingCheaper({ groups, ports }: ReaderRun): boolean {
+  const nowMs = ports.clock();
+  const due = [...groups.values()].filter(({ dueMs }) => dueMs <= nowMs);
+  return due.length > groups.size / LISTED_AT_ONCE + 1;
+}
+
 /** Groups that are due, longest first. Reported changes are due at once, so they come before the rolling read. */
 async function readDue(run: ReaderRun): Promise<void> {
   const { ports, report, groups } = run;
   const nowMs = ports.clock();
   const due = [...groups.values()].filter(({ dueMs }) => dueMs <= nowMs).sort(byUrgency);
   const missing: ReaderGroup[] = [];
-  let done = 0;
-  for (const group of due) {
-    if (ports.clock() >= run.deadlineMs) break;
-    const outcome = await readOne(group, run);
-    if (outcome === 'busy') break;
+  let isStopped = false;
+  let failure: { readonly error: unknown } | undefined;
+  const outcomes = await atOnce(READ_AT_ONCE, due, async (group) => {
+    if (isStopped || ports.clock() >= run.deadlineMs) return 'waiting';
+    const outcome = await readOne(group, run).catch((error: unknown) => {
+      failure ??= { error };
+      return 'busy' as const;
+    });
+    // The others end what they have begun: a run leaves nothing behind that goes on.
+    if (outcome === 'busy') isStopped = true;
     if (outcome === 'missing') missing.push(group);
-    done += 1;
-  }
+    return outcome;
+  });
+  if (failure !== undefined) throw failure.error;
   const isAnotherReadable = missing.length > 0 && (report.read > 0 || (await canReadAny(run, missing)));
   await endMissing(run, missing, isAnotherReadable);
   report.groups = groups.size;
-  report.waiting = due.length - done;
+  report.waiting = outcomes.filter((outcome) => outcome === 'waiting' || outcome === 'busy').length;
 }
 
 /** Reported groups first, then by the time at which they were due. */

@@ -19,8 +19,9 @@ import { readWhole, type WholeGroup } from './whole-group.ts';
  */
 export async function syncGroup(known: ReaderGroup, run: ReaderRun): Promise<boolean> {
   const { directory, connection, ports, users, report } = run;
-  const below = { nested: connection.settings.nested, known: known.below ?? [] };
-  const whole = await readWhole(directory, known.group, below);
+  const { nested } = connection.settings;
+  const reading = { listed: run.listed, nested, known: known.below ?? [] };
+  const whole = await readWhole(directory, known.group, reading);
   if (whole === undefined) return false;
   const origin = originAt(run, stampTimeOf(whole.asOfMs, known.sentMs));
   const stamp = stampOf(origin);

@@ -5,6 +5,7 @@ import {
   type DirectoryGroup,
   type DirectoryUser,
 } from '../ports/directory.ts';
+import type { ListedGroup } from './context.ts';
 
 /** A group and all groups below it, read to the end of every listing. */
 export interface WholeGroup {
@@ -21,8 +22,10 @@ export interface WholeGroup {
 /** So many groups within each other are a mistake, or an attack on the number of calls. */
 const MAX_BELOW = 500;
 
-/** Which groups within a group are read. */
-export interface Below {
+export interface Reading {
+  /** Groups that this run has listed: they are not asked for again. */
+  readonly listed: ReadonlyMap<GroupId, ListedGroup>;
+  /** Whether groups within the group are read. */
   readonly nested: 'flatten' | 'ignore';
   /** The groups that were read within it the last time. */
   readonly known: readonly GroupId[];
@@ -36,9 +39,10 @@ export interface Below {
 export async function readWhole(
   directory: Directory,
   id: GroupId,
-  { nested, known }: Below,
+  { nested, known, listed }: Reading,
 ): Promise<WholeGroup | undefined> {
-  const group = await directory.group(id);
+  const find = async (one: GroupId) => listed.get(one)?.group ?? (await directory.group(one));
+  const group = await find(id);
   if (group === undefined) return undefined;
   const read: DirectMembers[] = [];
   const below: DirectoryGroup[] = [];
@@ -49,7 +53,7 @@ export async function readWhole(
     if (nested === 'ignore') break;
     const children = direct.groups.filter((child) => !visited.has(child));
     for (const child of children) visited.add(child);
-    below.push(...(await readChildren(directory, children, { outer: group.id, known })));
+    below.push(...(await readChildren(directory, children, { outer: group.id, known, find })));
     if (below.length > MAX_BELOW) {
       throw new DirectoryError('odd', `expected at most ${MAX_BELOW} groups within group ${id}`);
     }
@@ -59,7 +63,7 @@ export async function readWhole(
     users: new Map(read.flatMap(({ users }) => [...users])),
     below: below.map((child) => child.id),
     isShort: read.some((direct) => direct.isShort),
-    asOfMs: Math.min(...read.map((direct) => direct.asOfMs)),
+    asOfMs: Math.min(listed.get(id)?.asOfMs ?? Number.POSITIVE_INFINITY, ...read.map(({ asOfMs }) => asOfMs)),
   };
 }
 
@@ -95,6 +99,7 @@ async function readDirect(directory: Directory, { id, userCount }: DirectoryGrou
 interface Outer {
   readonly outer: GroupId;
   readonly known: readonly GroupId[];
+  readonly find: (id: GroupId) => Promise<DirectoryGroup | undefined>;
 }
 
 async function readChildren(
@@ -118,11 +123,11 @@ async function readChildren(
 async function readChild(
   directory: Directory,
   child: GroupId,
-  { outer, known }: Outer,
+  { outer, known, find }: Outer,
 ): Promise<DirectoryGroup | undefined> {
   const isKnown = known.includes(child);
   try {
-    const found = await directory.group(child);
+    const found = await find(child);
     if (found !== undefined || !isKnown) return found;
   } catch (error) {
     const isDenied = error instanceof DirectoryError && error.kind === 'denied';

@@ -113,6 +113,8 @@ export interface ReaderStore {
     connection: ConnectionName,
     lease: Lease,
   ): Promise<{ readonly position: ReaderPosition | undefined } | undefined>;
+  /** undefined before the first run. */
+  position(connection: ConnectionName): Promise<ReaderPosition | undefined>;
   write(connection: ConnectionName, position: ReaderPosition, lease: Lease): Promise<boolean>;
   /** Every group that is known. */
   groups(connection: ConnectionName): Promise<readonly ReaderGroup[]>;

@@ -3,7 +3,7 @@ import type { WorldInput } from '../../../directory-simulator/engine/world.ts';
 import { createLeases } from '../../../shared/store/connection-states.ts';
 import { createReaderStore } from '../../../shared/store/reader-store.ts';
 import type { ReaderPorts } from '../../../shared/sync/directory/context.ts';
-import { readDirectory } from '../../../shared/sync/directory/run.ts';
+import { type ReadingOptions, readDirectory } from '../../../shared/sync/directory/run.ts';
 import type { OutgoingEvent } from '../../../shared/sync/ports/queues.ts';
 import { openGoogle } from '../../directory/google/reader.ts';
 import { story } from '../../support/engine/story.ts';
@@ -85,9 +85,10 @@ export async function openReader({
   const syncClocks = () => {
     google.clock.ms = Math.max(google.clock.ms, world.nowMs());
   };
-  const run = async (deadlineMs = Number.POSITIVE_INFINITY) => {
+  const run = async (options: Partial<ReadingOptions> = {}) => {
     syncClocks();
-    return readDirectory(await world.connection(), ports, deadlineMs);
+    const forever = { deadlineMs: Number.POSITIVE_INFINITY };
+    return readDirectory(await world.connection(), ports, { ...forever, ...options });
   };
   return {
     ...engine,

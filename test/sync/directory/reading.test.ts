@@ -99,9 +99,27 @@ describe('reading a directory', () => {
     const groups = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`g${index}`, ['a']]));
     const reader = await openReader({ world: company(groups) });
     await reader.hire('a');
-    const report = await reader.run(0);
+    const report = await reader.run({ deadlineMs: 0 });
     expect(report).toMatchObject({ read: 0, waiting: 12 });
     expect(await reader.run()).toMatchObject({ read: 12, waiting: 0 });
+  });
+
+  it('reads every group if that is asked for, due or not', async () => {
+    const reader = await openReader({ world: company({ rowing: ['a'], chess: ['c'] }) });
+    await reader.hire('a', 'b', 'c');
+    await reader.passMinutes(30);
+    await reader.google.control('settings', { lostLogEntries: 1 });
+    await reader.change({ kind: 'addMember', group: 'rowing', member: 'b' });
+    expect(await reader.run()).toMatchObject({ read: 0 });
+    expect(await reader.run({ isFull: true })).toMatchObject({ read: 2, sent: 1 });
+  });
+
+  it('costs a page of the list and the pages of members in a full read', async () => {
+    const groups = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`g${index}`, ['a']]));
+    const reader = await openReader({ world: company(groups) });
+    await reader.run();
+    const calls = (await reader.google.requests()).filter(({ path }) => path.startsWith('/admin/'));
+    expect(calls).toHaveLength(1 + 12);
   });
 
   it('costs two calls in a quiet run', async () => {
