@@ -18,6 +18,7 @@ import { createEventSender } from '../queues/sqs-batch.ts';
 import { createConnectionStore } from '../store/connection-store.ts';
 import { createDynamoTable } from '../store/dynamo-table.ts';
 import { createEraser } from '../store/eraser.ts';
+import { createReaderStore } from '../store/reader-store.ts';
 import { createScimStore } from '../store/scim-store.ts';
 import { createScimTokenStore } from '../store/scim-token-store.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
@@ -81,6 +82,7 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     ...stores,
     scim: createScimStore(table),
     eraser: createEraser(table),
+    reader: createReaderStore(table),
     tokens: createScimTokenStore(table),
     randomHex,
     connections: createConnectionStore(table, { clock: systemClock, rememberMs: 0 }),
