@@ -79,16 +79,22 @@ export function createVault(client: SecretsManagerClient, prefix: string): Crede
     },
 
     async remove(connection) {
-      const SecretId = secretName(prefix, connection);
-      try {
-        await client.send(new DeleteSecretCommand({ SecretId, RecoveryWindowInDays: RECOVERY_DAYS }));
-        return true;
-      } catch (error) {
-        if (error instanceof ResourceNotFoundException) return false;
-        throw error;
-      }
+      const isRemoved = await removeSecret(client, secretName(prefix, connection));
+      await removeSecret(client, directorySecretName(prefix, connection));
+      return isRemoved;
     },
   };
+}
+
+/** @returns false if there was no such secret */
+async function removeSecret(client: SecretsManagerClient, SecretId: string): Promise<boolean> {
+  try {
+    await client.send(new DeleteSecretCommand({ SecretId, RecoveryWindowInDays: RECOVERY_DAYS }));
+    return true;
+  } catch (error) {
+    if (error instanceof ResourceNotFoundException) return false;
+    throw error;
+  }
 }
 
 const isBeingDeleted = (error: unknown): boolean =>
