@@ -11,6 +11,15 @@ const wired = once(wireDirectory);
 /** Left for the group that is read when the time is up. */
 const RESERVE_MS = 120_000;
 
+/** So many are named in a message. */
+const NAMED = 10;
+
+/** All else was read; only a failed run makes an operator look at what does not end by itself. */
+const unreadable = (groups: readonly string[]): Error =>
+  new Error(
+    `${groups.length} groups of the directory cannot be read: ${groups.slice(0, NAMED).join(', ')}. See groupsync directory groups`,
+  );
+
 /** Schedule, or by hand → events for what differs. A connection without a directory is passed over. */
 export async function handler(
   event: unknown,
@@ -24,7 +33,11 @@ export async function handler(
     async (each) => {
       if (each.settings.directory === null) return { connection: each.name, skipped: 'no directory is read' };
       const report = await readDirectory(each, ports, { deadlineMs, isFull: full });
-      return report ?? { connection: each.name, skipped: 'another run is reading the directory' };
+      if (report === undefined)
+        return { connection: each.name, skipped: 'another run is reading the directory' };
+      if (report.unreadable.length === 0) return report;
+      base.logger.info('read', { ...report, unreadable: report.unreadable.length });
+      throw unreadable(report.unreadable);
     },
   );
   if (failure !== undefined) throw loggable(failure.error);

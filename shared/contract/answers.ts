@@ -222,6 +222,7 @@ export const DirectoryReadReport = z.object({
   sent: count.describe('Groups that differed, and were sent.'),
   failed: count,
   waiting: count.describe('Groups that the next run reads.'),
+  unreadable: z.array(text).describe('Groups that an operator has to look at.'),
 });
 
 export const PlanEffect = z.object({

@@ -27,6 +27,8 @@ export const ReaderGroup = z.lazy(() =>
     missingMs: number.exactOptional(),
     /** The groups below it, as of the last whole read. */
     below: z.array(groupText).exactOptional(),
+    /** Since when no read has ended and was used. */
+    failingMs: number.exactOptional(),
     /** Why the last read did not end, or is not used. */
     problem: text.exactOptional(),
   }),

@@ -12,7 +12,8 @@ vi.mock('../../shared/sync/directory/run.ts', () => ({
   async readDirectory({ name }: Connection) {
     world.ran.push(name);
     if (name === 'denied') throw new DirectoryError('denied', 'groups.list: the directory answered 403');
-    return name === 'busy' ? undefined : { connection: name, read: 3 };
+    const unreadable = name === 'broken' ? ['g1', 'g2'] : [];
+    return name === 'busy' ? undefined : { connection: name, read: 3, unreadable };
   },
 }));
 
@@ -21,6 +22,7 @@ const CONNECTIONS = [
   { name: 'first', settings: { directory: GOOGLE } },
   { name: 'denied', settings: { directory: GOOGLE } },
   { name: 'busy', settings: { directory: GOOGLE } },
+  { name: 'broken', settings: { directory: GOOGLE } },
   { name: 'events', settings: { directory: null } },
 ];
 
@@ -29,7 +31,7 @@ beforeEach(() => {
   base = fakeBase();
   world.ran = [];
   const connections = {
-    list: async () => CONNECTIONS,
+    list: async () => CONNECTIONS.filter(({ name }) => name !== 'broken'),
     find: async (name: string) => CONNECTIONS.find((one) => one.name === name),
   };
   world.wired = { ...base, ports: { clock: () => 0, connections } };
@@ -44,7 +46,7 @@ it('reads every directory, then fails for the connection whose directory refused
 
 it('reads the directory of one connection', async () => {
   const answer = await handler({ connection: 'first' }, CONTEXT);
-  expect(answer).toEqual({ reports: [{ connection: 'first', read: 3 }] });
+  expect(answer).toEqual({ reports: [{ connection: 'first', read: 3, unreadable: [] }] });
 });
 
 it.each([
@@ -52,6 +54,12 @@ it.each([
   ['another run is reading the directory', 'busy'],
 ])('says that %s', async (skipped, connection) => {
   expect(await handler({ connection }, CONTEXT)).toEqual({ reports: [{ connection, skipped }] });
+});
+
+it('fails after the read if an operator has to look at groups', async () => {
+  const read = handler({ connection: 'broken' }, CONTEXT);
+  await expect(read).rejects.toThrow('2 groups of the directory cannot be read: g1, g2');
+  expect(base.logged('read')).toMatchObject([{ connection: 'broken', read: 3, unreadable: 2 }]);
 });
 
 it('fails for a connection that does not exist', async () => {

@@ -6,7 +6,7 @@ import { type Difference, type GroupRead, isEqual } from './read.ts';
 export const CONFIRMED_AFTER_MS = 10 * 60_000;
 const HOUR_MS = 3_600_000;
 /** So many short reads within an hour are no accident: from then on, the members that are listed are added. */
-const MAX_SHORT_READS = 3;
+export const MAX_SHORT_READS = 3;
 /** Up to this size a group is sent whole. */
 export const LARGEST_SNAPSHOT = 1_000;
 

@@ -1,6 +1,6 @@
 import type { GroupId } from '../../domain/ids.ts';
 import type { ReaderGroup } from '../../domain/reader-group.ts';
-import { CONFIRMED_AFTER_MS, type ReadOutcome, shortReads } from './outcome.ts';
+import { CONFIRMED_AFTER_MS, MAX_SHORT_READS, type ReadOutcome, shortReads } from './outcome.ts';
 
 /** A group without changes is read again after 20 to 24 hours: each group daily, and not all at once. */
 const ROLLING_MS = 20 * 3_600_000;
@@ -40,7 +40,8 @@ export function afterRead(known: ReaderGroup, read: WholeRead): ReaderGroup {
   if (outcome.kind === 'equal') return { ...base, ...afterAgreement(known, read) };
   const sent = outcome.kind === 'again' ? base : { ...base, sentMs: stampMs };
   if (isShort(outcome)) {
-    return { ...sent, dueMs: nowMs + SOON_MS, shortMs: shortReads(known, nowMs), problem: SHORT };
+    const failingMs = known.failingMs ?? nowMs;
+    return { ...sent, dueMs: nowMs + SOON_MS, shortMs: shortReads(known, nowMs), problem: SHORT, failingMs };
   }
   const kept = shortMs === undefined ? sent : { ...sent, shortMs };
   const isEmpty = outcome.kind === 'again' && outcome.because === 'empty';
@@ -64,8 +65,18 @@ const SHORT = 'the directory lists fewer members than it counts';
 export const afterFailure = (known: ReaderGroup, problem: string, nowMs: number): ReaderGroup => ({
   ...known,
   problem,
+  failingMs: known.failingMs ?? nowMs,
   dueMs: nowMs + SOON_MS,
 });
+
+/** An operator has to look at a group that fails for so long. */
+const LASTING_MS = 3_600_000;
+
+/** A group that is missing is not among them: it is deleted after a day, or is there again. */
+export const isUnreadable = ({ failingMs, missingMs, shortMs = [] }: ReaderGroup, nowMs: number): boolean =>
+  missingMs === undefined &&
+  failingMs !== undefined &&
+  (nowMs - failingMs >= LASTING_MS || shortMs.length >= MAX_SHORT_READS);
 
 /** The group after a report that it has changed. A report that came before changes nothing. */
 export function afterReport(known: ReaderGroup, reportedMs: number, nowMs: number): ReaderGroup {

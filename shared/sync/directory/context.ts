@@ -54,6 +54,8 @@ export interface DirectoryRunReport {
   failed: number;
   /** Groups that wait for the next run. */
   waiting: number;
+  /** Groups that an operator has to look at: no read was used for an hour, or three were short. */
+  unreadable: readonly GroupId[];
 }
 
 /** Another run has taken over: this one was paused for longer than its lease. */

@@ -2,21 +2,36 @@ import { policyFor } from '../../contract/group-policy.ts';
 import type { GroupId } from '../../domain/ids.ts';
 import { afterReport } from '../../plan/directory/schedule.ts';
 import { stampTimeOf } from '../../plan/directory/stamp.ts';
-import type { DirectoryChange, DirectoryGroup } from '../ports/directory.ts';
+import type { DirectoryChange, DirectoryGroup, ReaderPosition } from '../ports/directory.ts';
 import { addGroup, originAt, type ReaderRun, send, stampOf, storeGroup } from './context.ts';
 import { userMessages } from './events.ts';
 
+/** Reports that are remembered: an item of these stays far below 400 KB. */
+const MAX_TAKEN = 2_000;
+
 /**
  * Records which groups the directory reports as changed. A report only names a group to read, so that a report that is
- * missing, late or repeated makes no difference.
- * @returns the cursor for the next run
+ * missing, late or repeated makes no difference. One that was taken up before costs no call.
+ * @returns the position for the next run
  */
-export async function takeReports(run: ReaderRun, cursor: string): Promise<string> {
+export async function takeReports(
+  run: ReaderRun,
+  { cursor, taken = [] }: ReaderPosition,
+): Promise<ReaderPosition> {
   const changes = await run.directory.changesSince(cursor);
-  for (const change of changes.groups) await takeGroup(run, change);
-  for (const change of changes.users) await takeUser(run, change);
-  run.report.reported += changes.groups.length + changes.users.length;
-  return changes.cursor;
+  const known = new Map(taken.map(({ key, atMs }) => [key, atMs]));
+  const isNews = (kind: string) => (change: DirectoryChange) =>
+    change.atMs > (known.get(`${kind} ${change.key}`) ?? 0);
+  const groups = changes.groups.filter(isNews('group'));
+  const users = changes.users.filter(isNews('user'));
+  for (const change of groups) await takeGroup(run, change);
+  for (const change of users) await takeUser(run, change);
+  run.report.reported += groups.length + users.length;
+  const reported = [
+    ...changes.groups.map(({ key, atMs }) => ({ key: `group ${key}`, atMs })),
+    ...changes.users.map(({ key, atMs }) => ({ key: `user ${key}`, atMs })),
+  ];
+  return { cursor: changes.cursor, taken: reported.toSorted((a, b) => b.atMs - a.atMs).slice(0, MAX_TAKEN) };
 }
 
 export const isSelected = ({ connection }: ReaderRun, { id, name }: DirectoryGroup): boolean =>

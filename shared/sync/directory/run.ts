@@ -1,5 +1,5 @@
 import type { ReaderGroup } from '../../domain/reader-group.ts';
-import { afterFailure } from '../../plan/directory/schedule.ts';
+import { afterFailure, isUnreadable } from '../../plan/directory/schedule.ts';
 import { atOnce } from '../gather.ts';
 import type { Connection } from '../ports/connections.ts';
 import { DirectoryError, type ReaderPosition } from '../ports/directory.ts';
@@ -62,6 +62,7 @@ export async function readDirectory(
         sent: 0,
         failed: 0,
         waiting: 0,
+        unreadable: [],
       },
     };
     if (isFull) await markAllDue(run);
@@ -82,17 +83,18 @@ async function markAllDue(run: ReaderRun): Promise<void> {
 
 /** Has the groups listed in this run. */
 const unlisted = (position: ReaderPosition | undefined): ReaderPosition | undefined =>
-  position && { cursor: position.cursor };
+  position && { ...position, listedMs: 0 };
 
 /** The cursor is taken before the first listing, and moves after everything before it is stored. */
 async function findChanges(position: ReaderPosition | undefined, run: ReaderRun): Promise<void> {
   const { directory, ports, connection, lease } = run;
   const nowMs = ports.clock();
-  const cursor = position === undefined ? directory.cursorAt(nowMs) : await takeReports(run, position.cursor);
+  const reported =
+    position === undefined ? { cursor: directory.cursorAt(nowMs) } : await takeReports(run, position);
   const isListingDue = nowMs - (position?.listedMs ?? 0) >= LISTED_EVERY_MS || isListingCheaper(run);
   if (isListingDue) await takeListing(run);
   const listedMs = isListingDue ? nowMs : position?.listedMs;
-  const next = { cursor, ...(listedMs !== undefined && { listedMs }) };
+  const next = { ...reported, ...(listedMs !== undefined && { listedMs }) };
   if (!(await ports.reader.write(connection.name, next, lease))) {
     throw new LeaseLostError('another run reads the directory: this one was paused for too long');
   }
@@ -130,6 +132,8 @@ async function readDue(run: ReaderRun): Promise<void> {
   const isAnotherReadable = missing.length > 0 && (report.read > 0 || (await canReadAny(run, missing)));
   await endMissing(run, missing, isAnotherReadable);
   report.groups = groups.size;
+  const unreadable = [...groups.values()].filter((group) => isUnreadable(group, ports.clock()));
+  report.unreadable = unreadable.map(({ group }) => group);
   report.waiting = outcomes.filter((outcome) => outcome === 'waiting' || outcome === 'busy').length;
 }
 

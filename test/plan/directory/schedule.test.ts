@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { groupId } from '../../../shared/domain/ids.ts';
 import type { ReadOutcome } from '../../../shared/plan/directory/outcome.ts';
-import { afterFailure, afterRead, afterReport, firstSeen } from '../../../shared/plan/directory/schedule.ts';
+import {
+  afterFailure,
+  afterRead,
+  afterReport,
+  firstSeen,
+  isUnreadable,
+} from '../../../shared/plan/directory/schedule.ts';
 import { stampTimeOf } from '../../../shared/plan/directory/stamp.ts';
 
 const START_MS = Date.UTC(2026, 10, 20, 10);
@@ -65,6 +71,20 @@ describe('when a group is read next', () => {
   it('is the next run after a failure, which ends no agreement', () => {
     const failed = afterFailure(read(NEW, EQUAL, 0), 'unavailable', START_MS);
     expect(failed).toMatchObject({ problem: 'unavailable', agreedMs: START_MS, dueMs: START_MS + MINUTE_MS });
+  });
+
+  it('is no news to an operator until it fails for an hour, or is short three times', () => {
+    const failed = afterFailure(NEW, 'unavailable', START_MS);
+    const again = afterFailure(failed, 'unavailable', START_MS + 59 * MINUTE_MS);
+    expect(isUnreadable(again, START_MS + 59 * MINUTE_MS)).toBe(false);
+    expect(isUnreadable(again, START_MS + HOUR_MS)).toBe(true);
+    expect(isUnreadable({ ...again, missingMs: START_MS }, START_MS + HOUR_MS)).toBe(false);
+    const short: ReadOutcome = { kind: 'again', because: 'short' };
+    const twice = read(read(NEW, short, 0), short, 5);
+    expect(isUnreadable(twice, START_MS + 5 * MINUTE_MS)).toBe(false);
+    const thrice = read(twice, short, 10);
+    expect(isUnreadable(thrice, START_MS + 10 * MINUTE_MS)).toBe(true);
+    expect(isUnreadable(read(thrice, EQUAL, 15), START_MS + 15 * MINUTE_MS)).toBe(false);
   });
 
   it('is at once after a report of a change, and not again after the same report', () => {

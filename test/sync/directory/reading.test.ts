@@ -122,6 +122,23 @@ describe('reading a directory', () => {
     expect(calls).toHaveLength(1 + 12);
   });
 
+  it('takes up a report once, though the log shows it for half an hour', async () => {
+    const settings = { groups: { include: ['Group rowing'], exclude: [], policies: [] } };
+    const reader = await openReader({ world: company({ rowing: ['a'], chess: ['c'] }), settings });
+    await reader.hire('a', 'c');
+    await reader.passMinutes(40);
+    await reader.change(
+      { kind: 'addMember', group: 'chess', member: 'a' },
+      { kind: 'suspendUser', user: 'd' },
+    );
+    await reader.pass(MINUTE_MS);
+    expect(await reader.run()).toMatchObject({ reported: 2 });
+    const before = (await reader.google.requests()).length;
+    await reader.pass(5 * MINUTE_MS);
+    expect(await reader.run()).toMatchObject({ reported: 0 });
+    expect((await reader.google.requests()).length - before).toBe(2);
+  });
+
   it('costs two calls in a quiet run', async () => {
     const reader = await openReader({ world: company({ rowing: ['a'], chess: ['c'] }) });
     await reader.hire('a', 'c');
