@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { policyFor } from '../../contract/group-policy.ts';
 import type { GroupId } from '../../domain/ids.ts';
 import { afterReport } from '../../plan/directory/schedule.ts';
@@ -20,19 +21,25 @@ export async function takeReports(
 ): Promise<ReaderPosition> {
   const changes = await run.directory.changesSince(cursor);
   const known = new Map(taken.map(({ key, atMs }) => [key, atMs]));
-  const isNews = (kind: string) => (change: DirectoryChange) =>
-    change.atMs > (known.get(`${kind} ${change.key}`) ?? 0);
+  const isNews = (kind: Kind) => (change: DirectoryChange) =>
+    change.atMs > (known.get(digestOf(kind, change.key)) ?? 0);
   const groups = changes.groups.filter(isNews('group'));
   const users = changes.users.filter(isNews('user'));
   for (const change of groups) await takeGroup(run, change);
   for (const change of users) await takeUser(run, change);
   run.report.reported += groups.length + users.length;
   const reported = [
-    ...changes.groups.map(({ key, atMs }) => ({ key: `group ${key}`, atMs })),
-    ...changes.users.map(({ key, atMs }) => ({ key: `user ${key}`, atMs })),
+    ...changes.groups.map(({ key, atMs }) => ({ key: digestOf('group', key), atMs })),
+    ...changes.users.map(({ key, atMs }) => ({ key: digestOf('user', key), atMs })),
   ];
   return { cursor: changes.cursor, taken: reported.toSorted((a, b) => b.atMs - a.atMs).slice(0, MAX_TAKEN) };
 }
+
+type Kind = 'group' | 'user';
+
+/** Keys may be addresses of people, which are stored nowhere but with the people. */
+const digestOf = (kind: Kind, key: string): string =>
+  createHash('sha256').update(`${kind} ${key}`).digest('base64url').slice(0, 16);
 
 export const isSelected = ({ connection }: ReaderRun, { id, name }: DirectoryGroup): boolean =>
   !policyFor(connection.settings, id, name).excluded;

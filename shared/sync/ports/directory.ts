@@ -97,7 +97,7 @@ export const ReaderPosition = z.lazy(() =>
   z.object({
     /** Changes that were reported before this are recorded with their groups. */
     cursor: text,
-    /** The latest reports that were taken up. They are reported again, because each run asks for a while before the cursor. */
+    /** The latest reports that were taken up, each by a digest of what it names. They are reported again, because each run asks for a while before the cursor. */
     taken: z.array(z.object({ key: text, atMs: number })).exactOptional(),
     /** When all groups were listed last. */
     listedMs: number.exactOptional(),
