@@ -91,6 +91,9 @@ async function readDirect(directory: Directory, { id, userCount }: DirectoryGrou
       else users.set(member.user.id, member.user);
     }
   }
+  if (asOfMs === Number.POSITIVE_INFINITY) {
+    throw new DirectoryError('odd', `members of group ${id}: expected at least one page, got none`);
+  }
   // An absent count is unknown, and never 0.
   const isShort = userCount !== undefined && users.size < userCount;
   return { users, groups: [...groups], isShort, asOfMs };

@@ -4,6 +4,7 @@ import { createLeases } from '../../../shared/store/connection-states.ts';
 import { createReaderStore } from '../../../shared/store/reader-store.ts';
 import type { ReaderPorts } from '../../../shared/sync/directory/context.ts';
 import { type ReadingOptions, readDirectory } from '../../../shared/sync/directory/run.ts';
+import type { Directory } from '../../../shared/sync/ports/directory.ts';
 import type { OutgoingEvent } from '../../../shared/sync/ports/queues.ts';
 import { openGoogle } from '../../directory/google/reader.ts';
 import { story } from '../../support/engine/story.ts';
@@ -43,21 +44,14 @@ interface Options {
   readonly seed?: string;
 }
 
-/** A directory, its reader, the engine and the platform, with one clock. */
-export async function openReader({
-  world: input,
-  directory: difficulty = {},
-  settings = {},
-  seed = '1',
-}: Options) {
+/** A reader of any directory, the engine and the platform, with one clock. */
+export async function readerOf(
+  directory: (nowMs: () => number) => Directory,
+  settings: Readonly<Record<string, unknown>> = {},
+) {
   const engine = await story({ settings: { match: ['email=workEmail'], ...settings } });
-  const google = await openGoogle({
-    world: input,
-    administrator: ADMIN.primaryEmail,
-    settings: difficulty,
-    seed,
-  });
   const { world } = engine;
+  const opened = directory(world.nowMs);
   const sent: Body[] = [];
   let ids = 0;
   let isQueueOpen = true;
@@ -73,7 +67,7 @@ export async function openReader({
     ...world.onlooker,
     leases: createLeases(world.table),
     reader: createReaderStore(world.table),
-    directories: { open: async () => google.directory },
+    directories: { open: async () => opened },
     events: { send },
     clock: world.nowMs,
     newId: () => {
@@ -82,25 +76,49 @@ export async function openReader({
     },
     random: () => 0.5,
   };
-  const syncClocks = () => {
-    google.clock.ms = Math.max(google.clock.ms, world.nowMs());
-  };
   const run = async (options: Partial<ReadingOptions> = {}) => {
-    syncClocks();
     const forever = { deadlineMs: Number.POSITIVE_INFINITY };
     return readDirectory(await world.connection(), ports, { ...forever, ...options });
   };
   return {
     ...engine,
-    google,
     ports,
-    sent,
     run,
     /** Takes what was sent so far. */
     takeSent: () => sent.splice(0),
     closeQueue: (isClosed: boolean) => {
       isQueueOpen = !isClosed;
     },
+    stored: async (group: string) =>
+      (await ports.reader.groups((await world.connection()).name)).find((one) => one.group === group),
+  };
+}
+
+/** A reader of a simulated Google directory. */
+export async function openReader({
+  world: input,
+  directory: difficulty = {},
+  settings = {},
+  seed = '1',
+}: Options) {
+  const google = await openGoogle({
+    world: input,
+    administrator: ADMIN.primaryEmail,
+    settings: difficulty,
+    seed,
+  });
+  const reader = await readerOf(() => google.directory, settings);
+  const syncClocks = () => {
+    google.clock.ms = Math.max(google.clock.ms, reader.world.nowMs());
+  };
+  const run = async (options: Partial<ReadingOptions> = {}) => {
+    syncClocks();
+    return reader.run(options);
+  };
+  return {
+    ...reader,
+    google,
+    run,
     /** Changes the directory now. */
     async change(...changes: readonly object[]) {
       syncClocks();
@@ -110,11 +128,9 @@ export async function openReader({
     async passMinutes(minutes: number) {
       for (let minute = 0; minute < minutes; minute += 5) {
         await run();
-        await engine.pass(5 * MINUTE_MS);
+        await reader.pass(5 * MINUTE_MS);
       }
     },
-    stored: async (group: string) =>
-      (await ports.reader.groups((await world.connection()).name)).find((one) => one.group === group),
   };
 }
 
