@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { countCalls, SCENARIOS } from './figures/scenarios.ts';
-import type { Counts } from './memory/tally.ts';
+import type { Counts } from './memory/totals.ts';
 
 /*
  * The regression gate. What is counted is exact and the same on every machine: requests by operation, capacity units,

@@ -60,10 +60,10 @@ export function createContext(io: Io, options: GlobalOptions, wording: Wording):
       emulator: io.env['AWS_ENDPOINT_URL'],
     });
     const { ports } = await opening;
-    return wording.hush?.overhear(ports) ?? ports;
+    return wording.redactor?.overhear(ports) ?? ports;
   };
   const names = async (named: Named, of = connection) =>
-    wording.hush ? NO_NAMES : readNames(of, named, await ports());
+    wording.redactor ? NO_NAMES : readNames(of, named, await ports());
   return {
     io,
     out,

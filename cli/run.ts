@@ -19,11 +19,12 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     async (...typed) => {
       const command = typed.at(-1) as Command;
       const options = command.optsWithGlobals<GlobalOptions>();
-      const hush = options.names === false ? (await import('./output/hush.ts')).createHush() : undefined;
+      const redactor =
+        options.names === false ? (await import('./output/redactor.ts')).createRedactor() : undefined;
       const names = program.commands.map((one) => one.name());
       const paste = createSpell(names, io.env, options);
-      spell = (text, of) => paste(hush?.text(text) ?? text, of);
-      const context = createContext(io, options, { spell, hush });
+      spell = (text, of) => paste(redactor?.text(text) ?? text, of);
+      const context = createContext(io, options, { spell, redactor });
       try {
         exitCode = await handler(context, ...typed);
       } finally {

@@ -16,7 +16,7 @@ import type {
 
 /* What the server of the console answers: what the commands answer with `--json`, with names beside the ids. */
 
-export type { Explanation, ShownLetter } from '../shared/contract/answers.ts';
+export type { Explanation, ShownDeadLetter } from '../shared/contract/answers.ts';
 
 /** A member of the directory, as far as anything is known of them but their id. */
 export interface PersonName {
@@ -98,7 +98,7 @@ export interface Home {
 export interface Live {
   readonly revision: string;
   /** Dead letters, of all connections; null: they cannot be counted. */
-  readonly letters: number | null;
+  readonly deadLetters: number | null;
   readonly connections: readonly ConnectionRow[];
 }
 
@@ -176,7 +176,7 @@ export interface Activity {
   readonly isCut: boolean;
 }
 
-export interface Letters extends Survey {
+export interface DeadLetters extends Survey {
   /** Of the groups in question, by id, where they are known. */
   readonly names: Readonly<Record<string, string>>;
 }

@@ -31,7 +31,7 @@ const LOOK: readonly Right[] = [
   ['queues', 'sqs:GetQueueUrl', 'sqs:GetQueueAttributes'],
   // A dead letter is looked at by taking it for a moment and giving it back.
   ['deadLetters', 'sqs:ReceiveMessage', 'sqs:ChangeMessageVisibility'],
-  // Whose a letter of a source's queue is, ingest is told by its environment.
+  // Whose a dead-lettered message of a source's queue is, ingest is told by its environment.
   ['ingest', 'lambda:GetFunctionConfiguration'],
 ];
 const DECIDE: readonly Right[] = [

@@ -127,9 +127,9 @@ export function grantNotify(role: Role, told: readonly string[], { prefix, queue
   const resourceName = `${notifySecretName(prefix)}-??????`;
   const secret = { service: 'secretsmanager', resource: 'secret', resourceName };
   const arn = Stack.of(role).formatArn({ ...secret, arnFormat: ArnFormat.COLON_RESOURCE_NAME });
-  const letters = [queues.eventsDlq.queueArn, queues.applyDlq.queueArn];
+  const deadLetters = [queues.eventsDlq.queueArn, queues.applyDlq.queueArn];
   for (const each of [
-    ...statement('CountDeadLetters', 'sqs', told.length > 0 ? ['GetQueueAttributes'] : [], letters),
+    ...statement('CountDeadLetters', 'sqs', told.length > 0 ? ['GetQueueAttributes'] : [], deadLetters),
     ...statement('TellTopics', 'sns', topics.length > 0 ? ['Publish'] : [], topics),
     ...statement('ReadWebhook', 'secretsmanager', told.includes(WEBHOOK) ? ['GetSecretValue'] : [], [arn]),
     ...(topics.length > 0

@@ -35,7 +35,10 @@ const Producers = list
 export const StageSettings = z.strictObject({
   prefix: z
     .string()
-    .regex(/^[a-z][a-z0-9-]{0,31}$/, 'expected 1 to 32 of a-z, 0-9 and -, beginning with a letter')
+    .regex(
+      /^[a-z][a-z0-9-]{0,31}$/,
+      'expected 1 to 32 of a-z, 0-9 and -, beginning with a dead-lettered message',
+    )
     .default(DEFAULT_PREFIX),
   region: z
     .string()

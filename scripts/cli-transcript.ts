@@ -117,13 +117,13 @@ const STEPS: readonly Step[] = [
   { run: 'forget 00u-zoe --yes' },
   { run: 'audit' },
   '## Dead letters',
-  { run: 'events send letters.jsonl' },
+  { run: 'events send dead-lettered messages.jsonl' },
   { wait: 3_000 },
   { run: 'dlq list' },
-  { run: 'dlq show LETTER' },
-  { run: 'dlq discard LETTER --reason "a test" --yes' },
+  { run: 'dlq show Dead-lettered message' },
+  { run: 'dlq discard Dead-lettered message --reason "a test" --yes' },
   { run: 'dlq list' },
-  { run: 'dlq edit LETTER --reason "its name was wrong" --yes' },
+  { run: 'dlq edit Dead-lettered message --reason "its name was wrong" --yes' },
   { run: 'connect later --token-stdin --observe --yes', stdin: TOKEN },
   { run: 'dlq replay --code unknown_connection --yes' },
   { run: 'connections remove later --yes' },
@@ -178,7 +178,7 @@ async function transcribe(): Promise<string> {
     writeLocalFile(localFile, stack.address);
     writeFileSync(join(folder, 'members.csv'), CSV);
     writeFileSync(join(folder, 'events.jsonl'), REMOVED);
-    writeFileSync(join(folder, 'letters.jsonl'), FOR_ANOTHER);
+    writeFileSync(join(folder, 'deadLetters.jsonl'), FOR_ANOTHER);
     writeFileSync(join(folder, 'editor.mjs'), EDITOR);
     return await page(folder);
   } finally {
@@ -195,16 +195,19 @@ async function page(folder: string): Promise<string> {
     'Every command of the [command line](../cli.md) with its real output, on a local stack (`npm start`).',
     'Written by `npm run docs:transcript`; times, ids and ports are evened out. `--local` is left out below.',
   ];
-  let letter = '';
+  let deadLetter = '';
   let token = '';
   let client = '';
   for (const step of STEPS) {
     if (typeof step === 'string') lines.push('', step);
     else if ('wait' in step) await new Promise((resolve) => setTimeout(resolve, step.wait));
     else {
-      const command = step.run.replace('LETTER', letter).replace('TOKEN', token).replace('CLIENT', client);
+      const command = step.run
+        .replace('DEAD_LETTER', deadLetter)
+        .replace('TOKEN', token)
+        .replace('CLIENT', client);
       const { output, code } = await groupsync(command, { folder, stdin: step.stdin });
-      letter = /│ ([0-9a-f]{8}) │ \w+_/.exec(output)?.[1] ?? letter;
+      deadLetter = /│ ([0-9a-f]{8}) │ \w+_/.exec(output)?.[1] ?? deadLetter;
       client = /client id: ([0-9a-f]{8})/.exec(output)?.[1] ?? client;
       token = /gsync_scim_([0-9a-f]{8})/.exec(output)?.[1] ?? token;
       const piped = step.stdin === undefined ? '' : ' < token-file';

@@ -25,7 +25,7 @@ const PAGES = {
   group: '/groups/00g7acme452',
   person: `/people/${PERSON}`,
   activity: '/activity',
-  letters: '/letters',
+  deadLetters: '/deadLetters',
   connection: '/connection',
 } as const;
 

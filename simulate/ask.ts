@@ -37,7 +37,7 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef, random: Rand
   const state = (): Readonly<Record<string, unknown>> => groupItem(cloud, name, group) ?? {};
   const platform = () => platformOf(cloud, name);
   const ours = () => ({ rev: Number(state()['rev']), writes: platform()?.writes.length ?? 0 });
-  const others = () => [platform()?.foreign.length, cloud.companyDeeds, ...peopleOf(cloud, name)];
+  const others = () => [platform()?.foreign.length, cloud.companyActions, ...peopleOf(cloud, name)];
   await cloud.invoke('judge', 5 * MINUTE_MS, async ({ ports }) => {
     const connection = await ports.connections.current(name);
     if (connection === undefined) return;
@@ -61,7 +61,7 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef, random: Rand
     await ports.desired.markDirty(ref, dirtyNow(ports));
     const { outcome, writes: made } = await applyGroup(ref, ports);
     if (isOld(1, made.length)) return;
-    cloud.chronicle.fired('asked');
+    cloud.runLog.fired('asked');
     // A group that was adopted, or linked again, was there before.
     const before = groups.get(String(linked ?? state()['platformId']));
     const after = platform()?.groups.get(String(state()['platformId']));

@@ -8,17 +8,17 @@ import { createQueues } from './queues.ts';
 import { seededRandom } from './random.ts';
 import { MemoryTable } from './table.ts';
 import { createTime } from './time.ts';
-import type { Chronicle, Told } from './told.ts';
+import type { RunLog, Told } from './told.ts';
 import { createVault } from './vault.ts';
 
 export type Cloud = ReturnType<typeof createCloud>;
 
 /** Everything that the engine lives in: one table, queues, platforms, secrets and one clock. */
-export function createCloud(life: Life, chronicleOf: (nowMs: () => number) => Chronicle, plant?: Plant) {
+export function createCloud(life: Life, runLogOf: (nowMs: () => number) => RunLog, plant?: Plant) {
   const random = seededRandom(life.seed);
   const time = createTime(START_MS);
   const { nowMs } = time;
-  const chronicle = chronicleOf(nowMs);
+  const runLog = runLogOf(nowMs);
   const pages = random.fork('pages');
   const table = new MemoryTable({
     indexLag: { ms: [0, 500, 5_000, 60_000][life.seed % 4] ?? 0, nowMs },
@@ -26,7 +26,7 @@ export function createCloud(life: Life, chronicleOf: (nowMs: () => number) => Ch
     pageBytes: [4_000, 64_000, 1_048_576][life.seed % 3] as number,
     keysAtOnce: [7, 100][Math.floor(life.seed / 4) % 2] as number,
     isEmptyPage() {
-      chronicle.fired('table:next_page');
+      runLog.fired('table:next_page');
       return pages.chance(0.1);
     },
   });
@@ -35,13 +35,13 @@ export function createCloud(life: Life, chronicleOf: (nowMs: () => number) => Ch
   for (const { company, traits, people } of life.connections) {
     if (platforms.has(company)) continue;
     const own = { company, traits, people, random: random.fork(`platform ${company}`) };
-    platforms.set(company, createSimulatedPlatform({ ...own, clock: nowMs, chronicle, sleep: time.sleep }));
+    platforms.set(company, createSimulatedPlatform({ ...own, clock: nowMs, runLog, sleep: time.sleep }));
   }
-  const vault = createVault(nowMs, random.fork('vault'), chronicle.fired);
+  const vault = createVault(nowMs, random.fork('vault'), runLog.fired);
   const lambdas = createLambdas({
     time,
     random: random.fork('lambdas'),
-    chronicle,
+    runLog,
     table,
     queues,
     dispatcherOf: (worker) => {
@@ -64,7 +64,7 @@ export function createCloud(life: Life, chronicleOf: (nowMs: () => number) => Ch
     random: random.fork('life'),
     time,
     nowMs,
-    chronicle,
+    runLog,
     table,
     under: <Form>(partition: string, prefix: string) => table.under(partition, prefix) as readonly Form[],
     queues,
@@ -75,12 +75,12 @@ export function createCloud(life: Life, chronicleOf: (nowMs: () => number) => Ch
     /** As they are now. */
     connections: new Map<string, ConnectionSpec>(),
     directory: createDirectoryRecord(),
-    deeds: [] as OperatorDone[],
+    actions: [] as OperatorDone[],
     saidMs: new Map<string, number>(),
     cutOffMs: new Map<string, readonly number[]>(),
     /** How often anything happened to anybody in the HR systems. */
-    companyDeeds: 0,
-    /** Until then a temper or a fault may show. */
+    companyActions: 0,
+    /** Until then a platform fault or a fault may show. */
     troubledUntilMs: 0,
     /** Nothing more is begun. */
     isOver: false,
@@ -94,7 +94,7 @@ export function createCloud(life: Life, chronicleOf: (nowMs: () => number) => Ch
     invoke: (actor: Actor, timeoutMs: number, run: (container: Container) => Promise<void>) =>
       lambdas.invoke(actor, timeoutMs, run).catch((error: unknown) => {
         if (isMistake(error)) throw error;
-        chronicle.tell({ lane: LANES[actor] ?? 'reconcile', what: `${actor} failed`, detail: String(error) });
+        runLog.tell({ lane: LANES[actor] ?? 'reconcile', what: `${actor} failed`, detail: String(error) });
         return false;
       }),
     /** Lets time pass. @throws what went wrong in the simulation itself, or a mistake of the engine's */

@@ -49,7 +49,7 @@ export function startConsumers(cloud: Cloud): void {
 }
 
 function takeEvents(cloud: Cloud, batch: readonly QueuedMessage[], timeoutMs: number): Promise<boolean> {
-  const { chronicle, directory, nowMs, queues } = cloud;
+  const { runLog, directory, nowMs, queues } = cloud;
   return cloud.invoke('ingest', timeoutMs, async ({ ports, worker }) => {
     for (const { id, body } of batch) directory.arrived({ messageId: id, body, atMs: nowMs() });
     const messages = batch.map(({ id, body, sentAtMs, receives, attributes }) => ({
@@ -72,7 +72,7 @@ function takeEvents(cloud: Cloud, batch: readonly QueuedMessage[], timeoutMs: nu
     const what = `took ${batch.length - report.failedMessages.size} of ${batch.length} messages`;
     const [only, ...others] = report.touched;
     const detail = `about ${report.touched.map(({ group }) => group).join(', ') || 'no group'}`;
-    chronicle.tell({ lane: 'ingest', ...(others.length === 0 && only), what, detail });
+    runLog.tell({ lane: 'ingest', ...(others.length === 0 && only), what, detail });
   });
 }
 
@@ -90,7 +90,7 @@ async function applyBatch(cloud: Cloud, batch: readonly QueuedMessage[], timeout
         if (ref === undefined) throw new TypeError(`not an apply message: ${body}`);
         const { outcome, writes, cause } = await applyGroup(ref, ports);
         const done = writes.map(({ action, added, removed }) => `${action} +${added} −${removed}`).join(', ');
-        cloud.chronicle.tell({
+        cloud.runLog.tell({
           lane: 'apply',
           connection: ref.connection,
           group: ref.group,
@@ -128,16 +128,16 @@ async function requestLate(cloud: Cloud, happening: DirectoryHappening, token: s
     const handle: Handle = (one) => handleScim({ ...one, origin: 'https://scim.test' }, ports);
     const isGone = cloud.directory.isEnded(request.connection, request.path.split('/').at(-1) ?? '');
     await carryOut(cloud, request, sendWith(handle, token));
-    cloud.chronicle.fired(isGone ? 'way:scim_late_after_deletion' : 'way:scim_late');
+    cloud.runLog.fired(isGone ? 'way:scim_late_after_deletion' : 'way:scim_late');
   });
 }
 
 /** Asks until the server has done it or refused it for good, as identity providers do; newer ones go before what failed. */
 export function requestByScim(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLanes, token: string) {
-  const { deed, way } = happening;
+  const { action, way } = happening;
   if (way.lateMs > 0) return cloud.start(requestLate(cloud, happening, token));
-  const about = 'group' in deed ? deed.group : 'member' in deed ? deed.member : '';
-  const members = 'members' in deed ? deed.members : [];
+  const about = 'group' in action ? action.group : 'member' in action ? action.member : '';
+  const members = 'members' in action ? action.members : [];
   // Of one resource one after the other; and whoever is named was made before, and is deleted after.
   const before = Promise.all([about, `${about} named`, ...members].map((one) => lanes.get(one)));
   const asking = before.then(async () => {
@@ -148,7 +148,7 @@ export function requestByScim(cloud: Cloud, happening: DirectoryHappening, lanes
         isHeard = await requestOnce(cloud, happening, handle, token);
       });
       if (isHeard) return;
-      cloud.chronicle.fired('way:scim_again');
+      cloud.runLog.fired('way:scim_again');
       await cloud.time.sleep(ASKS_AGAIN_MS);
     }
   });
@@ -197,21 +197,21 @@ const sendWith =
 
 /** @returns whether the server has answered for good */
 async function carryOut(cloud: Cloud, request: ScimRequest, send: Send): Promise<boolean> {
-  const { directory, nowMs, chronicle } = cloud;
+  const { directory, nowMs, runLog } = cloud;
   const { connection } = request;
   // The client never got another token than the first.
-  const wasRemoved = cloud.deeds.some(
-    ({ kind, done, died, ...deed }) =>
-      kind === 'remove_connection' && done && !died && deed.connection === connection,
+  const wasRemoved = cloud.actions.some(
+    ({ kind, done, died, ...action }) =>
+      kind === 'remove_connection' && done && !died && action.connection === connection,
   );
   const { status, body, etag } = await send(request.method, request.path, '', request.body);
   if (status === 429 || status >= 500) return false;
   if (status >= 300) return true;
   if (wasRemoved) {
     const sentence = `The connection ${connection} was removed; expected its SCIM tokens to be refused, but a ${request.method} was done.`;
-    chronicle.violated({ oracle: 'ownership', cause: 'removed_and_served', connection, sentence });
+    runLog.violated({ oracle: 'ownership', cause: 'removed_and_served', connection, sentence });
   }
-  chronicle.fired('way:scim_request');
+  runLog.fired('way:scim_request');
   const made = request.creates === undefined ? undefined : body?.id;
   directory.requested(request, { atMs: nowMs(), made, revision: revisionIn(etag, body) });
   return true;

@@ -1,4 +1,4 @@
-import { isScimKey, type OutgoingMessage, type Saying, type ScimRequest } from './messages.ts';
+import { type DirectoryEvent, isScimKey, type OutgoingMessage, type ScimRequest } from './messages.ts';
 
 export interface Reading {
   /** Groups that exist, by the engine's id. */
@@ -20,7 +20,7 @@ export interface ReadGroup {
 
 /** A thing said, and where it stands among all others of its connection. */
 export interface Heard {
-  readonly saying: Omit<Saying, 'order'>;
+  readonly directoryEvent: Omit<DirectoryEvent, 'order'>;
   /** Nanoseconds since 1970. */
   readonly instant: bigint;
   /** -1: none, which comes first. */
@@ -75,7 +75,7 @@ export function createDirectoryRecord() {
       byId.set(as.messageId, sent);
       byBody.set(message.body, sent);
     },
-    /** What a person makes of a letter that claims to be from later: it is said now. @returns other words, if need be */
+    /** What a person makes of a dead-lettered message that claims to be from later: it is said now. @returns other words, if need be */
     reworded(body: string, atMs: number): string {
       const { message } = byBody.get(body) ?? {};
       const { time = '' } = message?.says[0]?.order ?? {};
@@ -94,10 +94,10 @@ export function createDirectoryRecord() {
       const sent = byId.get(messageId) ?? byBody.get(body);
       if (sent === undefined || sent.counts) return;
       const { message, sentAtMs } = sent;
-      const all = message.says.map(({ order, ...saying }): Heard => {
+      const all = message.says.map(({ order, ...directoryEvent }): Heard => {
         const { time = new Date(sentAtMs).toISOString(), id = sent.messageId, sequence, source } = order;
         return {
-          saying,
+          directoryEvent,
           instant: instantOf(time),
           sequence: BigInt(sequence ?? -1),
           id,
@@ -119,13 +119,13 @@ export function createDirectoryRecord() {
       const { atMs, made, revision } = answer;
       if (creates !== undefined && made !== undefined) given.set(`${connection} ${creates.key}`, made);
       const id = made ?? given.get(`${connection} ${creates?.key}`) ?? '';
-      for (const { order, ...saying } of request.says(id)) {
+      for (const { order, ...directoryEvent } of request.says(id)) {
         const count = BigInt(heard.get(connection)?.length ?? 0);
         hear(connection, {
-          saying,
+          directoryEvent,
           instant: BigInt(revision?.modifiedMs ?? atMs) * 1_000_000n,
           sequence: revision?.number ?? count,
-          id: saying.group ?? saying.members?.[0]?.id ?? '',
+          id: directoryEvent.group ?? directoryEvent.members?.[0]?.id ?? '',
           source: order.source,
           arrivedAtMs: atMs,
           ...(revision !== undefined && { version: revision.number }),
@@ -212,7 +212,7 @@ function replayAll(sorted: readonly Heard[]) {
     // Events with equal stamps share one position.
     if (before !== undefined && byOrder(before, all) !== 0) position = place;
     const one = withoutEnded(all, ended);
-    for (const { id, email, number } of one.saying.members ?? []) {
+    for (const { id, email, number } of one.directoryEvent.members ?? []) {
       note(emails, { id, value: email }, one, groups);
       note(numbers, { id, value: number }, one, groups);
     }
@@ -225,10 +225,13 @@ function replayAll(sorted: readonly Heard[]) {
  * Only a POST creates a SCIM user, with a new id: a later request that names a deleted user does not restore the user.
  */
 function withoutEnded(one: Heard, ended: Set<string>): Heard {
-  const { members = [], kind } = one.saying;
+  const { members = [], kind } = one.directoryEvent;
   if (one.source !== 'scim' || members.length === 0) return one;
   if (kind !== 'forget')
-    return { ...one, saying: { ...one.saying, members: members.filter(({ id }) => !ended.has(id)) } };
+    return {
+      ...one,
+      directoryEvent: { ...one.directoryEvent, members: members.filter(({ id }) => !ended.has(id)) },
+    };
   for (const { id } of members) ended.add(id);
   return one;
 }
@@ -251,8 +254,12 @@ function touch(groups: Iterable<Group>, arrivedAtMs: number, isMeant: (group: Gr
   }
 }
 
-function replay({ saying, source, arrivedAtMs }: Heard, position: number, groups: Map<string, Group>): void {
-  const { kind, group: id, members = [] } = saying;
+function replay(
+  { directoryEvent, source, arrivedAtMs }: Heard,
+  position: number,
+  groups: Map<string, Group>,
+): void {
+  const { kind, group: id, members = [] } = directoryEvent;
   if (kind === 'profile') {
     touch(groups.values(), arrivedAtMs, (group) => members.some(({ id }) => group.members.has(id)));
     return;
@@ -285,18 +292,18 @@ function replay({ saying, source, arrivedAtMs }: Heard, position: number, groups
       return;
     default:
       group.exists = true;
-      group.name = saying.name ?? group.name;
-      if (kind === 'snapshot') replaySnapshot({ saying, source }, position, group);
+      group.name = directoryEvent.name ?? group.name;
+      if (kind === 'snapshot') replaySnapshot({ directoryEvent, source }, position, group);
   }
 }
 
 /** The last of its parts ends the membership of whoever was said to be in before the first of them. */
 function replaySnapshot(
-  { saying, source }: Pick<Heard, 'saying' | 'source'>,
+  { directoryEvent, source }: Pick<Heard, 'directoryEvent' | 'source'>,
   position: number,
   group: Group,
 ): void {
-  const { members = [], part } = saying;
+  const { members = [], part } = directoryEvent;
   for (const member of members) group.members.set(member.id, position);
   const key = JSON.stringify([source, part?.snapshotId, part?.count]);
   const arrived = (part && group.parts.get(key)) ?? new Map<number, number>();
@@ -318,14 +325,22 @@ function byOrder(a: Heard, b: Heard): number {
 }
 
 /** If stamps are equal, the event with the later kind in this list wins, so the absence of a member or group wins. */
-const TIED: readonly Saying['kind'][] = ['profile', 'snapshot', 'name', 'join', 'leave', 'forget', 'delete'];
+const TIED: readonly DirectoryEvent['kind'][] = [
+  'profile',
+  'snapshot',
+  'name',
+  'join',
+  'leave',
+  'forget',
+  'delete',
+];
 
 /**
  * If the stamps of two names are equal, the smaller name wins, compared as UTF-8 bytes; `snapshot` and `name` both set
  * names.
  */
-function byTieRule({ saying: a }: Heard, { saying: b }: Heard): number {
-  const rank = ({ kind }: Heard['saying']) => TIED.indexOf(kind === 'name' ? 'snapshot' : kind);
+function byTieRule({ directoryEvent: a }: Heard, { directoryEvent: b }: Heard): number {
+  const rank = ({ kind }: Heard['directoryEvent']) => TIED.indexOf(kind === 'name' ? 'snapshot' : kind);
   return rank(a) - rank(b) || Buffer.compare(Buffer.from(b.name ?? '~'), Buffer.from(a.name ?? '~'));
 }
 

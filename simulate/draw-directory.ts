@@ -1,8 +1,8 @@
 import {
-  type CompanyDeed,
+  type CompanyAction,
   type ConnectionSpec,
   DAY_MS,
-  type DirectoryDeed,
+  type DirectoryAction,
   type Happening,
   HOUR_MS,
   MINUTE_MS,
@@ -13,7 +13,7 @@ import { between, type Random, some, weighted } from './random.ts';
 
 /** One connection as it is drawn: its directory has members `p…`, `h…` and `q…`, its company their roles `r-<name>-…`. */
 export interface Town extends Pick<ConnectionSpec, 'name' | 'company' | 'people'> {
-  /** Of the life's groups, people and deeds. */
+  /** Of the life's groups, people and actions. */
   readonly share: number;
   /** Ids of its groups; the same in every directory, except where two share a company. */
   readonly groups: readonly string[];
@@ -71,11 +71,11 @@ export function drawConversions(
   endMs: number,
 ): readonly Happening[] {
   if (!random.chance(CONVERSIONS)) return [];
-  const company = (atMs: number, deed: CompanyDeed): Happening => ({
+  const company = (atMs: number, action: CompanyAction): Happening => ({
     atMs: Math.max(0, Math.min(atMs, endMs - HOUR_MS)),
     connection,
     actor: 'company',
-    deed,
+    action,
   });
   const known = people.filter(({ email, userId }) => email !== null && userId === undefined);
   return some(random, known, between(random, 1, 4)).flatMap(({ role, email }) => {
@@ -102,9 +102,9 @@ export function drawUserIdChanges(
 ): readonly Happening[] {
   if (!random.chance(MERGES)) return [];
   const changing = new Set(
-    others.flatMap(({ deed }) => {
-      if (deed.kind === 'hire') return [deed.person.role, deed.person.userId?.replace(/^u-/, '')];
-      return deed.kind === 'lose_user_id' || deed.kind === 'erase' ? [deed.role] : [];
+    others.flatMap(({ action }) => {
+      if (action.kind === 'hire') return [action.person.role, action.person.userId?.replace(/^u-/, '')];
+      return action.kind === 'lose_user_id' || action.kind === 'erase' ? [action.role] : [];
     }),
   );
   const plain = people.filter(
@@ -114,7 +114,7 @@ export function drawUserIdChanges(
   return roles.map((role): Happening => {
     const userId = random.chance(0.3) ? `u-${into}` : `u2-${role}`;
     const atMs = between(random, HOUR_MS, endMs - HOUR_MS);
-    return { atMs, connection, actor: 'company', deed: { kind: 'change_user_id', role, userId } };
+    return { atMs, connection, actor: 'company', action: { kind: 'change_user_id', role, userId } };
   });
 }
 
@@ -127,15 +127,15 @@ const KINDS = { ...OF_GROUPS, ...OF_PEOPLE, burst: 1.5, again: 3, refused: 1.5 }
 type Kind = keyof typeof KINDS;
 
 interface Plan {
-  readonly deeds: number;
+  readonly actions: number;
   readonly endMs: number;
 }
 
 /** The ordinary life of one directory and its company, in order of time as far as one thing follows from another. */
-export function drawRhythm(random: Random, town: Town, { deeds, endMs }: Plan): Rhythm {
+export function drawRhythm(random: Random, town: Town, { actions, endMs }: Plan): Rhythm {
   const story = createStory(random, town, endMs);
   story.begin();
-  const times = Array.from({ length: deeds }, () => between(random, HOUR_MS, endMs - HOUR_MS)).sort(
+  const times = Array.from({ length: actions }, () => between(random, HOUR_MS, endMs - HOUR_MS)).sort(
     (a, b) => a - b,
   );
   for (const atMs of times) story.tell[weighted<Kind>(random, KINDS)](atMs, story.existing());
@@ -162,10 +162,10 @@ function createStory(
   let newcomers = count;
   let names = 0;
 
-  const company = (atMs: number, deed: CompanyDeed) =>
-    happenings.push({ atMs, connection, actor: 'company', deed });
-  const say = (atMs: number, deed: DirectoryDeed, way: Way = drawWay(random, deed, endMs - atMs)) =>
-    happenings.push({ atMs, connection, actor: 'directory', deed, way });
+  const company = (atMs: number, action: CompanyAction) =>
+    happenings.push({ atMs, connection, actor: 'company', action });
+  const say = (atMs: number, action: DirectoryAction, way: Way = drawWay(random, action, endMs - atMs)) =>
+    happenings.push({ atMs, connection, actor: 'directory', action, way });
   const soon = (atMs: number, longestMs = HOUR_MS) => atMs + between(random, 0, longestMs);
   const nameOf = (group: string): string => {
     names += 1;
@@ -218,7 +218,7 @@ function createStory(
     company(soon(atMs - 6 * HOUR_MS, 12 * HOUR_MS), { kind: 'hire', person });
   };
   const anybody = () => random.pick(everybody);
-  const beginning = (letter: string) => everybody.filter((member) => member.startsWith(letter));
+  const beginning = (deadLetter: string) => everybody.filter((member) => member.startsWith(deadLetter));
 
   const tell: Readonly<Record<Kind, (atMs: number, group: string) => void>> = {
     join: (atMs, group) => {
@@ -298,14 +298,14 @@ function createStory(
     /** The same second says one thing and its contrary; the order of what is said decides. */
     again: (atMs, group) => {
       const members = [anybody()];
-      const deeds: readonly DirectoryDeed[] = [
+      const actions: readonly DirectoryAction[] = [
         { kind: 'join', group, members },
         { kind: 'leave', group, members },
         { kind: 'snapshot', group, name: null, members: [...membersOf(group)], parts: 1 },
       ];
-      for (const deed of some(random, deeds, 2)) {
-        const way: Way = { ...drawWay(random, deed, endMs - atMs), time: 'whole_second' };
-        say(atMs - (atMs % 1_000) + random.below(1_000), deed, way);
+      for (const action of some(random, actions, 2)) {
+        const way: Way = { ...drawWay(random, action, endMs - atMs), time: 'whole_second' };
+        say(atMs - (atMs % 1_000) + random.below(1_000), action, way);
       }
     },
     refused: (atMs, group) => {
@@ -356,7 +356,7 @@ const RUBBISH = [
 ];
 
 const BY_REQUEST: Way = { form: 'scim_request', time: 'none', lateMs: 0, copies: 1 };
-const SCIM_DEEDS = 25;
+const SCIM_ACTIONS = 25;
 const SCIM_CYCLES = 10;
 const SCIM_KINDS = { join: 8, leave: 6, name: 3, snapshot: 5, delete: 1, forget: 1, profile: 2 };
 
@@ -364,12 +364,12 @@ const SCIM_KINDS = { join: 8, leave: 6, name: 3, snapshot: 5, delete: 1, forget:
 function drawScimGroups(random: Random, connection: string, endMs: number): readonly Happening[] {
   const everybody = Array.from({ length: SCIM_MEMBERS }, (_, index) => `q${index}`);
   const cycles = Array.from({ length: SCIM_CYCLES }, () => between(random, 10 * MINUTE_MS, endMs - HOUR_MS));
-  return Array.from({ length: SCIM_DEEDS }, (_, index): Happening => {
+  return Array.from({ length: SCIM_ACTIONS }, (_, index): Happening => {
     const group = `s${random.below(SCIM_GROUPS)}`;
     const members = some(random, everybody, between(random, 1, 4));
     const member = random.pick(everybody);
     const name = `Scim ${group} ${index} ${connection}`;
-    const deeds: Readonly<Record<string, DirectoryDeed>> = {
+    const actions: Readonly<Record<string, DirectoryAction>> = {
       join: { kind: 'join', group, members },
       leave: { kind: 'leave', group, members },
       name: { kind: 'name', group, name },
@@ -380,15 +380,21 @@ function drawScimGroups(random: Random, connection: string, endMs: number): read
     };
     const kind = weighted(random, SCIM_KINDS);
     const atMs = random.pick(cycles) + random.below(2_000);
-    return { atMs, connection, actor: 'directory', deed: deeds[kind] as DirectoryDeed, way: BY_REQUEST };
+    return {
+      atMs,
+      connection,
+      actor: 'directory',
+      action: actions[kind] as DirectoryAction,
+      way: BY_REQUEST,
+    };
   });
 }
 
 /** Most messages are quick, come once and say their time exactly; the others are what breaks things. */
-function drawWay(random: Random, deed: DirectoryDeed, leftMs: number): Way {
+function drawWay(random: Random, action: DirectoryAction, leftMs: number): Way {
   const form = weighted(random, { native: 9, sns: 2, eventbridge: 2, okta: 2, scim_group: 2, scim_patch: 3 });
   const isTimeless = form.startsWith('scim') && random.chance(0.4);
-  const isLarge = 'members' in deed && deed.members.length > 2_000;
+  const isLarge = 'members' in action && action.members.length > 2_000;
   const lates = {
     quick: random.below(4_000),
     minutes: between(random, MINUTE_MS, HOUR_MS),

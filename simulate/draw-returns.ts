@@ -1,5 +1,5 @@
 import type { Town } from './draw-directory.ts';
-import { DAY_MS, type DirectoryDeed, type Happening, HOUR_MS, MINUTE_MS, type Way } from './life.ts';
+import { DAY_MS, type DirectoryAction, type Happening, HOUR_MS, MINUTE_MS, type Way } from './life.ts';
 import { between, type Random } from './random.ts';
 
 /** The share of simulation runs in which a connection is removed and its company connected again under another name. */
@@ -42,7 +42,8 @@ export function withReturn(
   const again = returnedName(name);
   const isMoved = ({ connection, actor }: Happening) =>
     connection === name && (actor === 'directory' || actor === 'operator');
-  const isFarewell = ({ deed }: Happening) => deed.kind === 'remove_connection' || deed.kind === 'connect';
+  const isFarewell = ({ action }: Happening) =>
+    action.kind === 'remove_connection' || action.kind === 'connect';
   const moved = happenings.flatMap((one): readonly Happening[] => {
     if (!isMoved(one)) return [one];
     if (isFarewell(one)) return [];
@@ -52,11 +53,11 @@ export function withReturn(
   const said = happenings.filter((one) => isMoved(one) && one.atMs < connectedAtMs + HOUR_MS);
   return [
     ...moved,
-    { atMs: removedAtMs, connection: name, actor: 'operator', deed: { kind: 'remove_connection' } },
-    { atMs: connectedAtMs, connection: again, actor: 'operator', deed: { kind: 'connect', company } },
-    ...exportOf(said).map((deed, at): Happening => {
+    { atMs: removedAtMs, connection: name, actor: 'operator', action: { kind: 'remove_connection' } },
+    { atMs: connectedAtMs, connection: again, actor: 'operator', action: { kind: 'connect', company } },
+    ...exportOf(said).map((action, at): Happening => {
       const atMs = connectedAtMs + 5 * MINUTE_MS + at * 1_000;
-      return { atMs, connection: again, actor: 'directory', deed, way: EXPORTED };
+      return { atMs, connection: again, actor: 'directory', action, way: EXPORTED };
     }),
   ];
 }
@@ -64,7 +65,7 @@ export function withReturn(
 const EXPORTED: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
 
 /** The content of the directory after these happenings: profiles, then a snapshot of every group. */
-function exportOf(happenings: readonly Happening[]): readonly DirectoryDeed[] {
+function exportOf(happenings: readonly Happening[]): readonly DirectoryAction[] {
   const groups = new Map<string, { name: string | null; members: Set<string> }>();
   const profiles = new Map<string, { readonly email?: string; readonly number?: string }>();
   const groupOf = (id: string) => {
@@ -72,37 +73,37 @@ function exportOf(happenings: readonly Happening[]): readonly DirectoryDeed[] {
     groups.set(id, known);
     return known;
   };
-  for (const { actor, deed } of happenings.toSorted((one, other) => one.atMs - other.atMs)) {
+  for (const { actor, action } of happenings.toSorted((one, other) => one.atMs - other.atMs)) {
     if (actor !== 'directory') continue;
-    switch (deed.kind) {
+    switch (action.kind) {
       case 'name':
-        groupOf(deed.group).name = deed.name;
+        groupOf(action.group).name = action.name;
         break;
       case 'delete':
-        groups.delete(deed.group);
+        groups.delete(action.group);
         break;
       case 'join':
-        for (const member of deed.members) groupOf(deed.group).members.add(member);
+        for (const member of action.members) groupOf(action.group).members.add(member);
         break;
       case 'leave':
-        for (const member of deed.members) groupOf(deed.group).members.delete(member);
+        for (const member of action.members) groupOf(action.group).members.delete(member);
         break;
       case 'snapshot': {
-        const known = groupOf(deed.group);
-        known.name = deed.name ?? known.name;
-        known.members = new Set(deed.members);
+        const known = groupOf(action.group);
+        known.name = action.name ?? known.name;
+        known.members = new Set(action.members);
         break;
       }
       case 'profile':
-        profiles.set(deed.member, {
-          ...profiles.get(deed.member),
-          ...(deed.email !== undefined && { email: deed.email }),
-          ...(deed.number !== undefined && { number: deed.number }),
+        profiles.set(action.member, {
+          ...profiles.get(action.member),
+          ...(action.email !== undefined && { email: action.email }),
+          ...(action.number !== undefined && { number: action.number }),
         });
         break;
       case 'forget':
-        profiles.delete(deed.member);
-        for (const { members } of groups.values()) members.delete(deed.member);
+        profiles.delete(action.member);
+        for (const { members } of groups.values()) members.delete(action.member);
         break;
       case 'wide':
       case 'rubbish':
@@ -110,9 +111,9 @@ function exportOf(happenings: readonly Happening[]): readonly DirectoryDeed[] {
     }
   }
   return [
-    ...[...profiles].map(([member, values]): DirectoryDeed => ({ kind: 'profile', member, ...values })),
+    ...[...profiles].map(([member, values]): DirectoryAction => ({ kind: 'profile', member, ...values })),
     ...[...groups].map(
-      ([group, { name, members }]): DirectoryDeed => ({
+      ([group, { name, members }]): DirectoryAction => ({
         kind: 'snapshot',
         group,
         name,

@@ -1,30 +1,30 @@
 import { type Rhythm, roleOf, type Town } from './draw-directory.ts';
 import {
-  type AwsDeed,
+  type AwsAction,
   DAY_MS,
-  type DirectoryDeed,
-  type ForeignDeed,
+  type DirectoryAction,
+  type ForeignAction,
   type Happening,
   HOUR_MS,
   type LambdaName,
   MINUTE_MS,
-  type OperatorDeed,
+  type OperatorAction,
   type Way,
 } from './life.ts';
+import { DAYS, PLATFORM_FAULTS, type PlatformFault, type PlatformFaultRange } from './platform-faults.ts';
 import { between, type Random, some, weighted } from './random.ts';
-import { DAYS, TEMPERS, type Temper, type TemperRange } from './tempers.ts';
 
 interface Scene extends Pick<Rhythm, 'leavings' | 'refusals'> {
   readonly towns: readonly Town[];
   readonly endMs: number;
 }
 
-/** All that goes wrong around one connection: its platform's tempers, other people there, operators, AWS. */
+/** All that goes wrong around one connection: its platform's platform faults, other people there, operators, AWS. */
 export function drawTrouble(random: Random, town: Town, scene: Scene): readonly Happening[] {
   const { name: connection } = town;
   const isFirst = scene.towns[0] === town;
   return [
-    ...drawTempers(random.fork('tempers'), town, scene).flatMap((one) => [
+    ...drawPlatformFaults(random.fork('tempers'), town, scene).flatMap((one) => [
       one,
       ...drawMeanwhile(random.fork(`renaming ${one.atMs}`), town, one),
     ]),
@@ -41,18 +41,25 @@ const userOf = ({ settings }: Town, role: string): string =>
 /** Seconds, or `date`: an HTTP date in a minute. Two hours are longer than groupsync waits. */
 const RETRY_AFTERS = ['0', '30', '7200', 'date'];
 
-function drawTempers(random: Random, town: Town, { endMs }: Scene): readonly Happening[] {
-  const weights = Object.entries(TEMPERS).map(([temper, [weight]]) => [temper, weight]);
+function drawPlatformFaults(random: Random, town: Town, { endMs }: Scene): readonly Happening[] {
+  const weights = Object.entries(PLATFORM_FAULTS).map(([platformFault, [weight]]) => [platformFault, weight]);
   const count = Number(weighted(random, { 0: 1, 1: 4, 2: 3, 3: 1 }));
   const drawn = Array.from({ length: count }).flatMap(() =>
-    drawTemper(random, town, weighted<Temper>(random, Object.fromEntries(weights)), endMs),
+    drawPlatformFault(random, town, weighted<PlatformFault>(random, Object.fromEntries(weights)), endMs),
   );
-  const seldom = SELDOM_TEMPERS.filter((temper) => random.fork(`share ${temper}`).chance(SELDOM_SHARE));
-  return [...drawn, ...seldom.flatMap((temper) => drawTemper(random.fork(temper), town, temper, endMs))];
+  const seldom = SELDOM_PLATFORM_FAULTS.filter((platformFault) =>
+    random.fork(`share ${platformFault}`).chance(SELDOM_SHARE),
+  );
+  return [
+    ...drawn,
+    ...seldom.flatMap((platformFault) =>
+      drawPlatformFault(random.fork(platformFault), town, platformFault, endMs),
+    ),
+  ];
 }
 
 /** Platform faults that the weights alone would show in one run of fifty. */
-const SELDOM_TEMPERS: readonly Temper[] = [
+const SELDOM_PLATFORM_FAULTS: readonly PlatformFault[] = [
   'deletes_ignored',
   'refuses_name',
   'refuses_spoke_id',
@@ -64,9 +71,14 @@ const SELDOM_TEMPERS: readonly Temper[] = [
 /** The additional share of connections that have each of them. */
 const SELDOM_SHARE = 0.1;
 
-function drawTemper(random: Random, town: Town, temper: Temper, endMs: number): readonly Happening[] {
-  const [, minutes, percent, about]: TemperRange = TEMPERS[temper];
-  const isLong = /^writes_(503|403)/.test(temper) && random.chance(0.25);
+function drawPlatformFault(
+  random: Random,
+  town: Town,
+  platformFault: PlatformFault,
+  endMs: number,
+): readonly Happening[] {
+  const [, minutes, percent, about]: PlatformFaultRange = PLATFORM_FAULTS[platformFault];
+  const isLong = /^writes_(503|403)/.test(platformFault) && random.chance(0.25);
   const [least, most] = isLong ? DAYS : minutes;
   const users = some(random, town.people, between(random, 1, 3)).map(({ role }) => userOf(town, role));
   const named = about === 'retryAfter' ? [random.pick(RETRY_AFTERS)] : random.chance(0.6) ? users : undefined;
@@ -74,14 +86,20 @@ function drawTemper(random: Random, town: Town, temper: Temper, endMs: number): 
   const few = isLong ? some(random, town.groups, 3) : undefined;
   const whom = few ?? (about === undefined ? undefined : named);
   // A token is revoked, mended and revoked again; so does other trouble come back.
-  const spells = temper.startsWith('token') ? between(random, 1, 3) : random.chance(0.1) ? 2 : 1;
+  const spells = platformFault.startsWith('token') ? between(random, 1, 3) : random.chance(0.1) ? 2 : 1;
   return Array.from({ length: spells }, (): Happening => {
     const atMs = between(random, 0, Math.max(0, endMs - 2 * HOUR_MS));
     const forMs = Math.min(between(random, least, most) * MINUTE_MS, endMs - atMs);
     const hasShare = percent !== undefined && !isLong && (about !== 'users' || named === undefined);
     const share = hasShare ? { share: between(random, ...percent) / 100 } : {};
-    const deed = { kind: 'temper', temper, forMs, ...(whom && { about: whom }), ...share } as const;
-    return { atMs, connection: town.name, actor: 'platform', deed };
+    const action = {
+      kind: 'platformFault',
+      platformFault,
+      forMs,
+      ...(whom && { about: whom }),
+      ...share,
+    } as const;
+    return { atMs, connection: town.name, actor: 'platform', action };
   });
 }
 
@@ -91,40 +109,41 @@ const AT_ONCE: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
  * Events that meet a platform fault: renamed groups while a wrong route answers 404, new groups while answers are lost
  * or external ids are refused, deleted groups while DELETE has no effect, and joins and leaves while writes are late.
  */
-function drawMeanwhile(random: Random, town: Town, { atMs, deed }: Happening): readonly Happening[] {
-  if (deed.kind !== 'temper' || random.chance(0.5)) return [];
-  const say = (laterMs: number, what: DirectoryDeed): Happening => ({
+function drawMeanwhile(random: Random, town: Town, { atMs, action }: Happening): readonly Happening[] {
+  if (action.kind !== 'platformFault' || random.chance(0.5)) return [];
+  const say = (laterMs: number, what: DirectoryAction): Happening => ({
     ...{ atMs: atMs + Math.round(laterMs), connection: town.name, actor: 'directory' },
-    ...{ deed: what, way: AT_ONCE },
+    ...{ action: what, way: AT_ONCE },
   });
-  if (deed.temper === 'wrong_route') {
+  if (action.platformFault === 'wrong_route') {
     return some(random, town.groups, 12).map((group) => {
       const name = `Dept ${group.toUpperCase()} ${town.name}`;
-      return say(between(random, 0, deed.forMs / 2), { kind: 'name', group, name });
+      return say(between(random, 0, action.forMs / 2), { kind: 'name', group, name });
     });
   }
-  if (deed.temper === 'deletes_ignored') {
+  if (action.platformFault === 'deletes_ignored') {
     return some(random, town.groups, 3).map((group) =>
-      say(between(random, 0, deed.forMs / 2), { kind: 'delete', group }),
+      say(between(random, 0, action.forMs / 2), { kind: 'delete', group }),
     );
   }
-  if (deed.temper === 'loses_answers' || deed.temper === 'refuses_spoke_id') {
+  if (action.platformFault === 'loses_answers' || action.platformFault === 'refuses_spoke_id') {
+    // Two connections of one company have no group in common.
     return Array.from({ length: 6 }, (_, n) =>
-      say(between(random, 0, deed.forMs / 2), {
+      say(between(random, 0, action.forMs / 2), {
         kind: 'name',
-        group: `late${n}`,
+        group: `late${n}${town.name}`,
         name: `Late ${n} ${town.name}`,
       }),
     );
   }
-  if (deed.temper === 'get_denies') {
+  if (action.platformFault === 'get_denies') {
     return some(random, town.groups, 6).map((group): Happening => {
       const edit = { kind: 'edit', group, name: `Looked at ${random.below(100)}` } as const;
-      const laterMs = between(random, 0, deed.forMs / 2);
-      return { atMs: atMs + laterMs, connection: town.name, actor: 'somebody', deed: edit };
+      const laterMs = between(random, 0, action.forMs / 2);
+      return { atMs: atMs + laterMs, connection: town.name, actor: 'somebody', action: edit };
     });
   }
-  if (deed.temper !== 'late_writes') return [];
+  if (action.platformFault !== 'late_writes') return [];
   const group = random.pick(town.groups);
   const members = some(random, ['p0', 'p1', 'p2', 'p3'], 1);
   return Array.from({ length: 40 }, (_, index) =>
@@ -142,14 +161,18 @@ export function drawAfterthoughts(random: Random, town: Town, endMs: number): re
     const [first, second] = some(random, ['p0', 'p1', 'p2', 'p3'], 2);
     const atMs = between(random, HOUR_MS, endMs - HOUR_MS);
     const words = [first, second].map((member, at): Happening => {
-      const deed = { kind: random.chance(0.5) ? 'join' : 'leave', group, members: [member ?? 'p0'] } as const;
+      const action = {
+        kind: random.chance(0.5) ? 'join' : 'leave',
+        group,
+        members: [member ?? 'p0'],
+      } as const;
       const laterMs = at * between(random, 900, 4_000);
-      return { atMs: atMs + laterMs, connection: town.name, actor: 'directory', deed, way: AT_ONCE };
+      return { atMs: atMs + laterMs, connection: town.name, actor: 'directory', action, way: AT_ONCE };
     });
     const edit = { kind: 'edit', group, name: `Seen ${random.below(100)}` } as const;
     const earlierMs = between(random, 1_000, 20_000);
     return [
-      { atMs: atMs - earlierMs, connection: town.name, actor: 'somebody', deed: edit } as const,
+      { atMs: atMs - earlierMs, connection: town.name, actor: 'somebody', action: edit } as const,
       ...words,
     ];
   });
@@ -159,7 +182,7 @@ const FOREIGN_WEIGHTS = { edit: 12, delete: 2, recreate: 2, strip: 2, twin: 1, o
 
 /** Somebody with the platform's own screen: now and then, or again and again. */
 function drawForeign(random: Random, town: Town, { endMs }: Scene): readonly Happening[] {
-  const edit = (group: string): ForeignDeed => {
+  const edit = (group: string): ForeignAction => {
     const users = some(random, town.people, between(random, 1, 2)).map(({ role }) => userOf(town, role));
     const adds = random.chance(0.7);
     const removes = random.chance(0.4);
@@ -173,7 +196,7 @@ function drawForeign(random: Random, town: Town, { endMs }: Scene): readonly Hap
       ...(isWar && { again: { everyMs: between(random, 2, 40) * MINUTE_MS, times: between(random, 5, 60) } }),
     };
   };
-  const own = (group: string): ForeignDeed => ({
+  const own = (group: string): ForeignAction => ({
     kind: 'own',
     name: `Team ${group.toUpperCase()} ${between(random, 1, town.groups.length)} ${town.name}`,
     spokeId: random.chance(0.3) ? group : null,
@@ -182,11 +205,12 @@ function drawForeign(random: Random, town: Town, { endMs }: Scene): readonly Hap
   for (let left = random.below(4); left > 0; left -= 1) {
     const group = random.pick(town.groups);
     const kind = weighted(random, FOREIGN_WEIGHTS);
-    const deed: ForeignDeed = kind === 'edit' ? edit(group) : kind === 'own' ? own(group) : { kind, group };
+    const action: ForeignAction =
+      kind === 'edit' ? edit(group) : kind === 'own' ? own(group) : { kind, group };
     // What was there before the directory spoke is a matter of adoption.
     const isEarly = kind === 'own' && random.chance(0.6);
     const atMs = isEarly ? between(random, 2_000, MINUTE_MS) : between(random, HOUR_MS, endMs - HOUR_MS);
-    all.push({ atMs, connection: town.name, actor: 'somebody', deed });
+    all.push({ atMs, connection: town.name, actor: 'somebody', action });
   }
   return all;
 }
@@ -204,7 +228,7 @@ const SETTINGS: readonly (readonly [key: string, values: readonly unknown[]])[] 
 ];
 
 const RARE = { pauseAll: 1, observe: 1, token: 1, farewell: 0.4 };
-const ROUTINES = { pause: 3, release: 2, sync: 2, rebind: 2, set: 4, letters: 2, ...RARE };
+const ROUTINES = { pause: 3, release: 2, sync: 2, rebind: 2, set: 4, deadLetters: 2, ...RARE };
 type Routine = keyof typeof ROUTINES;
 
 function drawOperators(
@@ -213,17 +237,17 @@ function drawOperators(
   { leavings, refusals, towns, endMs }: Scene,
 ): readonly Happening[] {
   const all: Happening[] = [];
-  const operate = (atMs: number, deed: OperatorDeed) =>
-    all.push({ atMs, connection: town.name, actor: 'operator', deed });
-  const letters = () => random.pick(['replay_all', 'discard_one', 'edit_one'] as const);
-  const setting = (): OperatorDeed => {
+  const operate = (atMs: number, action: OperatorAction) =>
+    all.push({ atMs, connection: town.name, actor: 'operator', action });
+  const deadLetters = () => random.pick(['replay_all', 'discard_one', 'edit_one'] as const);
+  const setting = (): OperatorAction => {
     const [key, values] = random.pick(SETTINGS);
     return { kind: 'set', key, value: random.pick(values) };
   };
   const company = () => (random.chance(0.5) ? town.company : random.pick(towns).company);
   const role = () => random.pick(town.people).role;
-  /** One deed, or one and another later. */
-  const routines: Readonly<Record<Routine, (group: string) => readonly OperatorDeed[]>> = {
+  /** One action, or one and another later. */
+  const routines: Readonly<Record<Routine, (group: string) => readonly OperatorAction[]>> = {
     pause: (group) => [
       { kind: 'pause', group },
       { kind: 'resume', group },
@@ -237,7 +261,7 @@ function drawOperators(
     sync: (group) => [{ kind: 'sync', group }],
     rebind: () => [{ kind: 'rebind', member: `p${random.below(town.count)}`, role: role() }],
     set: () => [setting(), setting()],
-    letters: () => [{ kind: letters() }],
+    deadLetters: () => [{ kind: deadLetters() }],
     token: () => [{ kind: 'new_token' }],
     farewell: () => [{ kind: 'remove_connection' }, { kind: 'connect', company: company() }],
   };
@@ -261,7 +285,7 @@ function drawOperators(
     if (random.chance(0.3)) decide(random.chance(0.5) ? atMs : atMs + between(random, 1, 300) * MINUTE_MS);
   }
   for (const sentAtMs of refusals) {
-    if (random.chance(0.5)) operate(sentAtMs + between(random, 10, 300) * MINUTE_MS, { kind: letters() });
+    if (random.chance(0.5)) operate(sentAtMs + between(random, 10, 300) * MINUTE_MS, { kind: deadLetters() });
   }
   return all;
 }
@@ -323,7 +347,7 @@ function drawCrashes(random: Random, connection: string, times: number, endMs: n
     const drawn = between(random, 1, 4);
     const nth = SELDOM.has(`${lambda} ${effect}`) ? 1 : drawn;
     const atMs = between(random, 0, endMs - 2 * HOUR_MS);
-    return { atMs, connection, actor: 'aws', deed: { kind: 'crash', lambda, effect, nth } };
+    return { atMs, connection, actor: 'aws', action: { kind: 'crash', lambda, effect, nth } };
   });
 }
 
@@ -331,7 +355,7 @@ const ALL_CRASHES = (Object.keys(CRASH_POINTS) as LambdaName[]).flatMap((lambda)
   crashPoints(lambda).map((effect) => ({ kind: 'crash', lambda, effect, nth: 1 }) as const),
 );
 
-/** In a deep run: each death in its turn, early enough to be met, and two tempers whatever their weight. */
+/** In a deep run: each death in its turn, early enough to be met, and two platform faults whatever their weight. */
 export function drawDeepTrouble(
   random: Random,
   town: Town,
@@ -339,14 +363,16 @@ export function drawDeepTrouble(
 ): readonly Happening[] {
   const { name: connection } = town;
   const deaths = Array.from({ length: crashes }, (_, n): Happening => {
-    const deed = ALL_CRASHES[(seed * crashes + n) % ALL_CRASHES.length] as AwsDeed;
-    return { atMs: between(random, 0, endMs / 3), connection, actor: 'aws', deed };
+    const action = ALL_CRASHES[(seed * crashes + n) % ALL_CRASHES.length] as AwsAction;
+    return { atMs: between(random, 0, endMs / 3), connection, actor: 'aws', action };
   });
-  const tempers = (Object.keys(TEMPERS) as Temper[]).filter((temper) => TEMPERS[temper][0] > 0);
+  const platformFaults = (Object.keys(PLATFORM_FAULTS) as PlatformFault[]).filter(
+    (platformFault) => PLATFORM_FAULTS[platformFault][0] > 0,
+  );
   return [
     ...deaths,
     ...[0, 1].flatMap(() => {
-      const one = drawTemper(random, town, random.pick(tempers), endMs);
+      const one = drawPlatformFault(random, town, random.pick(platformFaults), endMs);
       return one.flatMap((each) => [each, ...drawMeanwhile(random, town, each)]);
     }),
   ];
@@ -355,8 +381,8 @@ export function drawDeepTrouble(
 function drawAws(random: Random, connection: string, { endMs }: Scene): readonly Happening[] {
   const times = random.chance(0.75) ? between(random, 1, 6) : 0;
   const all = drawCrashes(random, connection, times, endMs);
-  const strike = (deed: AwsDeed) =>
-    all.push({ atMs: between(random, 0, endMs - 2 * HOUR_MS), connection, actor: 'aws', deed });
+  const strike = (action: AwsAction) =>
+    all.push({ atMs: between(random, 0, endMs - 2 * HOUR_MS), connection, actor: 'aws', action });
   for (let left = random.below(4); left > 0; left -= 1) {
     const forMs = between(random, 5, 300) * MINUTE_MS;
     const share = between(random, 2, 40) / 100;

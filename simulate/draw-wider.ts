@@ -1,8 +1,8 @@
 import { roleOf, type Town } from './draw-directory.ts';
 import {
-  type CompanyDeed,
+  type CompanyAction,
   DAY_MS,
-  type DirectoryDeed,
+  type DirectoryAction,
   type Happening,
   HOUR_MS,
   MINUTE_MS,
@@ -48,18 +48,23 @@ export function drawWider(random: Random, { town, endMs }: Place): readonly Happ
   return chosen.flatMap((kind) => all[kind](random.fork(kind), { town, endMs }));
 }
 
-const say = (connection: string, atMs: number, deed: DirectoryDeed, way: Partial<Way> = {}): Happening => ({
+const say = (
+  connection: string,
+  atMs: number,
+  action: DirectoryAction,
+  way: Partial<Way> = {},
+): Happening => ({
   atMs,
   connection,
   actor: 'directory',
-  deed,
+  action,
   way: { ...AT_ONCE, ...way },
 });
-const company = (connection: string, atMs: number, deed: CompanyDeed): Happening => ({
+const company = (connection: string, atMs: number, action: CompanyAction): Happening => ({
   atMs,
   connection,
   actor: 'company',
-  deed,
+  action,
 });
 const anyTime = (random: Random, endMs: number) => between(random, HOUR_MS, endMs - 2 * HOUR_MS);
 const within = (atMs: number, endMs: number) => Math.max(0, Math.min(atMs, endMs - HOUR_MS));
@@ -93,8 +98,8 @@ function drawNumbered(random: Random, { town, endMs }: Place): readonly Happenin
   const number = (member: string) => numberOf(member, connection) ?? '';
   const profiles = NUMBERED.map((member) => {
     const email = member === 'n1' ? { email: `${member}@nowhere.test` } : {};
-    const deed = { kind: 'profile', member, number: number(member), ...email } as const;
-    return say(connection, between(random, MINUTE_MS, 5 * MINUTE_MS), deed);
+    const action = { kind: 'profile', member, number: number(member), ...email } as const;
+    return say(connection, between(random, MINUTE_MS, 5 * MINUTE_MS), action);
   });
   const double = { role: roleOf(connection, 'n2-double'), email: null, number: number('n2') };
   const doubledMs = anyTime(random, endMs);
@@ -150,12 +155,12 @@ function drawTies(random: Random, { town, endMs }: Place): readonly Happening[] 
     const atMs = anyTime(random, endMs);
     const group = random.pick(groups);
     const members = some(random, ['p0', 'p1', 'p2', 'p3', 'p4'], between(random, 1, 2));
-    const title = (n: number): DirectoryDeed => ({
+    const title = (n: number): DirectoryAction => ({
       kind: 'name',
       group,
       name: `Tied ${random.below(100)} ${n} ${group} ${connection}`,
     });
-    const deeds: readonly DirectoryDeed[] = random.chance(0.3)
+    const actions: readonly DirectoryAction[] = random.chance(0.3)
       ? [title(1), title(2), title(3)]
       : [
           { kind: 'join', group, members },
@@ -164,11 +169,11 @@ function drawTies(random: Random, { town, endMs }: Place): readonly Happening[] 
             ? { kind: 'snapshot', group, name: null, members, parts: 1 }
             : { kind: 'delete', group },
         ];
-    return some(random, deeds, 2).map((deed) => {
+    return some(random, actions, 2).map((action) => {
       const lates = { none: 0, seconds: random.below(90_000), minutes: between(random, 1, 90) * MINUTE_MS };
       const lateMs = lates[weighted(random, { none: 2, seconds: 2, minutes: 1 })];
       const time = weighted(random, { exact: 1, whole_second: 1 });
-      return say(connection, atMs, deed, { lateMs, time, eventId: `tied-${index}` });
+      return say(connection, atMs, action, { lateMs, time, eventId: `tied-${index}` });
     });
   }).flat();
 }
@@ -180,8 +185,8 @@ function drawLateRequests(random: Random, { town, endMs }: Place): readonly Happ
   const way = { form: 'scim_request', time: 'none' } as const;
   const title = (group: string) => `Late ${random.below(1_000)} ${group} ${connection}`;
   const members = () => some(random, ['q0', 'q1', 'q2', 'q3', 'q4', 'q5'], between(random, 1, 3));
-  const change = (group: string): DirectoryDeed =>
-    random.pick<DirectoryDeed>([
+  const change = (group: string): DirectoryAction =>
+    random.pick<DirectoryAction>([
       { kind: 'join', group, members: members() },
       { kind: 'leave', group, members: members() },
       { kind: 'snapshot', group, name: title(group), members: members(), parts: 1 },
@@ -193,7 +198,8 @@ function drawLateRequests(random: Random, { town, endMs }: Place): readonly Happ
     const lateMs = Math.min(between(random, 1, 300) * MINUTE_MS, endMs - HOUR_MS - atMs);
     const late = say(connection, atMs, change(group), { ...way, lateMs });
     const arrivesMs = atMs + lateMs;
-    const other = (beforeMs: number, deed: DirectoryDeed) => say(connection, arrivesMs - beforeMs, deed, way);
+    const other = (beforeMs: number, action: DirectoryAction) =>
+      say(connection, arrivesMs - beforeMs, action, way);
     // A newer request, and a request that arrives at the same moment.
     const newer = other(between(random, 1_000, MINUTE_MS), change(group));
     const earlierMs = within(atMs - between(random, 1, 60) * MINUTE_MS, endMs);
@@ -202,7 +208,7 @@ function drawLateRequests(random: Random, { town, endMs }: Place): readonly Happ
       say(connection, earlierMs, change(group), overlaps),
       other(random.below(80) - 40, change(group)),
     ];
-    const deletes: DirectoryDeed = random.chance(0.5)
+    const deletes: DirectoryAction = random.chance(0.5)
       ? { kind: 'delete', group }
       : { kind: 'forget', member: random.pick(members()) };
     if (index % 5 === 4) return [late, other(between(random, 2, 60) * 1_000, deletes)];
@@ -217,7 +223,7 @@ function drawErasures(random: Random, { town, endMs }: Place): readonly Happenin
   return some(random, known, between(random, 1, 3)).flatMap(({ role }): Happening[] => {
     const member = role.slice(roleOf(connection, '').length);
     const atMs = anyTime(random, endMs);
-    const erases: Happening = { atMs, connection, actor: 'operator', deed: { kind: 'forget', member } };
+    const erases: Happening = { atMs, connection, actor: 'operator', action: { kind: 'forget', member } };
     if (random.chance(0.4)) return [erases];
     const group = random.pick(groups);
     const leaves = say(connection, Math.max(HOUR_MS, atMs - between(random, 1, 600) * MINUTE_MS), {
@@ -239,7 +245,7 @@ function drawNewGroups(random: Random, { town, endMs }: Place): readonly Happeni
   const value = random.pick(['{name} ({id})', '{name} [{connection}]']);
   return [
     say(connection, atMs, { kind: 'snapshot', group, name, members: ['p0', 'p1'], parts: 1 }),
-    { atMs: setMs, connection, actor: 'operator', deed: { kind: 'set', key: 'nameTemplate', value } },
+    { atMs: setMs, connection, actor: 'operator', action: { kind: 'set', key: 'nameTemplate', value } },
   ];
 }
 
@@ -247,6 +253,6 @@ function drawNewGroups(random: Random, { town, endMs }: Place): readonly Happeni
 function drawRevocations(random: Random, { town, endMs }: Place): readonly Happening[] {
   const days = Math.max(1, Math.floor(endMs / DAY_MS));
   const atMs = random.below(days) * DAY_MS + CHECKED_AT_MS - between(random, 5, 50) * MINUTE_MS;
-  const deed = { kind: 'temper', temper: 'token_revoked', forMs: HOUR_MS } as const;
-  return [{ atMs, connection: town.name, actor: 'platform', deed }];
+  const action = { kind: 'platformFault', platformFault: 'token_revoked', forMs: HOUR_MS } as const;
+  return [{ atMs, connection: town.name, actor: 'platform', action }];
 }

@@ -16,7 +16,7 @@ import { between, type Random, seededRandom, weighted } from './random.ts';
 export interface DrawOptions {
   /** How long trouble lasts; 7 where nothing is said. */
   readonly days?: number;
-  /** Trouble to keep (`temper:writes_503`, `somebody.edit`, `crash`, `late`, `okta` …); all where nothing is said. */
+  /** Trouble to keep (`platformFault:writes_503`, `somebody.edit`, `crash`, `late`, `okta` …); all where nothing is said. */
   readonly only?: readonly string[];
   readonly scale?: keyof typeof SCALES;
   /** Two years with few happenings instead of some days with many. */
@@ -26,14 +26,14 @@ export interface DrawOptions {
 }
 
 const SCALES = {
-  small: { groups: 8, people: 24, deedsPerDay: 8 },
-  normal: { groups: 30, people: 100, deedsPerDay: 20 },
+  small: { groups: 8, people: 24, actionsPerDay: 8 },
+  normal: { groups: 30, people: 100, actionsPerDay: 20 },
 };
 
 /** Number of days per day with happenings in a long run: seven such periods are two years. */
 const STRETCHED_DAYS = 104;
 const stretched = (atMs: number) => (atMs % DAY_MS) + Math.floor(atMs / DAY_MS) * STRETCHED_DAYS * DAY_MS;
-const LONG_DEEDS = 60;
+const LONG_ACTIONS = 60;
 
 /** Everything of a life, from its seed. */
 export function drawLife(
@@ -45,8 +45,8 @@ export function drawLife(
   const towns = drawTowns(random.fork('towns'), SCALES[scale]);
   const endMs = days * DAY_MS;
   const happenings = towns.flatMap((town) => {
-    const deeds = Math.round((long ? LONG_DEEDS : days * SCALES[scale].deedsPerDay) * town.share);
-    const rhythm = drawRhythm(random.fork(`rhythm ${town.name}`), town, { deeds, endMs });
+    const actions = Math.round((long ? LONG_ACTIONS : days * SCALES[scale].actionsPerDay) * town.share);
+    const rhythm = drawRhythm(random.fork(`rhythm ${town.name}`), town, { actions, endMs });
     const trouble = drawTrouble(random.fork(`trouble ${town.name}`), town, { ...rhythm, towns, endMs });
     const wider = [
       ...drawWider(random.fork(`wider ${town.name}`), { town, endMs }),
@@ -116,10 +116,10 @@ function drawTowns(
     const share = (weights[index] ?? 1) / sum;
     const company = companies[index] ?? name;
     const isGuest = companies.indexOf(company) < index;
-    const letter = random.fork(`ids ${name}`).chance(0.4) ? 'G' : 'g';
+    const deadLetter = random.fork(`ids ${name}`).chance(0.4) ? 'G' : 'g';
     const groups = Array.from(
       { length: Math.max(3, Math.round(size.groups * share)) },
-      (_, group) => `${letter}${group}${isGuest ? name : ''}`,
+      (_, group) => `${deadLetter}${group}${isGuest ? name : ''}`,
     );
     const count = Math.max(8, Math.round(size.people * share));
     const hasScim = index === 0 && random.chance(0.4);
@@ -189,7 +189,7 @@ function drawTraits(random: Random): Traits {
   return { ...drawn, ...Object.fromEntries(pending) };
 }
 
-const plainName = (name: string): string => name.replace(/^deed:/, '').replace('.', ':');
+const plainName = (name: string): string => name.replace(/^action:/, '').replace('.', ':');
 
 /** What is asked for among the names by which trouble is told, with its actor before it or without. */
 const isNamed = (only: ReadonlySet<string>, actor: string, kind: string): boolean =>
@@ -197,11 +197,12 @@ const isNamed = (only: ReadonlySet<string>, actor: string, kind: string): boolea
 
 function keepOnly(life: Life, only: ReadonlySet<string>): Life {
   const keeps = (happening: Happening): boolean => {
-    const { actor, deed } = happening;
+    const { actor, action } = happening;
     if (actor === 'company') return true;
-    if (actor === 'platform') return isNamed(only, 'temper', deed.temper) || only.has('platform');
-    const isOrdinary = actor === 'directory' && deed.kind !== 'wide' && deed.kind !== 'rubbish';
-    return isOrdinary || isNamed(only, actor, deed.kind);
+    if (actor === 'platform')
+      return isNamed(only, 'platformFault', action.platformFault) || only.has('platform');
+    const isOrdinary = actor === 'directory' && action.kind !== 'wide' && action.kind !== 'rubbish';
+    return isOrdinary || isNamed(only, actor, action.kind);
   };
   const plainTraits = ({ traits }: ConnectionSpec): Traits => {
     const kept = Object.entries(traits).filter(([key]) => isNamed(only, 'trait', key));
@@ -227,7 +228,7 @@ function plainWay(way: Way, only: ReadonlySet<string>): Way {
   };
 }
 
-/** So many lives have every temper, fault and deed drawn (test/simulate/draw.test.ts). */
+/** So many lives have every platform fault, fault and action drawn (test/simulate/draw.test.ts). */
 const LIVES_WITH_ALL = 300;
 
 /** Names of all that can fire in a life; what never did in a deep run was not tried. */
@@ -250,8 +251,8 @@ export function everythingThatCanFire(): readonly string[] {
 }
 
 function namesOf(happening: Happening): readonly string[] {
-  const { actor, deed } = happening;
-  if (actor === 'platform') return [`temper:${happening.deed.temper}`];
-  if (deed.kind === 'crash') return [];
-  return [`${actor}:${deed.kind}`, ...(actor === 'directory' ? [`way:${happening.way.form}`] : [])];
+  const { actor, action } = happening;
+  if (actor === 'platform') return [`platformFault:${happening.action.platformFault}`];
+  if (action.kind === 'crash') return [];
+  return [`${actor}:${action.kind}`, ...(actor === 'directory' ? [`way:${happening.way.form}`] : [])];
 }

@@ -25,49 +25,50 @@ export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, st
   }
 
   function happen(happening: Happening): void {
-    const { connection, actor, deed } = happening;
-    const { chronicle, lambdas } = cloud;
+    const { connection, actor, action } = happening;
+    const { runLog, lambdas } = cloud;
     const platform = platformOf(cloud, connection);
-    const group = 'group' in deed && typeof deed.group === 'string' ? { group: deed.group } : {};
-    if ('forMs' in deed) cloud.troubledUntilMs = Math.max(cloud.troubledUntilMs, cloud.nowMs() + deed.forMs);
-    const what = `${actor === 'platform' ? 'begins: ' : ''}${sayingOf(deed)}`;
-    if (actor !== 'operator') chronicle.tell({ lane: actor, connection, ...group, what });
+    const group = 'group' in action && typeof action.group === 'string' ? { group: action.group } : {};
+    if ('forMs' in action)
+      cloud.troubledUntilMs = Math.max(cloud.troubledUntilMs, cloud.nowMs() + action.forMs);
+    const what = `${actor === 'platform' ? 'begins: ' : ''}${directoryEventOf(action)}`;
+    if (actor !== 'operator') runLog.tell({ lane: actor, connection, ...group, what });
     switch (actor) {
       case 'directory':
         say(cloud, happening, lanes, scimTokens.get(connection));
         return;
       case 'company':
-        cloud.companyDeeds += 1;
-        platform?.company(happening.deed);
+        cloud.companyActions += 1;
+        platform?.company(happening.action);
         return;
       case 'platform':
-        platform?.begin(happening.deed);
+        platform?.begin(happening.action);
         return;
       case 'somebody': {
         const id = groupItem(cloud, connection, group.group ?? '')?.['platformId'];
-        platform?.somebody(happening.deed, typeof id === 'string' ? id : undefined);
+        platform?.somebody(happening.action, typeof id === 'string' ? id : undefined);
         return;
       }
       case 'operator':
         cloud.start(operateUntilDone(cloud, happening, screens.at));
         return;
       case 'aws':
-        lambdas.begin(happening.deed);
+        lambdas.begin(happening.action);
         return;
     }
   }
 }
 
 function say(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLanes, token?: string): void {
-  const { chronicle, directory, nowMs, queues } = cloud;
-  const { deed, way } = happening;
-  chronicle.fired(`directory:${deed.kind}`);
-  if (way.eventId !== undefined) chronicle.fired('way:equal_stamps');
-  if ('members' in deed && deed.members.some((one) => one.startsWith('n'))) chronicle.fired('way:numbered');
-  if (way.by !== undefined) chronicle.fired('way:actor');
+  const { runLog, directory, nowMs, queues } = cloud;
+  const { action, way } = happening;
+  runLog.fired(`directory:${action.kind}`);
+  if (way.eventId !== undefined) runLog.fired('way:equal_stamps');
+  if ('members' in action && action.members.some((one) => one.startsWith('n'))) runLog.fired('way:numbered');
+  if (way.by !== undefined) runLog.fired('way:actor');
   if (way.form === 'scim_request' && token !== undefined) requestByScim(cloud, happening, lanes, token);
   for (const message of messagesOf(happening, nowMs())) {
-    chronicle.fired(`way:${way.form}`);
+    runLog.fired(`way:${way.form}`);
     const attributes = { [MESSAGE_ATTRIBUTES.connection]: message.connection };
     const sent = queues.of.events.send({ body: message.body, attributes }, message.delayMs, message.copies);
     if (sent !== undefined) directory.sent(message, { messageId: sent.id, sentAtMs: sent.sentAtMs });
@@ -84,11 +85,11 @@ function createScreens(cloud: Cloud) {
     return hold && { ...hold, users: heldUsers(cloud.under, connection, group, hold.digest) };
   };
   return {
-    lookBefore({ atMs, connection, deed }: OperatorHappening) {
-      if (!('oldMs' in deed) || deed.oldMs === 0) return;
-      const thenMs = START_MS + atMs - deed.oldMs;
+    lookBefore({ atMs, connection, action }: OperatorHappening) {
+      if (!('oldMs' in action) || action.oldMs === 0) return;
+      const thenMs = START_MS + atMs - action.oldMs;
       cloud.time.at(thenMs, () =>
-        seen.set(`${connection} ${deed.group} ${thenMs}`, look(connection, deed.group)),
+        seen.set(`${connection} ${action.group} ${thenMs}`, look(connection, action.group)),
       );
     },
     at: (connection: string, group: string, oldMs: number): Screen | undefined =>
@@ -109,13 +110,13 @@ const REPEATED_AFTER_MS = 10 * MINUTE_MS;
  * may be complete.
  */
 async function operateUntilDone(cloud: Cloud, happening: OperatorHappening, screenOf: ScreenOf) {
-  const { connection, deed } = happening;
+  const { connection, action } = happening;
   const isReturn = cloud.life.connections.some(
     ({ isLater, name }) => isLater && originalName(name) === originalName(connection),
   );
   const isLeft = () =>
-    (deed.kind === 'remove_connection' && cloud.table.items.has(`C#${connection} CONNECTION`)) ||
-    deed.kind === 'connect';
+    (action.kind === 'remove_connection' && cloud.table.items.has(`C#${connection} CONNECTION`)) ||
+    action.kind === 'connect';
   while (!(await operateIn(cloud, happening, screenOf)) && isReturn && isLeft() && !cloud.isOver) {
     await cloud.time.sleep(REPEATED_AFTER_MS);
   }
@@ -123,22 +124,22 @@ async function operateUntilDone(cloud: Cloud, happening: OperatorHappening, scre
 
 export async function operateIn(
   cloud: Cloud,
-  { connection, deed }: Pick<OperatorHappening, 'connection' | 'deed'>,
+  { connection, action }: Pick<OperatorHappening, 'connection' | 'action'>,
   screenOf: ScreenOf = () => undefined,
 ): Promise<boolean> {
-  const { chronicle, connections, deeds, nowMs, platforms } = cloud;
+  const { runLog, connections, actions, nowMs, platforms } = cloud;
   const spec = cloud.life.connections.find(({ name }) => name === connection);
-  const seen = 'oldMs' in deed ? screenOf(connection, deed.group, deed.oldMs) : undefined;
-  const group = 'group' in deed ? { group: deed.group } : {};
-  const about = { ...group, ...('member' in deed && { member: deed.member }) };
+  const seen = 'oldMs' in action ? screenOf(connection, action.group, action.oldMs) : undefined;
+  const group = 'group' in action ? { group: action.group } : {};
+  const about = { ...group, ...('member' in action && { member: action.member }) };
   const lived = await cloud.invoke('operator', PATIENCE_MS, async ({ ports, sqs, vault }) => {
-    const outcome = await operate(connection, deed, ports, {
+    const outcome = await operate(connection, action, ports, {
       sqs,
       vault,
       screen: seen,
       candidate: () => {
         const platform = platformOf(cloud, connection);
-        return 'group' in deed && platform ? carrierOf(platform, deed.group) : undefined;
+        return 'group' in action && platform ? carrierOf(platform, action.group) : undefined;
       },
       token: (company) => {
         const token = `token-${connection}-${company}-${nowMs()}`;
@@ -148,21 +149,21 @@ export async function operateIn(
       reworded: (body) => cloud.directory.reworded(body, nowMs()),
       settingsFor: (company) => ({ baseUrl: baseUrlOf(company), ...spec?.settings }),
     });
-    deeds.push({ atMs: nowMs(), connection, kind: deed.kind, ...about, ...outcome });
-    chronicle.tell({
+    actions.push({ atMs: nowMs(), connection, kind: action.kind, ...about, ...outcome });
+    runLog.tell({
       lane: 'operator',
       connection,
       ...group,
-      what: `${sayingOf(deed)}${outcome.done ? '' : ': refused'}`,
+      what: `${directoryEventOf(action)}${outcome.done ? '' : ': refused'}`,
     });
     if (!outcome.done) return;
-    chronicle.fired(`operator:${deed.kind}`);
+    runLog.fired(`operator:${action.kind}`);
     const now = connections.get(connection);
-    if (deed.kind === 'connect' && spec?.isLater) chronicle.fired('returned');
-    if (deed.kind === 'connect' && spec !== undefined)
-      connections.set(connection, { ...spec, company: deed.company });
-    if (deed.kind === 'set' && now !== undefined) {
-      connections.set(connection, { ...now, settings: { ...now.settings, [deed.key]: deed.value } });
+    if (action.kind === 'connect' && spec?.isLater) runLog.fired('returned');
+    if (action.kind === 'connect' && spec !== undefined)
+      connections.set(connection, { ...spec, company: action.company });
+    if (action.kind === 'set' && now !== undefined) {
+      connections.set(connection, { ...now, settings: { ...now.settings, [action.key]: action.value } });
     }
   });
   // Of two who connect and remove at once either may be the last; a command that died may have been done.
@@ -171,12 +172,12 @@ export async function operateIn(
   else if (spec !== undefined && !connections.has(connection))
     connections.set(connection, { ...spec, company: String(stored['company']) });
   // Nobody knows what a command had done when it died; whoever judges believes that it may have been all.
-  const half = { done: deed.kind !== 'release', died: true, removals: seen?.users ?? [] };
-  if (!lived) deeds.push({ atMs: nowMs(), connection, kind: deed.kind, ...about, ...half });
+  const half = { done: action.kind !== 'release', died: true, removals: seen?.users ?? [] };
+  if (!lived) actions.push({ atMs: nowMs(), connection, kind: action.kind, ...about, ...half });
   return lived;
 }
 
-function sayingOf({ kind, ...rest }: Happening['deed']): string {
+function directoryEventOf({ kind, ...rest }: Happening['action']): string {
   // The group stands before it, and nobody thinks in milliseconds.
   const parts = Object.entries(rest).flatMap(([name, value]) => {
     if (name.endsWith('Ms')) return `${name.slice(0, -2)} ${Math.round(Number(value) / MINUTE_MS)} minutes`;

@@ -1,12 +1,12 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Dispatcher } from 'undici';
 import { type AwsFault, type EnginePorts, type PortsOptions, portsOver, tableOf } from './engine.ts';
-import type { AwsDeed, LambdaName } from './life.ts';
+import type { AwsAction, LambdaName } from './life.ts';
 import { type Queues, queueUrl } from './queues.ts';
 import { hashOf, type Random } from './random.ts';
 import type { MemoryTable } from './table.ts';
 import type { Time } from './time.ts';
-import type { Chronicle } from './told.ts';
+import type { RunLog } from './told.ts';
 import type { Vault } from './vault.ts';
 import { Crash, type Worker } from './worker.ts';
 
@@ -19,7 +19,7 @@ export type Plant = (ports: EnginePorts, lambda: Actor) => EnginePorts;
 export interface LambdasOptions extends Pick<PortsOptions, 'coalesceMs' | 'createSettleMs'> {
   readonly time: Time;
   readonly random: Random;
-  readonly chronicle: Chronicle;
+  readonly runLog: RunLog;
   readonly table: MemoryTable;
   readonly queues: Queues;
   readonly dispatcherOf: (worker: Worker) => Dispatcher;
@@ -34,19 +34,19 @@ export interface Container {
   readonly worker: Worker;
 }
 
-type Spell = Exclude<AwsDeed, { kind: 'crash' }> & { readonly untilMs: number };
+type Spell = Exclude<AwsAction, { kind: 'crash' }> & { readonly untilMs: number };
 type Seat = Container & { kill(): void; freeze(): void; thaw(): void };
 
 /** How often a clock that is off is set again, ahead or back, while its container lives. */
 const CLOCK_SET_MS = 7_000;
 
 export function createLambdas(options: LambdasOptions) {
-  const { time, random, chronicle } = options;
+  const { time, random, runLog } = options;
   const idle = new Map<Actor, Seat[]>();
   // Where nothing is gathered first, the platform takes its time: more is said while it is written.
   const slowestMs = options.coalesceMs === 0 ? 2_500 : 100;
   let spells: Spell[] = [];
-  let traps: { readonly deed: Extract<AwsDeed, { kind: 'crash' }>; left: number }[] = [];
+  let traps: { readonly action: Extract<AwsAction, { kind: 'crash' }>; left: number }[] = [];
   let effects = 0;
   let diedMs = 0;
   let ids = 0;
@@ -61,7 +61,7 @@ export function createLambdas(options: LambdasOptions) {
   const strikes = (kind: 'throttled' | 'unheard' | 'echo' | 'queue_refuses' | 'twins'): boolean => {
     const spell = spellOf(kind);
     if (spell === undefined || !random.chance(spell.share)) return false;
-    chronicle.fired(`aws:${kind}`);
+    runLog.fired(`aws:${kind}`);
     return true;
   };
   const awsFault = (isRead: boolean): AwsFault => {
@@ -74,19 +74,19 @@ export function createLambdas(options: LambdasOptions) {
     if (kind.startsWith('platform.')) return 15 + random.below(slowestMs);
     const slow = spells.length > 0 ? spellOf('slow_table') : undefined;
     if (slow === undefined) return 1 + random.below(5);
-    chronicle.fired('aws:slow_table');
+    runLog.fired('aws:slow_table');
     return slow.msPerRequest;
   };
   /** The first trap for this function and effect goes off when it has been met often enough. */
   const isTrapped = (actor: Actor, kind: string): boolean => {
-    const trap = traps.find(({ deed }) => deed.lambda === actor && deed.effect === kind);
+    const trap = traps.find(({ action }) => action.lambda === actor && action.effect === kind);
     if (trap === undefined) return false;
     trap.left -= 1;
     if (trap.left > 0) return false;
     traps = traps.filter((one) => one !== trap);
     diedMs = time.nowMs();
-    chronicle.fired(`crash:${actor}:${kind}`);
-    chronicle.tell({ lane: 'aws', what: `${actor} dies before "${kind}"` });
+    runLog.fired(`crash:${actor}:${kind}`);
+    runLog.tell({ lane: 'aws', what: `${actor} dies before "${kind}"` });
     return true;
   };
 
@@ -97,12 +97,12 @@ export function createLambdas(options: LambdasOptions) {
     let frozen: (() => void)[] | undefined;
     const thawed = async (): Promise<void> => {
       if (frozen === undefined) return;
-      chronicle.fired('aws:frozen');
+      runLog.fired('aws:frozen');
       await new Promise<void>((resolve) => frozen?.push(resolve));
     };
     const name = `${actor}-${workers}`;
     const { skewMs = 0 } = spellOf('skew') ?? {};
-    if (skewMs !== 0) chronicle.fired('aws:skew');
+    if (skewMs !== 0) runLog.fired('aws:skew');
     const isOffBy = () =>
       skewMs && (hashOf(`${name} ${Math.floor(time.nowMs() / CLOCK_SET_MS)}`) % (2 * skewMs + 1)) - skewMs;
     const worker: Worker = {
@@ -123,7 +123,7 @@ export function createLambdas(options: LambdasOptions) {
       if (!strikes('queue_refuses')) return undefined;
       const isBatch = operation.endsWith('Batch');
       const fault = random.pick(['refused', 'unheard', ...(isBatch ? (['partly'] as const) : [])] as const);
-      chronicle.fired(`${operation} ${fault}`);
+      runLog.fired(`${operation} ${fault}`);
       if (fault !== 'refused') return fault;
       throw new Error('the queue is throttled');
     });
@@ -186,8 +186,8 @@ export function createLambdas(options: LambdasOptions) {
       let isOver = false;
       time.at(time.nowMs() + timeoutMs, () => {
         if (isOver) return;
-        chronicle.fired(`timeout:${actor}`);
-        chronicle.tell({ lane: 'aws', what: `${actor} runs out of its time` });
+        runLog.fired(`timeout:${actor}`);
+        runLog.tell({ lane: 'aws', what: `${actor} runs out of its time` });
         seat.kill();
       });
       try {
@@ -203,9 +203,9 @@ export function createLambdas(options: LambdasOptions) {
       return !seat.worker.isDead();
     },
     /** Something goes wrong with AWS from now on, for a while. */
-    begin(deed: AwsDeed) {
-      if (deed.kind === 'crash') traps.push({ deed, left: deed.nth });
-      else spells.push({ ...deed, untilMs: time.nowMs() + deed.forMs });
+    begin(action: AwsAction) {
+      if (action.kind === 'crash') traps.push({ action, left: action.nth });
+      else spells.push({ ...action, untilMs: time.nowMs() + action.forMs });
     },
     /** Nothing goes wrong any more. */
     calm() {

@@ -3,9 +3,9 @@
  * (shrink.ts) by leaving out happenings: so every happening says all that it needs and stands on its own feet.
  */
 
-import type { Temper } from './tempers.ts';
+import type { PlatformFault } from './platform-faults.ts';
 
-export type { Temper };
+export type { PlatformFault };
 
 /** 2026-11-20T10:00:00Z: when every life begins. */
 export const START_MS = Date.UTC(2026, 10, 20, 10);
@@ -28,7 +28,7 @@ export interface ConnectionSpec {
   readonly company: string;
   /** Connection settings beside `baseUrl`. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** How this company's platform is for good; the rest of its temper comes and goes as happenings. */
+  /** How this company's platform is for good; the rest of its platform fault comes and goes as happenings. */
   readonly traits: Traits;
   /** `oauth`: access tokens end after an hour and are refreshed at the platform's token URL. */
   readonly credential: 'static' | 'oauth';
@@ -86,12 +86,12 @@ interface At {
 
 export type Happening = At &
   (
-    | { readonly actor: 'directory'; readonly deed: DirectoryDeed; readonly way: Way }
-    | { readonly actor: 'company'; readonly deed: CompanyDeed }
-    | { readonly actor: 'platform'; readonly deed: PlatformDeed }
-    | { readonly actor: 'somebody'; readonly deed: ForeignDeed }
-    | { readonly actor: 'operator'; readonly deed: OperatorDeed }
-    | { readonly actor: 'aws'; readonly deed: AwsDeed }
+    | { readonly actor: 'directory'; readonly action: DirectoryAction; readonly way: Way }
+    | { readonly actor: 'company'; readonly action: CompanyAction }
+    | { readonly actor: 'platform'; readonly action: PlatformAction }
+    | { readonly actor: 'somebody'; readonly action: ForeignAction }
+    | { readonly actor: 'operator'; readonly action: OperatorAction }
+    | { readonly actor: 'aws'; readonly action: AwsAction }
   );
 
 /**
@@ -100,7 +100,7 @@ export type Happening = At &
  * members `q…` are
  * known only to the SCIM server, which assigns their ids.
  */
-export type DirectoryDeed =
+export type DirectoryAction =
   | { readonly kind: 'name'; readonly group: string; readonly name: string }
   | { readonly kind: 'delete'; readonly group: string }
   | { readonly kind: 'join' | 'leave'; readonly group: string; readonly members: readonly string[] }
@@ -134,7 +134,7 @@ export interface Way {
 }
 
 /** What happens to people in the HR system. */
-export type CompanyDeed =
+export type CompanyAction =
   | { readonly kind: 'hire'; readonly person: PersonSpec }
   | { readonly kind: 'readdress'; readonly role: string; readonly email: string | null }
   | { readonly kind: 'renumber'; readonly role: string; readonly number: string }
@@ -142,18 +142,18 @@ export type CompanyDeed =
   | { readonly kind: 'change_user_id'; readonly role: string; readonly userId: string }
   | { readonly kind: 'terminate' | 'activate' | 'erase' | 'lose_user_id'; readonly role: string };
 
-export interface PlatformDeed {
-  readonly kind: 'temper';
-  readonly temper: Temper;
+export interface PlatformAction {
+  readonly kind: 'platformFault';
+  readonly platformFault: PlatformFault;
   readonly forMs: number;
-  /** Users, groups or a Retry-After that the temper is about, where it is about some. */
+  /** Users, groups or a Retry-After that the platform fault is about, where it is about some. */
   readonly about?: readonly string[];
   /** How likely it shows at one call, from 0 to 1. */
   readonly share?: number;
 }
 
 /** Somebody else's doing on the platform; `group` is the directory group whose platform group is meant. */
-export type ForeignDeed =
+export type ForeignAction =
   | {
       readonly kind: 'edit';
       readonly group: string;
@@ -168,7 +168,7 @@ export type ForeignDeed =
   /** A group of their own, with a name of ours or not. */
   | { readonly kind: 'own'; readonly name: string; readonly spokeId: string | null };
 
-export type OperatorDeed =
+export type OperatorAction =
   /** `old`: decides on what was on the screen this long ago. */
   | { readonly kind: 'approve' | 'reject'; readonly group: string; readonly oldMs: number }
   | { readonly kind: 'pause' | 'resume' | 'release' | 'adopt' | 'sync'; readonly group: string }
@@ -187,7 +187,7 @@ type FunctionName = 'ingest' | 'apply' | 'people' | 'pump' | 'feed' | 'sweep' | 
 /** What may die: a function of ours, or the command of an operator. */
 export type LambdaName = FunctionName | 'operator';
 
-export type AwsDeed =
+export type AwsAction =
   /** The next invocation of this function dies before its n-th effect of this kind. */
   | { readonly kind: 'crash'; readonly lambda: LambdaName; readonly effect: string; readonly nth: number }
   | { readonly kind: 'throttled' | 'unheard' | 'echo'; readonly forMs: number; readonly share: number }

@@ -11,7 +11,7 @@ import { createOracles } from './oracles/oracles.ts';
 import { startSchedules } from './schedules.ts';
 import { startShowing } from './shown.ts';
 import { afterSilence } from './silence.ts';
-import type { Chronicle, Told, Violation } from './told.ts';
+import type { RunLog, Told, Violation } from './told.ts';
 import type { Seen } from './world.ts';
 
 export interface LiveOptions {
@@ -26,7 +26,7 @@ export interface LiveOptions {
 export interface Outcome {
   readonly life: Life;
   readonly violations: readonly Violation[];
-  /** How often each temper, fault, crash point and deed took effect. */
+  /** How often each platform fault, fault, crash point and action took effect. */
   readonly fired: ReadonlyMap<string, number>;
   readonly told: readonly Told[];
   readonly figures: { readonly calls: number; readonly effects: number; readonly simulatedMs: number };
@@ -48,7 +48,7 @@ export async function live(
   const fired = new Map<string, number>();
   const told: Told[] = [];
   const violations: Violation[] = [];
-  const chronicleOf = (nowMs: () => number): Chronicle => ({
+  const runLogOf = (nowMs: () => number): RunLog => ({
     tell(line) {
       if (tells) told.push({ atMs: nowMs(), ...line });
     },
@@ -62,7 +62,7 @@ export async function live(
       }
     },
   });
-  const cloud = createCloud(life, chronicleOf, plant);
+  const cloud = createCloud(life, runLogOf, plant);
   const scimTokens = await connectAll(cloud);
   startConsumers(cloud);
   startSchedules(cloud);
@@ -85,7 +85,7 @@ export async function live(
     look(seen, atMs + HOUR_MS > endsMs);
     if (cloud.lambdas.effects() > MOST_EFFECTS * Math.max(1, life.days / 7)) {
       const sentence = `expected ${life.days} days to end, found ${cloud.lambdas.effects()} effects after ${Math.round((atMs - START_MS) / HOUR_MS)} hours: something never rests`;
-      cloud.chronicle.violated({ oracle: 'bounded', cause: 'never_rests', sentence });
+      cloud.runLog.violated({ oracle: 'bounded', cause: 'never_rests', sentence });
       break;
     }
     if (violations.some(endsAt)) break;
@@ -106,10 +106,11 @@ const nextLook = (cloud: Cloud, atMs: number): number => {
 function calm(cloud: Cloud): void {
   for (const platform of cloud.platforms.values()) platform.calm();
   cloud.lambdas.calm();
-  cloud.chronicle.tell({ lane: 'aws', what: 'all faults end; a quiet day begins' });
+  cloud.runLog.tell({ lane: 'aws', what: 'all faults end; a quiet day begins' });
   cloud.time.at(cloud.nowMs() + HOUR_MS, () => {
     const [connection] = cloud.connections.keys();
-    if (connection !== undefined) cloud.start(operateIn(cloud, { connection, deed: { kind: 'replay_all' } }));
+    if (connection !== undefined)
+      cloud.start(operateIn(cloud, { connection, action: { kind: 'replay_all' } }));
   });
 }
 
@@ -143,12 +144,12 @@ async function connectAll(cloud: Cloud): Promise<ReadonlyMap<string, string>> {
 }
 
 function seenIn(cloud: Cloud): Seen {
-  const { queues, table, deeds } = cloud;
+  const { queues, table, actions } = cloud;
   const messages = () => Object.entries(queues.of).map(([key, queue]) => [key, queue.messages]);
   return {
     ...cloud,
     items: table.items,
-    operators: { deeds },
+    operators: { actions },
     get queues() {
       return Object.fromEntries(messages()) as Seen['queues'];
     },

@@ -1,5 +1,5 @@
 import type { Reading } from './directory.ts';
-import type { CompanyDeed, Happening, Life } from './life.ts';
+import type { CompanyAction, Happening, Life } from './life.ts';
 import { addressOf, numberOf } from './messages.ts';
 import type { HeldEmployee } from './platform/platform.ts';
 
@@ -193,8 +193,8 @@ function connectedIn(held: readonly Holding[]): readonly ReadonlySet<string>[] {
 /** The user by role, for roles of a user who already has another role, if groups hold users. */
 function furtherRolesIn({ connections, happenings }: Life, connection: string): ReadonlyMap<string, string> {
   const holdsRoles = connections.find(({ name }) => name === connection)?.settings['memberIdField'] === 'id';
-  const further = happenings.flatMap(({ deed }): (readonly [string, string])[] =>
-    deed.kind === 'hire' && deed.person.userId ? [[deed.person.role, deed.person.userId]] : [],
+  const further = happenings.flatMap(({ action }): (readonly [string, string])[] =>
+    action.kind === 'hire' && action.person.userId ? [[action.person.role, action.person.userId]] : [],
   );
   if (holdsRoles || further.length === 0) return new Map();
   const users = new Set(further.map(([, userId]) => userId));
@@ -203,7 +203,7 @@ function furtherRolesIn({ connections, happenings }: Life, connection: string): 
 }
 
 function formerUsersIn({ happenings }: Life): ReadonlyMap<string, string> {
-  const losers = happenings.flatMap(({ deed }) => (deed.kind === 'lose_user_id' ? [deed.role] : []));
+  const losers = happenings.flatMap(({ action }) => (action.kind === 'lose_user_id' ? [action.role] : []));
   return new Map(losers.map((role) => [role, `u-${role}`]));
 }
 
@@ -226,43 +226,47 @@ function holdings(life: Life, connection: string): readonly Holding[] {
     ),
     ...life.happenings.flatMap((one): readonly Holding[] => {
       if (one.actor === 'company') {
-        return colleagues.some(({ name }) => name === one.connection) ? holdingsInCompany(one.deed) : [];
+        return colleagues.some(({ name }) => name === one.connection) ? holdingsInCompany(one.action) : [];
       }
       return one.connection === connection ? holdingsInDirectory(one) : [];
     }),
   ];
 }
 
-function holdingsInCompany(deed: CompanyDeed): readonly Holding[] {
-  if (deed.kind === 'hire') {
-    const { role, email, number } = deed.person;
+function holdingsInCompany(action: CompanyAction): readonly Holding[] {
+  if (action.kind === 'hire') {
+    const { role, email, number } = action.person;
     return [
       [address(email), `person ${role}`],
       [numbered(number), `person ${role}`],
     ];
   }
-  if (deed.kind === 'renumber') return [[numbered(deed.number), `person ${deed.role}`]];
-  return deed.kind === 'readdress' ? [[address(deed.email), `person ${deed.role}`]] : [];
+  if (action.kind === 'renumber') return [[numbered(action.number), `person ${action.role}`]];
+  return action.kind === 'readdress' ? [[address(action.email), `person ${action.role}`]] : [];
 }
 
-function holdingsInDirectory({ connection, deed }: Happening): readonly Holding[] {
-  if (deed.kind === 'profile')
+function holdingsInDirectory({ connection, action }: Happening): readonly Holding[] {
+  if (action.kind === 'profile')
     return [
-      [address(deed.email), `member ${deed.member}`],
-      [numbered(deed.number), `member ${deed.member}`],
+      [address(action.email), `member ${action.member}`],
+      [numbered(action.number), `member ${action.member}`],
     ];
-  if (deed.kind === 'rebind') {
-    const values = [address(addressOf(deed.member, connection)), numbered(numberOf(deed.member, connection))];
+  if (action.kind === 'rebind') {
+    const values = [
+      address(addressOf(action.member, connection)),
+      numbered(numberOf(action.member, connection)),
+    ];
     // Two hold it even where the person has no address and the member is nobody's.
-    const holders = [`person ${deed.role}`, `member rebound ${deed.member}`];
+    const holders = [`person ${action.role}`, `member rebound ${action.member}`];
     return values.flatMap((value) => holders.map((one): Holding => [value, one]));
   }
-  const members = 'members' in deed ? deed.members : [];
+  const members = 'members' in action ? action.members : [];
   return members.flatMap((id): Holding[] => [
     [address(addressOf(id, connection)), `member ${id}`],
     [numbered(numberOf(id, connection)), `member ${id}`],
   ]);
 }
 
-/** ASCII letters alone have no case. */
-const folded = (email: string): string => email.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+/** ASCII dead-lettered messages alone have no case. */
+const folded = (email: string): string =>
+  email.trim().replace(/[A-Z]/g, (deadLetter) => deadLetter.toLowerCase());

@@ -1,5 +1,5 @@
 import { originalName } from './draw-returns.ts';
-import type { DirectoryDeed, Happening, Way } from './life.ts';
+import type { DirectoryAction, Happening, Way } from './life.ts';
 import { hashOf } from './random.ts';
 
 export type DirectoryHappening = Extract<Happening, { readonly actor: 'directory' }>;
@@ -13,7 +13,7 @@ export interface OutgoingMessage {
   /** How often SQS delivers it; 1 is once. */
   readonly copies: number;
   /** What it says, for the directory's record. */
-  readonly says: readonly Saying[];
+  readonly says: readonly DirectoryEvent[];
 }
 
 /** A request to the SCIM server, without its token. */
@@ -29,11 +29,11 @@ export interface ScimRequest {
    */
   readonly creates?: { readonly key: string; readonly lookUp: string };
   /** What it says, for the directory's record; `made` is the id in the answer to a POST. */
-  readonly says: (made: string) => readonly Saying[];
+  readonly says: (made: string) => readonly DirectoryEvent[];
 }
 
 /** One thing said of one group or member, in the engine's ids, and where it stands in the order of all that is said. */
-export interface Saying {
+export interface DirectoryEvent {
   readonly kind: 'name' | 'delete' | 'join' | 'leave' | 'snapshot' | 'profile' | 'forget';
   readonly group?: string;
   readonly name?: string | null;
@@ -73,29 +73,29 @@ export const numberOf = (member: string, connection: string): string | undefined
 
 /** The messages of one happening, none where it is a SCIM request. `atMs`: now, milliseconds since 1970. */
 export function messagesOf(happening: DirectoryHappening, atMs: number): readonly OutgoingMessage[] {
-  const { connection, deed, way } = happening;
+  const { connection, action, way } = happening;
   if (way.form === 'scim_request') return [];
   const eventId =
-    way.eventId ?? `e-${atMs.toString(36)}-${hashOf(JSON.stringify([connection, deed, way])).toString(36)}`;
+    way.eventId ?? `e-${atMs.toString(36)}-${hashOf(JSON.stringify([connection, action, way])).toString(36)}`;
   const carried = { connection, delayMs: way.lateMs, copies: way.copies };
-  if (deed.kind === 'rubbish') return [{ ...carried, body: deed.body, says: [] }];
-  if (deed.kind === 'wide') {
+  if (action.kind === 'rubbish') return [{ ...carried, body: action.body, says: [] }];
+  if (action.kind === 'wide') {
     const time = timeOf(atMs, way.time);
-    const written = Array.from({ length: deed.groups }, (_, index): Written => {
-      const group = `${deed.prefix}${index}`;
+    const written = Array.from({ length: action.groups }, (_, index): Written => {
+      const group = `${action.prefix}${index}`;
       const says: Facts = { kind: 'snapshot', group, name: group, members: [{ id: `p${index % 40}` }] };
       return { says, connection, id: `${eventId}-${index}`, time, atMs };
     });
     const said = written.map((one) => ({ ...one.says, order: native(one).order }));
     return [{ ...carried, body: JSON.stringify(written.map((one) => native(one).event)), says: said }];
   }
-  const parts = deed.kind === 'snapshot' && deed.parts > 1 ? deed.parts : 1;
+  const parts = action.kind === 'snapshot' && action.parts > 1 ? action.parts : 1;
   const form = canSay(happening, parts) ? (way.form as MessageForm) : 'native';
   return Array.from({ length: parts }, (_, index) => {
     const id = parts === 1 ? eventId : `${eventId}-${index}`;
     const part = parts === 1 ? undefined : { snapshotId: eventId, index, count: parts };
     const by = way.by !== undefined && NAMES_ACTOR.has(form) ? { by: way.by } : {};
-    const says = { ...factsOf(deed, connection, form, part), ...by };
+    const says = { ...factsOf(action, connection, form, part), ...by };
     const isTimeless = way.time === 'none' && form.startsWith('scim');
     const time = isTimeless ? undefined : timeOf(atMs + index * PART_SPACING_MS, way.time);
     const { body, order } = FORMS[form]({ says, connection, id, time, atMs });
@@ -111,21 +111,26 @@ function timeOf(atMs: number, time: Way['time']): string {
   return time === 'whole_second' ? text.replace(/\.\d+/, '') : text;
 }
 
-type Facts = Omit<Saying, 'order'>;
-type SayableDeed = Exclude<DirectoryDeed, { kind: 'wide' | 'rubbish' }>;
+type Facts = Omit<DirectoryEvent, 'order'>;
+type SayableAction = Exclude<DirectoryAction, { kind: 'wide' | 'rubbish' }>;
 
-function factsOf(deed: SayableDeed, connection: string, form: Way['form'], part: Saying['part']): Facts {
-  if (!('group' in deed)) {
-    const { kind, member: id } = deed;
-    if (deed.kind === 'forget') return { kind, members: [{ id }] };
-    const { email, number } = deed;
+function factsOf(
+  action: SayableAction,
+  connection: string,
+  form: Way['form'],
+  part: DirectoryEvent['part'],
+): Facts {
+  if (!('group' in action)) {
+    const { kind, member: id } = action;
+    if (action.kind === 'forget') return { kind, members: [{ id }] };
+    const { email, number } = action;
     // Okta's events show only a login and an address of a person.
     const numbered = number !== undefined && form !== 'okta' && { number };
     return { kind, members: [{ id, ...(email !== undefined && { email }), ...numbered }] };
   }
   const isInPart = (_: string, index: number) => part === undefined || index % part.count === part.index;
   // A path names whom it takes out, and says nothing of their addresses.
-  const isPath = form === 'scim_patch' && deed.kind === 'leave';
+  const isPath = form === 'scim_patch' && action.kind === 'leave';
   const isNumbered = form === 'native' || form === 'sns' || form === 'eventbridge';
   const said = (id: string): SaidMember => {
     const number = isNumbered ? numberOf(id, connection) : undefined;
@@ -133,10 +138,10 @@ function factsOf(deed: SayableDeed, connection: string, form: Way['form'], part:
     return { id, email, ...(number !== undefined && { number }) };
   };
   return {
-    kind: deed.kind,
-    group: deed.group,
-    ...('name' in deed && { name: deed.name }),
-    ...('members' in deed && { members: deed.members.filter(isInPart).map(said) }),
+    kind: action.kind,
+    group: action.group,
+    ...('name' in action && { name: action.name }),
+    ...('members' in action && { members: action.members.filter(isInPart).map(said) }),
     ...(part && { part }),
   };
 }
@@ -157,10 +162,10 @@ const SCIM_FORMS: Readonly<Record<string, readonly Facts['kind'][]>> = {
 };
 
 /** Okta has no snapshots, SCIM says nothing of deletions or people in a message, and parts are ours alone. */
-function canSay({ deed, way }: DirectoryHappening, parts: number): boolean {
+function canSay({ action, way }: DirectoryHappening, parts: number): boolean {
   if (parts > 1) return way.form === 'sns' || way.form === 'eventbridge';
-  if (way.form === 'okta') return deed.kind !== 'snapshot';
-  return SCIM_FORMS[way.form]?.includes(deed.kind as Facts['kind']) ?? true;
+  if (way.form === 'okta') return action.kind !== 'snapshot';
+  return SCIM_FORMS[way.form]?.includes(action.kind as Facts['kind']) ?? true;
 }
 
 /** Types of our own and of Okta's. */
@@ -272,12 +277,12 @@ function operationsOf({ kind, name, members = [] }: Facts): readonly object[] {
  * server never made. `idOf` is the record's: ids that the server gave.
  */
 export function scimRequestOf(
-  { connection, deed, way }: DirectoryHappening,
+  { connection, action, way }: DirectoryHappening,
   idOf: (connection: string, key: string) => string | undefined,
 ): ScimRequest | undefined {
-  if (way.form !== 'scim_request' || deed.kind === 'rubbish' || deed.kind === 'wide') return undefined;
+  if (way.form !== 'scim_request' || action.kind === 'rubbish' || action.kind === 'wide') return undefined;
   const known = (key: string) => idOf(connection, key);
-  const request = 'group' in deed ? groupRequest(deed, known) : userRequest(deed, connection, known);
+  const request = 'group' in action ? groupRequest(action, known) : userRequest(action, connection, known);
   return request && { connection, ...request };
 }
 
@@ -287,13 +292,13 @@ type IdOf = (key: string) => string | undefined;
 const WHEN_HANDLED: Order = { time: undefined, id: undefined, source: 'scim' };
 
 function userRequest(
-  deed: Extract<DirectoryDeed, { member: string }>,
+  action: Extract<DirectoryAction, { member: string }>,
   connection: string,
   idOf: IdOf,
 ): Request | undefined {
-  const { kind, member: key } = deed;
+  const { kind, member: key } = action;
   const id = idOf(key);
-  const email = (deed.kind === 'profile' ? deed.email : null) ?? null;
+  const email = (action.kind === 'profile' ? action.email : null) ?? null;
   const says = (made: string) => [{ kind, members: [{ id: id ?? made, email }], order: WHEN_HANDLED }];
   const path = `/Users/${id}`;
   if (kind === 'forget')
@@ -307,12 +312,12 @@ function userRequest(
   return { method: 'PATCH', path, body: { schemas: [PATCH_OP], Operations }, says };
 }
 
-function groupRequest(deed: Extract<DirectoryDeed, { group: string }>, idOf: IdOf): Request | undefined {
-  const { kind, group: key } = deed;
+function groupRequest(action: Extract<DirectoryAction, { group: string }>, idOf: IdOf): Request | undefined {
+  const { kind, group: key } = action;
   const id = idOf(key);
-  const name = ('name' in deed ? deed.name : null) ?? undefined;
+  const name = ('name' in action ? action.name : null) ?? undefined;
   // A client can name nobody whom the server did not make.
-  const named = 'members' in deed ? deed.members.flatMap((one) => idOf(one) ?? []) : undefined;
+  const named = 'members' in action ? action.members.flatMap((one) => idOf(one) ?? []) : undefined;
   const members = named?.map((one) => ({ id: one }));
   if (id === undefined) {
     if (kind === 'delete' || kind === 'leave') return undefined;

@@ -11,9 +11,14 @@ import {
   roleId,
 } from '../shared/domain/ids.ts';
 import { storeConnection } from '../shared/operate/connect/connect.ts';
-import { discardLetter, findLetters, problemsOf, sendAmended } from '../shared/operate/dead-letters/amend.ts';
-import { replayLetters } from '../shared/operate/dead-letters/replay.ts';
-import { surveyLetters } from '../shared/operate/dead-letters/survey.ts';
+import {
+  discardDeadLetter,
+  findDeadLetters,
+  problemsOf,
+  sendAmended,
+} from '../shared/operate/dead-letters/amend.ts';
+import { replayDeadLetters } from '../shared/operate/dead-letters/replay.ts';
+import { surveyDeadLetters } from '../shared/operate/dead-letters/survey.ts';
 import { forgetMember } from '../shared/operate/forget.ts';
 import { approveHold, rejectHold } from '../shared/operate/holds.ts';
 import { adoptGroup, releaseGroup } from '../shared/operate/ownership.ts';
@@ -27,13 +32,13 @@ import type { Connection } from '../shared/sync/ports/connections.ts';
 import type { CredentialVault } from '../shared/sync/ports/secrets.ts';
 import { wakeGroups } from '../shared/sync/wake.ts';
 import type { EnginePorts } from './engine.ts';
-import type { OperatorDeed } from './life.ts';
+import type { OperatorAction } from './life.ts';
 import { queueUrl } from './queues.ts';
 
 export interface OperatorDone {
   readonly atMs: number;
   readonly connection: string;
-  readonly kind: OperatorDeed['kind'];
+  readonly kind: OperatorAction['kind'];
   readonly group?: string;
   readonly member?: string;
   /** false: the command said why not. */
@@ -53,12 +58,12 @@ export interface Desk {
   readonly vault: CredentialVault;
   /** The hold as their screen shows it, which may be old by now; undefined where it showed none. */
   readonly screen: Screen | undefined;
-  /** A platform group that the directory group of this deed could be given. */
+  /** A platform group that the directory group of this action could be given. */
   readonly candidate: () => string | undefined;
   /** A credential that the company's platform takes. */
   readonly token: (company: string) => string;
   readonly settingsFor: (company: string) => object;
-  /** What a person makes of a letter. */
+  /** What a person makes of a dead-lettered message. */
   readonly reworded: (body: string) => string;
 }
 
@@ -67,27 +72,32 @@ const REASON = 'as the life has it';
 /** Does what one operator does, as the command line does it. @returns whether it was done, and of a decision how much */
 export async function operate(
   connection: string,
-  deed: OperatorDeed,
+  action: OperatorAction,
   ports: EnginePorts,
   desk: Desk,
 ): Promise<Pick<OperatorDone, 'done' | 'removals'>> {
-  const done = await perform(connectionName(connection), deed, { ...ports, ...toolsOf(desk) }, desk);
+  const done = await perform(connectionName(connection), action, { ...ports, ...toolsOf(desk) }, desk);
   return { done, ...(desk.screen && { removals: desk.screen.users }) };
 }
 
-async function perform(name: ConnectionName, deed: OperatorDeed, tool: Tool, desk: Desk): Promise<boolean> {
-  const ref: GroupRef = { connection: name, group: groupId('group' in deed ? deed.group : 'none') };
+async function perform(
+  name: ConnectionName,
+  action: OperatorAction,
+  tool: Tool,
+  desk: Desk,
+): Promise<boolean> {
+  const ref: GroupRef = { connection: name, group: groupId('group' in action ? action.group : 'none') };
   const store = async (known: Connection | undefined, wanted: Omit<Connection, 'name'>) => {
     const token = desk.token(wanted.company);
     await storeConnection({ ...wanted, name, known, token }, tool);
     return true;
   };
-  switch (deed.kind) {
+  switch (action.kind) {
     case 'approve':
     case 'reject': {
       if (desk.screen === undefined) return false;
       const { digest, decision } = desk.screen;
-      const decide = deed.kind === 'approve' ? approveHold : rejectHold;
+      const decide = action.kind === 'approve' ? approveHold : rejectHold;
       return (await decide(ref, { reason: REASON, digest, decision }, tool)).kind === 'decided';
     }
     case 'pause':
@@ -112,34 +122,35 @@ async function perform(name: ConnectionName, deed: OperatorDeed, tool: Tool, des
       return known !== undefined && store(known, { ...known, observing: true });
     }
     case 'rebind': {
-      const binding = { member: memberId(deed.member), role: roleId(deed.role) };
+      const binding = { member: memberId(action.member), role: roleId(action.role) };
       return (await rebindMember(name, binding, tool)).kind === 'rebound';
     }
     case 'forget':
-      return (await forgetMember(name, memberId(deed.member), tool)) !== undefined;
+      return (await forgetMember(name, memberId(action.member), tool)) !== undefined;
     case 'set': {
-      const plan = await planSettings(name, [{ key: deed.key, value: deed.value }], tool);
+      const plan = await planSettings(name, [{ key: action.key, value: action.value }], tool);
       return changeSettings(plan, tool).then(() => true);
     }
     case 'remove_connection':
       return removeConnection(name, tool).then(() => true);
     case 'connect': {
-      const settings = parseSettings(desk.settingsFor(deed.company));
+      const settings = parseSettings(desk.settingsFor(action.company));
       const known = await tool.connections.current(name);
-      return store(known, { company: deed.company, settings, observing: false });
+      return store(known, { company: action.company, settings, observing: false });
     }
     case 'replay_all': {
-      const { replayed } = await replayLetters('events', tool, { connection: name, selection: {} });
-      await replayLetters('apply', tool, { connection: name, selection: {} });
+      const { replayed } = await replayDeadLetters('events', tool, { connection: name, selection: {} });
+      await replayDeadLetters('apply', tool, { connection: name, selection: {} });
       return replayed > 0;
     }
     case 'discard_one':
     case 'edit_one': {
-      const { messages } = await surveyLetters(tool, { queues: ['events'], limit: 10 });
+      const { messages } = await surveyDeadLetters(tool, { queues: ['events'], limit: 10 });
       const ids = messages.map(({ id }) => id);
-      const letters = await findLetters(ids, ['events'], tool);
-      const ours = letters.filter(({ message }) => message.connection === name);
-      if (deed.kind === 'discard_one') return ours[0] !== undefined && discardLetter(ours[0], REASON, tool);
+      const deadLetters = await findDeadLetters(ids, ['events'], tool);
+      const ours = deadLetters.filter(({ message }) => message.connection === name);
+      if (action.kind === 'discard_one')
+        return ours[0] !== undefined && discardDeadLetter(ours[0], REASON, tool);
       for (const one of ours) {
         const body = desk.reworded(one.message.body);
         const isMended =

@@ -76,10 +76,11 @@ const BUGS: Readonly<Record<string, Bug>> = {
       },
     })),
   ],
-  letters_are_cut: [
+  dead_letters_are_cut: [
     'a refused message is cut to five characters on its way to the dead-letter queue',
-    at('deadLetters', (letters) => ({
-      bury: (all) => letters.bury(all.map((letter) => ({ ...letter, body: letter.body.slice(0, 5) }))),
+    at('deadLetters', (deadLetters) => ({
+      send: (all) =>
+        deadLetters.send(all.map((deadLetter) => ({ ...deadLetter, body: deadLetter.body.slice(0, 5) }))),
     })),
     '"rubbish"',
   ],
@@ -109,7 +110,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
             name: view.name,
             spokeId: view.spokeId,
             users: view.users,
-            ...(view.waiver && { waiver: view.waiver }),
+            ...(view.acceptedDrift && { acceptedDrift: view.acceptedDrift }),
           }
         );
       },
@@ -148,8 +149,10 @@ const BUGS: Readonly<Record<string, Bug>> = {
   links_given_up: [
     'however many groups answer 404, each is made anew, and not looked for at its own id',
     (ports, actor) => {
-      const absorb = at('groups', (groups) => ({ absorb: (seen, base) => groups.absorb(seen, base, {}) }));
-      return at('guard', () => ({ unlink: async () => 0 }))(absorb(ports, actor), actor);
+      const storeObserved = at('groups', (groups) => ({
+        storeObserved: (seen, base) => groups.storeObserved(seen, base, {}),
+      }));
+      return at('guard', () => ({ unlink: async () => 0 }))(storeObserved(ports, actor), actor);
     },
     '"wrong_route"',
   ],
@@ -171,7 +174,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     })),
     '"token_revoked"',
   ],
-  deeds_unrecorded: [
+  actions_unrecorded: [
     'what people do leaves no audit entry',
     at('audit', (_, _ports, actor) => (actor === 'operator' ? { record: async () => 'lost' } : {})),
   ],
@@ -230,7 +233,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     at('desired', (desired, ports) => ({
       markDirty: async (ref, when, said) =>
         ports.random() < 0.25
-          ? { wakeAtMs: when.nowMs, lastWriteAtMs: undefined, paused: true }
+          ? { wakeAtMs: when.nowMs, lastWriteAtMs: undefined, paused: true, isContained: false }
           : desired.markDirty(ref, when, said),
     })),
   ],
@@ -390,7 +393,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
       write: (connection, { lastFailure: _, ...checked }) =>
         health.write(connection, { ...checked, goodAtMs: checked.checkedAtMs }),
     })),
-    '"temper":"token_revoked","forMs":3600000',
+    '"platformFault":"token_revoked","forMs":3600000',
   ],
   forget_keeps: [
     'the attributes of a member are kept when the person behind it is erased',

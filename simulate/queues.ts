@@ -75,7 +75,7 @@ export function createQueues(options: QueuesOptions) {
 function createQueue(
   key: QueueKey,
   { nowMs, random, unruly = 0, tell }: QueuesOptions & { readonly tell: (atMs: number) => void },
-  bury: (message: QueuedMessage) => void,
+  send: (message: QueuedMessage) => void,
 ) {
   const { visibilityTimeoutSeconds, retentionSeconds, redrive } = QUEUES[key];
   let messages: QueuedMessage[] = [];
@@ -119,7 +119,7 @@ function createQueue(
         if (message === undefined) break;
         if (redrive !== undefined && message.receives >= redrive.maxReceiveCount) {
           messages = messages.filter((one) => one !== message);
-          bury(message);
+          send(message);
           continue;
         }
         message.receives += 1;

@@ -19,7 +19,7 @@ const USAGE = `npm run simulate -- [options]
   --seed N         lives one life and tells what was wrong in it
   --keep 3,17,42   … with only these of its happenings, as a failure prints them
   --trace FILE     … and writes it as a page
-  --only A,B       no other trouble than these tempers, faults and deeds
+  --only A,B       no other trouble than these platformFaults, faults and actions
   --long           two years with few happenings
   --days D         how long trouble lasts (7)
   --crashes N      so many functions die besides (12 with --deep)
@@ -196,9 +196,9 @@ async function tellShrunken(seed: number, violation: Violation): Promise<void> {
   console.log(
     `\nthe first of them, life ${seed}, shrunken in ${lives} lives to ${life.happenings.length} happenings:`,
   );
-  for (const { atMs, actor, connection, deed } of life.happenings.slice(0, 40)) {
+  for (const { atMs, actor, connection, action } of life.happenings.slice(0, 40)) {
     console.log(
-      `  ${new Date(atMs).toISOString().slice(8, 19).replace('T', ' ')}  ${connection}  ${actor}: ${JSON.stringify(deed)}`,
+      `  ${new Date(atMs).toISOString().slice(8, 19).replace('T', ' ')}  ${connection}  ${actor}: ${JSON.stringify(action)}`,
     );
   }
   console.log(`live it again:\n  ${commandFor(seed, kept)} --trace life.html`);

@@ -109,11 +109,11 @@ function runTask(task: Task, only: readonly (ConnectionName | undefined)[], clou
 }
 
 /** Each day has its part of the table; the parts of skipped days are cleaned now. */
-async function cleanUp({ eraser, clock }: EnginePorts, { chronicle, nowMs }: Cloud): Promise<void> {
+async function cleanUp({ eraser, clock }: EnginePorts, { runLog, nowMs }: Cloud): Promise<void> {
   if (nowMs() < START_MS + KEPT_DAYS * DAY_MS) return;
   for (let day = 0; day < PARTS; day += 1) {
     const erased = await eraser.leavers(clock() - day * DAY_MS);
-    if (Object.keys(erased).length > 0) chronicle.fired('leavers');
+    if (Object.keys(erased).length > 0) runLog.fired('leavers');
   }
 }
 
@@ -138,14 +138,16 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
   const { gate } = gateOf(name, cloud);
   const sinceMs = nowMs() - START_MS;
   // The index, by which runs find connections, may not show a new one yet.
-  if (cloud.deeds.some(({ kind, atMs }) => kind === 'connect' && atMs > nowMs() - INDEX_LATE_MS))
+  if (cloud.actions.some(({ kind, atMs }) => kind === 'connect' && atMs > nowMs() - INDEX_LATE_MS))
     return undefined;
   const around = met.filter(
-    ({ atMs, deed }) => atMs <= sinceMs && (!('forMs' in deed) || atMs + deed.forMs > sinceMs),
+    ({ atMs, action }) => atMs <= sinceMs && (!('forMs' in action) || atMs + action.forMs > sinceMs),
   );
-  const isTroubled = around.some(({ deed }) => 'forMs' in deed);
-  // Once more an hour later: what a replayed letter says of somebody is heard after the replay.
-  const deeds = [0, HOUR_MS].map((agoMs) => cloud.deeds.filter(({ atMs }) => atMs <= nowMs() - agoMs).length);
+  const isTroubled = around.some(({ action }) => 'forMs' in action);
+  // Once more an hour later: what a replayed dead-lettered message says of somebody is heard after the replay.
+  const actions = [0, HOUR_MS].map(
+    (agoMs) => cloud.actions.filter(({ atMs }) => atMs <= nowMs() - agoMs).length,
+  );
   const { foreign, traits, writes } = platform;
   // Employees once more, for who was told in between; what somebody else did, once the feed tells of it.
   const found = {
@@ -157,7 +159,7 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
         );
         // Whoever was erased while nobody was bound to them is asked for once somebody is.
         const heard = [...cloud.directory.read(name).changedAtMs.values()].filter((atMs) => atMs <= untilMs);
-        return [past.length, past.some(({ deed }) => deed.kind === 'erase') && Math.max(...heard)];
+        return [past.length, past.some(({ action }) => action.kind === 'erase') && Math.max(...heard)];
       }),
     feed: () => [
       foreign.filter(({ atMs }) => atMs + traits.feedLagMs <= nowMs()).length,
@@ -166,16 +168,16 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
     sweep: () => strayIn(platform, name, cloud),
   }[task]();
   return {
-    finding: JSON.stringify([gate, around.map(({ deed }) => deed.kind), deeds, found]),
+    finding: JSON.stringify([gate, around.map(({ action }) => action.kind), actions, found]),
     echo: JSON.stringify([task === 'feed' && writes.length, isTroubled && nowMs()]),
   };
 }
 
 /** Trouble that lasts, or a death of this function. What shows in writes, in the list or in the feed is met by nobody else. */
-function isMetBy(task: Task, { deed }: Happening): boolean {
-  if (deed.kind === 'crash') return deed.lambda === task;
-  if (!('forMs' in deed)) return false;
-  const name = deed.kind === 'temper' ? deed.temper : deed.kind;
+function isMetBy(task: Task, { action }: Happening): boolean {
+  if (action.kind === 'crash') return action.lambda === task;
+  if (!('forMs' in action)) return false;
+  const name = action.kind === 'platformFault' ? action.platformFault : action.kind;
   if (/^(?:writes_|drops_|keeps_|refuses_(?:user|name|spoke)|late_writes|twins)/.test(name)) return false;
   if (name.startsWith('feed_')) return task === 'feed';
   return !name.startsWith('list_') || task === 'sweep' || task === 'people';

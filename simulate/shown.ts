@@ -1,6 +1,6 @@
 import { connectionName } from '../shared/domain/ids.ts';
 import type { Finding } from '../shared/domain/notice.ts';
-import { surveyLetters } from '../shared/operate/dead-letters/survey.ts';
+import { surveyDeadLetters } from '../shared/operate/dead-letters/survey.ts';
 import { listHolds } from '../shared/operate/holds.ts';
 import { listPending } from '../shared/operate/lists.ts';
 import { stateName, summaries } from '../shared/operate/report.ts';
@@ -77,7 +77,7 @@ async function showOne(cloud: Cloud, seen: Seen, { name, told }: Asked): Promise
   });
   samples.push(truthOf(seen, name));
   if (!lived || shown === undefined) return;
-  cloud.chronicle.fired('shown');
+  cloud.runLog.fired('shown');
   judgeShown(seen, { name, samples, shown });
   await notifyAndJudge(cloud, seen, { name, told });
 }
@@ -98,7 +98,7 @@ async function notifyAndJudge(cloud: Cloud, seen: Seen, { name, told }: Asked): 
     await cloud.time.sleep(NOTIFY_AGAIN_MS);
   }
   for (const sentence of unreported)
-    seen.chronicle.violated({ oracle: 'shown', cause: 'notices', connection: name, sentence });
+    seen.runLog.violated({ oracle: 'shown', cause: 'notices', connection: name, sentence });
 }
 
 async function shownTo({ ports, sqs }: Container, name: string, nowMs: () => number): Promise<Shown> {
@@ -115,7 +115,7 @@ async function shownTo({ ports, sqs }: Container, name: string, nowMs: () => num
     events: createMailbox(sqs, { name: 'events', queueUrl: async () => queueUrl('eventsDlq') }),
     apply: createMailbox(sqs, { name: 'apply', queueUrl: async () => queueUrl('applyDlq') }),
   };
-  const survey = await surveyLetters({ ...ports, mailboxes }, { queues: ['events'], limit: 1_000 });
+  const survey = await surveyDeadLetters({ ...ports, mailboxes }, { queues: ['events'], limit: 1_000 });
   return {
     atMs,
     levels,

@@ -7,7 +7,7 @@ export const keepOnly = (life: Life, kept: readonly number[]): Life => ({
 });
 
 /**
- * Leaves out whatever the failure does not need: first whole connections, actors and kinds of deeds, then halves, quarters and
+ * Leaves out whatever the failure does not need: first whole connections, actors and kinds of actions, then halves, quarters and
  * so on of what is left, as delta debugging does, until no single happening can go or the budget of lives is spent.
  * @returns what is left, its places in the drawn life's happenings, and how many lives that took
  */
@@ -44,6 +44,6 @@ export async function shrink(life: Life, fails: (smaller: Life) => Promise<boole
 const SORTS: readonly ((happening: Happening) => string)[] = [
   ({ connection }) => connection,
   ({ actor }) => actor,
-  ({ actor, deed }) => `${actor} ${deed.kind}`,
-  ({ deed }) => ('group' in deed ? String(deed.group) : deed.kind),
+  ({ actor, action }) => `${actor} ${action.kind}`,
+  ({ action }) => ('group' in action ? String(action.group) : action.kind),
 ];

@@ -8,10 +8,10 @@ const STEP_MS = 7 * DAY_MS;
 const BEFORE_NEXT_MS = 10 * MINUTE_MS;
 
 /** When the last effect of a happening begins, in milliseconds after START_MS. */
-function endOf({ atMs, deed, ...one }: Happening): number {
-  const forMs = 'forMs' in deed ? deed.forMs : 0;
+function endOf({ atMs, action, ...one }: Happening): number {
+  const forMs = 'forMs' in action ? action.forMs : 0;
   const lateMs = 'way' in one ? one.way.lateMs : 0;
-  const againMs = 'again' in deed && deed.again ? deed.again.everyMs * deed.again.times : 0;
+  const againMs = 'again' in action && action.again ? action.again.everyMs * action.again.times : 0;
   return atMs + Math.max(forMs, lateMs, againMs);
 }
 

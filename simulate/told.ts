@@ -44,9 +44,9 @@ export type OracleName =
   | 'erased';
 
 /** Where everybody in a life reports to. Telling costs nothing where nobody listens. */
-export interface Chronicle {
+export interface RunLog {
   tell(line: Omit<Told, 'atMs'>): void;
-  /** A temper, fault, crash point or deed took effect. */
+  /** A platform fault, fault, crash point or action took effect. */
   fired(name: string): void;
   violated(violation: Omit<Violation, 'atMs'>): void;
 }

@@ -2,7 +2,7 @@ import type { CredentialVault, Secret, Secrets, SecretValue } from '../shared/sy
 import { SecretError } from '../shared/sync/ports/secrets.ts';
 import { type AwsFault, requestsOf } from './engine.ts';
 import type { Random } from './random.ts';
-import type { Chronicle } from './told.ts';
+import type { RunLog } from './told.ts';
 import type { Worker } from './worker.ts';
 
 export type Vault = ReturnType<typeof createVault>;
@@ -11,7 +11,7 @@ export type Vault = ReturnType<typeof createVault>;
 const STALE_MS = 3_000;
 
 /** Secrets Manager: for workers, for operators, and for those who look on. */
-export function createVault(nowMs: () => number, random: Random, fired: Chronicle['fired']) {
+export function createVault(nowMs: () => number, random: Random, fired: RunLog['fired']) {
   const stored = new Map<string, Secret>();
   const former = new Map<string, { readonly secret: Secret | undefined; readonly untilMs: number }>();
   const ever = new Set<string>();

@@ -3,7 +3,7 @@ import type { Cloud } from './cloud.ts';
 import type { QueuedMessage } from './queues.ts';
 
 /** What belongs to a life, and is as an oracle may look at it. */
-type Shown = 'life' | 'nowMs' | 'under' | 'platforms' | 'directory' | 'chronicle';
+type Shown = 'life' | 'nowMs' | 'under' | 'platforms' | 'directory' | 'runLog';
 
 /** What an oracle may look at: raw items, the platforms' truth, and what the people of the life said and did. */
 export interface Seen extends Pick<Cloud, Shown> {
@@ -11,7 +11,7 @@ export interface Seen extends Pick<Cloud, Shown> {
   readonly items: ReadonlyMap<string, Item>;
   /** As they are now; one that was removed is not there, one connected anew is. */
   readonly connections: Pick<Cloud['connections'], 'get' | 'values'>;
-  readonly operators: { readonly deeds: Readonly<Cloud['deeds']> };
+  readonly operators: { readonly actions: Readonly<Cloud['actions']> };
   readonly vault: Pick<Cloud['vault'], 'stored' | 'ever'>;
   readonly queues: Readonly<Record<'events' | 'eventsDlq' | 'apply' | 'applyDlq', readonly QueuedMessage[]>>;
   readonly table: Pick<Cloud['table'], 'largest' | 'widest'>;

@@ -1,5 +1,5 @@
 import { type Figure, table } from '../figure.ts';
-import { type Counts, sumOf } from '../memory/tally.ts';
+import { type Counts, sumOf } from '../memory/totals.ts';
 import { countCalls, SCENARIOS } from './scenarios.ts';
 
 const requests = (counts: Counts): number =>

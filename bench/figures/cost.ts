@@ -12,7 +12,7 @@ import { resourcesOf, synthesise } from '../../test/infra/synthesised.ts';
 import { type Figure, table } from '../figure.ts';
 import { CONNECTION, createRig, type Rig } from '../memory/rig.ts';
 import { seedGroups } from '../memory/seed.ts';
-import { type Counts, sumOf } from '../memory/tally.ts';
+import { type Counts, sumOf } from '../memory/totals.ts';
 
 const amount = z.number().nonnegative();
 const Prices = z.object({
@@ -97,13 +97,13 @@ async function changeAlone(prices: Prices): Promise<Priced> {
   await rig.ingest([rig.directory.snapshot('d0', range(membersPerGroup))]);
   await rig.drain();
   rig.pass(3_600_000);
-  rig.tally.take();
+  rig.totals.take();
   for (let change = 1; change <= CHANGES; change += 1) {
     await rig.ingest([rig.directory.added('d0', membersPerGroup + change)]);
     await rig.drain();
     rig.pass(600_000);
   }
-  const counts = rig.tally.take();
+  const counts = rig.totals.take();
   // For each queue one receive and one delete by the event source mapping, and the producer's send.
   const queues = queueDollars(prices, 5);
   const lambda = lambdaDollars(prices, 1, ingestSeconds) + lambdaDollars(prices, 1, applySeconds);
@@ -139,9 +139,9 @@ async function idleMonth(prices: Prices, { people, groups }: Company): Promise<P
   let platformCalls = 0;
   for (const [everyMinutes, run] of TASKS) {
     rig.pass(300_000);
-    rig.tally.take();
+    rig.totals.take();
     await run(rig);
-    const counts = rig.tally.take();
+    const counts = rig.totals.take();
     const runs = MINUTES_PER_MONTH / everyMinutes;
     dollars += runs * callDollars(prices, counts) + lambdaDollars(prices, runs, scheduledSeconds);
     dollars += (runs / MILLION) * prices.scheduler.perMillionInvocations;

@@ -4,7 +4,7 @@ import { type Figure, growthTable, type Measure } from '../figure.ts';
 import { type Errand, functionOf, runApart } from '../memory/apart.ts';
 import { CONNECTION, createRig, type Rig } from '../memory/rig.ts';
 import { rewrite, seedGroups } from '../memory/seed.ts';
-import { sumOf } from '../memory/tally.ts';
+import { sumOf } from '../memory/totals.ts';
 
 /** Each person is in twenty groups. */
 const GROUPS_OF_A_PERSON = 20;

@@ -4,7 +4,7 @@ import { pump } from '../../shared/sync/pump.ts';
 import { followFeed } from '../../shared/sync/reconcile/feed.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { CONNECTION, createRig, type Rig } from '../memory/rig.ts';
-import type { Counts } from '../memory/tally.ts';
+import type { Counts } from '../memory/totals.ts';
 
 /** One thing that happens every day, whose calls are counted; `prepare` is not. */
 export interface Scenario {
@@ -115,7 +115,7 @@ export const SCENARIOS: readonly Scenario[] = [
       const event = rig.directory.added('d0', 20);
       await change(rig, [event]);
       rig.pass(600_000);
-      rig.tally.take();
+      rig.totals.take();
       await change(rig, [event]);
     },
   },
@@ -182,5 +182,5 @@ export async function countCalls({ people, guarded = false, prepare, run }: Scen
   await prepare?.(rig);
   rig.countRequests();
   await run(rig);
-  return rig.tally.take();
+  return rig.totals.take();
 }

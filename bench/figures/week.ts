@@ -1,7 +1,7 @@
 import { seededRandom } from '../../simulate/random.ts';
 import { type Figure, growthTable, type Measure, percentile, table } from '../figure.ts';
 import { createChain, FUNCTIONS, type Limits, type Lived, REQUEST_SECONDS } from '../memory/chain.ts';
-import { type Counts, sumOf } from '../memory/tally.ts';
+import { type Counts, sumOf } from '../memory/totals.ts';
 import { callDollars, lambdaDollars, queueDollars, readPrices } from './cost.ts';
 
 interface Size {
@@ -61,7 +61,7 @@ async function live(size: Size) {
   const startedMs = performance.now();
   const minutesSince = () => (performance.now() - startedMs) / MINUTE_MS;
   const priced = () => {
-    const [counts, lived] = [chain.tally.take(), chain.takeLived()];
+    const [counts, lived] = [chain.totals.take(), chain.takeLived()];
     const lambda = FUNCTIONS.map((name) => {
       const { runs, seconds } = lived[name];
       return runs === 0 ? 0 : lambdaDollars(prices, runs, seconds / runs, limits[name].memoryGb);

@@ -1,7 +1,7 @@
 import { isWhole } from '../../shared/domain/view.ts';
 import { type Figure, PAIRED_RUNS, showSpread, spreadOf, table } from '../figure.ts';
 import { createRig } from '../memory/rig.ts';
-import { sumOf } from '../memory/tally.ts';
+import { sumOf } from '../memory/totals.ts';
 
 const WINDOW_SECONDS = 5;
 const BURSTS = [1, 100, 10_000] as const;
@@ -25,7 +25,7 @@ async function burst(changes: number, groups: number, offsetMs: number): Promise
   await rig.ingest(ids.map((id) => rig.directory.snapshot(id, [0])));
   await rig.drain();
   rig.pass(600_000 + offsetMs - ((rig.clock() - ALIGNED_MS) % (WINDOW_SECONDS * 1_000)));
-  rig.tally.take();
+  rig.totals.take();
 
   const events = Array.from({ length: changes }, (_, n) =>
     rig.directory.added(`d${n % groups}`, 1 + Math.floor(n / groups)),
@@ -35,7 +35,7 @@ async function burst(changes: number, groups: number, offsetMs: number): Promise
   const windowOf = (ms: number) => Math.floor(ms / (WINDOW_SECONDS * 1_000));
   const windows = windowOf(rig.clock() - 1) - windowOf(startedMs) + 1;
   await rig.drain();
-  const writes = sumOf(rig.tally.take(), 'platform P');
+  const writes = sumOf(rig.totals.take(), 'platform P');
   const isShown = [...rig.platform.groups.values()].reduce((sum, { users }) => sum + users.length - 1, 0);
   if (isShown !== changes) throw new Error(`the platform shows ${isShown} of ${changes} joins`);
   return { writes, groupWindows: Math.min(groups, changes) * windows };
@@ -49,7 +49,7 @@ async function naiveWrites(messages: number): Promise<number> {
   const platform = await rig.ports.platforms.open(rig.connection);
   const [first] = await platform.groups.list(0);
   if (first === undefined || !isWhole(first)) throw new Error('the platform shows no group');
-  rig.tally.take();
+  rig.totals.take();
   let { version } = first;
   for (let message = 0; message < messages; message += 1) {
     ({ version } = await platform.groups.patch(
@@ -58,7 +58,7 @@ async function naiveWrites(messages: number): Promise<number> {
       version,
     ));
   }
-  return sumOf(rig.tally.take(), 'platform PATCH');
+  return sumOf(rig.totals.take(), 'platform PATCH');
 }
 
 export const writesFigure: Figure = {

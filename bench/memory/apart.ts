@@ -6,7 +6,7 @@ import type { Sent } from '../../simulate/platform/request.ts';
 import { type FunctionName, limitsOfFunctions } from './chain.ts';
 import type { BenchEvent } from './directory.ts';
 import type { Rig } from './rig.ts';
-import type { Counts } from './tally.ts';
+import type { Counts } from './totals.ts';
 
 /** What the child is to do, once. */
 export interface Errand {
@@ -53,11 +53,11 @@ export async function runApart(rig: Rig, errand: Errand): Promise<Done & { reado
     send: (name: string, input: object) =>
       rig.sqs.send({ constructor: { name }, input } as unknown as SendMessageBatchCommand),
   };
-  rig.tally.take();
+  rig.totals.take();
   return new Promise((resolve, reject) => {
     child.on('exit', (code) => reject(new Error(`${errand.task} ended with ${code} in ${memoryMb} MB`)));
     child.on('message', async ([id, what, args]: Asking) => {
-      if (what === 'done') resolve({ ...(args[0] as unknown as Done), counts: rig.tally.take() });
+      if (what === 'done') resolve({ ...(args[0] as unknown as Done), counts: rig.totals.take() });
       else child.send([id, await answers[what]?.(...args)]);
     });
     child.send(errand);

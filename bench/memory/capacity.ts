@@ -1,5 +1,5 @@
 import type { Meter } from '../../simulate/table.ts';
-import type { Tally } from './tally.ts';
+import type { Totals } from './totals.ts';
 
 /* Capacity units as Amazon DynamoDB bills them (developer guide, "DynamoDB read and write operations"). */
 
@@ -11,12 +11,12 @@ const readUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / READ_
 const writeUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / WRITE_UNIT_BYTES));
 
 /** Counts the units of every operation, those of the index included. */
-export const capacityMeter = (tally: Tally): Meter => ({
-  read: (bytes, isIndex) => tally.add('dynamodb read units', readUnits(bytes) / (isIndex ? 2 : 1)),
-  write: (bytes) => tally.add('dynamodb write units', writeUnits(bytes)),
+export const capacityMeter = (totals: Totals): Meter => ({
+  read: (bytes, isIndex) => totals.add('dynamodb read units', readUnits(bytes) / (isIndex ? 2 : 1)),
+  write: (bytes) => totals.add('dynamodb write units', writeUnits(bytes)),
   // A write whose condition fails is paid for all the same.
   refused(bytes) {
-    tally.add('dynamodb write units', writeUnits(bytes));
-    tally.add('dynamodb writes refused');
+    totals.add('dynamodb write units', writeUnits(bytes));
+    totals.add('dynamodb writes refused');
   },
 });

@@ -19,7 +19,7 @@ import { capacityMeter } from './capacity.ts';
 import { type BenchEvent, createDirectory } from './directory.ts';
 import { createCountedPlatform } from './platform.ts';
 import { connectionOf, START_MS, TOKEN } from './rig.ts';
-import { createTally } from './tally.ts';
+import { createTotals } from './totals.ts';
 
 export const FUNCTIONS = ['ingest', 'apply', 'reconcile', 'people'] as const;
 export type FunctionName = (typeof FUNCTIONS)[number];
@@ -86,10 +86,10 @@ export async function createChain(people: number) {
   const limits = limitsOfFunctions();
   const time = createTime(START_MS);
   const clock = time.nowMs;
-  const tally = createTally();
-  const table = new MemoryTable({ meter: capacityMeter(tally) });
+  const totals = createTotals();
+  const table = new MemoryTable({ meter: capacityMeter(totals) });
   const queues = createQueues({ nowMs: clock, random: seededRandom(1) });
-  const platform = createCountedPlatform({ tally, clock, people, token: TOKEN });
+  const platform = createCountedPlatform({ totals, clock, people, token: TOKEN });
   const lived = new Map(
     FUNCTIONS.map((name) => [name, { runs: 0, seconds: 0, longest: 0, now: 0, most: 0 }]),
   );
@@ -103,7 +103,7 @@ export async function createChain(people: number) {
       skewMs: 0,
       isDead: () => false,
       async effect(kind) {
-        tally.add(kind);
+        totals.add(kind);
         const isCall = kind.startsWith('platform.');
         await time.sleep(1_000 * (isCall ? apiCallSeconds : REQUEST_SECONDS));
       },
@@ -167,7 +167,7 @@ export async function createChain(people: number) {
     const isOld = () => events[0] !== undefined && clock() >= events[0].sentAtMs + gatherMs;
     while (hasFree('ingest') && (isFull() || isOld())) {
       const batch = events.splice(0, EVENT_SOURCES.ingest.batchSize);
-      tally.add('sqs requests', 2 * Math.ceil(batch.length / 10));
+      totals.add('sqs requests', 2 * Math.ceil(batch.length / 10));
       const takenAtMs = clock();
       const done = invoke('ingest', async (ports) => {
         const at = (part: number) => takenAtMs + 1_000 * part * limits.ingest.seconds;
@@ -185,7 +185,7 @@ export async function createChain(people: number) {
     }
   };
   const send = (messages: readonly Message[]) => {
-    tally.add('sqs requests', messages.length);
+    totals.add('sqs requests', messages.length);
     for (const message of messages) events.push(message);
     takeEvents();
     time.at(clock() + gatherMs, takeEvents);
@@ -197,7 +197,7 @@ export async function createChain(people: number) {
     while (hasFree('apply')) {
       const batch = queue.receive(EVENT_SOURCES.apply.batchSize);
       if (batch.length === 0) return;
-      tally.add('sqs requests', 2);
+      totals.add('sqs requests', 2);
       const groups = new Set<string>();
       const receipts = batch.map(({ receipt = '' }) => receipt);
       const done = invoke('apply', async (ports) => {
@@ -229,7 +229,7 @@ export async function createChain(people: number) {
   const runTask = (task: TaskName): Promise<void> => {
     const name = task === 'people' ? task : 'reconcile';
     const deadlineMs = clock() + 1_000 * limits[name].seconds - RESERVE_MS;
-    tally.add('scheduler invocations');
+    totals.add('scheduler invocations');
     return invoke(name, async (ports) => {
       const round = { connections: ports.connections, only: undefined, logger: SILENT, random: () => 0 };
       const { failure } = await eachConnection<unknown>(round, (each) =>
@@ -245,7 +245,7 @@ export async function createChain(people: number) {
   return {
     time,
     clock,
-    tally,
+    totals,
     platform,
     limits,
     directory: createDirectory(clock),

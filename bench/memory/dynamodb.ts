@@ -4,7 +4,7 @@ import type { MemoryTable, PageRequest } from '../../simulate/table.ts';
 import { plain, plainItem, type Wire, type WireItem, wireItem } from './attribute-values.ts';
 import { type Placeholders, parseChange, parseCondition } from './expressions.ts';
 import { CREDENTIALS, inProcess, REGION, type WireAnswer } from './sdk-wire.ts';
-import type { Tally } from './tally.ts';
+import type { Totals } from './totals.ts';
 
 interface Expressions {
   readonly ConditionExpression?: string;
@@ -77,11 +77,11 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
 };
 
 /** A DynamoDB client over the table in memory; counts requests by operation. */
-export function createDynamoDbClient(table: MemoryTable, tally: Tally): DynamoDBClient {
+export function createDynamoDbClient(table: MemoryTable, totals: Totals): DynamoDBClient {
   const handler = inProcess((name, input) => {
     const operation = OPERATIONS[name];
     if (operation === undefined) throw new Error(`${name} is beyond the bench's table`);
-    tally.add(`dynamodb ${name}`);
+    totals.add(`dynamodb ${name}`);
     return operation(input as never, table);
   });
   return new DynamoDBClient({ region: REGION, credentials: CREDENTIALS, requestHandler: handler as never });

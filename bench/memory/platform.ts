@@ -5,12 +5,12 @@ import {
   type SimulatedPlatform,
 } from '../../simulate/platform/platform.ts';
 import { seededRandom } from '../../simulate/random.ts';
-import type { Tally } from './tally.ts';
+import type { Totals } from './totals.ts';
 
 /** Short, as it stands in each id: the figures are of what groupsync stores, not of how long a platform's ids are. */
 export const COMPANY = 'b';
 
-/** What the tally calls a request, by the platform's name of it. */
+/** What the totals call a request, by the platform's name of it. */
 const CALLS: Readonly<Record<string, string>> = {
   'platform.list': 'platform GET /groups',
   'platform.create': 'platform POST /groups',
@@ -28,18 +28,18 @@ const CALLS: Readonly<Record<string, string>> = {
  * not depend on the machine. Its people: role `r<n>`, user `u<n>`, address `p<n>@bench.test`.
  */
 export function createCountedPlatform(options: {
-  readonly tally: Tally;
+  readonly totals: Totals;
   readonly clock: () => number;
   readonly people: number;
   readonly token: string;
 }): SimulatedPlatform & { readonly dispatcher: Dispatcher } {
-  const { tally, clock, people, token } = options;
+  const { totals, clock, people, token } = options;
   const platform = createSimulatedPlatform({
     company: COMPANY,
     clock,
     random: seededRandom(1),
     traits: PLAIN_TRAITS,
-    chronicle: { tell() {}, fired() {}, violated() {} },
+    runLog: { tell() {}, fired() {}, violated() {} },
     sleep: async () => {},
     people: Array.from({ length: people }, (_, n) => ({
       role: `r${n}`,
@@ -53,7 +53,7 @@ export function createCountedPlatform(options: {
     skewMs: 0,
     isDead: () => false,
     async effect(kind) {
-      tally.add(CALLS[kind] ?? kind);
+      totals.add(CALLS[kind] ?? kind);
       await new Promise((resolve) => setImmediate(resolve));
     },
   });

@@ -27,9 +27,9 @@ export function benchPorts({ onSecretRead, token, ...options }: BenchPortsOption
     },
   });
   const deadLetters: DeadLetterQueue = {
-    async bury(letters) {
-      if (letters.length === 0) return [];
-      throw new Error(`a bench dead-letters nothing: ${letters[0]?.code} ${letters[0]?.message}`);
+    async send(deadLetters) {
+      if (deadLetters.length === 0) return [];
+      throw new Error(`a bench dead-letters nothing: ${deadLetters[0]?.code} ${deadLetters[0]?.message}`);
     },
   };
   return { ...ports, deadLetters };

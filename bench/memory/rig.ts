@@ -16,7 +16,7 @@ import { type BenchEvent, createDirectory } from './directory.ts';
 import { createDynamoDbClient } from './dynamodb.ts';
 import { COMPANY, createCountedPlatform } from './platform.ts';
 import { type BenchPorts, benchPorts } from './ports.ts';
-import { createTally } from './tally.ts';
+import { createTotals } from './totals.ts';
 
 export interface RigOptions {
   readonly coalesceSeconds: number;
@@ -43,7 +43,7 @@ export function connectionOf(guarded = false): Connection {
  * DynamoDB, SQS and the platform answer in the same process, and time moves only when nothing is due.
  */
 export async function createRig(options: RigOptions) {
-  const tally = createTally();
+  const totals = createTotals();
   const time = { nowMs: options.startMs ?? START_MS };
   const clock = () => time.nowMs;
   let ids = 0;
@@ -51,10 +51,10 @@ export async function createRig(options: RigOptions) {
     ids += 1;
     return `${clock().toString(16).padStart(12, '0')}${String(ids).padStart(20, '0')}`;
   };
-  const { sqs, queue } = createCountedQueue({ tally, clock });
-  const platform = createCountedPlatform({ tally, clock, people: options.people, token: TOKEN });
-  const direct = new MemoryTable({ meter: capacityMeter(tally) });
-  const counted = createDynamoTable(createDynamoDbClient(direct, tally), {
+  const { sqs, queue } = createCountedQueue({ totals, clock });
+  const platform = createCountedPlatform({ totals, clock, people: options.people, token: TOKEN });
+  const direct = new MemoryTable({ meter: capacityMeter(totals) });
+  const counted = createDynamoTable(createDynamoDbClient(direct, totals), {
     tableName: 'bench',
     sleep: async () => {},
   });
@@ -77,16 +77,16 @@ export async function createRig(options: RigOptions) {
     coalesceMs: options.coalesceSeconds * 1_000,
     clock,
     newId,
-    onSecretRead: () => tally.add('secretsmanager GetSecretValue'),
+    onSecretRead: () => totals.add('secretsmanager GetSecretValue'),
   });
   const connection = connectionOf(options.guarded);
   await ports.connections.save(connection);
   await refreshPeople(connection, ports);
-  tally.take();
+  totals.take();
 
   return {
     ports,
-    tally,
+    totals,
     clock,
     connection,
     platform,
@@ -104,7 +104,7 @@ export async function createRig(options: RigOptions) {
     /** From now on through the AWS SDK, which counts requests to DynamoDB too; before, and at large sizes, beside it. */
     countRequests: () => {
       active = counted;
-      tally.take();
+      totals.take();
     },
     pass: (ms: number) => {
       time.nowMs += ms;

@@ -90,7 +90,7 @@ function printNext(
   const own = name === connection ? '' : `--connection ${name} `;
   const nextVerbs = [...(observing ? ['plan', 'resume'] : []), ...(probed ? [] : ['probe'])];
   for (const verb of [...nextVerbs, 'doctor']) out.note(`next: groupsync ${own}${verb}`);
-  out.note('letters may have waited for it');
+  out.note('dead-lettered messages may have waited for it');
   out.note('next: groupsync dlq replay --code unknown_connection');
 }
 

@@ -1,10 +1,10 @@
 import { Option } from 'commander';
-import type { LetterSummary, ReplayReport, Survey } from '../../shared/contract/answers.ts';
+import type { DeadLetterSummary, ReplayReport, Survey } from '../../shared/contract/answers.ts';
 import { DEAD_LETTER_CODES } from '../../shared/contract/names.ts';
 import { groupId } from '../../shared/domain/ids.ts';
 import { SHORT_ID } from '../../shared/operate/dead-letters/amend.ts';
-import { replayLetters } from '../../shared/operate/dead-letters/replay.ts';
-import { isNamed, type Selection, surveyLetters } from '../../shared/operate/dead-letters/survey.ts';
+import { replayDeadLetters } from '../../shared/operate/dead-letters/replay.ts';
+import { isNamed, type Selection, surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { findGroup, NotFound, unlessNothing } from '../../shared/operate/find-group.ts';
 import type { Names } from '../../shared/operate/names.ts';
 import type { Mailbox } from '../../shared/sync/ports/queues.ts';
@@ -40,7 +40,7 @@ export async function selectionOf(context: Context, ids: readonly string[], { gr
   return { ids: ids.length === 0 ? undefined : ids, group: await groupNamed(context, group), code };
 }
 
-/** Letters may be about a group that nobody knows: what is no whole id or name of one is the id that they say. */
+/** Dead-lettered messages may be about a group that nobody knows: what is no whole id or name of one is the id that they say. */
 export async function groupNamed({ connection, ports }: Context, text: string | undefined) {
   if (text === undefined) return undefined;
   const found = await findGroup(connection, text, await ports(), true).catch(unlessNothing);
@@ -50,7 +50,7 @@ export async function groupNamed({ connection, ports }: Context, text: string | 
 /** Of another connection than the one asked for, of which the names are, a group is said by its id and whose it is. */
 export const groupOf =
   (names: Names, asked: Pick<Context, 'connection'>) =>
-  ({ connection, group }: LetterSummary) =>
+  ({ connection, group }: DeadLetterSummary) =>
     group && (connection === asked.connection ? names.group(group) : `${connection ?? '?'}/${group}`);
 
 /** @param limit of the messages that are listed one by one */
@@ -60,7 +60,7 @@ export const surveyed = async (
   options: QueueOption,
   limit = Number.POSITIVE_INFINITY,
 ): Promise<Survey> =>
-  surveyLetters(await context.ports(), {
+  surveyDeadLetters(await context.ports(), {
     queues: queuesOf(options),
     selection,
     limit,
@@ -68,7 +68,7 @@ export const surveyed = async (
     onElsewhere: sayElsewhere(context),
   });
 
-/** What is to be done to letters is shown first. @throws NotFound where a beginning of an id fits several */
+/** What is to be done to dead-lettered messages is shown first. @throws NotFound where a beginning of an id fits several */
 export async function surveyChosen(context: Context, selection: Selection, options: QueueOption) {
   const survey = await surveyed(context, selection, options);
   for (const id of selection.ids ?? []) {
@@ -113,7 +113,7 @@ export interface ReplayFlags extends Which {
 }
 
 const NONE: ReplayReport = {
-  ...{ replayed: 0, failed: 0, remaining: 0, cameBack: 0, because: null, cancelled: false },
+  ...{ replayed: 0, failed: 0, remaining: 0, failedAgain: 0, because: null, cancelled: false },
 };
 
 /** Shows what would be replayed, asks, and replays queue after queue. */
@@ -137,7 +137,8 @@ export async function replay(context: Context, ids: readonly string[], options: 
   const whole = asked.ids?.map((id) => plan.messages.find((message) => isNamed(message, id))?.id ?? id);
   const report = await replayAll(context, { ...asked, ids: whole }, options, plan.selected);
   out.answer(report, (shown) => print(shown, context));
-  if (report.replayed > 0 && report.cameBack === 0) out.note('what is not mended comes back within a minute');
+  if (report.replayed > 0 && report.failedAgain === 0)
+    out.note('what is not mended comes back within a minute');
   if (report.replayed > 0) out.note('next: groupsync dlq list');
   if (report.failed > 0) return EXIT.failed;
   return report.remaining > 0 ? EXIT.attention : EXIT.done;
@@ -150,7 +151,7 @@ async function replayAll(context: Context, selection: Selection, options: Replay
   try {
     for (const queue of queuesOf(options)) {
       const before = total;
-      const report = await replayLetters(queue, await ports(), {
+      const report = await replayDeadLetters(queue, await ports(), {
         connection,
         selection,
         rate: options.rate,
@@ -162,7 +163,7 @@ async function replayAll(context: Context, selection: Selection, options: Replay
         replayed: before.replayed + report.replayed,
         failed: before.failed + report.failed,
         remaining: before.remaining + report.remaining,
-        cameBack: before.cameBack + report.cameBack,
+        failedAgain: before.failedAgain + report.failedAgain,
         because: before.because ?? report.because,
         cancelled: before.cancelled || report.cancelled,
       };
@@ -174,10 +175,10 @@ async function replayAll(context: Context, selection: Selection, options: Replay
   return { ...total, remaining: Math.max(total.remaining, total.cancelled ? planned - total.replayed : 0) };
 }
 
-function print({ replayed, failed, cameBack, because, ...report }: ReplayReport, { out }: Context): void {
-  const left = report.remaining - failed - cameBack;
+function print({ replayed, failed, failedAgain, because, ...report }: ReplayReport, { out }: Context): void {
+  const left = report.remaining - failed - failedAgain;
   out.line(`${plural(replayed, 'message')} replayed${report.cancelled ? ', then stopped' : ''}`);
-  if (cameBack > 0) out.line(out.paint.red(`${cameBack} came back at once: ${because}`));
+  if (failedAgain > 0) out.line(out.paint.red(`${failedAgain} came back at once: ${because}`));
   if (failed > 0) out.line(out.paint.red(`${failed} could not be sent; they are still dead letters`));
   if (left > 0) out.line(`${left} remain, held by somebody else or not come to: run the same again to go on`);
 }

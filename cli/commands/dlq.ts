@@ -6,7 +6,7 @@ import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { plural, shellWords } from '../output/words.ts';
 import { examples, positiveNumber, WATCH, watched, wholeNumber } from './arguments.ts';
-import { discard, edit, show } from './dlq-letter.ts';
+import { discard, edit, show } from './dlq-message.ts';
 import {
   ageColumn,
   CAUSE_COLUMNS,

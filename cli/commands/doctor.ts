@@ -108,7 +108,7 @@ async function tell({ out, connection, connected }: Context, silent: boolean): P
   const { ports } = await connected();
   const answer = await ports.functions.run('reconcile', { task: 'notify', connection, silent });
   const told = Answer.parse(answer).reports.flatMap((report) => report.told);
-  out.answer(silent ? { targets: told.map(({ target }) => target) } : { told }, () => {
+  out.answer(silent ? { targets: told.map(({ target }) => target) } : { notified: told }, () => {
     for (const { target, failure } of told) out.line(silent ? target : `${target}: ${failure ?? 'told'}`);
     if (told.length === 0) out.line('nobody is told: set notify (docs/deploy.md) and deploy');
   });

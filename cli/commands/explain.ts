@@ -49,13 +49,13 @@ export function addPerson(program: Command, act: Act): void {
 }
 
 function printPerson(report: PersonReport, { out }: Context): void {
-  const { member, name, bound, person, groups, moreGroups, deeds } = report;
+  const { member, name, bound, person, groups, moreGroups, actions } = report;
   out.line(withId(name ?? undefined, member));
   out.line(bound === null ? 'bound to nobody' : `bound to ${bound}, ${person?.state ?? 'not met yet'}`);
   if (groups.length === 0) out.line('no event has put them into a group');
   for (const group of groups) printMembership(group, out);
   if (moreGroups > 0) out.line(`… and ${moreGroups} more groups; explain tells of one`);
-  for (const deed of deeds) out.line(lineOf(deed, out));
+  for (const action of actions) out.line(lineOf(action, out));
 }
 
 function printMembership(membership: PersonReport['groups'][number], out: Context['out']): void {
@@ -97,7 +97,7 @@ function print(explanation: Explanation, { out }: Context, names: Names): void {
   out.line(`because ${explanation.because}`);
   out.line();
   for (const event of events) {
-    out.line(`event     ${event.register}: ${event.says}`);
+    out.line(`event     ${event.register}: ${event.summary}`);
     out.line(paint.dim(`          ${sayEvent(event)}`));
   }
   for (const { rule, value, found } of match.rules) {

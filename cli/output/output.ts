@@ -1,8 +1,8 @@
 import { SingleBar } from 'cli-progress';
 import type { GlobalOptions, Io, Terminal } from '../io.ts';
 import type { Spell } from './hints.ts';
-import type { Hush } from './hush.ts';
 import { createPaint, type Paint } from './paint.ts';
+import type { Redactor } from './redactor.ts';
 import { type Column, renderCsv, renderTable } from './table.ts';
 import { jsonText } from './words.ts';
 
@@ -36,7 +36,7 @@ export interface Output {
 /** How every text is put: with commands that can be pasted, and with `--no-names` without names. */
 export interface Wording {
   readonly spell: Spell;
-  readonly hush: Hush | undefined;
+  readonly redactor: Redactor | undefined;
 }
 
 const WIDTH = 80;
@@ -48,7 +48,7 @@ const CLEAR_SCREEN = '\u001b[H\u001b[2J\u001b[3J';
 export function createOutput(
   { stdout, stderr, env }: Io,
   options: GlobalOptions,
-  { spell, hush }: Wording,
+  { spell, redactor }: Wording,
 ): Output {
   const { json = false, quiet = false, output } = options;
   // https://no-color.org: any value but the empty one.
@@ -67,10 +67,10 @@ export function createOutput(
   const note = (text: string) => {
     if (!quiet) stderr.write(`${seen(spell(text))}\n`);
   };
-  const shown = <Document>(document: Document) => hush?.document(document) ?? document;
+  const shown = <Document>(document: Document) => redactor?.document(document) ?? document;
   const text = (value: string | number | null) => {
     const shownText = String(value ?? '–');
-    return hush?.text(shownText) ?? shownText;
+    return redactor?.text(shownText) ?? shownText;
   };
   /** Cells may name commands too; in a file for a spreadsheet they stay as they are. */
   const plain = <Row>({ inFile, ...column }: Column<Row>): Column<Row> => {

@@ -175,8 +175,11 @@ function needsOf({ status, holds, failed, causes, drift, unmatched, unmatchedTot
       return need([`failed ${id}`, 'bad'], says, [pathTo('groups', id), home.failedNext]);
     }),
     ...causes.map(({ code, count, oldestMs }) => {
-      const says = [home.letters(count, code), home.lettersText(duration(oldestMs))] as const;
-      return need([`letters ${code}`, 'bad'], says, [pathTo('letters'), home.lettersNext]);
+      const says = [home.deadLetters(count, code), home.deadLettersText(duration(oldestMs))] as const;
+      return need([`dead-lettered messages ${code}`, 'bad'], says, [
+        pathTo('deadLetters'),
+        home.deadLettersNext,
+      ]);
     }),
     ...drift.map(({ id, group, name, kind, initiator, actor }) => {
       const what = `${T.activity.actions[`drift_${kind}`] ?? kind}, ${actor?.name ?? initiator}`;

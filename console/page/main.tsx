@@ -2,12 +2,12 @@ import { effect } from '@preact/signals';
 import { options, render } from 'preact';
 import { Activity } from './activity.tsx';
 import { Connection } from './connection.tsx';
+import { DeadLetter, DeadLetters } from './dead-letters.tsx';
 import { clock, visible } from './format.ts';
 import { Group } from './group.tsx';
 import { Groups } from './groups.tsx';
 import { Hold } from './hold.tsx';
 import { Home } from './home.tsx';
-import { Letter, Letters } from './letters.tsx';
 import { goneSince, listen, live, nowMs } from './net.ts';
 import { AskDialog, Empty, Page, Toast } from './parts.tsx';
 import { People, Person } from './person.tsx';
@@ -20,11 +20,11 @@ const PAGES = {
   groups: () => (id.value === '' ? <Groups /> : <Group key={id.value} />),
   people: () => (id.value === '' ? <People /> : <Person key={id.value} />),
   activity: Activity,
-  letters: () => (id.value === '' ? <Letters /> : <Letter key={id.value} />),
+  deadLetters: () => (id.value === '' ? <DeadLetters /> : <DeadLetter key={id.value} />),
   connection: Connection,
 } as const;
 
-const NAV = ['home', 'groups', 'people', 'activity', 'letters', 'connection'] as const;
+const NAV = ['home', 'groups', 'people', 'activity', 'deadLetters', 'connection'] as const;
 
 function App() {
   if (token === '') return <NoToken />;

@@ -338,12 +338,12 @@ function say(next: Said): void {
 
 /** Does it, and says that it was done; what can be taken back, can be taken back there. */
 export async function perform<Answer>(
-  deed: string,
+  action: string,
   body: object,
   done: string,
   undo?: (answer: Answer) => unknown,
 ): Promise<Answer> {
-  const answer = await (await post(deed, body)).json();
+  const answer = await (await post(action, body)).json();
   say({ text: done, isBad: false, undo: undo && (() => undo(answer)) });
   return answer;
 }

@@ -160,9 +160,9 @@ function Explained({ group, member }: { readonly group: string; readonly member:
             <li>
               <b>{T.person.steps.event}</b>
               {events.length === 0 && <p>{T.person.noEvent}</p>}
-              {events.map(({ register, says, id, source, time }) => (
+              {events.map(({ register, summary, id, source, time }) => (
                 <p key={register}>
-                  {register}: {says}{' '}
+                  {register}: {summary}{' '}
                   <small class="muted">
                     {id} · {source} · <Time at={time} />
                   </small>

@@ -1,5 +1,5 @@
-import { findLetters } from '../../shared/operate/dead-letters/amend.ts';
-import type { Letter } from '../../shared/operate/dead-letters/letter.ts';
+import { findDeadLetters } from '../../shared/operate/dead-letters/amend.ts';
+import type { DeadLetter } from '../../shared/operate/dead-letters/dead-letter.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 
@@ -9,24 +9,25 @@ const MOST_KEPT = 200;
 /** Where dead letters are looked at. A look hides them from every other, so each waits for its turn. */
 export function createDesk(ports: ToolPorts) {
   let last: Promise<unknown> = Promise.resolve();
-  const kept = new Map<string, Letter>();
+  const kept = new Map<string, DeadLetter>();
   function inTurn<Value>(look: () => Promise<Value>): Promise<Value> {
     const turn = last.then(look);
     last = turn.catch(() => undefined);
     return turn;
   }
-  async function find(id: string): Promise<Letter> {
-    const [letter] = await inTurn(() => findLetters([id], BOTH_QUEUES, ports));
-    if (letter === undefined) throw new NotFound('this dead letter is gone, or somebody else looks at it');
+  async function find(id: string): Promise<DeadLetter> {
+    const [deadLetter] = await inTurn(() => findDeadLetters([id], BOTH_QUEUES, ports));
+    if (deadLetter === undefined)
+      throw new NotFound('this dead letter is gone, or somebody else looks at it');
     if (kept.size === MOST_KEPT) kept.clear();
-    kept.set(id, letter);
-    return letter;
+    kept.set(id, deadLetter);
+    return deadLetter;
   }
   return {
     inTurn,
     find,
     /** As it was when it was found: to judge another wording of it while somebody types. */
-    known: async (id: string): Promise<Letter> => kept.get(id) ?? find(id),
+    known: async (id: string): Promise<DeadLetter> => kept.get(id) ?? find(id),
   };
 }
 

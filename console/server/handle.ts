@@ -1,6 +1,6 @@
 import { type ConnectionName, connectionName } from '../../shared/domain/ids.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
-import { DEEDS } from './deeds.ts';
+import { ACTIONS } from './actions.ts';
 import { createDesk } from './desk.ts';
 import { createOverview, type Overview } from './overview.ts';
 import { QUERIES } from './queries.ts';
@@ -18,7 +18,7 @@ const LOOK_EVERY_MS = 1_500;
 const LARGEST_BODY = 2_000_000;
 
 /**
- * Answers the page: `GET /api/QUERY` and `POST /api/DEED`, each with `?connection=`; `GET /api/live` stays open and
+ * Answers the page: `GET /api/QUERY` and `POST /api/ACTION`, each with `?connection=`; `GET /api/live` stays open and
  * tells whenever something may look different. Who may ask is the caller's business.
  */
 export function createHandle(consoleOptions: ConsoleOptions): (request: Request) => Promise<Response> {
@@ -39,7 +39,8 @@ export function createHandle(consoleOptions: ConsoleOptions): (request: Request)
       if (!NAME.test(connection)) return problem(400, 'expected ?connection= with the name of one');
       const overview = overviewOf(connection);
       const asked = { connection, prefix, ports, spell, overview, desk, signal: request.signal };
-      if (request.method === 'POST' && Object.hasOwn(DEEDS, name)) return await perform(name, request, asked);
+      if (request.method === 'POST' && Object.hasOwn(ACTIONS, name))
+        return await perform(name, request, asked);
       if (request.method !== 'GET' || !Object.hasOwn(QUERIES, name)) {
         return problem(404, `there is nothing at ${request.method} ${pathname}`);
       }
@@ -66,15 +67,15 @@ export const problem = (status: number, message: string): Response => Response.j
 async function perform(
   name: string,
   request: Request,
-  asked: Parameters<(typeof DEEDS)[string]['act']>[1],
+  asked: Parameters<(typeof ACTIONS)[string]['act']>[1],
 ): Promise<Response> {
   const body = await request.text();
   if (body.length > LARGEST_BODY) return problem(413, 'this is too large to be sent');
-  const input = DEEDS[name]?.input.safeParse(parsed(body));
+  const input = ACTIONS[name]?.input.safeParse(parsed(body));
   if (input?.success !== true)
     return problem(400, input?.error.issues.map(({ message }) => message).join('; ') ?? '');
   try {
-    const answer = await DEEDS[name]?.act(input.data as never, asked);
+    const answer = await ACTIONS[name]?.act(input.data as never, asked);
     return answer instanceof ReadableStream ? new Response(answer) : Response.json(answer ?? {});
   } finally {
     asked.overview.forget();

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Cause, GroupStateName, PendingRow } from '../../shared/contract/answers.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
-import { surveyLetters } from '../../shared/operate/dead-letters/survey.ts';
+import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { listHolds } from '../../shared/operate/holds.ts';
 import { holdRow, listDrift, listPending } from '../../shared/operate/lists.ts';
 import { stateName, summaries } from '../../shared/operate/report.ts';
@@ -25,7 +25,7 @@ const SHOWN = 50;
 
 /** What all pages rest on: one reading of a connection, shared by everybody who asks. */
 export function createOverview(connection: ConnectionName, ports: ToolPorts, desk: Desk) {
-  const letters: { counts?: string; causes: readonly Cause[] } = { causes: [] };
+  const deadLetters: { counts?: string; causes: readonly Cause[] } = { causes: [] };
 
   async function read() {
     const [status, pending, groups] = await Promise.all([
@@ -48,13 +48,13 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, des
   /** Looking takes the messages for a moment, so it is done only when their number has changed. */
   async function causes({ events, apply }: { events: number | null; apply: number | null }) {
     const counts = `${events} ${apply}`;
-    if ((events ?? 0) + (apply ?? 0) === 0) letters.causes = [];
-    else if (letters.counts !== counts) {
+    if ((events ?? 0) + (apply ?? 0) === 0) deadLetters.causes = [];
+    else if (deadLetters.counts !== counts) {
       const options = { queues: BOTH_QUEUES, limit: 0, patienceSeconds: 0 };
-      letters.causes = (await desk.inTurn(() => surveyLetters(ports, options))).causes;
+      deadLetters.causes = (await desk.inTurn(() => surveyDeadLetters(ports, options))).causes;
     }
-    letters.counts = counts;
-    return letters.causes;
+    deadLetters.counts = counts;
+    return deadLetters.causes;
   }
 
   async function home(): Promise<Home> {
@@ -128,7 +128,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, des
       const { eventsDlq, applyDlq } = queues;
       return {
         revision: createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 16),
-        letters: eventsDlq === null || applyDlq === null ? null : eventsDlq + applyDlq,
+        deadLetters: eventsDlq === null || applyDlq === null ? null : eventsDlq + applyDlq,
         connections: await listConnections(ports),
       };
     },

@@ -3,6 +3,7 @@ import { groupFloor, memberCounts } from '../../shared/domain/group.ts';
 import type { GroupState, StoredMember } from '../../shared/domain/group-state.ts';
 import { type ConnectionName, type MemberId, memberId } from '../../shared/domain/ids.ts';
 import { STAMP_ZERO } from '../../shared/domain/stamp.ts';
+import { registersIn } from '../../shared/operate/groups-of-member.ts';
 import { personsBoundTo } from '../../shared/sync/match/bound-person.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { UserState } from '../../shared/sync/ports/desired.ts';
@@ -35,12 +36,13 @@ export async function namesOf(
 
 /** @param only of these members; without it, of everybody */
 export async function knownOf(
-  { ref, registers }: GroupState,
+  state: GroupState,
   ports: ToolPorts,
   only?: readonly MemberId[],
 ): Promise<readonly Known[]> {
+  const { ref, registers } = state;
   const { connection } = ref;
-  const members = await (only === undefined ? ports.groups.members(ref) : ports.groups.registers(ref, only));
+  const members = await (only === undefined ? ports.groups.members(ref) : registersIn(state, only, ports));
   const users = await ports.users.read(
     connection,
     members.map(({ member }) => member),

@@ -1,20 +1,15 @@
-import type { ShownLetter } from '../../shared/contract/answers.ts';
+import type { ShownDeadLetter } from '../../shared/contract/answers.ts';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { GroupState } from '../../shared/domain/group-state.ts';
 import type { Hold } from '../../shared/domain/hold.ts';
-import {
-  type ConnectionName,
-  type GroupRef,
-  groupId,
-  type MemberId,
-  memberId,
-} from '../../shared/domain/ids.ts';
+import { type ConnectionName, type GroupRef, type MemberId, memberId } from '../../shared/domain/ids.ts';
 import { readStamp } from '../../shared/domain/stamp.ts';
-import { describeLetter } from '../../shared/operate/dead-letters/describe.ts';
-import { surveyLetters } from '../../shared/operate/dead-letters/survey.ts';
+import { describeDeadLetter } from '../../shared/operate/dead-letters/describe.ts';
+import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { examine } from '../../shared/operate/doctor/doctor.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { findGroup, NotFound } from '../../shared/operate/find-group.ts';
+import { groupsOfMember } from '../../shared/operate/groups-of-member.ts';
 import { holdRow } from '../../shared/operate/lists.ts';
 import { tokenRow } from '../../shared/operate/scim-tokens.ts';
 import { rowsOf } from '../../shared/operate/setting-requests.ts';
@@ -28,11 +23,11 @@ import type {
   Activity,
   Checks,
   ConnectionPage,
+  DeadLetters,
   Entry,
   GroupDetail,
   HeldPerson,
   HoldPage,
-  Letters,
   PersonName,
   PersonPage,
 } from '../answers.ts';
@@ -53,7 +48,7 @@ export interface Asked {
   readonly signal: AbortSignal;
 }
 
-const LETTERS_SHOWN = 1_000;
+const DEAD_LETTERS_SHOWN = 1_000;
 const PAGE = 200;
 
 type Query = (query: URLSearchParams, asked: Asked) => Promise<unknown>;
@@ -96,9 +91,9 @@ export const QUERIES: Readonly<Record<string, Query>> = {
     const found = entries.filter((entry) => fits(entry, filter));
     return { entries: found.slice(from, from + count), found: found.length, isCut };
   },
-  letters: async (_, { connection, ports, desk, overview, signal }): Promise<Letters> => {
-    const options = { queues: BOTH_QUEUES, limit: LETTERS_SHOWN, signal, patienceSeconds: 0 };
-    const survey = await desk.inTurn(() => surveyLetters(ports, options));
+  deadLetters: async (_, { connection, ports, desk, overview, signal }): Promise<DeadLetters> => {
+    const options = { queues: BOTH_QUEUES, limit: DEAD_LETTERS_SHOWN, signal, patienceSeconds: 0 };
+    const survey = await desk.inTurn(() => surveyDeadLetters(ports, options));
     const names = new Map<string, string>();
     for (const { group, connection: of } of survey.messages) {
       const name = group === null || of !== connection ? null : await overview.nameOf(group);
@@ -106,8 +101,8 @@ export const QUERIES: Readonly<Record<string, Query>> = {
     }
     return { ...survey, names: Object.fromEntries(names) };
   },
-  letter: async (query, { ports, desk }): Promise<ShownLetter> =>
-    (await describeLetter(await desk.find(query.get('id') ?? ''), ports)).document,
+  deadLetter: async (query, { ports, desk }): Promise<ShownDeadLetter> =>
+    (await describeDeadLetter(await desk.find(query.get('id') ?? ''), ports)).document,
   connection: (_, asked) => connectionPage(asked),
   doctor: async (_, { prefix, connection, ports, spell }): Promise<Checks> => {
     const { checks } = await examine({ prefix, connection }, ports);
@@ -259,11 +254,9 @@ async function personPage(text: string, asked: Asked): Promise<PersonPage> {
   const current = await ports.connections.find(connection);
   const [bound] = current && user ? await personsBoundTo([user], current, ports.people) : [];
   const groups: PersonPage['groups'][number][] = [];
-  for await (const page of ports.users.groupsOf(connection, member)) {
-    for (const group of page) {
-      const state = await ports.groups.read({ connection, group: groupId(group) });
-      if (state !== undefined) groups.push(await personGroup(state, member, asked));
-    }
+  for (const group of await groupsOfMember(connection, member, ports)) {
+    const state = await ports.groups.read({ connection, group });
+    if (state !== undefined) groups.push(await personGroup(state, member, asked));
   }
   const { entries } = await overview.activity();
   const ids = new Set([member, role, bound?.role, bound?.userId].filter((id) => id !== undefined));

@@ -19,7 +19,7 @@ const OPERATORS: Readonly<Record<string, readonly string[]>> = {
   ...{ '===': ['!=='], '!==': ['==='], '&&': ['||'], '||': ['&&'] },
   ...{ '+': ['-'], '-': ['+'], '*': ['/'], '/': ['*'] },
 };
-const SAYING_NOTHING: ReadonlySet<string> = new Set(['return;', 'return undefined;']);
+const DIRECTORY_EVENT_NOTHING: ReadonlySet<string> = new Set(['return;', 'return undefined;']);
 const METHODS = new Map(Object.entries({ some: 'every', every: 'some', max: 'min', min: 'max' }));
 
 /** Every mutant of one file, types aside: operators, conditions, numbers, booleans, methods, returns and statements. */
@@ -110,7 +110,7 @@ function mutantsAt(node: Node, source: string): readonly Mutant[] {
     case 'ExpressionStatement':
       return [all(';')];
     case 'ReturnStatement':
-      return SAYING_NOTHING.has(textOf(node, source)) ? [] : [all('return undefined;')];
+      return DIRECTORY_EVENT_NOTHING.has(textOf(node, source)) ? [] : [all('return undefined;')];
     default:
       return [];
   }

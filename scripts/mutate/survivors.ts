@@ -33,7 +33,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/domain/stamp.ts: export const laterStamp = (a: Stamp, b: Stamp): Stamp => (a < b ? b : a); | < → <=',
   ],
   'members that differ always come as a list': [
-    'shared/plan/waive.ts: if (!Array.isArray(users)) return; | !Array.isArray(users) → false',
+    'shared/plan/accept drift.ts: if (!Array.isArray(users)) return; | !Array.isArray(users) → false',
   ],
   'only the order of these numbers counts, and it stays the same': [
     'shared/plan/attribute.ts: const RANK: Readonly<Record<string, number>> = { ROLE: 3, SYSTEM: 2, [APPLICATION]: 1 }; | 3 → 4',
@@ -42,8 +42,8 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/plan/plan.ts: export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0); | 1 → 2',
   ],
   'the other kinds carry no list there': [
-    "shared/plan/waive.ts: if (kind === 'members_added') move(after, { into: present, outOf: absent }); | kind === 'members_added' → true",
-    "shared/plan/waive.ts: if (kind === 'members_removed') move(before, { into: absent, outOf: present }); | kind === 'members_removed' → true",
+    "shared/plan/accept drift.ts: if (kind === 'members_added') move(after, { into: present, outOf: absent }); | kind === 'members_added' → true",
+    "shared/plan/accept drift.ts: if (kind === 'members_removed') move(before, { into: absent, outOf: present }); | kind === 'members_removed' → true",
   ],
   'which side of a millisecond it is on is nothing that a test should notice': [
     'shared/domain/promise.ts: Math.min(coalesceMs, Math.max(0, (lastWriteAtMs ?? 0) + coalesceMs - nowMs)); | 0 → 1',
@@ -69,11 +69,11 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     "shared/plan/decide/write.ts: if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] }; | || → &&",
   ],
   'how many are remembered, or how long, is a matter of measure': [
-    'shared/plan/foreign.ts: const MOST_OVERTAKEN = 5; | 5 → 6',
-    'shared/plan/foreign.ts: const versions = [...(before?.versions ?? []), version].slice(-MOST_OVERTAKEN); | .slice(-MOST_OVERTAKEN) → ',
+    'shared/plan/foreign.ts: const MOST_SUPERSEDED = 5; | 5 → 6',
+    'shared/plan/foreign.ts: const versions = [...(before?.versions ?? []), version].slice(-MOST_SUPERSEDED); | .slice(-MOST_SUPERSEDED) → ',
   ],
-  'a view with waiver undefined is stored and compared like one without': [
-    'shared/plan/draft.ts: after: { ...wanted, ...namesAfter(wanted, current), users, ...(waiver === undefined ? {} : { waiver }) }, | waiver === undefined → false',
+  'a view with accepted drift undefined is stored and compared like one without': [
+    'shared/plan/draft.ts: after: { ...wanted, ...namesAfter(wanted, current), users, ...(accepted drift === undefined ? {} : { accepted drift }) }, | accepted drift === undefined → false',
     'shared/plan/draft.ts: return alias === undefined ? { name } : { name, alias }; | alias === undefined → false',
     'shared/plan/foreign.ts: ...(alias === undefined ? {} : { alias }), | alias === undefined → false',
   ],

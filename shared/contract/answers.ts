@@ -266,7 +266,7 @@ const EntryActor = z.object({
 const ExplainedEvent = z.object({
   /** `member`, `group.upserted`, `group.deleted`, `group.snapshot`, `group.name` or `user.deleted`. */
   register: text,
-  says: text,
+  summary: text,
   id: nullable(text),
   source: nullable(text),
   time: nullable(text),
@@ -312,7 +312,7 @@ export const Explanation = z.object({
 });
 export type Explanation = Answer<typeof Explanation>;
 
-/** One thing that happened: a write, a person's deed, or what somebody else changed on the platform. */
+/** One thing that happened: a write, a person's action, or what somebody else changed on the platform. */
 export const LogEntry = z.object({
   id: text,
   at: instant,
@@ -360,7 +360,7 @@ export const PersonReport = z.object({
     }),
   ),
   moreGroups: count.describe('Beyond those that are listed.'),
-  deeds: z.array(LogEntry).describe('What people did about them: rebind, forget.'),
+  actions: z.array(LogEntry).describe('What people did about them: rebind, forget.'),
 });
 export type PersonReport = Answer<typeof PersonReport>;
 
@@ -616,7 +616,7 @@ const Cause = z.object({
 });
 export type Cause = Answer<typeof Cause>;
 
-const LetterSummary = z.object({
+const DeadLetterSummary = z.object({
   id: text,
   queue: QueueName,
   code: text,
@@ -628,7 +628,7 @@ const LetterSummary = z.object({
   superseded: z.boolean(),
   refusal: nullable(text).describe('Why ingest would refuse it again now; null where it would not.'),
 });
-export type LetterSummary = Answer<typeof LetterSummary>;
+export type DeadLetterSummary = Answer<typeof DeadLetterSummary>;
 
 export const Survey = z.object({
   queue: z.enum(['events', 'apply', 'all']),
@@ -638,12 +638,12 @@ export const Survey = z.object({
   complete: z.boolean(),
   causes: z.array(Cause),
   /** The first of those that were selected, up to the limit; the causes count all of them. */
-  messages: z.array(LetterSummary),
+  messages: z.array(DeadLetterSummary),
   selected: count,
 });
 export type Survey = Answer<typeof Survey>;
 
-/** How a group that a letter is about stands now, in the directory's word and on the platform. */
+/** How a group that a dead-lettered message is about stands now, in the directory's word and on the platform. */
 const StandingNow = z.object({
   group: text,
   state: GroupStateName,
@@ -655,7 +655,7 @@ const StandingNow = z.object({
   lastError: nullable(text),
 });
 
-export const ShownLetter = z.object({
+export const ShownDeadLetter = z.object({
   id: text,
   queue: QueueName,
   code: text,
@@ -680,7 +680,7 @@ export const ShownLetter = z.object({
   now: z.array(StandingNow),
   body: text,
 });
-export type ShownLetter = Answer<typeof ShownLetter>;
+export type ShownDeadLetter = Answer<typeof ShownDeadLetter>;
 
 export const ReplayReport = z.object({
   replayed: count,
@@ -688,7 +688,7 @@ export const ReplayReport = z.object({
   failed: count,
   /** Of those selected: in flight elsewhere, refused, or dead-lettered anew while we worked. */
   remaining: count,
-  cameBack: count.describe('Of those remaining: sent back, and dead-lettered anew while we worked.'),
+  failedAgain: count.describe('Of those remaining: sent back, and dead-lettered anew while we worked.'),
   because: nullable(text).describe('Why the first of them came back.'),
   cancelled: z.boolean(),
 });

@@ -23,7 +23,7 @@ export const METRICS = {
   // ingest
   /** Directory events that were folded into desired state. */
   EventsReceived: count('Connection'),
-  /** Events outside directory.*, acknowledged and not stored. */
+  /** Events that were understood and do not concern groups or members: acknowledged and not stored. */
   EventsIgnored: count(),
   /** Events that ingest dead-lettered; Kind is the error code. */
   EventsRejected: count('Kind'),

@@ -1,7 +1,7 @@
 /**
- * The word that a person most likely meant: the one with the fewest letters that are wrong, missing, added or exchanged, whatever the
+ * The word that a person most likely meant: the one with the fewest dead-lettered messages that are wrong, missing, added or exchanged, whatever the
  * case. A word with dots is also meant by its last part: `minSize` for `guard.minSize`.
- * @returns undefined where more than two in five letters differ
+ * @returns undefined where more than two in five dead-lettered messages differ
  */
 export function nearest(text: string, words: readonly string[]): string | undefined {
   const typed = text.toLowerCase();

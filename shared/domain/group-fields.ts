@@ -1,6 +1,6 @@
 /**
  * What of a platform group we write beside its users; CONTRIBUTING.md says where else a further one stands.
- * null: the platform shows none, be it that there is none or that it does not echo the field.
+ * A null `spokeId`: the platform shows none. Either there is none, or the platform does not echo the field.
  */
 export interface WrittenFields {
   readonly name: string;

@@ -164,7 +164,7 @@ export const GroupItem = z.lazy(() =>
       .exactOptional(),
     /** Digest of the failure that was reported last: the same failure is reported once. */
     reportedFailure: text.exactOptional(),
-    /** A person had it tried again: its failures until then, as a letter says them. */
+    /** A person had it tried again: its failures until then, as a dead-lettered message says them. */
     failedBefore: text.exactOptional(),
     platformId: platformGroupText.exactOptional(),
     version: versionForm.exactOptional(),
@@ -211,6 +211,10 @@ export const GroupItem = z.lazy(() =>
     /** When it was, if it is: names the pause, so that nobody ends another one. */
     pausedAtMs: number.exactOptional(),
     counts: MemberCounts.exactOptional(),
+    /** It contains other groups, or did once: its members are not only its own member registers. */
+    containsGroups: z.boolean().exactOptional(),
+    /** It is a member of other groups, or was once: what changes it changes them. */
+    isContained: z.boolean().exactOptional(),
     lastWriteAt: number.exactOptional(),
     /** With which rev the group came to be in step last, everybody in it being one user of that view, and nobody else. */
     inSync: z.object({ rev: number, view: intentText }).exactOptional(),
@@ -218,7 +222,7 @@ export const GroupItem = z.lazy(() =>
     changedMembers: z.array(ChangedMember).exactOptional(),
     /** Digest of what a batch said of the group and its members last, all of it stored before the group was marked. */
     batchDigest: text.exactOptional(),
-    /** Names of the newest entries of the group's audit: of a write, and of a person's deed. */
+    /** Names of the newest entries of the group's audit: of a write, and of a person's action. */
     lastAudit: text.exactOptional(),
     lastAction: text.exactOptional(),
   }),

@@ -35,6 +35,8 @@ export interface UserCopy {
 export interface MemberRegister extends Register<Presence> {
   readonly member: MemberId;
   readonly user?: UserCopy;
+  /** For a member of a group within the group: stamp of the register by which the group contains that group. */
+  readonly via?: Stamp;
 }
 
 export const NO_GROUP: GroupRegisters = { upserted: STAMP_ZERO, deleted: STAMP_ZERO, snapshot: STAMP_ZERO };
@@ -65,8 +67,12 @@ export const groupFloor = (group: GroupRegisters): Stamp => laterStamp(group.del
  * Whether a member is in the group. A snapshot's own members carry its stamp (≥), whereas a user's deletion ends what
  * was said up to and at it (>).
  */
-export function memberCounts(register: Register<Presence>, groupFloorStamp: Stamp, userFloor: Stamp) {
-  return register.value === 'present' && register.stamp >= groupFloorStamp && register.stamp > userFloor;
+export function memberCounts(
+  { value, stamp, via = stamp }: Register<Presence> & Pick<MemberRegister, 'via'>,
+  groupFloorStamp: Stamp,
+  userFloor: Stamp,
+) {
+  return value === 'present' && via >= groupFloorStamp && stamp > userFloor;
 }
 
 /** Desired state of one group, as far as the directory alone can say it. */

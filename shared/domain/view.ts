@@ -14,7 +14,7 @@ export interface View extends WrittenFields {
    */
   readonly unshown?: ReadonlySet<PlatformUserId>;
   /** Differences by somebody else that a policy lets stand. */
-  readonly waiver?: Waiver;
+  readonly acceptedDrift?: AcceptedDrift;
 }
 
 /** Users that writes add to a group and remove from it. In a record of several writes, a user may be in both. */
@@ -39,7 +39,7 @@ export interface ObservedGroup extends WrittenFields {
  * Differences that stay as somebody else made them, because the connection's policy says so. `report` lets them stand
  * until the directory next says anything about the group; `adopt` until it next says something about the very thing.
  */
-export interface Waiver extends Readonly<Record<GroupField, boolean>> {
+export interface AcceptedDrift extends Readonly<Record<GroupField, boolean>> {
   readonly policy: 'report' | 'adopt';
   /** The newest stamp in the group when the difference was seen. */
   readonly seen: Stamp;

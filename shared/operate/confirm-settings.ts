@@ -43,9 +43,9 @@ export async function decideRequests(
   const after: Connection = { ...before, settings, requests: [], ...replans };
   const kind = isConfirmed ? 'set_setting' : 'reject_setting';
   const changes = shown.map(({ key, before, after }) => ({ kind, before, after, reason: key }));
-  const deed = { action: isConfirmed ? 'connections_confirm' : 'connections_reject', changes };
+  const action = { action: isConfirmed ? 'connections_confirm' : 'connections_reject', changes };
   const replace = () => ports.connections.replace(after, before);
-  if (!(await doRecorded(journalOf(name), deed, ports, replace))) throw new Error(requestsChanged(name));
+  if (!(await doRecorded(journalOf(name), action, ports, replace))) throw new Error(requestsChanged(name));
   return { changed, replanned: altersPlans(changed) ? await replanAll(name, ports) : 0 };
 }
 

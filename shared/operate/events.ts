@@ -5,7 +5,7 @@ import { MAX_OPERATION, makeStamp, type Stamp } from '../domain/stamp.ts';
 import { decodeForKnownConnections } from '../sync/ingest/accept.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection, ConnectionStore } from '../sync/ports/connections.ts';
-import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
+import { type JournalPorts, journalOf, recordAction } from './journal.ts';
 
 /** One line of a JSONL file; lines are counted from 1. */
 export interface EventLine {
@@ -32,7 +32,7 @@ export interface Validating {
 /** Whether ingest would accept each line now. Nothing is sent. */
 export async function validateEvents(lines: AsyncIterable<EventLine>, validating: Validating) {
   const { connection, clock, connections } = validating;
-  const tally = createTally();
+  const totals = createTotals();
   const known = new Map<ConnectionName, Promise<Connection | undefined>>();
   const find = (name: ConnectionName) => {
     const found = known.get(name) ?? Promise.resolve(connections?.find(name));
@@ -46,9 +46,9 @@ export async function validateEvents(lines: AsyncIterable<EventLine>, validating
     const decoded = isDecoded
       ? await decodeForKnownConnections(message, { clock, connections: { find } })
       : undefined;
-    tally.judge(line, decoded === undefined ? judgement : judgementOf(decoded));
+    totals.judge(line, decoded === undefined ? judgement : judgementOf(decoded));
   }
-  return tally.report();
+  return totals.report();
 }
 
 export interface SendOptions {
@@ -71,7 +71,7 @@ export async function sendEvents(
   { connection, keptBy, signal }: SendOptions,
   ports: EventsPorts & JournalPorts,
 ): Promise<EventsReport> {
-  const tally = createTally();
+  const totals = createTotals();
   const nextPlace = createPlaces(ports);
   let batch: StampedLine[] = [];
   const sent = { events: 0, messages: 0 };
@@ -79,9 +79,9 @@ export async function sendEvents(
   let recording: Promise<void> | undefined;
   const change = { kind: 'send_events', before: null, after: null, reason: 'from a file, a message a line' };
   const flush = async () => {
-    recording ??= recordDeed(journalOf(keptBy), { action: 'events_send', changes: [change] }, ports);
+    recording ??= recordAction(journalOf(keptBy), { action: 'events_send', changes: [change] }, ports);
     await recording;
-    const done = await sendBatch(batch, connection, tally, ports);
+    const done = await sendBatch(batch, connection, totals, ports);
     sent.events += done.events;
     sent.messages += done.messages;
     batch = [];
@@ -89,16 +89,16 @@ export async function sendEvents(
   for await (const line of lines) {
     last = line.line;
     const judgement = judgeLine(line, ports.clock());
-    if (!tally.judge(line, judgement)) continue;
+    if (!totals.judge(line, judgement)) continue;
     batch.push({ ...line, stamp: nextPlace(judgement.places), events: judgement.events });
     if (signal?.aborted) break;
     if (batch.length === BATCH) await flush();
   }
   // What was not read yet is not read any more: it may have no end.
   const unsent = batch.length > 0 ? batch : [{ line: last + 1 }];
-  if (signal?.aborted) for (const { line } of unsent) tally.refuse(line, STOPPED);
+  if (signal?.aborted) for (const { line } of unsent) totals.refuse(line, STOPPED);
   else if (batch.length > 0) await flush();
-  return { ...tally.report(), ...sent };
+  return { ...totals.report(), ...sent };
 }
 
 interface StampedLine extends EventLine {
@@ -106,11 +106,11 @@ interface StampedLine extends EventLine {
   readonly events: number;
 }
 
-/** @returns how much the queue accepted; the tally gets the other lines */
+/** @returns how much the queue accepted; the totals get the other lines */
 async function sendBatch(
   batch: readonly StampedLine[],
   connection: ConnectionName | undefined,
-  tally: ReturnType<typeof createTally>,
+  totals: ReturnType<typeof createTotals>,
   ports: EventsPorts,
 ) {
   const sent = { events: 0, messages: 0 };
@@ -120,7 +120,7 @@ async function sendBatch(
   for (const [position, { line, events }] of batch.entries()) {
     const outcome = outcomes[position];
     if (outcome?.messageId === undefined) {
-      tally.refuse(line, outcome?.refused ?? 'the queue did not accept it');
+      totals.refuse(line, outcome?.refused ?? 'the queue did not accept it');
       continue;
     }
     sent.events += events;
@@ -181,7 +181,7 @@ export function createErrors() {
   };
 }
 
-function createTally() {
+function createTotals() {
   const errors = createErrors();
   let events = 0;
   let messages = 0;

@@ -14,6 +14,7 @@ import type { Connection } from '../sync/ports/connections.ts';
 import type { Person } from '../sync/ports/people.ts';
 import { NotFound, NothingFits } from './find-group.ts';
 import { findMember as findAmongAll, findMemberOf, membersHolding } from './find-member.ts';
+import { registersIn } from './groups-of-member.ts';
 import { type LogPorts, readLog, shownActor } from './log.ts';
 import { type NamesPorts, usersOf } from './names.ts';
 import { type Word, wordsOfGroup } from './taken.ts';
@@ -25,7 +26,7 @@ export type ExplainPorts = PreviewPorts &
   Pick<ToolPorts, 'gates' | 'index' | 'people' | 'connections' | 'scim'>;
 
 /**
- * Follows one member through one group: what the directory says, who they are, and what apply decides.
+ * Follows one member through one group: what the directory summary, who they are, and what apply decides.
  * @param text the member's id in the directory, or a value of one of its attributes (an e-mail address); of somebody
  *   whom no event named, also an address or id that the platform has
  * @throws NotFound where nobody of that name is known, or has ever been in the group
@@ -80,7 +81,7 @@ interface Explaining {
 
 /** Who is meant, and what was written about them. */
 async function findOut(state: GroupState, text: string, { connection, ports }: Explaining) {
-  const { member, isOutside = false, stranger } = await findMember(state.ref, text, { connection, ports });
+  const { member, isOutside = false, stranger } = await findMember(state, text, { connection, ports });
   const one = await identify(member, state, connection, ports);
   const who = stranger === undefined ? one : await withStranger(one, text, connection, ports);
   return { member, isOutside, stranger, who, entries: await entriesAbout(state.ref, who, ports) };
@@ -97,10 +98,15 @@ interface Found {
 }
 
 /** A member, also by the id that the platform has of them; whom no event has named here may be known of other groups. */
-async function findMember(ref: GroupRef, text: string, { connection, ports }: Explaining): Promise<Found> {
+async function findMember(
+  state: GroupState,
+  text: string,
+  { connection, ports }: Explaining,
+): Promise<Found> {
+  const { ref } = state;
   const id = memberId(text);
   const [[register], bound] = await Promise.all([
-    ports.groups.registers(ref, [id]),
+    registersIn(state, [id], ports),
     membersHolding(text, connection, ports),
   ]);
   if (register !== undefined) return { member: id };
@@ -108,7 +114,7 @@ async function findMember(ref: GroupRef, text: string, { connection, ports }: Ex
   // An exact id of a known user is never a part of another one's name.
   if ((await ports.users.read(ref.connection, [id])).has(id)) return { member: id, isOutside: true };
   // Whose address is sure need not be looked for among everybody.
-  if (only !== undefined && (await ports.groups.registers(ref, [only])).length > 0) return { member: only };
+  if (only !== undefined && (await registersIn(state, [only], ports)).length > 0) return { member: only };
   const none = `no event has ever named "${text}" in the group ${ref.group}, and nobody has put them in by hand`;
   try {
     return { member: await findMemberOf([ref], text, none, ports) };
@@ -138,15 +144,15 @@ async function findElsewhere(
 
 function eventsOf(state: GroupState, { register, user }: Who): readonly ExplainedEvent[] {
   const words: readonly Word[] = [
-    ...(register === undefined ? [] : [{ ...register, register: 'member', says: register.value }]),
+    ...(register === undefined ? [] : [{ ...register, register: 'member', summary: register.value }]),
     ...wordsOfGroup(state.registers),
-    { register: 'user.deleted', says: 'the user was deleted', stamp: user?.floor ?? STAMP_ZERO },
+    { register: 'user.deleted', summary: 'the user was deleted', stamp: user?.floor ?? STAMP_ZERO },
   ];
-  return words.flatMap(({ register, says, stamp, actor }) => {
+  return words.flatMap(({ register, summary, stamp, actor }) => {
     const event = stamp === STAMP_ZERO ? undefined : readStamp(stamp);
     if (event === undefined) return [];
     const { id, source, time } = event;
-    return [{ register, says, id, source, time, actor: actor === undefined ? null : shownActor(actor) }];
+    return [{ register, summary, id, source, time, actor: actor === undefined ? null : shownActor(actor) }];
   });
 }
 

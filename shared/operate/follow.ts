@@ -10,7 +10,7 @@ import type { Connection } from '../sync/ports/connections.ts';
 import { markSuspects, type Suspicion, watched } from '../sync/reconcile/suspect.ts';
 import { READS_IN_FLIGHT, WRITES_IN_FLIGHT } from '../sync/tuning.ts';
 import { wakeAll } from '../sync/wake.ts';
-import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
+import { type JournalPorts, journalOf, recordAction } from './journal.ts';
 import { plural } from './names.ts';
 import { stateName } from './report.ts';
 import { instant, sayGate, sayWaiting } from './status.ts';
@@ -52,7 +52,7 @@ async function recordSync(refs: readonly GroupRef[], ports: SyncPorts): Promise<
   const asked = { kind: 'sync', before: null, reason: 'asked for' };
   const changes = refs.slice(0, MAX_RECORDED).map(({ group }) => ({ ...asked, after: group }));
   const at = others.length === 0 ? first : journalOf(first.connection);
-  await recordDeed(at, { action: 'sync', changes }, ports);
+  await recordAction(at, { action: 'sync', changes }, ports);
 }
 
 const MAX_RECORDED = 1_000;
@@ -94,7 +94,7 @@ async function isUntouched(state: Suspicion['state'], connection: Connection, po
       openPlatform(connection, ports),
     ]);
     const shown = await groups.get(state.platformId);
-    if (shown === undefined || written === undefined || written.waiver !== undefined) return false;
+    if (shown === undefined || written === undefined || written.acceptedDrift !== undefined) return false;
     return shown.version === state.version && shows(shown, written);
   } catch {
     // Apply will look for itself, and tell what it met.

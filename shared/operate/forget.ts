@@ -4,7 +4,7 @@ import type { Erased } from '../sync/ports/eraser.ts';
 import { ERASING } from '../sync/ports/logs.ts';
 import { forgetScimUser } from '../sync/scim/forget-user.ts';
 import { WORKERS_KNOW_AFTER_MS } from '../sync/wake.ts';
-import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
+import { type JournalPorts, journalOf, recordAction } from './journal.ts';
 
 export type ForgetPorts = JournalPorts & Pick<ToolPorts, 'scim' | 'users' | 'people' | 'eraser'>;
 
@@ -16,7 +16,7 @@ export type ForgetPorts = JournalPorts & Pick<ToolPorts, 'scim' | 'users' | 'peo
  */
 export async function forgetMember(connection: ConnectionName, member: MemberId, ports: ForgetPorts) {
   const change = { kind: 'forget_member', member, before: null, after: null, reason: 'erased on request' };
-  await recordDeed(journalOf(connection), { action: 'forget', changes: [change] }, ports);
+  await recordAction(journalOf(connection), { action: 'forget', changes: [change] }, ports);
   const hadResource = await forgetScimUser(connection, member, ports);
   const user = (await ports.users.read(connection, [member])).get(member);
   const attributes = await ports.users.forget(connection, member, ports.clock());
@@ -37,7 +37,7 @@ export async function forgetMember(connection: ConnectionName, member: MemberId,
 
 /**
  * Erases everything that is kept of a connection that was removed. What stays is its name, which serves no other
- * company, and this deed. Events from before are refused if the connection is made again, since nothing tells any more
+ * company, and this action. Events from before are refused if the connection is made again, since nothing tells any more
  * who had left. Nothing begins before every worker has noticed that it is gone. After a crash it can be repeated.
  */
 export async function eraseConnection(
@@ -46,7 +46,7 @@ export async function eraseConnection(
   ports: JournalPorts & Pick<ToolPorts, 'connections' | 'eraser' | 'sleep'>,
 ): Promise<Erased> {
   const change = { kind: 'erase_connection', before: company, after: null, reason: 'company' };
-  await recordDeed(journalOf(name), { action: ERASING, changes: [change] }, ports);
+  await recordAction(journalOf(name), { action: ERASING, changes: [change] }, ports);
   await ports.sleep(WORKERS_KNOW_AFTER_MS);
   const atMs = ports.clock();
   await ports.connections.keepName(name, company, { removedMs: atMs, erasedMs: atMs });

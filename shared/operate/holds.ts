@@ -4,7 +4,7 @@ import type { GroupState, StoredMember } from '../domain/group-state.ts';
 import { HOLD_LIFE_MS, type Hold, type HoldDecision } from '../domain/hold.ts';
 import type { ConnectionName, GroupId, GroupRef, PlatformUserId } from '../domain/ids.ts';
 import { readStamp, type Stamp } from '../domain/stamp.ts';
-import { authorsOf, type EarlierDeed, type HeldCause } from '../plan/approval.ts';
+import { authorsOf, type EarlierAction, type HeldCause } from '../plan/approval.ts';
 import { type HeldRemovals, isOver } from '../plan/hold.ts';
 import { compareText } from '../plan/plan.ts';
 import { holdDigest } from '../sync/apply/load.ts';
@@ -166,7 +166,7 @@ async function carryOut(
   const about = `${plural(hold.removes, 'removal')}, digest ${hold.digest}`;
   const change = { kind: 'decide_hold', before: hold.decision.kind, after: kind, reason: about };
   const action = kind === 'approved' ? 'holds_approve' : 'holds_reject';
-  const deed = { action, changes: [change], reason };
+  const recorded = { action, changes: [change], reason };
   let now: Hold | undefined = decided;
   const act = async () => {
     if (await write(decided, at)) return true;
@@ -174,7 +174,7 @@ async function carryOut(
     now = (await ports.groups.read(ref))?.[storedAs];
     return now !== undefined && isSameDecision(now.decision, decision);
   };
-  if (!(await doRecorded(ref, deed, ports, act))) return { kind: 'changed', hold: now };
+  if (!(await doRecorded(ref, recorded, ports, act))) return { kind: 'changed', hold: now };
   await ports.applyQueue.wake([ref]);
   return { kind: 'decided', hold: decided };
 }
@@ -187,9 +187,9 @@ async function refuseAuthors(state: GroupState, hold: Hold, ports: HoldPorts): P
   const { connection } = state.ref;
   const isAskedNow = (await ports.connections.find(connection))?.settings.fourEyes;
   if (!isAskedNow && !hold.fourEyes) return;
-  const deeds = await deedsBefore(hold, connection, ports);
+  const actions = await actionsBefore(hold, connection, ports);
   const causes = (await readHeld(state, hold, ports)).held.map(({ cause }) => cause);
-  const authors = authorsOf(causes, deeds);
+  const authors = authorsOf(causes, actions);
   const { id: caller } = await ports.caller();
   if (!authors.has(caller)) return;
   throw new Refused(
@@ -198,15 +198,15 @@ async function refuseAuthors(state: GroupState, hold: Hold, ports: HoldPorts): P
 }
 
 /** What people did in the time that the cause of a hold may lie in, newest first. */
-async function deedsBefore({ createdAtMs }: Hold, connection: ConnectionName, { audit }: HoldPorts) {
-  const deeds: EarlierDeed[] = [];
+async function actionsBefore({ createdAtMs }: Hold, connection: ConnectionName, { audit }: HoldPorts) {
+  const actions: EarlierAction[] = [];
   for await (const page of audit.read(journalOf(connection))) {
     for (const { atMs, action, actor, outcome } of page) {
-      if (atMs < createdAtMs - LOOKED_BACK_MS) return deeds;
-      if (atMs <= createdAtMs && outcome === 'written') deeds.push({ action, by: actor.id });
+      if (atMs < createdAtMs - LOOKED_BACK_MS) return actions;
+      if (atMs <= createdAtMs && outcome === 'written') actions.push({ action, by: actor.id });
     }
   }
-  return deeds;
+  return actions;
 }
 
 /** The hold over the set of this digest: the current one, or the part of it that was shown before others joined. */

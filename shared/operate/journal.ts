@@ -5,7 +5,7 @@ import { journalOf, linksOf } from '../sync/ports/logs.ts';
 
 export { journalOf } from '../sync/ports/logs.ts';
 
-export interface Deed {
+export interface Action {
   readonly action: string;
   readonly changes: readonly AuditedChange[];
   /** Why, in the person's own words. */
@@ -16,26 +16,26 @@ export interface JournalPorts extends Pick<Ports, 'caller' | 'clock' | 'newId'> 
   readonly audit: Pick<AuditLog, 'record' | 'head' | 'endWith'>;
 }
 
-/** Records what the caller did, before it is done: a crash in between tells of an attempt, never hides a deed. */
-export async function recordDeed(ref: GroupRef, deed: Deed, ports: JournalPorts): Promise<void> {
-  await doRecorded(ref, deed, ports, async () => true);
+/** Records what the caller did, before it is done: a crash in between tells of an attempt, never hides a action. */
+export async function recordAction(ref: GroupRef, action: Action, ports: JournalPorts): Promise<void> {
+  await doRecorded(ref, action, ports, async () => true);
 }
 
 /**
- * Records a deed, does it, and corrects the record where it was refused because of what somebody else did meanwhile.
+ * Records a action, does it, and corrects the record where it was refused because of what somebody else did meanwhile.
  * Only then is it named as the newest of its group, since nothing that is named may change any more. What is done to a
  * group that nobody knows is kept in the connection's journal.
  */
 export async function doRecorded(
   ref: GroupRef,
-  deed: Deed,
+  action: Action,
   ports: JournalPorts,
   act: () => Promise<boolean>,
 ): Promise<boolean> {
   const { audit } = ports;
   const known = await audit.head(ref);
   const at = known === undefined ? journalOf(ref.connection) : ref;
-  const entry = await entryOf(deed, ports);
+  const entry = await entryOf(action, ports);
   const told = known === undefined ? { ...entry, group: ref.group } : entry;
   let head = known ?? (await audit.head(at)) ?? {};
   let link = await audit.record(at, { ...told, previous: linksOf(head) });
@@ -49,7 +49,7 @@ export async function doRecorded(
   return isDone;
 }
 
-async function entryOf({ action, changes, reason }: Deed, ports: JournalPorts): Promise<AuditEntry> {
+async function entryOf({ action, changes, reason }: Action, ports: JournalPorts): Promise<AuditEntry> {
   const actor = await ports.caller();
   return {
     atMs: ports.clock(),

@@ -60,10 +60,10 @@ export async function readJournal(connection: ConnectionName, filter: LogFilter,
   const { action = DEAD_LETTERS } = filter;
   const journal = await readLog(connection, filter, ports);
   if (!action.startsWith(DEAD_LETTERS)) return journal;
-  const letters = await readLog(connection, { ...filter, group: undefined, action }, ports);
-  const all = new Map([...journal.entries, ...letters.entries].map((entry) => [entry.id, entry]));
+  const deadLetters = await readLog(connection, { ...filter, group: undefined, action }, ports);
+  const all = new Map([...journal.entries, ...deadLetters.entries].map((entry) => [entry.id, entry]));
   const inOrder = [...all.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
-  const complete = journal.complete && letters.complete && inOrder.length <= filter.limit;
+  const complete = journal.complete && deadLetters.complete && inOrder.length <= filter.limit;
   return { entries: inOrder.slice(-filter.limit), complete };
 }
 

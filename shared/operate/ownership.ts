@@ -63,12 +63,12 @@ export async function adoptGroup(
   const view = await ports.groups.prepareView(seen, viewId, viewOf(observed, base));
   const link = { id: platformId, version: observed.version, view };
   const change = { kind: 'adopt_group', before: null, after: platformId, reason: observed.name };
-  const deed = { action: 'adopt', changes: [change] };
+  const action = { action: 'adopt', changes: [change] };
   const act = async () =>
     (await ports.groups.adopt(seen, link, dirtyNow(ports))) ||
     // A request whose answer was lost is repeated, and then finds the group changed by itself.
     (await ports.groups.read(ref))?.view?.id === viewId;
-  if (!(await doRecorded(ref, deed, ports, act))) {
+  if (!(await doRecorded(ref, action, ports, act))) {
     await endClaim({ ...seen, releasedPlatformId: platformId }, company, ports);
     return { kind: 'busy' };
   }
@@ -87,8 +87,8 @@ export async function releaseGroup(ref: GroupRef, ports: OwnershipPorts): Promis
   const seen = await ports.groups.read(ref);
   if (seen === undefined) return false;
   const change = { kind: 'release_group', before: seen.platformId ?? null, after: null, reason: 'let go of' };
-  const deed = { action: 'release', changes: [change] };
-  const released = await doRecorded(ref, deed, ports, () => ports.groups.release(ref, dirtyNow(ports)));
+  const action = { action: 'release', changes: [change] };
+  const released = await doRecorded(ref, action, ports, () => ports.groups.release(ref, dirtyNow(ports)));
   if (released) await ports.applyQueue.wake([ref]);
   return released;
 }

@@ -4,7 +4,7 @@ import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import { changeGate } from '../sync/gate.ts';
 import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
 import { dirtyNow } from '../sync/wake.ts';
-import { type Deed, doRecorded, type JournalPorts, journalOf } from './journal.ts';
+import { type Action, doRecorded, type JournalPorts, journalOf } from './journal.ts';
 import { shellWords } from './names.ts';
 import { changeConnection } from './settings.ts';
 
@@ -18,8 +18,8 @@ export type ConnectionPausePorts = JournalPorts & Pick<ToolPorts, 'gates' | 'con
 export async function pauseGroup(ref: GroupRef, ports: GroupPausePorts, reason?: string): Promise<boolean> {
   const seen = await ports.groups.read(ref);
   if (seen === undefined) return false;
-  const deed = { ...pauseDeed('pause', seen.paused ? 'paused' : 'running', 'paused'), reason };
-  return doRecorded(ref, deed, ports, () => ports.groups.pause(ref, ports.clock()));
+  const action = { ...pauseAction('pause', seen.paused ? 'paused' : 'running', 'paused'), reason };
+  return doRecorded(ref, action, ports, () => ports.groups.pause(ref, ports.clock()));
 }
 
 /**
@@ -30,12 +30,12 @@ export async function resumeGroup(ref: GroupRef, ports: GroupPausePorts, seen?: 
   const now = await ports.groups.read(ref);
   if (now?.paused !== true) return false;
   const { pausedAtMs } = seen ?? now;
-  const deed = pauseDeed('resume', 'paused', 'running');
+  const action = pauseAction('resume', 'paused', 'running');
   const at = { ...dirtyNow(ports), pausedAtMs };
   // A request whose answer was lost is repeated, and then finds the group resumed by itself.
   const act = async () =>
     (await ports.groups.resume(ref, at)) || (await ports.groups.read(ref))?.paused === false;
-  if (!(await doRecorded(ref, deed, ports, act)))
+  if (!(await doRecorded(ref, action, ports, act)))
     throw new Error(changedMeanwhile('paused or resumed it', `groupsync status ${shellWords(ref.group)}`));
   await ports.applyQueue.wake([ref]);
   return true;
@@ -44,7 +44,7 @@ export async function resumeGroup(ref: GroupRef, ports: GroupPausePorts, seen?: 
 const changedMeanwhile = (what: string, look: string) =>
   `nothing was changed: somebody else ${what} meanwhile; look again: ${look}`;
 
-const pauseDeed = (action: string, before: string, after: string): Deed => ({
+const pauseAction = (action: string, before: string, after: string): Action => ({
   action,
   changes: [{ kind: 'set_pause', before, after, reason: 'writes of the group' }],
 });
@@ -89,7 +89,7 @@ export async function resumeConnection(
 async function setGate(
   name: ConnectionName,
   next: Gate,
-  { seen, ...deed }: Pick<Deed, 'action' | 'reason'> & { readonly seen: Gate | undefined },
+  { seen, ...action }: Pick<Action, 'action' | 'reason'> & { readonly seen: Gate | undefined },
   ports: Omit<ConnectionPausePorts, 'connections'>,
 ): Promise<void> {
   const read = await ports.gates.read(name);
@@ -103,7 +103,7 @@ async function setGate(
     });
     return other === undefined;
   };
-  if (await doRecorded(journalOf(name), { ...deed, changes: [change] }, ports, act)) return;
+  if (await doRecorded(journalOf(name), { ...action, changes: [change] }, ports, act)) return;
   const what = other?.state === 'paused' ? `paused it (${other.reason})` : 'resumed it';
   throw new Error(changedMeanwhile(what, 'groupsync status'));
 }

@@ -1,11 +1,12 @@
 import type { PersonReport } from '../contract/answers.ts';
 import { stampTimeMs } from '../domain/stamp.ts';
-import { atOnce, gather } from '../sync/gather.ts';
+import { atOnce } from '../sync/gather.ts';
 import { personsBoundTo } from '../sync/match/bound-person.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { explainMember } from './explain.ts';
 import { findMember } from './find-member.ts';
+import { groupsOfMember } from './groups-of-member.ts';
 import { journalOf } from './journal.ts';
 import { readLog } from './log.ts';
 import { sayPerson } from './names.ts';
@@ -13,7 +14,7 @@ import { sayPerson } from './names.ts';
 /** Each is planned as a whole: of somebody in more groups, explain tells the others one by one. */
 const MOST_GROUPS = 200;
 const AT_ONCE = 8;
-const MOST_DEEDS = 20;
+const MOST_ACTIONS = 20;
 
 /**
  * Everything of one member of the directory: every group that an event has named them in, what became of it and why,
@@ -29,14 +30,14 @@ export async function reportPerson(
 ): Promise<PersonReport> {
   const { name } = connection;
   const member = await findMember(name, text, ports);
-  const named = await gather(ports.users.groupsOf(name, member));
-  const groups = named.sort().slice(0, MOST_GROUPS);
+  const named = await groupsOfMember(name, member, ports);
+  const groups = named.toSorted().slice(0, MOST_GROUPS);
   const refs = groups.map((group) => ({ connection: name, group }));
-  const [[scim], users, states, { entries: deeds }, explained] = await Promise.all([
+  const [[scim], users, states, { entries: actions }, explained] = await Promise.all([
     ports.scim.read(name, 'User', [member]),
     ports.users.read(name, [member]),
     ports.groups.readMany(refs, () => {}),
-    readLog(name, { group: journalOf(name).group, member: new Set([member]), limit: MOST_DEEDS }, ports),
+    readLog(name, { group: journalOf(name).group, member: new Set([member]), limit: MOST_ACTIONS }, ports),
     atOnce(AT_ONCE, refs, (ref) => explainMember(ref, member, { connection, ports })),
   ]);
   const user = users.get(member);
@@ -59,6 +60,6 @@ export async function reportPerson(
       return { group, name: nameOf.get(group) ?? null, wanted, present, outcome, because, event, write };
     }),
     moreGroups: named.length - groups.length,
-    deeds,
+    actions,
   };
 }

@@ -10,7 +10,7 @@ import type { Connection } from '../sync/ports/connections.ts';
 import { failureIn, type Platform, PlatformFailure } from '../sync/ports/platform.ts';
 import type { FeedEvent } from '../sync/ports/reconcile.ts';
 import { SCOPE_REFUSALS, type WriteScope } from './connect/write-scopes.ts';
-import { journalOf, recordDeed } from './journal.ts';
+import { journalOf, recordAction } from './journal.ts';
 import { mendOf } from './status.ts';
 
 export interface ProbeRequest {
@@ -62,7 +62,7 @@ export async function probePlatform(request: ProbeRequest, ports: ToolPorts): Pr
   const platform = await openPlatform(connection, ports);
   const name = `groupsync probe ${ports.randomHex(3)}`;
   const change = { kind: 'probe', before: null, after: name, reason: 'to learn what the platform does' };
-  await recordDeed(journalOf(connection.name), { action: 'probe', changes: [change] }, ports);
+  await recordAction(journalOf(connection.name), { action: 'probe', changes: [change] }, ports);
   const created = await create(name, platform);
   // Nobody else's group has the name: one that has not is an older one, and the answer is taken for none.
   const id = !(created instanceof PlatformFailure) && isNamed(name, created) ? created.id : undefined;

@@ -2,7 +2,7 @@ import type { ConnectionName, GroupId, MemberId, RoleId } from '../domain/ids.ts
 import { boundToOf } from '../sync/match/bound-person.ts';
 import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
 import { walkAndWake } from '../sync/walk.ts';
-import { type JournalPorts, journalOf, recordDeed } from './journal.ts';
+import { type JournalPorts, journalOf, recordAction } from './journal.ts';
 
 export type RebindPorts = WakePorts & JournalPorts & Pick<ToolPorts, 'users' | 'people'>;
 
@@ -25,7 +25,7 @@ export async function rebindMember(
   if (person === undefined) return { kind: 'unknown_person' };
   const before = (await ports.users.read(connection, [member])).get(member)?.role ?? null;
   const change = { kind: 'rebind', member, before, after: role, reason: 'whatever the match rules say' };
-  await recordDeed(journalOf(connection), { action: 'rebind', changes: [change] }, ports);
+  await recordAction(journalOf(connection), { action: 'rebind', changes: [change] }, ports);
   const user = await ports.users.rebind(connection, member, boundToOf(person));
   return { kind: 'rebound', ...(await walkAndWake(connection, user, ports)) };
 }

@@ -10,7 +10,7 @@ import {
 } from '../sync/scim/clients.ts';
 import type { createToken } from '../sync/scim/tokens.ts';
 import { NotFound } from './find-group.ts';
-import { doRecorded, type JournalPorts, journalOf, recordDeed } from './journal.ts';
+import { doRecorded, type JournalPorts, journalOf, recordAction } from './journal.ts';
 
 type ClientPorts = JournalPorts & Pick<ToolPorts, 'tokens' | 'randomHex'>;
 
@@ -30,7 +30,7 @@ export async function issueClient(
     after: made.kept.prefix,
     reason: untilText(expiresMs),
   };
-  await recordDeed(journalOf(connection), { action: 'scim_client_create', changes: [change] }, ports);
+  await recordAction(journalOf(connection), { action: 'scim_client_create', changes: [change] }, ports);
   return made;
 }
 
@@ -52,7 +52,7 @@ export async function renewClient(
   const made = await rotateSecret(connection, id, rotation, ports);
   const reason = `${untilText(rotation.expiresMs)}; earlier secrets end by ${new Date(rotation.previousEndMs).toISOString()}`;
   const change = { kind: 'rotate_client', before: id, after: made.kept.prefix, reason };
-  await recordDeed(journalOf(connection), { action: 'scim_client_rotate', changes: [change] }, ports);
+  await recordAction(journalOf(connection), { action: 'scim_client_rotate', changes: [change] }, ports);
   return made;
 }
 
@@ -65,6 +65,6 @@ export async function withdrawClient(
   // A text that is no id may be a secret: it does not belong into a journal.
   if (!(await listClients(connection, ports)).some((client) => client.id === id)) return false;
   const change = { kind: 'revoke_client', before: id, after: null, reason: 'ends at once' };
-  const deed = { action: 'scim_client_revoke', changes: [change] };
-  return doRecorded(journalOf(connection), deed, ports, () => revokeClient(connection, id, ports));
+  const action = { action: 'scim_client_revoke', changes: [change] };
+  return doRecorded(journalOf(connection), action, ports, () => revokeClient(connection, id, ports));
 }

@@ -1,7 +1,7 @@
 import type { ConnectionName } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { createToken, revokeToken, type TokenSummary } from '../sync/scim/tokens.ts';
-import { doRecorded, type JournalPorts, journalOf, recordDeed } from './journal.ts';
+import { doRecorded, type JournalPorts, journalOf, recordAction } from './journal.ts';
 import { instant } from './status.ts';
 
 /** Makes a token for a person. It is in the journal before anybody sees it. */
@@ -14,7 +14,7 @@ export async function issueToken(
   const until =
     expiresMs === undefined ? 'until it is revoked' : `until ${new Date(expiresMs).toISOString()}`;
   const change = { kind: 'create_token', before: null, after: made.kept.prefix, reason: until };
-  await recordDeed(journalOf(connection), { action: 'scim_token_create', changes: [change] }, ports);
+  await recordAction(journalOf(connection), { action: 'scim_token_create', changes: [change] }, ports);
   return made;
 }
 
@@ -27,8 +27,8 @@ export async function withdrawToken(
   // What is no prefix may be a whole token: it does not belong into a journal.
   if ((await ports.tokens.find(prefix))?.connection !== connection) return false;
   const change = { kind: 'revoke_token', before: prefix, after: null, reason: 'ends at once' };
-  const deed = { action: 'scim_token_revoke', changes: [change] };
-  return doRecorded(journalOf(connection), deed, ports, () => revokeToken(connection, prefix, ports));
+  const action = { action: 'scim_token_revoke', changes: [change] };
+  return doRecorded(journalOf(connection), action, ports, () => revokeToken(connection, prefix, ports));
 }
 
 export const tokenRow = ({

@@ -15,7 +15,7 @@ import type { AuditedChange } from '../sync/ports/logs.ts';
 import { revokeAllTokens } from '../sync/scim/tokens.ts';
 import { replanAll } from '../sync/wake.ts';
 import { NotFound } from './find-group.ts';
-import { doRecorded, type JournalPorts, journalOf, recordDeed } from './journal.ts';
+import { doRecorded, type JournalPorts, journalOf, recordAction } from './journal.ts';
 import { Refused } from './refused.ts';
 import { requestedKeys, requestsBetween, untilConfirmed, withRequests } from './setting-requests.ts';
 
@@ -137,7 +137,7 @@ export async function removeConnection(name: ConnectionName, ports: SettingsPort
   const { company, settings } = await requireConnection(name, ports);
   if (settings.fourEyes) throw new Refused(underFourEyes(name));
   const change = { kind: 'remove_connection', before: company, after: null, reason: 'company' };
-  await recordDeed(journalOf(name), { action: 'connections_remove', changes: [change] }, ports);
+  await recordAction(journalOf(name), { action: 'connections_remove', changes: [change] }, ports);
   await ports.connections.keepName(name, company, { removedMs: ports.clock() });
   await revokeAllTokens(name, ports);
   const secretRemoved = await ports.vault.remove(name);
@@ -185,8 +185,8 @@ export async function changeConnection(change: ConnectionChange, ports: ChangeCo
     const merged = withRequests(before, mergedConnection(change, before), { by, atMs: ports.clock() });
     const isReplanned = altersPlans(differingSettings(before.settings, merged.settings));
     const after = isReplanned ? { ...merged, replanSinceMs: ports.clock() } : merged;
-    const deed = { action, changes: changesBetween(before, after) };
-    const isDone = await doRecorded(journalOf(read.name), deed, ports, async () => {
+    const recorded = { action, changes: changesBetween(before, after) };
+    const isDone = await doRecorded(journalOf(read.name), recorded, ports, async () => {
       await first?.();
       return ports.connections.replace(after, before);
     });

@@ -14,7 +14,7 @@ import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection, Health } from '../sync/ports/connections.ts';
 import type { Deployment } from '../sync/ports/deployment.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';
-import { SAYING } from '../sync/ports/platform.ts';
+import { DIRECTORY_EVENT } from '../sync/ports/platform.ts';
 import { plural } from './names.ts';
 import { type ReportPorts, reportGroup, stateName, summaries } from './report.ts';
 
@@ -150,7 +150,7 @@ const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-dig
 
 /** Why a group waits and until when, in the time zone of this machine. */
 export const sayWaiting = ({ until, reason }: Waiting): string =>
-  `waiting until ${CLOCK.format(new Date(until))}: ${shortened(reason.split(SAYING, 1)[0] ?? '')}`;
+  `waiting until ${CLOCK.format(new Date(until))}: ${shortened(reason.split(DIRECTORY_EVENT, 1)[0] ?? '')}`;
 
 /** The gate as a sentence: what is closed, why, and when it is tried again. */
 export function sayGate({ state, reason, until }: StatusReport['gate']): string {

@@ -17,7 +17,7 @@ export type TakenPorts = Pick<ToolPorts, 'groups' | 'users'>;
 /** What one register says. */
 export interface Word {
   readonly register: string;
-  readonly says: string;
+  readonly summary: string;
   readonly stamp: Stamp;
   readonly actor?: EventActor | undefined;
   readonly group?: GroupId;
@@ -26,18 +26,18 @@ export interface Word {
 
 export function wordsOfGroup({ upserted, snapshot, deleted, name, saidBy }: GroupRegisters): readonly Word[] {
   const words = [
-    { register: 'group.upserted', says: 'the group exists', stamp: upserted },
-    { register: 'group.snapshot', says: 'all members were stated', stamp: snapshot },
-    { register: 'group.deleted', says: 'the group was deleted', stamp: deleted },
-    ...(name === undefined ? [] : [{ register: 'group.name', says: name.value, stamp: name.stamp }]),
+    { register: 'group.upserted', summary: 'the group exists', stamp: upserted },
+    { register: 'group.snapshot', summary: 'all members were stated', stamp: snapshot },
+    { register: 'group.deleted', summary: 'the group was deleted', stamp: deleted },
+    ...(name === undefined ? [] : [{ register: 'group.name', summary: name.value, stamp: name.stamp }]),
   ];
   return words.map((word) => ({ ...word, actor: saidBy?.stamp === word.stamp ? saidBy.actor : undefined }));
 }
 
 const wordsOfUser = ({ member, attributes, floor }: UserState): readonly Word[] => [
-  { register: 'user.deleted', says: 'the user was deleted', stamp: floor, member },
+  { register: 'user.deleted', summary: 'the user was deleted', stamp: floor, member },
   ...[...attributes].map(([name, { value, stamp }]) => ({
-    ...{ register: `user.${name}`, says: value, stamp, member },
+    ...{ register: `user.${name}`, summary: value, stamp, member },
   })),
 ];
 
@@ -64,7 +64,7 @@ export async function readTaken(connection: ConnectionName, { group, member }: T
         const found = await (member === undefined
           ? ports.groups.members(ref)
           : ports.groups.registers(ref, [member]));
-        return found.map((one) => ({ ...one, register: 'member', says: one.value, group: ref.group }));
+        return found.map((one) => ({ ...one, register: 'member', summary: one.value, group: ref.group }));
       }),
     ),
   ]);
@@ -104,8 +104,8 @@ function entryOf(connection: ConnectionName, words: readonly Word[]): LogEntry |
   const nobody: EventActor = { kind: 'directory', id: source };
   const { name = null, ...actor } = words.find((word) => word.actor)?.actor ?? nobody;
   const cause = `event ${id} of ${source}`;
-  const changes = words.map(({ register, says, member = null }) => ({
-    ...{ kind: register, member, before: null, after: says, reason: cause },
+  const changes = words.map(({ register, summary, member = null }) => ({
+    ...{ kind: register, member, before: null, after: summary, reason: cause },
   }));
   return {
     ...BARE,
@@ -115,7 +115,7 @@ function entryOf(connection: ConnectionName, words: readonly Word[]): LogEntry |
     actor: { ...actor, name, arn: null },
     action: 'event',
     group: first.group ?? null,
-    ...(words.length === 1 && { member: first.member ?? null, after: first.says }),
+    ...(words.length === 1 && { member: first.member ?? null, after: first.summary }),
     changes: changes.slice(0, MOST_CHANGES),
     changeCount: changes.length,
     cause,

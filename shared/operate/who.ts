@@ -20,6 +20,7 @@ import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { type UserState, undescribed } from '../sync/ports/desired.ts';
 import { GONE, type Person } from '../sync/ports/people.ts';
+import { registersIn } from './groups-of-member.ts';
 import { shellWords } from './names.ts';
 
 type WhoPorts = PreviewPorts & Pick<ToolPorts, 'groups' | 'users' | 'people'>;
@@ -35,15 +36,10 @@ export interface Who {
   readonly cause: MemberStanding['cause'];
 }
 
-export async function identify(
-  member: MemberId,
-  { ref }: GroupState,
-  connection: Connection,
-  ports: WhoPorts,
-) {
+export async function identify(member: MemberId, state: GroupState, connection: Connection, ports: WhoPorts) {
   const { name, settings } = connection;
   const [[register], users] = await Promise.all([
-    ports.groups.registers(ref, [member]),
+    registersIn(state, [member], ports),
     ports.users.read(name, [member]),
   ]);
   const user = users.get(member);

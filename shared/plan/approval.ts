@@ -7,7 +7,7 @@ export interface HeldCause {
 }
 
 /** What a person did to the connection before the hold was made. */
-export interface EarlierDeed {
+export interface EarlierAction {
   readonly action: string;
   readonly by: string;
 }
@@ -20,9 +20,12 @@ const SETS: ReadonlySet<string> = new Set(['connections_set', 'connect', 'reconn
  * says needs one approver, whoever that is. Where no event says why somebody would go, settings do; where an event keeps
  * no name, whoever sent any is taken for the one.
  */
-export function authorsOf(causes: readonly HeldCause[], deeds: readonly EarlierDeed[]): ReadonlySet<string> {
+export function authorsOf(
+  causes: readonly HeldCause[],
+  actions: readonly EarlierAction[],
+): ReadonlySet<string> {
   const kinds = new Set(causes.map(({ kind }) => kind));
-  const suspects = deeds.filter(
+  const suspects = actions.filter(
     ({ action }) =>
       (kinds.has('unsigned') && SENDS.has(action)) || (kinds.has('not_said') && SETS.has(action)),
   );

@@ -71,7 +71,7 @@ export type Decision =
       readonly kind: 'unlink';
       readonly id: PlatformGroupId;
       readonly difference: Difference | undefined;
-      readonly waiver: AcceptedDeletion | undefined;
+      readonly acceptedDrift: AcceptedDeletion | undefined;
       /** Our own deletion that earlier reads did not show, and that has happened since. */
       readonly landed?: Intent | undefined;
     }

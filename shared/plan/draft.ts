@@ -3,7 +3,7 @@ import type { ConnectionSettings } from '../contract/settings.ts';
 import type { GroupField, WrittenFields } from '../domain/group-fields.ts';
 import { eachField, FIELD_NAMES, GROUP_FIELDS } from '../domain/group-fields.ts';
 import type { MemberId, PlatformUserId } from '../domain/ids.ts';
-import type { View, Waiver } from '../domain/view.ts';
+import type { AcceptedDrift, View } from '../domain/view.ts';
 import { says } from './names.ts';
 import { compareText, NO_PLAN, type Plan, type PlanAction, type PlanChange, sortChanges } from './plan.ts';
 
@@ -29,7 +29,7 @@ export interface DraftInput
   /** Fields that are not written: their wanted value is refused, in use by another group, or tried later. */
   readonly fixed?: ReadonlySet<GroupField> | undefined;
   /** Differences that stay as they are, and what still stands of them. */
-  readonly waiver?: Waiver | undefined;
+  readonly acceptedDrift?: AcceptedDrift | undefined;
   /** Why somebody whom the directory names is not wanted, for the reason of a removal. */
   readonly whyNot: ReadonlyMap<PlatformUserId, { readonly member: MemberId; readonly reason: string }>;
 }
@@ -62,7 +62,7 @@ function planCreation(wanted: WantedGroup): Plan {
 }
 
 /** The directory's group is gone: what happens to the platform's is a policy of the connection. */
-function planDeparture({ mode, onGroupDeleted, held, waiver }: DraftInput, current: View): Plan {
+function planDeparture({ mode, onGroupDeleted, held, acceptedDrift }: DraftInput, current: View): Plan {
   if (mode === 'upsertOnly') return NO_PLAN(current);
   const reason = 'the directory deleted this group';
   if (onGroupDeleted === 'release') {
@@ -85,7 +85,9 @@ function planDeparture({ mode, onGroupDeleted, held, waiver }: DraftInput, curre
       departs: true,
     };
   }
-  const stay = new Map([...current.users].filter(([user]) => held.has(user) || waiver?.present.has(user)));
+  const stay = new Map(
+    [...current.users].filter(([user]) => held.has(user) || acceptedDrift?.present.has(user)),
+  );
   const removals = everybody.filter((user) => !stay.has(user));
   return {
     action: removals.length === 0 ? 'none' : 'patch',
@@ -97,13 +99,14 @@ function planDeparture({ mode, onGroupDeleted, held, waiver }: DraftInput, curre
 }
 
 function planUpdate(input: DraftInput, directory: WantedGroup, current: View): Plan {
-  const { waiver } = input;
+  const { acceptedDrift } = input;
   const wanted = asAllowed(directory, current, input);
   const users = mergeUsers({
     ours: new Set(wanted.users.keys()),
     theirs: current.users,
     membership: input.membership,
-    keep: (user) => input.mode === 'upsertOnly' || input.held.has(user) || waiver?.present.has(user) === true,
+    keep: (user) =>
+      input.mode === 'upsertOnly' || input.held.has(user) || acceptedDrift?.present.has(user) === true,
   });
   const removals = [...current.users.keys()].filter((user) => !users.has(user)).sort(compareText);
   const changes = [
@@ -126,7 +129,12 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
   return {
     action,
     changes: sortChanges(changes),
-    after: { ...wanted, ...namesAfter(wanted, current), users, ...(waiver === undefined ? {} : { waiver }) },
+    after: {
+      ...wanted,
+      ...namesAfter(wanted, current),
+      users,
+      ...(acceptedDrift === undefined ? {} : { acceptedDrift }),
+    },
     removals,
     departs: false,
   };
@@ -135,14 +143,14 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
 type Allowed = WrittenFields & Pick<WantedGroup, 'users'>;
 
 /** Accepted drift and fields that are not written count as wanted. */
-function asAllowed(wanted: WantedGroup, current: View, { waiver, fixed }: DraftInput): Allowed {
-  const isLeft = (field: GroupField) => waiver?.[field] === true || fixed?.has(field) === true;
+function asAllowed(wanted: WantedGroup, current: View, { acceptedDrift, fixed }: DraftInput): Allowed {
+  const isLeft = (field: GroupField) => acceptedDrift?.[field] === true || fixed?.has(field) === true;
   return {
     ...(eachField((field) => (isLeft(field) ? current : wanted)[field]) as WrittenFields),
     users:
-      waiver === undefined
+      acceptedDrift === undefined
         ? wanted.users
-        : new Map([...wanted.users].filter(([user]) => !waiver.absent.has(user))),
+        : new Map([...wanted.users].filter(([user]) => !acceptedDrift.absent.has(user))),
   };
 }
 

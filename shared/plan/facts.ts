@@ -112,7 +112,7 @@ export interface Facts {
   readonly wanted?: Wanted | undefined;
   readonly views?: Views | undefined;
   readonly held?: HeldUsers | undefined;
-  /** Users whom the directory took out since the waiver in the view was given. */
+  /** Users whom the directory took out since the accepted drift in the view was given. */
   readonly departed?: ReadonlyMap<PlatformUserId, Stamp> | undefined;
   /** The platform's group just now. Of a creation whose outcome is unknown: the groups that may be it. */
   readonly look?: ObservedGroup | 'gone' | undefined;

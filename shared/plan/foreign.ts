@@ -86,7 +86,7 @@ const sorted = (users: readonly PlatformUserId[]): readonly PlatformUserId[] => 
  */
 export function viewOf(observed: ObservedGroup, ...ours: readonly (View | undefined)[]): View {
   const known = ours.find((view) => view !== undefined);
-  const waiver = ours.find((view) => view?.waiver !== undefined)?.waiver;
+  const acceptedDrift = ours.find((view) => view?.acceptedDrift !== undefined)?.acceptedDrift;
   const named = ours.find((view) => view?.alias !== undefined && says(view, 'name', observed.name));
   const alias = named?.name === observed.name ? named.alias : named?.name;
   const there = new Set(observed.users);
@@ -97,7 +97,7 @@ export function viewOf(observed: ObservedGroup, ...ours: readonly (View | undefi
       observed.users.map((user) => [user, ours.some((view) => view !== undefined && isOwnUser(view, user))]),
     ),
     ...unshownAs(ours.flatMap((view) => [...(view?.unshown ?? [])]).filter((user) => !there.has(user))),
-    ...(waiver === undefined ? {} : { waiver }),
+    ...(acceptedDrift === undefined ? {} : { acceptedDrift }),
   };
 }
 
@@ -105,8 +105,8 @@ const unshownAs = (users: readonly PlatformUserId[]): Pick<View, 'unshown'> =>
   users.length === 0 ? {} : { unshown: new Set(users) };
 
 /** A user that we added stays ours, even if the user was missing for a while and a policy accepted that. */
-const isOwnUser = ({ users, unshown, waiver }: View, user: PlatformUserId): boolean =>
-  users.get(user) === true || unshown?.has(user) === true || waiver?.absent.has(user) === true;
+const isOwnUser = ({ users, unshown, acceptedDrift }: View, user: PlatformUserId): boolean =>
+  users.get(user) === true || unshown?.has(user) === true || acceptedDrift?.absent.has(user) === true;
 
 /**
  * A view with users that an answer hid and that may still be in the group; `true` if groupsync added them. Those are

@@ -42,10 +42,10 @@ export function leftDiffering({
   wanted,
   current,
   fixed = new Set(),
-  waiver,
-}: Pick<DraftInput, 'wanted' | 'current' | 'fixed' | 'waiver'>): readonly GroupField[] {
+  acceptedDrift,
+}: Pick<DraftInput, 'wanted' | 'current' | 'fixed' | 'acceptedDrift'>): readonly GroupField[] {
   if (wanted === undefined || current === undefined) return [];
-  const left = [...fixed].filter((field) => waiver?.[field] !== true);
+  const left = [...fixed].filter((field) => acceptedDrift?.[field] !== true);
   return differing(left, wanted, current);
 }
 

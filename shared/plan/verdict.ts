@@ -78,7 +78,10 @@ function verdictOfWanted(asked: Asked): Verdict {
   if (obstacle !== undefined) return obstacle;
   if (hasFailed(state) && state.dirtySinceMs === undefined) return refused(asked, '');
   if (!isAdded(decision, user))
-    return verdict('waived', 'somebody took them out on the platform, and the drift policy lets that stand');
+    return verdict(
+      'accepted',
+      'somebody took them out on the platform, and the drift policy lets that stand',
+    );
   return state.dirtySinceMs === undefined
     ? verdict('waiting', 'they became known since the group was last looked at; the next look adds them')
     : verdict('waiting', `they will be added by the next write${lastTry(asked)}`);

@@ -1,4 +1,4 @@
-import { SAYING } from '../sync/ports/platform.ts';
+import { DIRECTORY_EVENT } from '../sync/ports/platform.ts';
 import { retryAfterOf } from './retry.ts';
 
 /**
@@ -41,7 +41,8 @@ function describe(what: string, facts: PlatformErrorFacts): string {
   const status = facts.status === undefined ? '' : ` answered ${facts.status}`;
   const wait = facts.retryAfterMs === undefined ? '' : `, retry after ${facts.retryAfterMs} ms`;
   const request = facts.requestId === undefined ? '' : ` (request ${facts.requestId})`;
-  const excerpt = facts.excerpt === undefined || facts.excerpt === '' ? '' : `${SAYING}${facts.excerpt}`;
+  const excerpt =
+    facts.excerpt === undefined || facts.excerpt === '' ? '' : `${DIRECTORY_EVENT}${facts.excerpt}`;
   return `${facts.method} ${facts.pathTemplate}${status}: ${what}${wait}${request}${excerpt}`;
 }
 

@@ -1,11 +1,11 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { MESSAGE_ATTRIBUTES } from '../contract/names.ts';
-import type { DeadLetter, DeadLetterQueue } from '../sync/ports/queues.ts';
+import type { DeadLetterQueue, RejectedMessage } from '../sync/ports/queues.ts';
 import { MAX_BYTES, type Outgoing, sendAll, sendable, sizeOf, textAttributes } from './sqs-batch.ts';
 
 export interface DeadLetterQueueOptions {
   readonly queueUrl: string;
-  /** Which function buries. */
+  /** Which function sends to the dead-letter queue. */
   readonly source: 'ingest' | 'apply';
   readonly clock: () => number;
 }
@@ -17,12 +17,12 @@ const REASON_LENGTHS = [MAX_TEXT, 60];
 
 export function createDeadLetterQueue(client: SQSClient, options: DeadLetterQueueOptions): DeadLetterQueue {
   return {
-    async bury(letters) {
-      const messages = new Map(letters.map((letter) => [letter, messageOf(letter, options)]));
-      // SQS moves the whole message in the end: burying other parts of it until then would repeat them.
-      const left = new Set(letters.filter((one) => !messages.get(one)).map(({ messageId }) => messageId));
-      const sent = letters.filter(({ messageId }) => !left.has(messageId));
-      const outgoing = sent.flatMap((letter) => messages.get(letter) ?? []);
+    async send(deadLetters) {
+      const messages = new Map(deadLetters.map((deadLetter) => [deadLetter, messageOf(deadLetter, options)]));
+      // SQS moves the whole message in the end: sending to the dead-letter queue other parts of it until then would repeat them.
+      const left = new Set(deadLetters.filter((one) => !messages.get(one)).map(({ messageId }) => messageId));
+      const sent = deadLetters.filter(({ messageId }) => !left.has(messageId));
+      const outgoing = sent.flatMap((deadLetter) => messages.get(deadLetter) ?? []);
       const refused = await sendAll(client, options.queueUrl, outgoing);
       const unaccepted = sent.filter((_, position) => refused.has(position));
       return [...left, ...unaccepted.map(({ messageId }) => messageId)];
@@ -31,27 +31,29 @@ export function createDeadLetterQueue(client: SQSClient, options: DeadLetterQueu
 }
 
 /** undefined: it does not fit into one message with the little that must be said of it. */
-function messageOf(letter: DeadLetter, options: DeadLetterQueueOptions): Outgoing | undefined {
+function messageOf(deadLetter: RejectedMessage, options: DeadLetterQueueOptions): Outgoing | undefined {
   return REASON_LENGTHS.map((length) => ({
-    MessageBody: sendable(letter.body),
+    MessageBody: sendable(deadLetter.body),
     MessageAttributes: attributesOf(
-      { ...letter, message: start(printable(letter.message), length) },
+      { ...deadLetter, message: start(printable(deadLetter.message), length) },
       options,
     ),
   })).find((whole) => sizeOf(whole) <= MAX_BYTES);
 }
 
-function attributesOf(letter: DeadLetter, { source, clock }: DeadLetterQueueOptions) {
+function attributesOf(deadLetter: RejectedMessage, { source, clock }: DeadLetterQueueOptions) {
   return textAttributes({
-    [MESSAGE_ATTRIBUTES.errorCode]: letter.code,
-    [MESSAGE_ATTRIBUTES.errorMessage]: letter.message,
+    [MESSAGE_ATTRIBUTES.errorCode]: deadLetter.code,
+    [MESSAGE_ATTRIBUTES.errorMessage]: deadLetter.message,
     [MESSAGE_ATTRIBUTES.failedAt]: new Date(clock()).toISOString(),
-    [MESSAGE_ATTRIBUTES.originalMessageId]: printable(letter.messageId),
+    [MESSAGE_ATTRIBUTES.originalMessageId]: printable(deadLetter.messageId),
     [MESSAGE_ATTRIBUTES.source]: source,
-    [MESSAGE_ATTRIBUTES.queue]: letter.queue,
-    [MESSAGE_ATTRIBUTES.connection]: letter.connection && start(printable(letter.connection), MAX_TEXT),
-    [MESSAGE_ATTRIBUTES.stamp]: letter.stamp,
-    [MESSAGE_ATTRIBUTES.failedBefore]: letter.failedBefore && start(printable(letter.failedBefore), MAX_PAST),
+    [MESSAGE_ATTRIBUTES.queue]: deadLetter.queue,
+    [MESSAGE_ATTRIBUTES.connection]:
+      deadLetter.connection && start(printable(deadLetter.connection), MAX_TEXT),
+    [MESSAGE_ATTRIBUTES.stamp]: deadLetter.stamp,
+    [MESSAGE_ATTRIBUTES.failedBefore]:
+      deadLetter.failedBefore && start(printable(deadLetter.failedBefore), MAX_PAST),
   });
 }
 

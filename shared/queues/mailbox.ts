@@ -57,8 +57,8 @@ export function createMailbox(client: SQSClient, { name, queueUrl, bindingOf }: 
           MessageAttributeNames: ['All'],
         }),
       );
-      const letters = Messages.map(messageOf);
-      return Promise.all(letters.map(async (one) => ({ ...one, bound: await bindingOf?.(one.queue) })));
+      const deadLetters = Messages.map(messageOf);
+      return Promise.all(deadLetters.map(async (one) => ({ ...one, bound: await bindingOf?.(one.queue) })));
     },
 
     hold: hide,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { SAYING } from '../sync/ports/platform.ts';
+import { DIRECTORY_EVENT } from '../sync/ports/platform.ts';
 
 /** Ids, counts, codes and durations only: no token, e-mail address or name ever (invariant 10). */
 export type LogFields = {
@@ -50,7 +50,7 @@ const ADDRESS = /[^\s"'<>(),;:]+@[^\s"'<>(),;:]+/g;
  * What the platform said in words of its own may name anybody, wherever it stands: in an error, or kept in a report.
  */
 function impersonal(text: string): string {
-  const [ours = ''] = text.split(SAYING);
+  const [ours = ''] = text.split(DIRECTORY_EVENT);
   return ours.includes('@') ? ours.replace(ADDRESS, addressName) : ours;
 }
 

@@ -93,7 +93,7 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     },
     applyQueue: createApplyQueue(sdk.sqs, () => requireUrl('apply')),
     // The tool never gives up on a group by itself: only apply dead-letters.
-    deadLetters: { bury: async (letters) => letters.map(({ messageId }) => messageId) },
+    deadLetters: { send: async (deadLetters) => deadLetters.map(({ messageId }) => messageId) },
     mailboxes: {
       events: createMailbox(sdk.sqs, { name: 'events', queueUrl: () => requireUrl('eventsDlq'), bindingOf }),
       apply: createMailbox(sdk.sqs, { name: 'apply', queueUrl: () => requireUrl('applyDlq') }),
@@ -120,7 +120,7 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
 /** A console that is open for days hears of a deployment so soon. */
 const REMEMBER_BINDINGS_MS = 60_000;
 
-/** Queues that are bound to a connection, as ingest is told of them; asked for where a letter is of none but the common one. */
+/** Queues that are bound to a connection, as ingest is told of them; asked for where a dead-lettered message is of none but the common one. */
 export function bindingsOf(sdk: Sdk, prefix: string) {
   let [asked, untilMs]: [Promise<Config['boundQueues']> | undefined, number] = [undefined, 0];
   const ask = async () => {

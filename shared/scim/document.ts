@@ -1,5 +1,5 @@
 import type { Schema } from './attribute.ts';
-import type { ResourceType } from './resource-type.ts';
+import type { ResourceType, ResourceTypes, TypeName } from './resource-type.ts';
 import { isObject, type ScimDraft, type ScimObject } from './value.ts';
 
 interface Described {
@@ -62,33 +62,40 @@ const MAX_TYPED_MEMBERS = 10_000;
 export const isDescribed = (members: number, groups: number): boolean =>
   members <= MAX_DESCRIBED_MEMBERS / groups;
 
+/** A member of a group: a user, or a group within it. */
+export interface ListedMember {
+  readonly value: string;
+  readonly type: TypeName;
+}
+
 /**
- * Members as clients see them. A member without a user has no address: there is nothing to read there.
- * @param users attributes of the members' users by id; undefined if the members are too many to be described
+ * Members as clients see them. A member without a user has no address: there is nothing to read there. Groups are few, so
+ * their type and address are always shown.
+ * @param resources attributes of the members' resources by id; undefined if the members are too many to be described
  */
 export function memberValues(
-  ids: readonly string[],
+  members: readonly ListedMember[],
   {
+    types,
     baseUrl,
     groups,
-    users,
+    resources,
   }: {
+    readonly types: ResourceTypes;
     readonly baseUrl: string;
     readonly groups: number;
-    readonly users: ReadonlyMap<string, ScimObject> | undefined;
+    readonly resources: ReadonlyMap<string, ScimObject> | undefined;
   },
 ): readonly ScimObject[] {
-  const isTyped = ids.length <= MAX_TYPED_MEMBERS / groups;
-  return ids.map((value) => {
-    if (!isTyped) return { value };
-    const user = users?.get(value);
-    if (user === undefined) return { value, type: 'User' };
-    return {
-      value,
-      type: 'User',
-      $ref: `${baseUrl}/Users/${encodeURIComponent(value)}`,
-      display: user['displayName'] ?? user['userName'] ?? value,
-    };
+  const isTyped = members.length <= MAX_TYPED_MEMBERS / groups;
+  return members.map(({ value, type }) => {
+    const $ref = locationOf(types[type], value, baseUrl);
+    const found = resources?.get(value);
+    if (found !== undefined) {
+      return { value, type, $ref, display: found['displayName'] ?? found['userName'] ?? value };
+    }
+    if (type === 'Group') return { value, type, $ref };
+    return isTyped ? { value, type } : { value };
   });
 }
 

@@ -51,12 +51,16 @@ export function readSingle(attribute: Attribute, raw: ScimValue): ScimValue | un
  * @returns undefined where no part is left
  */
 export function mergeParts(attribute: Attribute, before: ScimObject, raw: ScimValue): ScimObject | undefined {
-  const given: ScimValue = isObject(raw) ? raw : { value: raw };
-  const hasValue = attribute.subAttributes?.some(({ name }) => name === 'value');
+  const given: ScimObject = isObject(raw) ? raw : { value: raw };
+  const hasValue = attribute.subAttributes?.some(({ name }) => name === 'value') === true;
   if (!isObject(raw) && (!hasValue || (raw === '' && attribute.multiValued)))
     throw wrong(attribute, 'an object');
   // An empty manager is none.
   if (hasValue && !attribute.multiValued && fieldOf(given, 'value') === '') return undefined;
+  return withParts(attribute, before, given);
+}
+
+function withParts(attribute: Attribute, before: ScimObject, given: ScimObject): ScimObject | undefined {
   const merged: ScimDraft = { ...before };
   for (const sub of attribute.subAttributes ?? []) {
     const item = sub.mutability === 'readOnly' ? undefined : fieldOf(given, sub.name);

@@ -1,5 +1,5 @@
 import type { Attribute, Schema } from './attribute.ts';
-import { COMMON_ATTRIBUTES, GROUP_SCHEMA } from './schemas/group.ts';
+import { COMMON_ATTRIBUTES, GROUP_SCHEMA, NESTING_GROUP_SCHEMA } from './schemas/group.ts';
 import { FULL_USER, LEAN_USER, NAMED_USER } from './schemas/user.ts';
 
 export const TYPE_NAMES = ['User', 'Group'] as const;
@@ -19,13 +19,13 @@ export interface ResourceType {
   readonly kept: { readonly core: Schema; readonly extension: Schema | undefined };
 }
 
-const GROUP: ResourceType = {
+const group = (core: Schema): ResourceType => ({
   name: 'Group',
   endpoint: '/Groups',
-  core: GROUP_SCHEMA,
+  core,
   extension: undefined,
-  kept: { core: GROUP_SCHEMA, extension: undefined },
-};
+  kept: { core, extension: undefined },
+});
 
 const user = ([core, extension]: readonly [Schema, Schema]): ResourceType => ({
   name: 'User',
@@ -37,11 +37,22 @@ const user = ([core, extension]: readonly [Schema, Schema]): ResourceType => ({
 
 export type ResourceTypes = Readonly<Record<TypeName, ResourceType>>;
 
-const LEAN: ResourceTypes = { User: user(LEAN_USER), Group: GROUP };
-const FULL: ResourceTypes = { User: user(FULL_USER), Group: GROUP };
+const LEAN = user(LEAN_USER);
+const FULL = user(FULL_USER);
+const FLAT = group(GROUP_SCHEMA);
+const NESTING = group(NESTING_GROUP_SCHEMA);
 
-/** @param storeProfile the connection's setting `scim.storeProfile` */
-export const resourceTypes = (storeProfile: boolean): ResourceTypes => (storeProfile ? FULL : LEAN);
+/**
+ * @param storeProfile the connection's setting `scim.storeProfile`
+ * @param acceptsNested whether groups may be members of groups, by the connection's setting `nested`
+ */
+export const resourceTypes = (storeProfile: boolean, acceptsNested = false): ResourceTypes => ({
+  User: storeProfile ? FULL : LEAN,
+  Group: acceptsNested ? NESTING : FLAT,
+});
+
+/** Whether groups may be members of groups. */
+export const acceptsNested = ({ core }: ResourceType): boolean => core === NESTING_GROUP_SCHEMA;
 
 /** Where an attribute is found in a resource. */
 export interface Place {

@@ -2,12 +2,13 @@ import * as z from 'zod';
 import { completeSnapshotFloor } from '../domain/fold.ts';
 import { number, stampText } from '../domain/forms.ts';
 import type { GroupRegisters } from '../domain/group.ts';
-import type { GroupRef, MemberId } from '../domain/ids.ts';
+import { type GroupRef, groupId, type MemberId } from '../domain/ids.ts';
+import { nestedMember } from '../domain/nesting.ts';
 import { laterStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../domain/stamp.ts';
 import type { DesiredStore, Dirty, MemberEntry, Said } from '../sync/ports/desired.ts';
 import { dirtying, promise } from './group-writes.ts';
-import { plain, understood } from './item-form.ts';
-import { groupKey, inGroupKey, memberKey, partKey, partPrefix } from './keys.ts';
+import { OF_THIS_SCHEMA, plain, understood } from './item-form.ts';
+import { groupKey, IN_PREFIX, inGroupKey, memberKey, partKey, partPrefix, userKey } from './keys.ts';
 import type { Attributes, Condition, Item, Table } from './table.ts';
 import { all, any, equal, exists, greater, itemsOf, less, missing } from './table.ts';
 
@@ -95,17 +96,34 @@ export function createDesiredStore(table: Table): DesiredStore {
 
     async markDirty(ref, dirty, said) {
       const marked = await markWith(said, ref, dirty);
-      const { wakeAt, lastWriteAt, paused }: Attributes = marked.written ? marked.item : {};
+      const { wakeAt, lastWriteAt, paused, isContained }: Attributes = marked.written ? marked.item : {};
       return {
         wakeAtMs: Number(wakeAt),
         lastWriteAtMs: typeof lastWriteAt === 'number' ? lastWriteAt : undefined,
         paused: paused === true,
+        isContained: isContained === true,
       };
     },
 
     async isHeard(ref, digest, mayBeDirty) {
-      const { batchDigest, dirtySince, failedAt }: Attributes = (await table.get(groupKey(ref))) ?? {};
+      const item: Attributes = (await table.get(groupKey(ref))) ?? {};
+      const { batchDigest, dirtySince, failedAt, isContained } = item;
+      // The groups around it may not have been marked.
+      if (isContained === true) return false;
       return batchDigest === digest && (mayBeDirty || dirtySince === undefined) && failedAt === undefined;
+    },
+
+    async noteNesting(ref, inner) {
+      const note = (of: GroupRef, name: 'containsGroups' | 'isContained') =>
+        table.update(groupKey(of), { set: { group: of.group, [name]: true }, setIfMissing: OF_THIS_SCHEMA });
+      const contained = inner.map((group) => note({ ...ref, group }, 'isContained'));
+      await Promise.all([note(ref, 'containsGroups'), ...contained]);
+    },
+
+    async groupsAround(ref) {
+      const partition = userKey(ref.connection, nestedMember(ref.group)).pk;
+      const notes = await itemsOf(table, { partition, prefix: IN_PREFIX });
+      return notes.map(({ group }) => groupId(String(group)));
     },
 
     async renew(ref, seenMs, wakeAtMs) {

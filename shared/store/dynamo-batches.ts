@@ -34,6 +34,8 @@ export function toWire(item: object) {
     throw new UnstorableError('expected values that DynamoDB can represent', { cause });
   }
 }
+/** Keys are texts: a large request names tens of thousands. */
+export const wireKey = ({ pk, sk }: Key) => ({ pk: { S: pk }, sk: { S: sk } });
 export const fromWire = (item: Parameters<typeof unmarshall>[0]) => unmarshall(item) as Item;
 
 /** Reads, and writes without a condition, of callers that ask at the same time travel together. */
@@ -46,7 +48,7 @@ export function createDynamoBatches(client: DynamoDBClient, { tableName, sleep }
       most: KEYS_PER_REQUEST,
       ask: async (keys) => {
         const found = new Map<string, Item>();
-        const first = byKey(keys).map(({ pk, sk }) => toWire({ pk, sk }));
+        const first: ReturnType<typeof toWire>[] = byKey(keys).map(wireKey);
         await inRounds(first, sleep, async (Keys) => {
           const RequestItems = { [tableName]: { Keys, ConsistentRead: true } };
           const { Responses, UnprocessedKeys } = await client.send(new BatchGetItemCommand({ RequestItems }));

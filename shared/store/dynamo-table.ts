@@ -16,6 +16,7 @@ import {
   fromWire,
   toWire,
   unstorable,
+  wireKey,
 } from './dynamo-batches.ts';
 import type { Change, Condition, Item, QueryRequest, Table, Value, WriteOutcome } from './table.ts';
 
@@ -25,7 +26,7 @@ export function createDynamoTable(client: DynamoDBClient, options: DynamoTableOp
   const batches = createDynamoBatches(client, options);
 
   return {
-    get: (key) => reporting('read', () => batches.read(key)),
+    get: (key) => batches.read(key).catch(failed('read')),
 
     getMany: (keys) =>
       reporting('read', async () => {
@@ -42,16 +43,17 @@ export function createDynamoTable(client: DynamoDBClient, options: DynamoTableOp
     },
 
     put: (item, when, sent) =>
-      conditionally<boolean>(async () => {
-        if (when === undefined) await batches.write(item, sent === 'once');
-        else await client.send(new PutItemCommand({ TableName, Item: toWire(item), ...expressions(when) }));
-        return true;
-      }, false),
+      when === undefined
+        ? batches.write(item, sent === 'once').then(isWritten, failed('written'))
+        : conditionally<boolean>(async () => {
+            await client.send(new PutItemCommand({ TableName, Item: toWire(item), ...expressions(when) }));
+            return true;
+          }, false),
 
     update: (key, change, when, shown) =>
       conditionally<WriteOutcome>(
         async () => {
-          const [Key, ReturnValues] = [toWire(key), shown === 'before' ? 'ALL_OLD' : 'ALL_NEW'] as const;
+          const [Key, ReturnValues] = [wireKey(key), shown === 'before' ? 'ALL_OLD' : 'ALL_NEW'] as const;
           const asked = { TableName, Key, ReturnValues, ...expressions(when, change) };
           const { Attributes = {} } = await client.send(new UpdateItemCommand(asked));
           return { written: true, item: { ...key, ...fromWire(Attributes) } as Item };
@@ -61,7 +63,7 @@ export function createDynamoTable(client: DynamoDBClient, options: DynamoTableOp
 
     delete: (key, when) =>
       conditionally<boolean>(async () => {
-        await client.send(new DeleteItemCommand({ TableName, Key: toWire(key), ...expressions(when) }));
+        await client.send(new DeleteItemCommand({ TableName, Key: wireKey(key), ...expressions(when) }));
         return true;
       }, false),
   };
@@ -113,13 +115,16 @@ async function* itemsOf(verb: string, pages: AsyncIterable<Pick<QueryCommandOutp
   }
 }
 
-async function reporting<Result>(verb: string, run: () => Promise<Result>): Promise<Result> {
-  try {
-    return await run();
-  } catch (cause) {
+const isWritten = () => true;
+
+const failed =
+  (verb: string) =>
+  (cause: unknown): never => {
     throw unstorable(cause) ?? new StoreError(`the table could not be ${verb}`, { cause });
-  }
-}
+  };
+
+const reporting = <Result>(verb: string, run: () => Promise<Result>): Promise<Result> =>
+  run().catch(failed(verb));
 
 const conditionally = <Result>(run: () => Promise<Result>, refused: Result): Promise<Result> =>
   reporting('written', () =>

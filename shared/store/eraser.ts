@@ -1,6 +1,6 @@
 import pMap from 'p-map';
 import * as z from 'zod';
-import { fieldName, type MatchRule, matchForm } from '../contract/match-rule.ts';
+import { fieldName, type MatchRule, soughtValues } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
 import { groupFloor, memberCounts, NO_GROUP } from '../domain/group.ts';
 import {
@@ -64,15 +64,17 @@ export function createEraser(table: Table): Eraser {
   const people = createPeopleStore(table);
   const connections = createConnectionStore(table, { clock: () => 0, rememberMs: 0 });
 
-  /** The employees that have the value of the member which this rule compares. */
+  /** The employees that have one of the values that this rule compares. */
   const matchedBy = async (
-    { memberAttribute, employeeField }: MatchRule,
+    rule: MatchRule,
     connection: ConnectionName,
     user: UserState,
   ): Promise<readonly Person[]> => {
-    const field = fieldName(employeeField);
-    const value = memberAttribute === 'id' ? user.member : user.attributes.get(memberAttribute)?.value;
-    return value ? people.holding(connection, field, matchForm(field, value)) : [];
+    const field = fieldName(rule.employeeField);
+    const found: Person[] = [];
+    for (const value of soughtValues(rule, user))
+      if (value !== '') found.push(...(await people.holding(connection, field, value)));
+    return found;
   };
 
   /**
@@ -189,8 +191,8 @@ const Actor = z.lazy(() => z.record(z.string(), z.nullable(z.string())));
 
 /** Here alone a key is read: names of connections hold no `#`. */
 function isOf(connection: ConnectionName, item: Item): boolean {
-  const [letter = '', name] = item.pk.split('#');
-  return letter === 'ST' || letter === 'L' ? item['connection'] === connection : name === connection;
+  const [kind = '', name] = item.pk.split('#');
+  return kind === 'ST' || kind === 'L' ? item['connection'] === connection : name === connection;
 }
 
 /** The name serves no other company, and who had all erased is still known. */

@@ -1,6 +1,8 @@
 import type { GroupState, LinkedGroup } from '../domain/group-state.ts';
 import { usedUp } from '../domain/hold.ts';
 import type { GroupRef } from '../domain/ids.ts';
+import { nestedGroup } from '../domain/nesting.ts';
+import { STAMP_ZERO } from '../domain/stamp.ts';
 import type { Flip, FoundForeign, GroupStore, HeldRemovals, HeldSets } from '../sync/ports/groups.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { findChunks, readChunks, writeChunks } from './chunks.ts';
@@ -27,14 +29,14 @@ import {
   heldChunkKey,
   indexPartition,
   keyPart,
-  MEMBER_PREFIX,
   memberKey,
   NOT_DUE,
   placed,
   shardOf,
 } from './keys.ts';
+import { membersWithin, ownMembers } from './nested-members.ts';
 import type { Change, Condition, Item, Table } from './table.ts';
-import { all, any, equal, exists, itemsOf, missing } from './table.ts';
+import { all, any, equal, exists, missing } from './table.ts';
 import { createViewStore, decodeUser } from './view-store.ts';
 
 /** That the platform answered 404 is over once it has shown the group, or the link is gone. */
@@ -161,8 +163,10 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
     },
 
     async members(ref) {
-      const items = await itemsOf(table, { partition: groupKey(ref).pk, prefix: MEMBER_PREFIX });
-      return items.map(parseMember);
+      const own = await ownMembers(table, ref);
+      return own.some(({ member }) => nestedGroup(member) !== undefined)
+        ? membersWithin(table, ref, own)
+        : own;
     },
 
     async registers(ref, members) {
@@ -186,7 +190,12 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
             };
       const stored = plain(set);
       const remove = PENDING.filter((name) => !(name in stored));
-      await table.update(memberKey(ref, member), { set: stored, remove }, exists('stamp'));
+      const key = memberKey(ref, member);
+      const { written } = await table.update(key, { set: stored, remove }, exists('stamp'));
+      if (written || mark === undefined || !(await table.get(groupKey(ref)))?.['containsGroups']) return;
+      // A member of a group within the group, of whom the group itself has no register.
+      const absent = { member, presence: 'absent', stamp: STAMP_ZERO };
+      await table.update(key, { set: stored, setIfMissing: absent, remove });
     },
 
     readView: views.read,
@@ -252,12 +261,12 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       return { clean };
     },
 
-    async absorb(seen, platform, found) {
+    async storeObserved(seen, platform, found) {
       const how = acceptedChange(seen, platform, found);
-      const absorbed = await change(seen.ref, how, all(unsettledSince(seen), suspectIsAs(seen)));
-      if (absorbed.written && platform !== undefined && isOtherView(seen, platform))
-        await views.discard(seen.ref, seen.view, absorbed.item);
-      return absorbed.written;
+      const accepted = await change(seen.ref, how, all(unsettledSince(seen), suspectIsAs(seen)));
+      if (accepted.written && platform !== undefined && isOtherView(seen, platform))
+        await views.discard(seen.ref, seen.view, accepted.item);
+      return accepted.written;
     },
 
     noteListed: (seen, dirty) => {

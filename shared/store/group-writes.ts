@@ -15,12 +15,12 @@ import { all, type Change, type Condition, equal, exists, less, missing, type Ta
  *     flip         intent is ours (and rev as it was read)       view, version, intent gone (dirty gone, or a promise)
  *     postpone     no intent but ours (and rev as it was read)   a promise, intent released
  *     dropIntent   intent is ours                                intent gone
- *     absorb       no intent, view, uncertain and dirty as read  view, version
+ *     accept       no intent, view, uncertain and dirty as read  view, version
  *     settle       no intent, rev and view as they were read     dirty gone
  *
  *     fail         intent and rev as they were read              dirty gone
  *
- * A worker that was overtaken fails its condition and changes nothing. That dirty is compared too keeps one from linking
+ * A worker that was superseded fails its condition and changes nothing. That dirty is compared too keeps one from linking
  * what a later one has settled: nobody would look at the group again. From openIntent to flip dirty stays.
  */
 export const intentIs = (id: IntentId): Condition => equal('intentId', id);

@@ -49,7 +49,7 @@ export const AUDIT_PREFIX = 'A#';
 export const auditKey = (ref: GroupRef, at: string, intent: IntentId): Key =>
   ofGroup(ref, `${AUDIT_PREFIX}${at}#${intent}`);
 
-/** Where the newest deed of a connection's journal is named, which has no group. */
+/** Where the newest action of a connection's journal is named, which has no group. */
 export const journalKey = (ref: GroupRef): Key => ofGroup(ref, 'JOURNAL');
 
 export const userKey = (connection: ConnectionName, member: MemberId): Key => ({

@@ -1,9 +1,11 @@
+import { groupId } from '../domain/ids.ts';
+import { nestedGroup, nestedMember } from '../domain/nesting.ts';
 import type { ScimStore } from '../sync/ports/scim.ts';
 import { ScimResource } from '../sync/ports/scim.ts';
 import { readChunks, writeChunks } from './chunks.ts';
 import { parseMember } from './group-item.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
-import { groupKey, keyPart, MEMBER_PREFIX } from './keys.ts';
+import { groupKey, keyPart, MEMBER_PREFIX, memberKey } from './keys.ts';
 import {
   claimKey,
   heldKey,
@@ -164,6 +166,13 @@ export function createScimStore(table: Table): ScimStore {
       const partition = valuePartition(connection, value);
       const pointers = await itemsOf(table, { partition, prefix: POINTER_PREFIX });
       return pointers.map(({ id }) => String(id));
+    },
+
+    async groupsWithin(ref) {
+      const { pk: partition, sk: prefix } = memberKey(ref, nestedMember(groupId('')));
+      const registers = (await itemsOf(table, { partition, prefix })).map(parseMember);
+      const present = registers.filter(({ value }) => value === 'present');
+      return present.flatMap(({ member }) => nestedGroup(member) ?? []);
     },
 
     async memberships(ref) {

@@ -6,7 +6,7 @@ import { eachField, FIELD_NAMES } from '../domain/group-fields.ts';
 import type { GroupState, ViewPointer } from '../domain/group-state.ts';
 import { type GroupRef, type IntentId, type PlatformUserId, platformUserId } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
-import type { UserChange, View, Waiver } from '../domain/view.ts';
+import type { AcceptedDrift, UserChange, View } from '../domain/view.ts';
 import { IN_FLIGHT, readChunks, writeChunks } from './chunks.ts';
 import { parseGroup } from './group-item.ts';
 import { groupKey, VIEW_PREFIX, viewBucketKey, viewChunkKey } from './keys.ts';
@@ -158,17 +158,17 @@ function madeAtMs(id: string): number {
 }
 
 /*
- * A view as lines: name, spokeId, then what is waived, the other form of the name and hidden users, each line beginning with `!`, then a
+ * A view as lines: name, spokeId, then what is accepted, the other form of the name and hidden users, each line beginning with `!`, then a
  * line per user (`+` ours, `-` somebody else's). Encoding keeps a line a line, whatever an id holds.
  */
 
 const ALIAS = '!alias ';
 const UNSHOWN = '!unshown ';
 
-function* ownLines({ name, alias, spokeId, waiver, unshown = new Set() }: View): Iterable<string> {
+function* ownLines({ name, alias, spokeId, acceptedDrift, unshown = new Set() }: View): Iterable<string> {
   yield encodeURIComponent(name);
   yield spokeId === null ? '-' : `+${encodeURIComponent(spokeId)}`;
-  if (waiver !== undefined) yield* waiverLines(waiver);
+  if (acceptedDrift !== undefined) yield* acceptedDriftLines(acceptedDrift);
   if (alias !== undefined) yield `${ALIAS}${encodeURIComponent(alias)}`;
   for (const user of unshown) yield `${UNSHOWN}${encodeURIComponent(user)}`;
 }
@@ -180,7 +180,7 @@ function* userLines({ users }: View): Iterable<string> {
 function viewFrom([name = '', spokeId = '', ...rest]: readonly string[]): View {
   const other = rest.find((line) => line.startsWith(ALIAS));
   const unshown = rest.filter((line) => line.startsWith(UNSHOWN));
-  const waived = rest.filter((line) => /^!(?!alias |unshown )/.test(line));
+  const accepted = rest.filter((line) => /^!(?!alias |unshown )/.test(line));
   const users = rest.filter((line) => !line.startsWith('!'));
   return {
     name: decodeURIComponent(name),
@@ -190,7 +190,7 @@ function viewFrom([name = '', spokeId = '', ...rest]: readonly string[]): View {
     ...(unshown.length > 0 && {
       unshown: new Set(unshown.map((line) => decodeUser(line.slice(UNSHOWN.length)))),
     }),
-    ...(waived.length === 0 ? {} : { waiver: waiverFrom(waived) }),
+    ...(accepted.length === 0 ? {} : { acceptedDrift: acceptedDriftFrom(accepted) }),
   };
 }
 
@@ -208,7 +208,7 @@ function changeFrom(lines: readonly string[]): UserChange {
 
 export const decodeUser = (line: string): PlatformUserId => platformUserId(decodeURIComponent(line));
 
-function* waiverLines({ policy, seen, present, absent, ...fields }: Waiver): Iterable<string> {
+function* acceptedDriftLines({ policy, seen, present, absent, ...fields }: AcceptedDrift): Iterable<string> {
   yield `!policy ${policy}`;
   yield `!seen ${seen}`;
   for (const field of FIELD_NAMES) if (fields[field]) yield `!${field}`;
@@ -216,7 +216,7 @@ function* waiverLines({ policy, seen, present, absent, ...fields }: Waiver): Ite
   for (const user of absent) yield `!-${encodeURIComponent(user)}`;
 }
 
-function waiverFrom(lines: readonly string[]): Waiver {
+function acceptedDriftFrom(lines: readonly string[]): AcceptedDrift {
   const after = (prefix: string) =>
     lines.filter((line) => line.startsWith(prefix)).map((line) => line.slice(prefix.length));
   return {

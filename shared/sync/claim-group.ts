@@ -12,7 +12,7 @@ interface Claiming {
 
 interface ClaimPorts {
   readonly claims: Pick<Ports['claims'], 'claim' | 'owners' | 'takeOver'>;
-  readonly groups: Pick<Ports['groups'], 'read' | 'dropIntent' | 'absorb'>;
+  readonly groups: Pick<Ports['groups'], 'read' | 'dropIntent' | 'storeObserved'>;
   readonly connections: Pick<CurrentConnections, 'current'>;
 }
 
@@ -87,5 +87,5 @@ async function endLink(ref: GroupRef, id: PlatformGroupId, { groups }: ClaimPort
   const seen = await groups.read(ref);
   if (seen?.intent?.platformId === id) await groups.dropIntent(ref, seen.intent, {});
   const now = seen?.intent === undefined ? seen : await groups.read(ref);
-  return now?.platformId !== id || groups.absorb(now, undefined);
+  return now?.platformId !== id || groups.storeObserved(now, undefined);
 }

@@ -36,7 +36,7 @@ export type GateWriter = Pick<Ports, 'gates' | 'clock' | 'newId'> & {
 
 /**
  * The connection's journal has when a gate closed and opened, and why. It is told afterwards: a worker that dies in
- * between is not told of, but nothing is told that did not happen. A person's pause is on record as their deed.
+ * between is not told of, but nothing is told that did not happen. A person's pause is on record as their action.
  * @returns false where the gate is another than the one seen
  */
 export async function writeGate(
@@ -242,8 +242,8 @@ export async function countFailing(
 }
 
 /**
- * A group that succeeded ends the count. If failing groups had closed the gate, it opens the gate for all. It also ends
- * the record of failing calls about groups.
+ * A group that succeeded ends the count, and so does a group whose write the platform refused because of its content. If
+ * failing groups had closed the gate, it opens the gate for all. It also ends the record of failing calls about groups.
  */
 export async function countSuccess(name: ConnectionName, seen: Gate, ports: GateWriter): Promise<void> {
   const nowMs = ports.clock();

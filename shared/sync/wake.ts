@@ -2,7 +2,7 @@ import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import { delayMs, isPromised } from '../domain/promise.ts';
 import { atOnce } from './gather.ts';
 import type { WakePorts } from './ports/bundles.ts';
-import type { Said } from './ports/desired.ts';
+import type { Said, Standing } from './ports/desired.ts';
 import type { GroupIndex } from './ports/group-index.ts';
 import type { Wake } from './ports/queues.ts';
 import { WRITES_IN_FLIGHT } from './tuning.ts';
@@ -64,6 +64,7 @@ export interface UnwokenGroup {
 /**
  * Marks groups dirty with a promise, and sends a message for each whose promise is ours to keep, in that order: a lost
  * message leaves a dirty group, which the pump finds; a message without the mark would find a group that looks clean.
+ * News of a group is news of all groups around it, whose members it changes (`domain/nesting.ts`).
  * @param why `asked`: a person asks, no window and no older promise is waited for; `again`: there is no news, and what the
  *   platform was called about the group in this hour counts
  * @returns the groups for which either failed
@@ -75,11 +76,17 @@ export async function wakeGroups(
 ): Promise<readonly UnwokenGroup[]> {
   const unwoken: UnwokenGroup[] = [];
   const wakes: Wake[] = [];
+  const marked = new Set(refs.map(nameOf));
+  const markWithAround = async (ref: SaidOf): Promise<void> => {
+    const { wake, isContained } = await mark(ref, why, ports);
+    if (wake !== undefined) wakes.push(wake);
+    if (!isContained || why !== 'news') return;
+    const around = await groupsToMark(ref, marked, ports);
+    await atOnce(WRITES_IN_FLIGHT, around, markWithAround);
+  };
   await atOnce(WRITES_IN_FLIGHT, refs, async (ref) => {
     try {
-      const wake = why === 'asked' ? ref : await promise(ref, why === 'again', ports);
-      if (why === 'asked') await ports.desired.markDirty(ref, dirtyNow(ports));
-      if (wake !== undefined) wakes.push(wake);
+      await markWithAround(ref);
     } catch (cause) {
       unwoken.push({ ref, cause });
     }
@@ -89,19 +96,55 @@ export async function wakeGroups(
   return [...unwoken, ...unsent.map(({ connection, group }) => ({ ref: { connection, group }, cause }))];
 }
 
-/** @returns undefined where the promise is another's, who keeps it; a paused group is woken when its pause ends */
-async function promise(
+const nameOf = ({ connection, group }: GroupRef): string => `${connection}#${group}`;
+
+/** The groups directly around a group that are not marked yet; they count as marked from then on. */
+async function groupsToMark(
+  { connection, group }: GroupRef,
+  marked: Set<string>,
+  { desired }: WakePorts,
+): Promise<readonly GroupRef[]> {
+  const around = await desired.groupsAround({ connection, group });
+  const unmarked = around
+    .map((one) => ({ connection, group: one }))
+    .filter((ref) => !marked.has(nameOf(ref)));
+  for (const ref of unmarked) marked.add(nameOf(ref));
+  return unmarked;
+}
+
+/** @returns the message to send, if any, and whether other groups contain the group */
+async function mark(
   { said, ...ref }: SaidOf,
-  isAgain: boolean,
+  why: 'asked' | 'news' | 'again',
   { desired, clock, coalesceMs }: WakePorts,
-): Promise<Wake | undefined> {
+): Promise<{ readonly wake: Wake | undefined; readonly isContained: boolean }> {
+  if (why === 'asked') {
+    const { isContained } = await desired.markDirty(ref, dirtyNow({ clock }));
+    return { wake: ref, isContained };
+  }
   const moment = { nowMs: clock(), coalesceMs };
   const wakeAtMs = moment.nowMs + coalesceMs;
-  const found = await desired.markDirty(ref, { nowMs: moment.nowMs, wakeAtMs, isAgain }, said);
-  if (found.paused) return undefined;
-  if (found.wakeAtMs !== wakeAtMs) {
-    if (isPromised(found.wakeAtMs, moment)) return undefined;
-    if (!(await desired.renew(ref, found.wakeAtMs, wakeAtMs))) return undefined;
-  }
-  return { ...ref, afterMs: delayMs(found.lastWriteAtMs, moment) };
+  const dirty = { nowMs: moment.nowMs, wakeAtMs, isAgain: why === 'again' };
+  const found = await desired.markDirty(ref, dirty, said);
+  const { isContained, lastWriteAtMs } = found;
+  const isKept = found.paused || !(await isOurs(ref, found, { desired, moment, wakeAtMs }));
+  return { wake: isKept ? undefined : { ...ref, afterMs: delayMs(lastWriteAtMs, moment) }, isContained };
+}
+
+/** Whether this author keeps the promise: it made the promise, or renewed a broken one. */
+async function isOurs(
+  ref: GroupRef,
+  found: Pick<Standing, 'wakeAtMs'>,
+  {
+    desired,
+    moment,
+    wakeAtMs,
+  }: Pick<WakePorts, 'desired'> & {
+    readonly moment: Parameters<typeof isPromised>[1];
+    readonly wakeAtMs: number;
+  },
+): Promise<boolean> {
+  if (found.wakeAtMs === wakeAtMs) return true;
+  if (isPromised(found.wakeAtMs, moment)) return false;
+  return desired.renew(ref, found.wakeAtMs, wakeAtMs);
 }

@@ -58,9 +58,9 @@ function judgeGroups(sight: Sight, company: string, calls: readonly PlatformCall
   for (const { owner, calls: spent } of callsOfGroups(sight, company, calls)) {
     const key = `${owner.connection} ${owner.group}`;
     const one: Partial<Sighted> = sight.connections.find(({ name }) => name === owner.connection) ?? {};
-    const { reading, companyMs = 0, deedMs = 0 } = one;
+    const { reading, companyMs = 0, actionMs = 0 } = one;
     const saidMs = sight.seen.saidMs.get(key) ?? 0;
-    const newsMs = latest([reading?.changedAtMs.get(owner.group) ?? 0, companyMs, deedMs, saidMs]);
+    const newsMs = latest([reading?.changedAtMs.get(owner.group) ?? 0, companyMs, actionMs, saidMs]);
     if (spent.length <= CALLS_PER_GROUP || sight.nowMs - newsMs <= 2 * HOUR_MS) continue;
     // Of two whom one message reached at once neither knows of the other's calls, and nobody of those of a worker that
     // could not write them down.
@@ -80,7 +80,7 @@ function judgeVainWrites(sight: Sight, vain: Map<string, readonly number[]>): vo
     const newsMs = latest([
       connection.reading.changedAtMs.get(owner.group) ?? 0,
       connection.companyMs,
-      connection.deedMs,
+      connection.actionMs,
       connection.troubleMs(),
       sight.nowMs - DAY_MS,
     ]);
@@ -130,10 +130,10 @@ const isSoon = (afterMs: number, atMs: number) => atMs >= afterMs && atMs - afte
 
 /** Nothing waits, nothing was said or done, and nothing went wrong lately. Or the connection is not to do anything. */
 function isIdle({ nowMs, seen }: Sight, connection: Sighted): boolean {
-  const { reading, platform, companyMs, deedMs, groups, item, gate, isObserving } = connection;
-  const others = [companyMs, deedMs, platform.foreign.at(-1)?.atMs ?? 0, connection.troubleMs()];
+  const { reading, platform, companyMs, actionMs, groups, item, gate, isObserving } = connection;
+  const others = [companyMs, actionMs, platform.foreign.at(-1)?.atMs ?? 0, connection.troubleMs()];
   const newsMs = latest([...reading.changedAtMs.values(), ...others]);
-  if (nowMs - (isObserving || gate === 'paused' ? deedMs : newsMs) <= 2 * HOUR_MS) return false;
+  if (nowMs - (isObserving || gate === 'paused' ? actionMs : newsMs) <= 2 * HOUR_MS) return false;
   if (isObserving || gate === 'paused') return true;
   if (gate !== 'open' || seen.queues.events.length + seen.queues.apply.length > 0) return false;
   return groups.every((group) => {

@@ -39,10 +39,12 @@ function falseEvent(
   if (isReplayed(sight, id, write.atMs)) return undefined;
   const all = sight.seen.directory.heard(connection).filter((one) => one.id === id && one.source === source);
   if (all.length === 0) return 'the directory sent no such event';
-  const isAbout = ({ saying }: Heard) =>
-    saying.group === undefined
-      ? saying.members?.some((one) => storedMember(sight.seen, connection, group, one.id) !== undefined)
-      : saying.group === group;
+  const isAbout = ({ directoryEvent }: Heard) =>
+    directoryEvent.group === undefined
+      ? directoryEvent.members?.some(
+          (one) => storedMember(sight.seen, connection, group, one.id) !== undefined,
+        )
+      : directoryEvent.group === group;
   const about = all.filter(isAbout);
   if (about.length === 0) return 'the event is about no member of the group';
   if (about.every(({ arrivedAtMs }) => arrivedAtMs > write.atMs + ARRIVES_WITHIN_MS))
@@ -58,28 +60,28 @@ function falseEvent(
 /** An event without an id of its own that an operator replays has the id of the dead-lettered message. */
 const isReplayed = ({ seen }: Sight, id: string, writtenAtMs: number): boolean =>
   id.startsWith('eventsDlq-') &&
-  seen.operators.deeds.some(
+  seen.operators.actions.some(
     ({ kind, atMs }) =>
       (kind === 'replay_all' || kind === 'edit_one') && atMs <= writtenAtMs + ARRIVES_WITHIN_MS,
   );
 
 /** The actor of an event as the audit shows it; undefined if any actor is correct. */
-function actorOf({ saying, source }: Heard): string | undefined {
+function actorOf({ directoryEvent, source }: Heard): string | undefined {
   // A SCIM request has the token as its actor.
   if (source === 'scim') return undefined;
-  const { kind, by } = saying;
+  const { kind, by } = directoryEvent;
   const isOfUser = kind === 'profile' || kind === 'forget';
   return `directory ${(!isOfUser && by) || source}`;
 }
 
 function falseApproval({ seen }: Sight, { write, owner, entry }: Recorded): string | undefined {
   const { connection, group } = owner;
-  const isGiven = seen.operators.deeds.some(
-    (deed) =>
-      deed.kind === 'approve' &&
-      deed.connection === connection &&
-      deed.group === group &&
-      deed.atMs <= write.atMs + ARRIVES_WITHIN_MS,
+  const isGiven = seen.operators.actions.some(
+    (action) =>
+      action.kind === 'approve' &&
+      action.connection === connection &&
+      action.group === group &&
+      action.atMs <= write.atMs + ARRIVES_WITHIN_MS,
   );
   if (!isGiven) return 'no operator approved removals of this group';
   return entry.actor.kind === 'operator' ? undefined : 'an operator approved it';

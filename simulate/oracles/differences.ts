@@ -72,11 +72,11 @@ function isUnmanaged(
 
 /** What says more of the group, or that one of its members is no more, lies dead-lettered. */
 function isUnheard({ sight, connection, group }: Context, said: ReadGroup | undefined): boolean {
-  if (connection.isHalfHeard(group) || sight.isInLetters(group)) return true;
+  if (connection.isHalfHeard(group) || sight.isInDeadLetters(group)) return true;
   const stored = sight.seen.under<StoredMember>(partitionOf(connection.name, group), 'M#');
   return stored.some(
     ({ member, presence }) =>
-      presence === 'present' && said?.members.has(member) !== true && sight.isInLetters(member),
+      presence === 'present' && said?.members.has(member) !== true && sight.isInDeadLetters(member),
   );
 }
 
@@ -100,8 +100,8 @@ function leftBehind(context: Context): readonly Difference[] {
  * later.
  */
 function isDeletionIgnored({ sight, connection, group }: Context, platformId: string): boolean {
-  const isIgnored = ({ id, atMs, tempers }: SimulatedPlatform['calls'][number]) =>
-    id === platformId && sight.nowMs - atMs < REFUSED_MS && tempers.includes('deletes_ignored');
+  const isIgnored = ({ id, atMs, platformFaults }: SimulatedPlatform['calls'][number]) =>
+    id === platformId && sight.nowMs - atMs < REFUSED_MS && platformFaults.includes('deletes_ignored');
   return connection.item(group)?.failedAt !== undefined && connection.platform.calls.some(isIgnored);
 }
 
@@ -189,7 +189,7 @@ function missingUsers(context: Context, actual: HeldGroup): readonly Difference[
     if (takenOut.has(user)) return [];
     if (unsure.has(member)) return [];
     // Their address may lie in a dead letter about another group.
-    if (sight.isInLetters(member)) return [];
+    if (sight.isInDeadLetters(member)) return [];
     if (storedMember(sight.seen, connection.name, group, member)?.pendingCause === 'refused') return [];
     const sentence = `The directory has ${member} in the group ${group}; expected ${user} in the platform's, but they are missing.`;
     return [{ cause: causeOf(context, 'missing_user'), sentence }];
@@ -231,11 +231,13 @@ const extra = (context: Context, user: string, why: string): Difference => ({
 function causeOf({ sight, connection, group }: Context, cause: 'missing_user' | 'extra_user'): UserCause {
   const { failedAt } = connection.item(group) ?? {};
   const { connections, happenings } = sight.seen.life;
-  // Tempers are the platform's, which a company's connections share.
+  // Platform faults are the platform's, which a company's connections share.
   const sharing = connections.filter(({ company }) => company === connection.company).map(({ name }) => name);
   const mayBeRefused = happenings.some(
     (one) =>
-      'temper' in one.deed && one.deed.temper === 'refuses_user_422' && sharing.includes(one.connection),
+      'platformFault' in one.action &&
+      one.action.platformFault === 'refuses_user_422' &&
+      sharing.includes(one.connection),
   );
   const isGivenUp = failedAt !== undefined && (mayBeRefused || connection.platform.traits.uniqueNames);
   if (isGivenUp) return cause === 'missing_user' ? 'missing_in_given_up' : 'extra_in_given_up';
@@ -245,7 +247,9 @@ function causeOf({ sight, connection, group }: Context, cause: 'missing_user' | 
 /** A wrong route answered 404 for the group, and it is linked no more. */
 const isMisrouted = ({ connection, group, actual }: Context): boolean =>
   connection.item(group)?.platformId === undefined &&
-  connection.platform.calls.some(({ id, tempers }) => id === actual?.id && tempers.includes('wrong_route'));
+  connection.platform.calls.some(
+    ({ id, platformFaults }) => id === actual?.id && platformFaults.includes('wrong_route'),
+  );
 
 /** A binding outlives the address that made it, and an absent user id changes nothing. */
 export function isBoundByMore({ seen }: Sight, { name }: Sighted, member: string): boolean {
@@ -258,9 +262,9 @@ export function isBoundByMore({ seen }: Sight, { name }: Sighted, member: string
 const CHANGING = new WeakMap<Life, ReadonlySet<string>>();
 const changingRoles = ({ happenings }: Life) =>
   new Set(
-    happenings.flatMap(({ deed }) =>
-      deed.kind === 'readdress' || deed.kind === 'renumber' || deed.kind === 'lose_user_id'
-        ? [deed.role]
+    happenings.flatMap(({ action }) =>
+      action.kind === 'readdress' || action.kind === 'renumber' || action.kind === 'lose_user_id'
+        ? [action.role]
         : [],
     ),
   );
@@ -284,8 +288,8 @@ function namedByDrift({ connection, group, treatment }: Context, kind: string): 
 }
 
 function mayHaveReleased({ seen }: Sight, name: string): boolean {
-  const isSet = ({ connection, deed }: (typeof seen.life.happenings)[number]) =>
-    connection === name && deed.kind === 'set' && deed.value === 'release';
+  const isSet = ({ connection, action }: (typeof seen.life.happenings)[number]) =>
+    connection === name && action.kind === 'set' && action.value === 'release';
   const drawn = seen.life.connections.find((one) => one.name === name)?.settings['onGroupDeleted'];
   return drawn === 'release' || seen.life.happenings.some(isSet);
 }

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../life.ts';
 import type { PlatformWrite } from '../platform/platform.ts';
 import { isBoundByMore, unexplained } from './differences.ts';
-import { mayFindNoneOfBefore } from './returns.ts';
+import { mayFindNoneOfBefore, wasUnlisted } from './returns.ts';
 import { hasLostItsCredential, type Judge, type Sight, type Sighted } from './sight.ts';
 import { readItem, storedMember } from './stored.ts';
 
@@ -40,7 +40,9 @@ function judgePending(sight: Sight, connection: Sighted, group: string): void {
   const { settled, dirtySince, paused, released } = connection.item(group) ?? {};
   const isWorkedOut = (settled === 'in_sync' || settled === 'held') && dirtySince === undefined;
   if (!isWorkedOut || paused || released || isObserving || gate === 'paused') return;
-  if (sight.isInLetters(group) || connection.isHalfHeard(group)) return;
+  if (sight.isInDeadLetters(group) || connection.isHalfHeard(group)) return;
+  // A deletion ends the name. Until the directory names the group again, its members are not planned.
+  if (connection.reading.groups.get(group)?.name === undefined) return;
   const { pending, unsure } = connection.whom(group);
   for (const [member, cause] of pending) {
     const shown = storedMember(sight.seen, name, group, member)?.pendingCause;
@@ -55,11 +57,11 @@ function judgePending(sight: Sight, connection: Sighted, group: string): void {
 
 /** Of each directory group we make one platform group, and another only where the first was let go of or is gone. */
 function judgeSeconds(sight: Sight, { name, company, platform, groups, settings, isIdOf }: Sighted): void {
-  const deeds = sight.seen.operators.deeds.filter(({ connection, done }) => done && connection === name);
+  const actions = sight.seen.operators.actions.filter(({ connection, done }) => done && connection === name);
   const isShared = sight.connections.some((one) => one.company === company && one.name !== name);
   const letsGo =
     settings.onGroupDeleted === 'release' ||
-    deeds.some(({ kind }) => kind === 'remove_connection' || kind === 'set');
+    actions.some(({ kind }) => kind === 'remove_connection' || kind === 'set');
   if (isShared || letsGo || mayFindNoneOfBefore({ name, settings, platform })) return;
   for (const group of groups) {
     // An empty group with an installer may be anybody's where spokeIds are not shown, and its POST or the list right after it was not answered, or not heard.
@@ -77,8 +79,14 @@ function judgeSeconds(sight: Sight, { name, company, platform, groups, settings,
     const made = platform.writes.filter(
       (one) => one.action === 'create' && isIdOf(group, one.sent.spokeId) && !isNobodys(one),
     );
-    const there = made.filter(({ id }) => isIdOf(group, platform.groups.get(id)?.spokeId));
-    if (there.length < 2 || deeds.some((deed) => deed.group === group && deed.kind === 'release')) continue;
+    const there = made
+      .filter(
+        (one, at) =>
+          !made.slice(at + 1).some((later) => wasUnlisted(sight.seen, { name, platform, one, later })),
+      )
+      .filter(({ id }) => isIdOf(group, platform.groups.get(id)?.spokeId));
+    if (there.length < 2 || actions.some((action) => action.group === group && action.kind === 'release'))
+      continue;
     const sentence = `Expected one platform group for ${group}, but we made ${there.length} that are all still there.`;
     sight.accuse('end', 'second_group', { connection: name, group }, sentence);
   }

@@ -13,7 +13,7 @@ interface StoredUser {
 export const createErased =
   (): Judge =>
   ({ seen, accuse }) => {
-    for (const { kind, connection, member, done, died } of seen.operators.deeds) {
+    for (const { kind, connection, member, done, died } of seen.operators.actions) {
       if (kind !== 'forget' || !done || died || member === undefined) continue;
       const user = readItem<StoredUser>(seen, `U#${connection}#${member} USER`);
       if (user === undefined) continue;

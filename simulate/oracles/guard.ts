@@ -25,13 +25,16 @@ export function createGuard(): Judge {
   const unapproved = ({ seen }: Sight, { connection, group }: Owner, change: Change): string[] => {
     const { atMs } = change;
     let left = takenOut(change);
-    for (const deed of seen.operators.deeds) {
+    for (const action of seen.operators.actions) {
       const isOurs =
-        deed.kind === 'approve' && deed.done && deed.connection === connection && deed.group === group;
-      if (!isOurs || deed.atMs > atMs || atMs - deed.atMs > APPROVAL_MS) continue;
-      const gone = used.get(deed);
-      const taken = new Set(left.filter((user) => deed.removals?.includes(user) && !gone?.has(user)));
-      used.set(deed, new Set([...(gone ?? []), ...taken]));
+        action.kind === 'approve' &&
+        action.done &&
+        action.connection === connection &&
+        action.group === group;
+      if (!isOurs || action.atMs > atMs || atMs - action.atMs > APPROVAL_MS) continue;
+      const gone = used.get(action);
+      const taken = new Set(left.filter((user) => action.removals?.includes(user) && !gone?.has(user)));
+      used.set(action, new Set([...(gone ?? []), ...taken]));
       left = left.filter((user) => !taken.has(user));
     }
     return left;

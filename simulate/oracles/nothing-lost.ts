@@ -4,7 +4,7 @@ import { partitionOf, type StoredMember, storedUser } from './stored.ts';
 
 const LEFT_LYING_MS = 15 * MINUTE_MS;
 /** A dead letter is kept for 14 days, and a longer life may not find it any more. */
-const LETTERS_KEPT_DAYS = 13;
+const DEAD_LETTERS_KEPT_DAYS = 13;
 /** Faults after which only the first of two steps may be done. */
 const ENDS_HALFWAY = new Set(['crash', 'throttled', 'unheard']);
 
@@ -56,7 +56,7 @@ function judgeClaims({ seen, connections, accuse }: Sight): void {
       item?.platformId === platformId || item?.intent !== undefined || item?.dirtySince !== undefined;
     if (owner === undefined || isInUse) continue;
     const sentence = `The group ${group} is not linked to ${platformId}; expected its claim to be gone, but it stays for good.`;
-    const cause = seen.life.happenings.some(({ deed }) => ENDS_HALFWAY.has(deed.kind))
+    const cause = seen.life.happenings.some(({ action }) => ENDS_HALFWAY.has(action.kind))
       ? 'claim_left_by_fault'
       : 'claim_left';
     accuse('nothing_lost', cause, { connection: owner.name, group: String(group) }, sentence);
@@ -69,28 +69,35 @@ function judgeClaims({ seen, connections, accuse }: Sight): void {
  */
 function judgeVersions({ seen, accuse }: Sight, { name }: Sighted): void {
   const named = new Map<string, string>();
-  for (const { saying, version: number } of seen.directory.heard(name)) {
-    if (number === undefined || saying.group === undefined || saying.name == null) continue;
-    const version = `${saying.group} ${number}`;
-    const other = named.get(version) ?? saying.name;
+  for (const { directoryEvent, version: number } of seen.directory.heard(name)) {
+    if (number === undefined || directoryEvent.group === undefined || directoryEvent.name == null) continue;
+    const version = `${directoryEvent.group} ${number}`;
+    const other = named.get(version) ?? directoryEvent.name;
     named.set(version, other);
-    if (other === saying.name) continue;
-    const sentence = `Two requests were acknowledged with the version ${number} of the group ${saying.group}; expected one name for one version, but they set "${other}" and "${saying.name}".`;
-    accuse('nothing_lost', 'one_version_for_two', { connection: name, group: saying.group }, sentence);
+    if (other === directoryEvent.name) continue;
+    const sentence = `Two requests were acknowledged with the version ${number} of the group ${directoryEvent.group}; expected one name for one version, but they set "${other}" and "${directoryEvent.name}".`;
+    accuse(
+      'nothing_lost',
+      'one_version_for_two',
+      { connection: name, group: directoryEvent.group },
+      sentence,
+    );
   }
 }
 
 /** What no event can be read from is dead-lettered as it was sent. */
 function judgeRubbish({ seen, nowMs, accuse }: Sight, { name }: Sighted): void {
-  const thrownAway = seen.operators.deeds.filter(({ kind }) => kind === 'discard_one' || kind === 'edit_one');
+  const thrownAway = seen.operators.actions.filter(
+    ({ kind }) => kind === 'discard_one' || kind === 'edit_one',
+  );
   const kept = new Set([...seen.queues.events, ...seen.queues.eventsDlq].map(({ body }) => body));
   const lost = seen.life.happenings.filter(
-    ({ connection, deed, atMs }) =>
-      deed.kind === 'rubbish' && connection === name && START_MS + atMs <= nowMs && !kept.has(deed.body),
+    ({ connection, action, atMs }) =>
+      action.kind === 'rubbish' && connection === name && START_MS + atMs <= nowMs && !kept.has(action.body),
   );
-  if (lost.length <= thrownAway.length || seen.life.days > LETTERS_KEPT_DAYS) return;
+  if (lost.length <= thrownAway.length || seen.life.days > DEAD_LETTERS_KEPT_DAYS) return;
   const sentence = `Of the messages that nobody can read ${lost.length} are not in the dead-letter queue; expected each there whole, but for ${thrownAway.length} that operators edited or threw away.`;
-  accuse('nothing_lost', 'letter_lost', { connection: name }, sentence);
+  accuse('nothing_lost', 'deadLetter_lost', { connection: name }, sentence);
 }
 
 function judgeWalk({ seen, accuse }: Sight, { name }: Sighted, member: string): void {
@@ -107,7 +114,7 @@ function judgeIntent({ nowMs, accuse }: Sight, connection: Sighted, group: strin
   accuse('nothing_lost', 'open_intent', { connection: connection.name, group }, sentence);
 }
 
-/** The stored registers of a group say what the naive reading says, or a letter is about the group. */
+/** The stored registers of a group say what the naive reading says, or a dead-lettered message is about the group. */
 function judgeRegisters(sight: Sight, connection: Sighted, group: string): void {
   const { name, reading } = connection;
   const said = reading.groups.get(group);
@@ -136,10 +143,10 @@ function judgeRegisters(sight: Sight, connection: Sighted, group: string): void 
     const surplus = stored.filter((one) => !said.members.has(one));
     found.push(...lacking.map((one) => `${one} is in it`), ...surplus.map((one) => `${one} is not in it`));
   }
-  if (found.length === 0 || sight.seen.life.days > LETTERS_KEPT_DAYS) return;
-  // Each begins with whom it is about: a letter about a user is about all their groups.
-  const isInLetters = [group, ...found.map((one) => one.split(' ')[0] ?? '')].some(sight.isInLetters);
-  if (isInLetters || connection.isHalfHeard(group)) return;
+  if (found.length === 0 || sight.seen.life.days > DEAD_LETTERS_KEPT_DAYS) return;
+  // Each begins with whom it is about: a dead-lettered message about a user is about all their groups.
+  const isInDeadLetters = [group, ...found.map((one) => one.split(' ')[0] ?? '')].some(sight.isInDeadLetters);
+  if (isInDeadLetters || connection.isHalfHeard(group)) return;
   const sentence = `The directory said of the group ${group} that ${found[0]}; expected that in its registers or in a dead letter, but it is in neither.`;
   sight.accuse('nothing_lost', 'register', { connection: name, group }, sentence);
 }

@@ -9,10 +9,10 @@ import { partitionOf, RECORDS_KEPT_MS, readItem, type StoredAudit, type StoredDr
 const AT_ONCE_MS = 90_000;
 /** An application may be ourselves, and a feed may name what nobody knows. */
 const ANOTHER: ReadonlySet<string> = new Set(['ROLE', 'SYSTEM']);
-const DEED_MS = 30 * MINUTE_MS;
+const ACTION_MS = 30 * MINUTE_MS;
 
-/** What an operator's deed is called in the audit; what asks for work without changing anything is not. */
-const DEEDS: Readonly<Record<string, RegExp>> = {
+/** What an operator's action is called in the audit; what asks for work without changing anything is not. */
+const ACTIONS: Readonly<Record<string, RegExp>> = {
   ...{ approve: /approve/, reject: /reject/, pause: /pause/, resume: /resume/ },
   ...{ pause_all: /pause/, resume_all: /resume/ },
   ...{
@@ -26,11 +26,11 @@ const DEEDS: Readonly<Record<string, RegExp>> = {
   ...{ release: /release/, rebind: /rebind/, replay_all: /replay/, discard_one: /discard/, edit_one: /edit/ },
 };
 
-/** Every write and every deed is in the audit with its cause, and every drift has who did it where the feed says. */
+/** Every write and every action is in the audit with its cause, and every drift has who did it where the feed says. */
 export const createOnRecord = (): Judge => (sight) => {
   if (!sight.isEnd) return;
   for (const connection of sight.connections) {
-    judgeDeeds(sight, connection);
+    judgeActions(sight, connection);
     judgeStops(sight, connection);
     for (const group of connection.groups) {
       for (const record of connection.drift(group)) judgeDrift(sight, connection, record);
@@ -109,9 +109,9 @@ function judgeWrite(sight: Sight, company: string, { write, taken }: Written): v
   sight.accuse('on_record', write.late ? 'late_write_without_audit' : 'write_without_audit', owner, sentence);
 }
 
-/** A person lets a hold go, or says again what a letter said; nothing else is put down to one. */
+/** A person lets a hold go, or says again what a dead-lettered message said; nothing else is put down to one. */
 function judgeActor(sight: Sight, write: Written['write'], owner: Owner, { actor }: StoredAudit): void {
-  const hadASay = sight.seen.operators.deeds.some(
+  const hadASay = sight.seen.operators.actions.some(
     ({ kind, connection, group, atMs }) =>
       atMs <= write.atMs + AT_ONCE_MS &&
       (kind === 'replay_all' ||
@@ -123,25 +123,25 @@ function judgeActor(sight: Sight, write: Written['write'], owner: Owner, { actor
   sight.accuse('on_record', 'write_of_another', owner, sentence);
 }
 
-function judgeDeeds(sight: Sight, { name, groups }: Sighted): void {
-  for (const { kind, connection, group, done, died, atMs } of sight.seen.operators.deeds) {
-    const word = DEEDS[kind];
+function judgeActions(sight: Sight, { name, groups }: Sighted): void {
+  for (const { kind, connection, group, done, died, atMs } of sight.seen.operators.actions) {
+    const word = ACTIONS[kind];
     if (connection !== name || !done || died || word === undefined) continue;
     if (sight.nowMs - atMs >= RECORDS_KEPT_MS) continue;
     // What concerns no one group is kept under an id that no group can have.
     const entries = [
       ...auditOf(sight, name, ''),
       ...(group === undefined ? [] : auditOf(sight, name, group)),
-      // What was done to a letter is kept with the group that the letter is about.
+      // What was done to a dead-lettered message is kept with the group that the dead-lettered message is about.
       ...(/_one$/.test(kind) ? groups.flatMap((one) => auditOf(sight, name, one)) : []),
     ];
-    const near = entries.filter((entry) => Math.abs(entry.atMs - atMs) <= DEED_MS);
+    const near = entries.filter((entry) => Math.abs(entry.atMs - atMs) <= ACTION_MS);
     const isOf = ({ action, cause, actor }: StoredAudit) =>
       actor.kind === 'operator' && (word.test(action) || word.test(cause));
     if (near.some(isOf)) continue;
     const whom = group === undefined ? '' : ` of the group ${group}`;
     const sentence = `An operator's ${kind}${whom} was done at ${timeOf(atMs)}; expected an audit entry with who and why, but there is none.`;
-    sight.accuse('on_record', `deed_${kind}`, { connection: name }, sentence);
+    sight.accuse('on_record', `action_${kind}`, { connection: name }, sentence);
   }
 }
 
@@ -173,8 +173,8 @@ function judgeStops(sight: Sight, { name, groups, item }: Sighted): void {
 
 /** A crash is set like a trap: it may come long after. */
 const isCloudUnwell = ({ happenings }: Life, thenMs: number): boolean =>
-  happenings.some(({ actor, atMs, deed }) => {
-    const forMs = 'forMs' in deed ? deed.forMs : DAY_MS;
+  happenings.some(({ actor, atMs, action }) => {
+    const forMs = 'forMs' in action ? action.forMs : DAY_MS;
     return actor === 'aws' && atMs <= thenMs + AT_ONCE_MS && atMs + forMs >= thenMs - AT_ONCE_MS;
   });
 
@@ -204,7 +204,7 @@ function judgeDrift(
   }
   const makers = [...new Set(foreign.map((change) => String(change.initiator)))];
   const isTold = sight.nowMs - last.atMs - platform.traits.feedLagMs > DAY_MS / 2;
-  const isQuiet = connection.troubleMs() < last.atMs && connection.deedMs < last.atMs;
+  const isQuiet = connection.troubleMs() < last.atMs && connection.actionMs < last.atMs;
   if (
     initiator === 'UNKNOWN'
       ? isTold && isQuiet && makes(foreign, record)

@@ -35,7 +35,7 @@ const FORETOLD: Readonly<Record<string, Foretold>> = {
   in_sync: 'in',
   held: 'as it was',
   kept: 'as it was',
-  waived: 'not added',
+  accepted: 'not added',
   not_wanted: 'not added',
   released: 'as it was',
   excluded: 'as it was',
@@ -67,7 +67,7 @@ export function judgeExplain(seen: Seen, around: Around<Explanation>): void {
   if (isTrue) return;
   const sentence = `explain said of ${said.member} in ${group}: ${word} (${said.because}); expected ${user} to be ${foretold}, but the next apply ${is ? (was ? 'kept' : 'added') : was ? 'removed' : 'left out'} them.`;
   const cause = `explain_${word.replace(':', '_')}`;
-  seen.chronicle.violated({ oracle: 'one_decision', cause, connection, group, sentence });
+  seen.runLog.violated({ oracle: 'one_decision', cause, connection, group, sentence });
 }
 
 /** Compares what `plan` showed with the write that followed it. */
@@ -85,7 +85,7 @@ export function judgePlan(seen: Seen, around: Around<GroupPlan>): void {
     .map(({ kind, before: from, after: to }) => [kind, from, to].filter(Boolean).join(' '))
     .join(', ');
   const sentence = `plan said of ${group}: ${action} ${planned}; expected the group to be ${lookOf(expected)}, but the next apply (${outcome}) left ${lookOf(shown)}.`;
-  seen.chronicle.violated({ oracle: 'one_decision', cause: `plan_${action}`, connection, group, sentence });
+  seen.runLog.violated({ oracle: 'one_decision', cause: `plan_${action}`, connection, group, sentence });
 }
 
 type Shown = Pick<Stood, 'name' | 'users'>;

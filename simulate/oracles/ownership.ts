@@ -81,11 +81,11 @@ function judgeWrite(
   { change, owner, connection }: Sight['writes'][number],
   adoption: readonly string[],
 ): void {
-  const deeds = sight.seen.operators.deeds.filter(
-    ({ done, group, atMs, ...deed }) =>
-      done && deed.connection === owner.connection && group === owner.group && atMs <= change.atMs,
+  const actions = sight.seen.operators.actions.filter(
+    ({ done, group, atMs, ...action }) =>
+      done && action.connection === owner.connection && group === owner.group && atMs <= change.atMs,
   );
-  const last = deeds.findLast(({ kind }) => kind === 'release' || kind === 'adopt');
+  const last = actions.findLast(({ kind }) => kind === 'release' || kind === 'adopt');
   const isLate = last?.kind === 'release' && change.atMs - last.atMs > UNDER_WAY_MS;
   if (isLate && !clearsExternalId(change, owner.group, connection)) {
     const sentence = `A person let go of the group ${owner.group}; expected no further write, but there was a ${change.action} of ${change.id}.`;
@@ -102,15 +102,15 @@ function judgeWrite(
   const isTwin =
     isOurId(madeWith) &&
     connection.platform.calls.some(
-      ({ route, spokeId, status, tempers, atMs }) =>
-        (status === 'none' || tempers.includes('answers_half')) &&
+      ({ route, spokeId, status, platformFaults, atMs }) =>
+        (status === 'none' || platformFaults.includes('answers_half')) &&
         route === '/groups' &&
         isOurId(spokeId) &&
         Math.abs(atMs - madeAtMs) < HOUR_MS,
     );
   // What we may do to a group is judged at our first write to it; somebody may strip our id from it afterwards.
   const first = changes.find((one) => one.initiator === undefined);
-  const isGiven = adoption.includes('byName') || deeds.some(({ kind }) => kind === 'adopt');
+  const isGiven = adoption.includes('byName') || actions.some(({ kind }) => kind === 'adopt');
   const isFound = isCarried && adoption.some((how) => how !== 'never');
   const isOurs = change.action === 'create' || change.madeBy === 'us' || isGiven || isFound || isTwin;
   if (isOurs || first !== change) return;
@@ -120,11 +120,11 @@ function judgeWrite(
 
 /** Whom somebody else put in stays under drift report and adopt, until the directory, the company or a person says more. */
 function judgeUndone(sight: Sight, { change, owner, connection }: Sight['writes'][number]): void {
-  const { reading, settings, companyMs, deedMs, ledger, platform } = connection;
+  const { reading, settings, companyMs, actionMs, ledger, platform } = connection;
   const name = connection.item(owner.group)?.name;
   const { drift } = treatmentOf(settings, [owner.group, name]);
   if (drift === 'restore' || !platform.traits.enforceVersionOnPatch) return;
-  const saidMs = latest([reading.changedAtMs.get(owner.group) ?? 0, companyMs, deedMs]);
+  const saidMs = latest([reading.changedAtMs.get(owner.group) ?? 0, companyMs, actionMs]);
   const { changes = [] } = ledger.pasts.get(change.id) ?? {};
   for (const user of takenOut(change)) {
     const added = changes.findLast((one) => one.atMs < change.atMs && one.added.includes(user));
@@ -140,12 +140,12 @@ const STOPS_OR_STARTS = new Set(['pause_all', 'resume_all', 'observe', 'connect'
 
 /** Who was told to pause writes nothing until somebody says otherwise, but for what was under way. */
 function judgePaused(sight: Sight, { change, owner }: Sight['writes'][number]): void {
-  const before = sight.seen.operators.deeds.filter(
+  const before = sight.seen.operators.actions.filter(
     ({ connection, done, atMs }) => connection === owner.connection && done && atMs <= change.atMs,
   );
   const ofAll = before.findLast(({ kind }) => STOPS_OR_STARTS.has(kind));
   const ofGroup = before.findLast(({ group }) => group === owner.group);
-  const paused = [ofAll, ofGroup].find((deed) => deed?.kind.startsWith('pause') && !deed.died);
+  const paused = [ofAll, ofGroup].find((action) => action?.kind.startsWith('pause') && !action.died);
   if (paused === undefined || change.late || change.atMs - paused.atMs <= UNDER_WAY_MS) return;
   // Of two who pause and resume at once either may be the last.
   const isAtOnce = ({ kind, atMs }: typeof paused) =>

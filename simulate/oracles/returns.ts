@@ -1,5 +1,6 @@
 import { originalName } from '../draw-returns.ts';
 import type { Traits } from '../life.ts';
+import type { SimulatedPlatform } from '../platform/platform.ts';
 import type { Seen } from '../world.ts';
 
 export const hasReturned = (name: string): boolean => originalName(name) !== name;
@@ -19,5 +20,34 @@ export const mayFindNoneOfBefore = ({ name, settings, platform }: MayAdopt): boo
 
 /** When an operator first connected this name; 0: it was there from the start. */
 export const connectedAtMs = ({ operators }: Seen, name: string): number =>
-  operators.deeds.find(({ kind, connection, done }) => done && kind === 'connect' && connection === name)
+  operators.actions.find(({ kind, connection, done }) => done && kind === 'connect' && connection === name)
     ?.atMs ?? 0;
+
+interface Creations {
+  readonly name: string;
+  readonly platform: Pick<SimulatedPlatform, 'calls'>;
+  readonly one: { readonly atMs: number };
+  readonly later: { readonly atMs: number };
+}
+
+/** The engine creates a group from a list of this age. */
+const LIST_AGE_MS = 65_000;
+
+/**
+ * Whether the removed connection created the first group, and a list without it led the returned connection to create the
+ * second one. Only the list shows the id of the first group to the returned connection.
+ */
+export function wasUnlisted(seen: Seen, { name, platform, one, later }: Creations): boolean {
+  const sinceMs = connectedAtMs(seen, name);
+  if (!hasReturned(name) || one.atMs >= sinceMs || later.atMs < sinceMs) return false;
+  return platform.calls.some(
+    ({ method, route, atMs, platformFaults }) =>
+      method === 'GET' &&
+      route === '/groups' &&
+      platformFaults.some(
+        (platformFault) => platformFault === 'list_cut' || platformFault === 'list_denies',
+      ) &&
+      atMs <= later.atMs &&
+      later.atMs - atMs <= LIST_AGE_MS,
+  );
+}

@@ -2,7 +2,6 @@ import type { Finding } from '../../shared/domain/notice.ts';
 import type { Levels } from '../../shared/sync/reconcile/levels.ts';
 import { DAY_MS, MINUTE_MS, START_MS } from '../life.ts';
 import type { Seen } from '../world.ts';
-import { connectedAtMs } from './returns.ts';
 import { partitionOf, readItem, type StoredGroup, type StoredMember } from './stored.ts';
 
 /** The last notification about a subject. */
@@ -75,7 +74,7 @@ type Wrong = (cause: string, sentence: string, group?: string) => void;
 export function judgeShown(seen: Seen, compared: Compared): void {
   const { name, samples } = compared;
   const wrong: Wrong = (cause, sentence, group) =>
-    seen.chronicle.violated({
+    seen.runLog.violated({
       oracle: 'shown',
       cause,
       connection: name,
@@ -258,9 +257,15 @@ function judgeCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): v
   const last = checks?.at(-1);
   // The connections of one company are checked one after the other, and a check that died proves nothing.
   if (!isAlone || last === undefined || last.atMs > shown.atMs - CHECKED_WITHIN_MS) return;
-  // The check of a removed connection says nothing of the connection that its company has now.
-  if (last.atMs < connectedAtMs(seen, name)) return;
-  if (last.tempers.length > 0 && last.status === 200) return;
+  // An operator who connects, also again, replaces the result of the check.
+  const isReplaced = seen.operators.actions.some(
+    ({ kind, connection, atMs }) =>
+      connection === name &&
+      (kind === 'connect' || kind === 'observe') &&
+      atMs >= last.atMs - CHECKED_WITHIN_MS,
+  );
+  if (isReplaced) return;
+  if (last.platformFaults.length > 0 && last.status === 200) return;
   // If no token is available, the check ends before it calls the platform.
   const isRefused = seen.platforms
     .get(company)
@@ -278,10 +283,10 @@ function judgeCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): v
 }
 
 const isCloudUnwell = ({ life }: Seen, atMs: number): boolean =>
-  life.happenings.some(({ actor, deed, ...one }) => {
-    if (deed.kind === 'crash' && deed.lambda !== 'health') return false;
+  life.happenings.some(({ actor, action, ...one }) => {
+    if (action.kind === 'crash' && action.lambda !== 'health') return false;
     const sinceMs = START_MS + one.atMs;
-    const forMs = 'forMs' in deed ? deed.forMs : DAY_MS;
+    const forMs = 'forMs' in action ? action.forMs : DAY_MS;
     return (
       actor === 'aws' && sinceMs <= atMs + CHECKED_WITHIN_MS && sinceMs + forMs >= atMs - CHECKED_WITHIN_MS
     );

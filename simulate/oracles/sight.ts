@@ -1,6 +1,6 @@
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { Reading } from '../directory.ts';
-import { DAY_MS, HOUR_MS, type Life, MINUTE_MS, START_MS, type Temper } from '../life.ts';
+import { DAY_MS, HOUR_MS, type Life, MINUTE_MS, type PlatformFault, START_MS } from '../life.ts';
 import {
   type Contested,
   contestedValues,
@@ -48,12 +48,12 @@ export interface Sighted {
   readonly isIdOf: (group: string, spokeId: string | null | undefined) => boolean;
   /** A SCIM request about it may have been done though its client never heard so: the server knows more than the reading. */
   readonly isHalfHeard: (group: string) => boolean;
-  /** Up to when anything went wrong with the platform or AWS, these tempers aside; 0: never. */
-  readonly troubleMs: (aside?: ReadonlySet<Temper>) => number;
+  /** Up to when anything went wrong with the platform or AWS, these platform faults aside; 0: never. */
+  readonly troubleMs: (aside?: ReadonlySet<PlatformFault>) => number;
   /** When the company last changed anything of its people. */
   readonly companyMs: number;
   /** When an operator last did anything. */
-  readonly deedMs: number;
+  readonly actionMs: number;
 }
 
 export interface Owner {
@@ -78,8 +78,8 @@ export interface Sight {
   readonly strays: readonly { readonly change: Change; readonly owner: Owner | undefined }[];
   /** Directory group of a platform group, as it was last linked; else by the id that it carries. */
   readonly ownerOf: (company: string, id: string, spokeId: string | null | undefined) => Owner | undefined;
-  /** Whether a message about it still waits, lies dead-lettered, or did until an operator threw letters away. */
-  readonly isInLetters: (group: string) => boolean;
+  /** Whether a message about it still waits, lies dead-lettered, or did until an operator threw dead-lettered messages away. */
+  readonly isInDeadLetters: (group: string) => boolean;
   /** Each cause is told once per group. */
   accuse(
     oracle: OracleName,
@@ -93,7 +93,7 @@ export type Judge = (sight: Sight) => void;
 
 /** When connections were removed, or were to be: a command may have died. */
 export const removalsSince = ({ seen }: Sight, sinceMs: number) =>
-  seen.operators.deeds.filter(({ kind, atMs }) => kind === 'remove_connection' && atMs >= sinceMs);
+  seen.operators.actions.filter(({ kind, atMs }) => kind === 'remove_connection' && atMs >= sinceMs);
 
 /** What is remembered from look to look. */
 export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
@@ -101,14 +101,14 @@ export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
   const ledgers = new Map<string, Ledger>();
   const owners = new Map<string, Owner>();
   const firstCompany = new Map<string, string>();
-  const letters = new Set<string>();
+  const deadLetters = new Set<string>();
   /** All drift records that were ever seen, in their last form: the table deletes them after 400 days. */
   const drifts = new Map<string, StoredDrift>();
 
   return (seen, isEnd) => {
     const accuse: Sight['accuse'] = (oracle, cause, about, sentence) => {
       const key = JSON.stringify([oracle, cause, about.connection, about.group]);
-      if (!told.has(key)) seen.chronicle.violated({ oracle, cause, ...about, sentence });
+      if (!told.has(key)) seen.runLog.violated({ oracle, cause, ...about, sentence });
       told.add(key);
     };
     const news: (readonly [company: string, change: Change])[] = [];
@@ -147,11 +147,11 @@ export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
     const isKnown = (one: (typeof owned)[number]): one is Sight['writes'][number] => !!one.connection;
     const strays = owned.filter((one) => !isKnown(one));
     const { events, eventsDlq } = seen.queues;
-    for (const { body } of eventsDlq) letters.add(body);
-    const hasDiscarded = seen.operators.deeds.some(({ kind, done }) => done && kind === 'discard_one');
+    for (const { body } of eventsDlq) deadLetters.add(body);
+    const hasDiscarded = seen.operators.actions.some(({ kind, done }) => done && kind === 'discard_one');
     const waiting = [...events.filter(({ receives }) => receives > 0), ...eventsDlq].map(({ body }) => body);
-    const unread = hasDiscarded ? [...waiting, ...letters] : waiting;
-    const isInLetters = (group: string) =>
+    const unread = hasDiscarded ? [...waiting, ...deadLetters] : waiting;
+    const isInDeadLetters = (group: string) =>
       unread.some((body) => body.includes(`"${group}"`) || body.includes(`"${group}\\"`));
     return {
       seen,
@@ -161,7 +161,7 @@ export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
       writes: owned.filter(isKnown),
       strays,
       ownerOf,
-      isInLetters,
+      isInDeadLetters,
       accuse,
     };
   };
@@ -186,12 +186,12 @@ function sighted(seen: Seen, { ledger, drifts, name, company }: Sighting): Sight
       START_MS + atMs <= seen.nowMs() &&
       (actor === 'aws' || connection === name || colleagues.includes(connection)),
   );
-  const rebound = past.flatMap(({ connection, deed }) =>
-    connection === name && deed.kind === 'rebind' ? [deed] : [],
+  const rebound = past.flatMap(({ connection, action }) =>
+    connection === name && action.kind === 'rebind' ? [action] : [],
   );
   const forgotten = new Set(
-    past.flatMap(({ connection, deed, actor }) =>
-      actor === 'operator' && connection === name && deed.kind === 'forget' ? [deed.member] : [],
+    past.flatMap(({ connection, action, actor }) =>
+      actor === 'operator' && connection === name && action.kind === 'forget' ? [action.member] : [],
     ),
   );
   const groups = [...reading.changedAtMs.keys()];
@@ -249,18 +249,18 @@ function sighted(seen: Seen, { ledger, drifts, name, company }: Sighting): Sight
         );
       return linked ?? ours();
     }),
-    troubleMs: lazily((aside: ReadonlySet<Temper> = NO_TEMPERS) =>
+    troubleMs: lazily((aside: ReadonlySet<PlatformFault> = NO_PLATFORM_FAULTS) =>
       latest([seen.lambdas.diedMs(), ...past.map((one) => troubleOf(one, seen, aside))]),
     ),
     companyMs: latest(past.map(({ actor, atMs }) => (actor === 'company' ? START_MS + atMs : 0))),
-    deedMs: latest(seen.operators.deeds.map((one) => (concerns(one, name) ? one.atMs : 0))),
+    actionMs: latest(seen.operators.actions.map((one) => (concerns(one, name) ? one.atMs : 0))),
   };
 }
 
 const DRIFT_KEPT_DAYS = 400;
 
 /** Dead letters of all companies lie in one queue, and are replayed together. */
-const concerns = ({ connection, kind }: Seen['operators']['deeds'][number], name: string): boolean =>
+const concerns = ({ connection, kind }: Seen['operators']['actions'][number], name: string): boolean =>
   connection === name || kind === 'replay_all';
 
 /** Ids that the SCIM server gives to groups. */
@@ -272,10 +272,10 @@ function isScimInDoubt(past: Life['happenings'], connection: string): boolean {
   const isAsked = (one: Life['happenings'][number]) =>
     one.actor === 'directory' && one.way.form === 'scim_request';
   const asked = past.filter((one) => one.connection === connection && isAsked(one));
-  return past.some(({ actor, deed, ...fault }) => {
-    if (actor !== 'aws' || deed.kind === 'skew' || deed.kind === 'twins') return false;
-    if (deed.kind === 'crash' && deed.lambda !== 'scim') return false;
-    const untilMs = 'forMs' in deed ? fault.atMs + deed.forMs : Number.POSITIVE_INFINITY;
+  return past.some(({ actor, action, ...fault }) => {
+    if (actor !== 'aws' || action.kind === 'skew' || action.kind === 'twins') return false;
+    if (action.kind === 'crash' && action.lambda !== 'scim') return false;
+    const untilMs = 'forMs' in action ? fault.atMs + action.forMs : Number.POSITIVE_INFINITY;
     return asked.some(({ atMs, actor, ...one }) => {
       const lateMs = actor === 'directory' && 'way' in one ? one.way.lateMs : 0;
       return atMs + lateMs > fault.atMs - ANSWERED_WITHIN_MS && atMs < untilMs;
@@ -295,13 +295,13 @@ function contestedIn(life: Life): (connection: string) => Contested {
 const TRAP_MS = 2 * HOUR_MS;
 
 function troubleOf(
-  { actor, atMs, deed }: Life['happenings'][number],
+  { actor, atMs, action }: Life['happenings'][number],
   { life, nowMs }: Seen,
-  aside: ReadonlySet<Temper>,
+  aside: ReadonlySet<PlatformFault>,
 ) {
   if (actor !== 'platform' && actor !== 'aws') return 0;
-  if (deed.kind === 'temper' && aside.has(deed.temper)) return 0;
-  const forMs = 'forMs' in deed ? deed.forMs : TRAP_MS;
+  if (action.kind === 'platformFault' && aside.has(action.platformFault)) return 0;
+  const forMs = 'forMs' in action ? action.forMs : TRAP_MS;
   return Math.min(START_MS + atMs + forMs, START_MS + life.days * DAY_MS, nowMs());
 }
 
@@ -318,7 +318,7 @@ export function hasLostItsCredential({ seen }: Sight, { platform, name }: Sighte
   return isRefused && ![...good].some((token) => seen.vault.ever.has(`${name} ${token}`));
 }
 
-const NO_TEMPERS: ReadonlySet<Temper> = new Set();
+const NO_PLATFORM_FAULTS: ReadonlySet<PlatformFault> = new Set();
 
 export const latest = (times: Iterable<number>): number => {
   let found = 0;

@@ -1,4 +1,4 @@
-import { HOUR_MS, MINUTE_MS, type Temper } from '../life.ts';
+import { HOUR_MS, MINUTE_MS, type PlatformFault } from '../life.ts';
 import { type Difference, nameOnPlatform, unexplained } from './differences.ts';
 import { hasLostItsCredential, type Judge, latest, type Sight, type Sighted } from './sight.ts';
 import { isBorneOut, type StoredGroup, storedUser } from './stored.ts';
@@ -9,15 +9,15 @@ const NOTICED_WITHIN_MS = 75 * MINUTE_MS;
 const SEEN_AGAIN_MS = 3 * HOUR_MS;
 const STUCK_MS = 2 * HOUR_MS;
 const GATE_OPENS_WITHIN_MS = 70 * MINUTE_MS;
-/** Tempers that lie about writes, or refuse them; a look still shows what is true. */
-const SEEN_THROUGH = new Set<Temper>([
+/** Platform faults that lie about writes, or refuse them; a look still shows what is true. */
+const SEEN_THROUGH = new Set<PlatformFault>([
   ...(['drops_users', 'keeps_users', 'refuses_user_422', 'late_writes'] as const),
   ...(['answers_lag', 'refuses_name', 'refuses_spoke_id'] as const),
   ...(['writes_503', 'writes_403', 'writes_302'] as const),
 ]);
 
-/** Tempers that keep nobody from writing: the group of a stranger, and the feed. */
-const HARMLESS = new Set<Temper>([
+/** Platform faults that keep nobody from writing: the group of a stranger, and the feed. */
+const HARMLESS = new Set<PlatformFault>([
   ...(['list_shows_odd_group', 'feed_twice', 'feed_missing'] as const),
   ...(['feed_new_kind', 'feed_malformed', 'feed_forgets'] as const),
 ]);
@@ -53,13 +53,13 @@ export function createTruth(): Judge {
 }
 
 function judgeGroup(sight: Sight, connection: Sighted, group: string, memory: Memory): void {
-  const { name, reading, deedMs, companyMs, ledger } = connection;
+  const { name, reading, actionMs, companyMs, ledger } = connection;
   const item = connection.item(group);
   if (item === undefined || item.paused || item.released) return;
   const past = ledger.pasts.get(connection.actual(group)?.id ?? item.platformId ?? '');
   const writtenMs = past?.changes.at(-1)?.atMs ?? 0;
   const saidMs = reading.changedAtMs.get(group) ?? 0;
-  const changedMs = latest([saidMs, writtenMs, deedMs, memory.closedMs.get(name) ?? 0]);
+  const changedMs = latest([saidMs, writtenMs, actionMs, memory.closedMs.get(name) ?? 0]);
   const about = { connection: name, group };
   const minutes = (sinceMs: number) => Math.floor((sight.nowMs - sinceMs) / MINUTE_MS);
 
@@ -112,12 +112,12 @@ function isExplained(
 
 const isRefused = ({ platform, isIdOf }: Sighted, group: string, item: StoredGroup): boolean =>
   platform.calls.some(
-    ({ atMs, method, id, spokeId, status, isStale, tempers }) =>
+    ({ atMs, method, id, spokeId, status, isStale, platformFaults }) =>
       Math.abs(atMs - (item.failedAt ?? 0)) < NOTICED_WITHIN_MS &&
       method !== 'GET' &&
       isStale !== true &&
       (isIdOf(group, spokeId) || id === (item.platformId ?? '')) &&
-      ([400, 404, 409, 412, 413, 422].includes(Number(status)) || tempers.includes('deletes_ignored')),
+      ([400, 404, 409, 412, 413, 422].includes(Number(status)) || platformFaults.includes('deletes_ignored')),
   );
 
 const causeOf = ({ cause }: Difference, settled: string | undefined): string => {
@@ -135,11 +135,11 @@ function isNameTaken(connection: Sighted, group: string): boolean {
 }
 
 function judgeGate(sight: Sight, connection: Sighted, { closedMs, lastMs }: Memory): void {
-  const { name, gate, deedMs } = connection;
+  const { name, gate, actionMs } = connection;
   if (gate === 'open') return;
   const wasClosed = closedMs.get(name) === lastMs;
   closedMs.set(name, sight.nowMs);
-  const isLong = sight.nowMs - latest([connection.troubleMs(HARMLESS), deedMs]) > GATE_OPENS_WITHIN_MS;
+  const isLong = sight.nowMs - latest([connection.troubleMs(HARMLESS), actionMs]) > GATE_OPENS_WITHIN_MS;
   if (gate === 'paused' || !wasClosed || !isLong || hasLostItsCredential(sight, connection)) return;
   const sentence = `The platform of ${name} has been well for over an hour; expected its gate to be open again, but it is ${gate}.`;
   sight.accuse('truth', 'gate_stuck', { connection: name }, sentence);
@@ -158,7 +158,7 @@ function judgeBindings(
     settings.memberIdField === 'id'
       ? role
       : (platform.employees.get(role)?.userId ?? `u-${role.replace(/-again$/, '')}`);
-  const rebinds = seen.operators.deeds.filter((one) => one.kind === 'rebind' && one.connection === name);
+  const rebinds = seen.operators.actions.filter((one) => one.kind === 'rebind' && one.connection === name);
   for (const member of reading.emails.keys()) {
     const role = storedUser(seen, name, member)?.role;
     if (role === undefined) continue;

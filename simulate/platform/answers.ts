@@ -1,9 +1,9 @@
 import type { HeldGroup, PlatformOptions } from './facts.ts';
 import type { Author, Groups, Written } from './groups.ts';
 import type { createPeople } from './people.ts';
+import type { PlatformFaults } from './platform-faults.ts';
 import type { Request } from './request.ts';
 import { activityEvent, endOfFeed, feedEnvelope, feedPage, firstAtOrAfter } from './rules.ts';
-import type { Tempers } from './tempers.ts';
 import type { Tokens } from './tokens.ts';
 
 /** An HTTP answer; `group`: whose body it is. */
@@ -16,7 +16,7 @@ export interface Answer {
 }
 
 interface Parts {
-  readonly tempers: Tempers;
+  readonly platformFaults: PlatformFaults;
   readonly groups: Groups;
   readonly people: ReturnType<typeof createPeople>;
   readonly tokens: Tokens;
@@ -37,9 +37,9 @@ export const refusal = (status: number, headers?: Answer['headers']): Answer => 
   headers,
 });
 
-/** What the platform does and answers where nothing stops a request: its truth, seen through its traits and tempers. */
-export function createAnswers(options: PlatformOptions, { tempers, groups, people, tokens }: Parts) {
-  const { company, clock, traits, chronicle } = options;
+/** What the platform does and answers where nothing stops a request: its truth, seen through its traits and platform faults. */
+export function createAnswers(options: PlatformOptions, { platformFaults, groups, people, tokens }: Parts) {
+  const { company, clock, traits, runLog } = options;
   const random = options.random.fork('answers');
   const malformed = new Set<number>();
   let forgotten = { beforeMs: 0, status: 0 };
@@ -55,42 +55,43 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
 
   /** The group as it was before the write, with the version from before or from after it. */
   const lagging = (group: HeldGroup, before: HeldGroup | undefined): HeldGroup => {
-    if (before === undefined || before === group || !tempers.strikes('answers_lag')) return group;
+    if (before === undefined || before === group || !platformFaults.strikes('answers_lag')) return group;
     return { ...before, version: random.pick([before.version, group.version]) };
   };
 
   /** The group without the users that the platform fault hides. */
   const withoutSome = (group: HeldGroup): HeldGroup => {
-    const users = group.users.filter((user) => !tempers.isAbout('answers_lack_users', user));
+    const users = group.users.filter((user) => !platformFaults.isAbout('answers_lack_users', user));
     if (users.length === group.users.length) return group;
-    tempers.fire('answers_lack_users');
+    platformFaults.fire('answers_lack_users');
     return { ...group, users };
   };
 
   const list = (): Answer => {
-    const isDenying = tempers.find('list_denies') !== undefined;
-    const odd = tempers.strikes('list_shows_odd_group') ? [oddGroup()] : [];
+    const isDenying = platformFaults.find('list_denies') !== undefined;
+    const odd = platformFaults.strikes('list_shows_odd_group') ? [oddGroup()] : [];
     const all = [...groups.held.values()];
     const old = traits.listLagMs === 0 ? all : groups.all(clock() - traits.listLagMs);
     if (old.length !== all.length || old.some((group, at) => group !== all[at]))
-      chronicle.fired('trait:listLagMs');
+      runLog.fired('trait:listLagMs');
     const visible = isDenying ? old.filter((group) => !isDenied('list_denies', group)) : old;
-    if (visible.length < old.length) tempers.fire('list_denies');
+    if (visible.length < old.length) platformFaults.fire('list_denies');
     return { status: 200, text: `[${[...cut(visible).map(textOf), ...odd].join()}]` };
   };
 
   /** A list that lacks its end or a part in the middle. */
   const cut = (all: readonly HeldGroup[]): readonly HeldGroup[] => {
-    if (all.length === 0 || !tempers.strikes('list_cut')) return all;
+    if (all.length === 0 || !platformFaults.strikes('list_cut')) return all;
     const from = random.below(all.length);
     const to = random.chance(0.5) ? all.length : from + 1 + random.below(all.length - from);
     return [...all.slice(0, from), ...all.slice(to)];
   };
 
-  const isListed = (role: string) => !(tempers.isAbout('list_denies', role) && tempers.fire('list_denies'));
+  const isListed = (role: string) =>
+    !(platformFaults.isAbout('list_denies', role) && platformFaults.fire('list_denies'));
 
-  const isDenied = (temper: 'list_denies' | 'get_denies', { id, spokeId }: HeldGroup) =>
-    tempers.isAbout(temper, id, spokeId);
+  const isDenied = (platformFault: 'list_denies' | 'get_denies', { id, spokeId }: HeldGroup) =>
+    platformFaults.isAbout(platformFault, id, spokeId);
 
   /** A stranger's group that does not fit the schema. */
   const oddGroup = () => {
@@ -103,14 +104,15 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
   const get = (id: string): Answer => {
     const now = groups.held.get(id);
     const group = traits.getLagMs === 0 ? now : groups.asOf(clock() - traits.getLagMs, id);
-    if (group !== now) chronicle.fired('trait:getLagMs');
-    const isDeniedNow = group !== undefined && isDenied('get_denies', group) && tempers.fire('get_denies');
+    if (group !== now) runLog.fired('trait:getLagMs');
+    const isDeniedNow =
+      group !== undefined && isDenied('get_denies', group) && platformFaults.fire('get_denies');
     return group === undefined || isDeniedNow || isDeniedOnce(id)
       ? refusal(404)
       : ofGroup(withoutSome(group));
   };
 
-  const isDeniedOnce = (id: string) => groups.held.has(id) && tempers.strikes('answers_404');
+  const isDeniedOnce = (id: string) => groups.held.has(id) && platformFaults.strikes('answers_404');
 
   const change = (method: 'PUT' | 'PATCH', id: string, body: Request['body'], author: Author): Answer => {
     const before = groups.held.get(id);
@@ -119,7 +121,7 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
 
   /** The deletion has no effect, but the answer reports success or 404. */
   const remove = (id: string, author: Author): Answer => {
-    if (groups.held.has(id) && tempers.strikes('deletes_ignored')) {
+    if (groups.held.has(id) && platformFaults.strikes('deletes_ignored')) {
       const status = random.pick([200, 204, 404]);
       return status === 404 ? refusal(404) : { status, text: status === 204 ? '' : '{"ok":true}' };
     }
@@ -137,7 +139,7 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
     const untilMs = clock() - traits.feedLagMs;
     const limit = Math.min(MOST_EVENTS, Number(query.get('limit') ?? MOST_EVENTS));
     const page = feedPage(log, { position, untilMs, limit });
-    if (page.isEnd && page.position < log.length) chronicle.fired('trait:feedLagMs');
+    if (page.isEnd && page.position < log.length) runLog.fired('trait:feedLagMs');
     const events = page.entries.flatMap(({ entry, sequence }) =>
       bent(activityEvent(entry, { id: `${company}-e${sequence}`, company }, people.byUserId), sequence),
     );
@@ -148,24 +150,24 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
 
   /** Cursors from before the fault are refused permanently, each time with the same status. */
   const isForgotten = (cursor: string | null): boolean => {
-    const sinceMs = tempers.find('feed_forgets')?.sinceMs ?? 0;
+    const sinceMs = platformFaults.find('feed_forgets')?.sinceMs ?? 0;
     if (sinceMs > forgotten.beforeMs) forgotten = { beforeMs: sinceMs, status: random.pick(FORGOTTEN) };
     const isOld = Number(cursor?.split('@')[1]) < forgotten.beforeMs;
-    return isOld && tempers.fire('feed_forgets');
+    return isOld && platformFaults.fire('feed_forgets');
   };
 
   /** One event as this feed shows it: missing, permanently malformed, twice, or of an unknown kind. */
   const bent = (event: ReturnType<typeof activityEvent>, sequence: number): readonly unknown[] => {
-    if (tempers.strikes('feed_missing')) return [];
-    if (malformed.has(sequence) || tempers.strikes('feed_malformed')) {
+    if (platformFaults.strikes('feed_missing')) return [];
+    if (malformed.has(sequence) || platformFaults.strikes('feed_malformed')) {
       malformed.add(sequence);
       const { id, subjects, ...rest } = event;
       const withoutId = { ...rest, subjects };
       const withOddSubjects = { id, ...rest, subjects: [null, { type: 'GROUP', instance: '' }, ...subjects] };
       return [[null, 'removed', withoutId, withOddSubjects][sequence % 4]];
     }
-    const shown = { ...event, ...(tempers.strikes('feed_new_kind') ? NEW_KIND : {}) };
-    return tempers.strikes('feed_twice') ? [shown, shown] : [shown];
+    const shown = { ...event, ...(platformFaults.strikes('feed_new_kind') ? NEW_KIND : {}) };
+    return platformFaults.strikes('feed_twice') ? [shown, shown] : [shown];
   };
 
   const found = (body: object | undefined, status: number): Answer =>
@@ -190,7 +192,9 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
         case 'me':
           return json({ id: 'r-admin', workEmail: 'admin@company.test', company });
         case 'employees':
-          return json(people.page(new URLSearchParams(query), tempers.find('list_denies') && isListed));
+          return json(
+            people.page(new URLSearchParams(query), platformFaults.find('list_denies') && isListed),
+          );
         case 'employee':
           return found(people.one(id), 404);
         case 'activity':
@@ -207,13 +211,15 @@ export function createAnswers(options: PlatformOptions, { tempers, groups, peopl
     /** The answer of work that is done, as some platforms and proxies give it. */
     distort(answer: Answer): Answer {
       if (answer.status !== 200) return answer;
-      if (tempers.strikes('answers_html'))
+      if (platformFaults.strikes('answers_html'))
         return { status: 200, text: '<html><body>Signed out</body></html>' };
-      if (tempers.strikes('answers_half'))
+      if (platformFaults.strikes('answers_half'))
         return { status: 200, text: answer.text.slice(0, answer.text.length / 2) };
-      if (answer.group === undefined || !tempers.shows('answers_other_group')) return answer;
+      if (answer.group === undefined || !platformFaults.shows('answers_other_group')) return answer;
       const others = [...groups.held.values()].filter(({ id }) => id !== answer.group);
-      return others.length > 0 && tempers.fire('answers_other_group') ? ofGroup(random.pick(others)) : answer;
+      return others.length > 0 && platformFaults.fire('answers_other_group')
+        ? ofGroup(random.pick(others))
+        : answer;
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { PersonSpec, Traits } from '../life.ts';
 import type { Random } from '../random.ts';
-import type { Chronicle } from '../told.ts';
+import type { RunLog } from '../told.ts';
 import type { Request } from './request.ts';
 import type { GroupBody, InitiatorType, PlatformGroup } from './rules.ts';
 
@@ -9,7 +9,7 @@ export interface PlatformOptions {
   readonly clock: () => number;
   readonly random: Random;
   readonly traits: Traits;
-  readonly chronicle: Chronicle;
+  readonly runLog: RunLog;
   /** In simulated time; of nobody's process, so no crash ends it. */
   readonly sleep: (ms: number) => Promise<void>;
   readonly people?: readonly PersonSpec[];
@@ -65,7 +65,7 @@ export interface PlatformCall {
   /** Refused for its version alone. */
   readonly isStale?: true | undefined;
   /** What bent the answer or its work. */
-  readonly tempers: readonly string[];
+  readonly platformFaults: readonly string[];
   readonly by: string;
   /** Bearer or refresh token; empty where none was sent. */
   readonly token: string;

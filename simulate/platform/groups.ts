@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ForeignWrite, HeldGroup, PlatformOptions, PlatformWrite } from './facts.ts';
+import type { PlatformFaults } from './platform-faults.ts';
 import * as rules from './rules.ts';
-import type { Tempers } from './tempers.ts';
 
 /** Whose write it is; without an initiator: ours. */
 export interface Author {
@@ -31,8 +31,8 @@ const numberOf = (text: string): number => createHash('sha256').update(text).dig
 export type Groups = ReturnType<typeof createGroups>;
 
 /** The groups as they truly are, every write to them, and the log that the feed is read from. */
-export function createGroups(options: PlatformOptions, tempers: Tempers) {
-  const { company, clock, traits, chronicle } = options;
+export function createGroups(options: PlatformOptions, platformFaults: PlatformFaults) {
+  const { company, clock, traits, runLog } = options;
   /** What answers a write with a name that is taken. */
   const takenStatus = options.random.fork('groups').pick([400, 409]);
   const held = new Map<string, HeldGroup>();
@@ -116,20 +116,20 @@ export function createGroups(options: PlatformOptions, tempers: Tempers) {
 
   const nameOf = (sent: string): string => {
     const name = rules.keptName(sent, traits.names);
-    if (name !== sent) chronicle.fired('trait:names');
+    if (name !== sent) runLog.fired('trait:names');
     return name;
   };
 
   const spokeIdOf = (sent: string | null): string | null => {
     if (sent === null) return null;
     const kept = rules.keptSpokeId(sent, traits.spokeIds);
-    if (kept !== sent) chronicle.fired('trait:spokeIds');
+    if (kept !== sent) runLog.fired('trait:spokeIds');
     return kept;
   };
 
   const isTooLong = (name: string): boolean => {
     if (traits.longestName === null || name.length <= traits.longestName) return false;
-    chronicle.fired('trait:longestName');
+    runLog.fired('trait:longestName');
     return true;
   };
 
@@ -137,10 +137,11 @@ export function createGroups(options: PlatformOptions, tempers: Tempers) {
   const refusedValueOf = ({ name, spokeId }: WriteBody, known?: HeldGroup): string | undefined => {
     const isNewName = name !== undefined && name !== known?.name;
     if (isNewName && isTooLong(name)) return name;
-    if (isNewName && tempers.isAbout('refuses_name', name) && tempers.fire('refuses_name')) return name;
+    if (isNewName && platformFaults.isAbout('refuses_name', name) && platformFaults.fire('refuses_name'))
+      return name;
     const isNewId = spokeId != null && rules.keptSpokeId(spokeId, traits.spokeIds) !== known?.spokeId;
-    if (!isNewId || !tempers.isAbout('refuses_spoke_id', spokeId)) return undefined;
-    tempers.fire('refuses_spoke_id');
+    if (!isNewId || !platformFaults.isAbout('refuses_spoke_id', spokeId)) return undefined;
+    platformFaults.fire('refuses_spoke_id');
     return spokeId;
   };
 
@@ -152,32 +153,32 @@ export function createGroups(options: PlatformOptions, tempers: Tempers) {
       refusedValues.set(value, clock());
       return fieldStatus;
     }
-    const refused = users.filter((user) => tempers.isAbout('refuses_user_422', user));
+    const refused = users.filter((user) => platformFaults.isAbout('refuses_user_422', user));
     for (const user of refused) unacceptable.add(user);
     if (refused.length > 0) {
-      tempers.fire('refuses_user_422');
+      platformFaults.fire('refuses_user_422');
       return 422;
     }
     if (!traits.uniqueNames || name === undefined) return undefined;
     const kept = rules.keptName(name, traits.names);
     const isTaken = [...held.values()].some((other) => other.name === kept && other.id !== known?.id);
-    if (isTaken) chronicle.fired('trait:uniqueNames');
+    if (isTaken) runLog.fired('trait:uniqueNames');
     return isTaken ? takenStatus : undefined;
   };
 
   /** The users that the platform keeps of those whom we send, and of those whom it should let go. */
   const keptUsers = (sent: readonly string[], before: readonly string[]): readonly string[] => {
-    const kept = sent.filter((user) => !tempers.isAbout('drops_users', user));
-    if (kept.length < sent.length) tempers.fire('drops_users');
+    const kept = sent.filter((user) => !platformFaults.isAbout('drops_users', user));
+    if (kept.length < sent.length) platformFaults.fire('drops_users');
     const wanted = new Set(sent);
-    const stuck = before.filter((user) => !wanted.has(user) && tempers.isAbout('keeps_users', user));
-    if (stuck.length > 0) tempers.fire('keeps_users');
+    const stuck = before.filter((user) => !wanted.has(user) && platformFaults.isAbout('keeps_users', user));
+    if (stuck.length > 0) platformFaults.fire('keeps_users');
     return [...kept, ...stuck];
   };
 
   const withInstaller = (users: readonly string[]): readonly string[] => {
     if (traits.installer === null || users.includes(traits.installer)) return users;
-    chronicle.fired('trait:installer');
+    runLog.fired('trait:installer');
     return [...users, traits.installer];
   };
 
@@ -210,7 +211,7 @@ export function createGroups(options: PlatformOptions, tempers: Tempers) {
       const known = held.get(id);
       if (known === undefined) return { status: 404 };
       if (rules.isStale(method, known, body.version, traits.enforceVersionOnPatch)) {
-        chronicle.fired('trait:staleStatus');
+        runLog.fired('trait:staleStatus');
         return { status: traits.staleStatus, isStale: true };
       }
       const refused = refusalOf(body, known);
@@ -229,7 +230,7 @@ export function createGroups(options: PlatformOptions, tempers: Tempers) {
       return note('delete', { group, change: rules.DELETED }, author, {});
     },
 
-    /** Somebody else's change, to which no temper applies. @returns whether anything changed */
+    /** Somebody else's change, to which no platform fault applies. @returns whether anything changed */
     edit(id: string, contentOf: (known: HeldGroup) => Partial<rules.GroupContent>, author: Author): boolean {
       const known = held.get(id);
       if (known === undefined) return false;

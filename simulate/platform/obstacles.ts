@@ -1,43 +1,50 @@
-import type { Temper } from '../life.ts';
+import type { PlatformFault } from '../life.ts';
 import { type Answer, refusal } from './answers.ts';
 import type { PlatformOptions } from './facts.ts';
 import type { Groups } from './groups.ts';
+import type { PlatformFaults } from './platform-faults.ts';
 import type { Request } from './request.ts';
-import type { Tempers } from './tempers.ts';
 import type { Tokens } from './tokens.ts';
 
 /** Refusals of writes alone; `about`: of these groups alone. */
-const WRITES: readonly (readonly [Temper, number, Answer['headers']])[] = [
+const WRITES: readonly (readonly [PlatformFault, number, Answer['headers']])[] = [
   ['writes_503', 503, {}],
   ['writes_403', 403, {}],
   ['writes_302', 302, { location: 'https://maintenance.test/' }],
 ];
 
 /** What keeps a request from being worked on, in the order of layers: proxy, limits, credential, routing, application. */
-export function createObstacles(options: PlatformOptions, tempers: Tempers, groups: Groups, tokens: Tokens) {
+export function createObstacles(
+  options: PlatformOptions,
+  platformFaults: PlatformFaults,
+  groups: Groups,
+  tokens: Tokens,
+) {
   const random = options.random.fork('obstacles');
-  const wordOf = (temper: Temper) => tempers.find(temper)?.deed.about?.[0];
+  const wordOf = (platformFault: PlatformFault) => platformFaults.find(platformFault)?.action.about?.[0];
 
   const refusedWrite = ({ id, body }: Request): Answer | undefined => {
     const spokeId = id === undefined ? body.spokeId : groups.held.get(id)?.spokeId;
-    for (const [temper, status, headers] of WRITES) {
-      const isNamed = wordOf(temper) !== undefined;
-      const isHit = isNamed ? tempers.isAbout(temper, id, spokeId) : tempers.shows(temper);
-      if (isHit && tempers.fire(temper)) return refusal(status, headers);
+    for (const [platformFault, status, headers] of WRITES) {
+      const isNamed = wordOf(platformFault) !== undefined;
+      const isHit = isNamed
+        ? platformFaults.isAbout(platformFault, id, spokeId)
+        : platformFaults.shows(platformFault);
+      if (isHit && platformFaults.fire(platformFault)) return refusal(status, headers);
     }
     return undefined;
   };
 
   return (request: Request): Answer | undefined => {
     const { kind } = request;
-    if (tempers.strikes('everything_503')) return refusal(503);
-    if (tempers.strikes('throttles')) {
+    if (platformFaults.strikes('everything_503')) return refusal(503);
+    if (platformFaults.strikes('throttles')) {
       const text = retryAfterText(wordOf('throttles') ?? '30', options.clock());
       return refusal(random.pick([429, 503]), { 'retry-after': text });
     }
     if (kind === 'token') return undefined;
     if (!tokens.accepts(request.token)) return refusal(401);
-    if (kind !== 'me' && tempers.strikes('wrong_route')) {
+    if (kind !== 'me' && platformFaults.strikes('wrong_route')) {
       return kind === 'list' ? { status: 200, text: '[]' } : refusal(404);
     }
     return request.isWrite ? refusedWrite(request) : undefined;

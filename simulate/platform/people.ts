@@ -1,4 +1,4 @@
-import type { CompanyDeed, PersonSpec } from '../life.ts';
+import type { CompanyAction, PersonSpec } from '../life.ts';
 import type { HeldEmployee } from './facts.ts';
 
 /** Who works at the company. */
@@ -22,15 +22,15 @@ export function createPeople(people: readonly PersonSpec[] = []) {
   return {
     employees: employees as ReadonlyMap<string, HeldEmployee>,
     /** @returns whether there was such a person */
-    apply(deed: CompanyDeed): boolean {
+    apply(action: CompanyAction): boolean {
       known = undefined;
-      if (deed.kind === 'hire') return hire(deed.person) !== undefined;
-      if (deed.kind === 'erase') return employees.delete(deed.role);
-      if (deed.kind === 'readdress') return change(deed.role, { email: deed.email });
-      if (deed.kind === 'renumber') return change(deed.role, { number: deed.number });
-      if (deed.kind === 'change_user_id') return change(deed.role, { userId: deed.userId });
-      if (deed.kind === 'lose_user_id') return change(deed.role, { userId: null });
-      return change(deed.role, { state: deed.kind === 'terminate' ? 'TERMINATED' : 'ACTIVE' });
+      if (action.kind === 'hire') return hire(action.person) !== undefined;
+      if (action.kind === 'erase') return employees.delete(action.role);
+      if (action.kind === 'readdress') return change(action.role, { email: action.email });
+      if (action.kind === 'renumber') return change(action.role, { number: action.number });
+      if (action.kind === 'change_user_id') return change(action.role, { userId: action.userId });
+      if (action.kind === 'lose_user_id') return change(action.role, { userId: null });
+      return change(action.role, { state: action.kind === 'terminate' ? 'TERMINATED' : 'ACTIVE' });
     },
     page(query: URLSearchParams, isListed?: (role: string) => boolean): readonly object[] {
       const offset = Number(query.get('offset') ?? 0);

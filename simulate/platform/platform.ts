@@ -1,15 +1,15 @@
 import type { Dispatcher } from 'undici';
 import { TimeoutError } from '../../shared/platform/errors.ts';
-import type { CompanyDeed, PlatformDeed, Traits } from '../life.ts';
+import type { CompanyAction, PlatformAction, Traits } from '../life.ts';
 import { Crash, type Worker } from '../worker.ts';
 import { type Answer, createAnswers } from './answers.ts';
 import type * as facts from './facts.ts';
 import { createGroups } from './groups.ts';
 import { createObstacles } from './obstacles.ts';
 import { createPeople } from './people.ts';
+import { createPlatformFaults } from './platform-faults.ts';
 import { type Request, requestOf, type Sent } from './request.ts';
 import { createSomebody } from './somebody.ts';
-import { createTempers } from './tempers.ts';
 import { createTokens } from './tokens.ts';
 
 export type * from './facts.ts';
@@ -46,33 +46,33 @@ type Outcome =
 
 export function createSimulatedPlatform(given: facts.PlatformOptions) {
   const options = { ...given, random: given.random.fork(`platform ${given.company}`) };
-  const { company, clock, traits, chronicle, sleep } = options;
-  const tempers = createTempers(options);
-  const tokens = createTokens(options, tempers);
-  const groups = createGroups(options, tempers);
+  const { company, clock, traits, runLog, sleep } = options;
+  const platformFaults = createPlatformFaults(options);
+  const tokens = createTokens(options, platformFaults);
+  const groups = createGroups(options, platformFaults);
   const people = createPeople(options.people);
   const somebody = createSomebody(options, groups);
-  const answers = createAnswers(options, { tempers, groups, people, tokens });
-  const obstacleOf = createObstacles(options, tempers, groups, tokens);
+  const answers = createAnswers(options, { platformFaults, groups, people, tokens });
+  const obstacleOf = createObstacles(options, platformFaults, groups, tokens);
   const lateness = options.random.fork('late');
   const calls: facts.PlatformCall[] = [];
 
   const outcomeOf = (request: Request, by: string, timeoutMs: number): Outcome => {
     const author = { by, token: request.token };
-    if (tempers.strikes('refuses_connection')) return { lost: 'ECONNREFUSED' };
+    if (platformFaults.strikes('refuses_connection')) return { lost: 'ECONNREFUSED' };
     const obstacle = obstacleOf(request);
     if (obstacle !== undefined) return obstacle;
-    if (request.kind === 'list' && tempers.strikes('list_times_out')) return { lost: 'timeout' };
-    if (request.isWrite && tempers.strikes('late_writes')) {
+    if (request.kind === 'list' && platformFaults.strikes('list_times_out')) return { lost: 'timeout' };
+    if (request.isWrite && platformFaults.strikes('late_writes')) {
       const done = sleep(timeoutMs + 1 + lateness.below(LATEST_MS));
       void done.then(() => answers.perform(request, { ...author, late: true }));
       return { lost: 'timeout' };
     }
     const answer = answers.perform(request, author);
     // No call of a run is too slow, and all of them together are.
-    if (tempers.strikes('slow'))
+    if (platformFaults.strikes('slow'))
       return lateness.chance(0.5) ? { lost: 'timeout' } : { ...answer, isSlow: true };
-    return tempers.strikes('loses_answers') ? { lost: 'ECONNRESET' } : answers.distort(answer);
+    return platformFaults.strikes('loses_answers') ? { lost: 'ECONNRESET' } : answers.distort(answer);
   };
 
   const record = (request: Request, outcome: Outcome, by: string, spokeId: string | undefined) => {
@@ -80,12 +80,23 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
     const unheard = 'lost' in outcome && outcome.lost === 'ECONNREFUSED' ? 'refused' : 'none';
     const status = 'status' in outcome ? outcome.status : unheard;
     const isStale = 'status' in outcome ? outcome.isStale : undefined;
-    const bentBy = tempers.taken();
-    calls.push({ atMs: clock(), method, route, id, spokeId, status, isStale, tempers: bentBy, by, token });
+    const bentBy = platformFaults.taken();
+    calls.push({
+      atMs: clock(),
+      method,
+      route,
+      id,
+      spokeId,
+      status,
+      isStale,
+      platformFaults: bentBy,
+      by,
+      token,
+    });
     if (!isWrite && bentBy.length === 0) return;
-    const what = `${method} ${id ?? route}: ${status}${[...new Set(bentBy)].map((temper) => ` (${temper})`).join('')}`;
+    const what = `${method} ${id ?? route}: ${status}${[...new Set(bentBy)].map((platformFault) => ` (${platformFault})`).join('')}`;
     const group = spokeId === undefined ? {} : { group: spokeId };
-    chronicle.tell({ lane: 'platform', what, detail: `for ${by}`, ...group });
+    runLog.tell({ lane: 'platform', what, detail: `for ${by}`, ...group });
   };
 
   const answer = async (worker: Worker, sent: Sent, timeoutMs: number) => {
@@ -123,20 +134,20 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
     /** Names and external ids because of which a write was refused, with the latest refusal. */
     refusedValues: groups.refusedValues,
     tokens,
-    /** Begins a temper; it ends by itself after `forMs`. Fires `temper:<name>` where it changes an answer or its work. */
-    begin(deed: PlatformDeed) {
-      tempers.begin(deed);
-      if (deed.temper === 'token_expires') tokens.endAccess();
+    /** Begins a platform fault; it ends by itself after `forMs`. Fires `platformFault:<name>` where it changes an answer or its work. */
+    begin(action: PlatformAction) {
+      platformFaults.begin(action);
+      if (action.platformFault === 'token_expires') tokens.endAccess();
     },
-    /** All tempers end now, and so do fights (`again`). Late writes still arrive, within a minute; traits stay. */
+    /** All platform faults end now, and so do fights (`again`). Late writes still arrive, within a minute; traits stay. */
     calm() {
-      tempers.calm();
+      platformFaults.calm();
       somebody.calm();
     },
     /** @returns whether it changed anything; then it fired `company:<kind>`. */
-    company(deed: CompanyDeed) {
-      const isDone = people.apply(deed);
-      if (isDone) chronicle.fired(`company:${deed.kind}`);
+    company(action: CompanyAction) {
+      const isDone = people.apply(action);
+      if (isDone) runLog.fired(`company:${action.kind}`);
       return isDone;
     },
     /** Somebody else's doing with this platform group; undefined: the directory group has none (somebody.ts). */

@@ -1,12 +1,12 @@
-import type { ForeignDeed } from '../life.ts';
+import type { ForeignAction } from '../life.ts';
 import type { HeldGroup, PlatformOptions } from './facts.ts';
 import type { Groups } from './groups.ts';
 import type { InitiatorType } from './rules.ts';
 
-type Edit = Extract<ForeignDeed, { readonly kind: 'edit' }>;
+type Edit = Extract<ForeignAction, { readonly kind: 'edit' }>;
 
 /** People and applications who change groups on the platform behind our back. */
-export function createSomebody({ chronicle, sleep, random, clock }: PlatformOptions, groups: Groups) {
+export function createSomebody({ runLog, sleep, random, clock }: PlatformOptions, groups: Groups) {
   let fightsEnded = 0;
 
   /** The same edit each time: those whom it took out at first are those whom it takes out again. */
@@ -26,35 +26,35 @@ export function createSomebody({ chronicle, sleep, random, clock }: PlatformOpti
       if (fightsEnded !== begun) return;
       if (!redo()) continue;
       left -= 1;
-      chronicle.fired('somebody:again');
+      runLog.fired('somebody:again');
     }
   };
 
-  const perform = (deed: ForeignDeed, id: string | undefined, initiator: InitiatorType): boolean => {
+  const perform = (action: ForeignAction, id: string | undefined, initiator: InitiatorType): boolean => {
     const author = { by: 'somebody', token: '', initiator };
     const make = (name: string, spokeId: string | null, users: readonly string[]) =>
       groups.create({ name, spokeId, users }, author).group !== undefined;
-    if (deed.kind === 'own') return make(deed.name, deed.spokeId, ['u-stranger']);
+    if (action.kind === 'own') return make(action.name, action.spokeId, ['u-stranger']);
     const known = groups.held.get(id ?? '');
-    if (deed.kind === 'recreate' || deed.kind === 'twin') {
-      if (deed.kind === 'recreate' && known !== undefined) groups.remove(known.id, author);
-      return make(known?.name ?? deed.group, deed.group, known?.users ?? []);
+    if (action.kind === 'recreate' || action.kind === 'twin') {
+      if (action.kind === 'recreate' && known !== undefined) groups.remove(known.id, author);
+      return make(known?.name ?? action.group, action.group, known?.users ?? []);
     }
     if (known === undefined) return false;
-    if (deed.kind === 'delete') return groups.remove(known.id, author).group !== undefined;
-    if (deed.kind !== 'edit') return groups.edit(known.id, () => ({ spokeId: null }), author);
-    const edit = editOf(deed, known);
+    if (action.kind === 'delete') return groups.remove(known.id, author).group !== undefined;
+    if (action.kind !== 'edit') return groups.edit(known.id, () => ({ spokeId: null }), author);
+    const edit = editOf(action, known);
     const redo = () => groups.edit(known.id, edit, author);
     const isDone = redo();
-    if (deed.again !== undefined) void again(redo, deed.again);
+    if (action.again !== undefined) void again(redo, action.again);
     return isDone;
   };
 
   return {
-    perform(deed: ForeignDeed, id: string | undefined, given?: InitiatorType): boolean {
-      const own = random.fork(`${deed.kind} ${clock()}`);
-      const isDone = perform(deed, id, given ?? own.pick(['ROLE', 'ROLE', 'EXTERNAL', 'SYSTEM'] as const));
-      if (isDone) chronicle.fired(`somebody:${deed.kind}`);
+    perform(action: ForeignAction, id: string | undefined, given?: InitiatorType): boolean {
+      const own = random.fork(`${action.kind} ${clock()}`);
+      const isDone = perform(action, id, given ?? own.pick(['ROLE', 'ROLE', 'EXTERNAL', 'SYSTEM'] as const));
+      if (isDone) runLog.fired(`somebody:${action.kind}`);
       return isDone;
     },
     calm() {

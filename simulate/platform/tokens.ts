@@ -1,15 +1,18 @@
 import type { PlatformOptions } from './facts.ts';
-import type { Tempers } from './tempers.ts';
+import type { PlatformFaults } from './platform-faults.ts';
 
 const LIFE_SECONDS = 3_600;
 
 /** Credentials of one company: static tokens, and of RFC 6749 as little as a refresh needs. */
-export function createTokens({ company, clock, random, rotates }: PlatformOptions, tempers: Tempers) {
+export function createTokens(
+  { company, clock, random, rotates }: PlatformOptions,
+  platformFaults: PlatformFaults,
+) {
   const isRotating = rotates ?? random.fork('tokens').chance(0.5);
   /** Bearer tokens with the instant at which they end (Infinity: never). */
   const valid = new Map<string, number>();
   const refreshTokens = new Set<string>();
-  /** When each was given: a temper revokes those that were there when it began. */
+  /** When each was given: a platform fault revokes those that were there when it began. */
   const givenAtMs = new Map<string, number>();
   const cutShort = new Set<string>();
 
@@ -20,9 +23,9 @@ export function createTokens({ company, clock, random, rotates }: PlatformOption
     return token;
   };
   const isRevoked = (token: string): boolean => {
-    const temper = tempers.find('token_revoked');
-    if (temper === undefined || (givenAtMs.get(token) ?? 0) > temper.sinceMs) return false;
-    return tempers.fire('token_revoked');
+    const platformFault = platformFaults.find('token_revoked');
+    if (platformFault === undefined || (givenAtMs.get(token) ?? 0) > platformFault.sinceMs) return false;
+    return platformFaults.fire('token_revoked');
   };
 
   return {
@@ -42,7 +45,7 @@ export function createTokens({ company, clock, random, rotates }: PlatformOption
     accepts(token: string): boolean {
       const endsAtMs = valid.get(token);
       if (endsAtMs === undefined || isRevoked(token)) return false;
-      if (clock() >= endsAtMs && cutShort.has(token)) tempers.fire('token_expires');
+      if (clock() >= endsAtMs && cutShort.has(token)) platformFaults.fire('token_expires');
       return clock() < endsAtMs;
     },
     /** Answer of the token endpoint; undefined: `invalid_grant`. */

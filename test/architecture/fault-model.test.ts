@@ -2,16 +2,16 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { everythingThatCanFire } from '../../simulate/draw.ts';
 import { PLAIN_TRAITS } from '../../simulate/platform/platform.ts';
-import { TEMPERS } from '../../simulate/tempers.ts';
+import { PLATFORM_FAULTS } from '../../simulate/platform-faults.ts';
 
 const ROWS = readFileSync('docs/fault-model.md', 'utf8')
   .split('\n')
   .filter((line) => line.startsWith('| ') && !line.startsWith('| Fault'))
   .map((line) => line.split(' | '));
 
-/** The names in the column "Simulated by", such as `temper:slow`. */
+/** The names in the column "Simulated by", such as `platformFault:slow`. */
 const DOCUMENTED = ROWS.flatMap(([, , , simulatedBy = '']) =>
-  [...simulatedBy.matchAll(/`([a-z]+:\w+)`/g)].map(([, name]) => name ?? ''),
+  [...simulatedBy.matchAll(/`([a-zA-Z]+:\w+)`/g)].map(([, name]) => name ?? ''),
 );
 
 const named = (kind: string, names: readonly string[]) => names.map((name) => `${kind}:${name}`);
@@ -27,7 +27,10 @@ describe('docs/fault-model.md', () => {
   });
 
   it('has a row for every platform fault and trait of the simulation', () => {
-    const expected = [...named('temper', Object.keys(TEMPERS)), ...named('trait', Object.keys(PLAIN_TRAITS))];
+    const expected = [
+      ...named('platformFault', Object.keys(PLATFORM_FAULTS)),
+      ...named('trait', Object.keys(PLAIN_TRAITS)),
+    ];
     expect(expected.filter((name) => !DOCUMENTED.includes(name))).toEqual([]);
   });
 
@@ -39,14 +42,14 @@ describe('docs/fault-model.md', () => {
   it('names nothing that the simulation cannot draw', () => {
     const possible = new Set([
       ...everythingThatCanFire(),
-      ...named('temper', Object.keys(TEMPERS)),
+      ...named('platformFault', Object.keys(PLATFORM_FAULTS)),
       ...named('trait', Object.keys(PLAIN_TRAITS)),
     ]);
     expect(DOCUMENTED.filter((name) => !possible.has(name))).toEqual([]);
   });
 
   it('names each platform fault and trait once', () => {
-    const names = DOCUMENTED.filter((name) => /^(?:temper|trait):/.test(name));
+    const names = DOCUMENTED.filter((name) => /^(?:platformFault|trait):/.test(name));
     expect(names.length).toBe(new Set(names).size);
   });
 });

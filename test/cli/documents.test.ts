@@ -168,7 +168,7 @@ describe('the documents of --json', () => {
     for (const some of [told, told.slice(0, 1), []]) {
       const functions = { run: async () => ({ reports: [{ told: some }] }) };
       const { code, json } = await runCli(['notify', 'test', '--json'], { ports: { ...ports, functions } });
-      expect(OUTPUT_SCHEMAS['notify test'].parse(json)).toEqual({ told: some });
+      expect(OUTPUT_SCHEMAS['notify test'].parse(json)).toEqual({ notified: some });
       expect(code).toBe(some.length === 1 ? 0 : 1);
       const listed = await runCli(['notify', 'list', '--json'], { ports: { ...ports, functions } });
       expect(OUTPUT_SCHEMAS['notify list'].parse(listed.json)).toEqual({
@@ -269,7 +269,7 @@ describe('the documents of --json', () => {
         },
         { group: 'h', wanted: true, present: false, outcome: 'waiting', write: null },
       ],
-      deeds: [{ action: 'rebind', before: 'r-ann', after: 'r-ann' }],
+      actions: [{ action: 'rebind', before: 'r-ann', after: 'r-ann' }],
     });
     expect((await document('person', ['person', 'm-zoe'])).json).toMatchObject({
       bound: null,

@@ -53,7 +53,7 @@ it('an exported file read again changes nothing, whatever groups and members are
         },
       }));
       await world.publish(...snapshots);
-      expect(world.buried).toEqual([]);
+      expect(world.deadLettered).toEqual([]);
       world.clock.ms += 60_000;
       const run = (...args: string[]) => runCli(args, { ports: world.ports, cwd });
       expect((await run('export', '--all', '--file', 'all.csv')).code).toBe(0);

@@ -193,7 +193,7 @@ describe('the way of a new admin', () => {
     });
     expect(inside.json.events[0]).toMatchObject({
       register: 'member',
-      says: 'present',
+      summary: 'present',
       source: 'groupsync/import',
     });
     expect(inside.json.write).toMatchObject({ action: 'create', outcome: 'written' });
@@ -203,7 +203,7 @@ describe('the way of a new admin', () => {
       wanted: false,
       because: expect.stringContaining('took them out'),
     });
-    expect(left.json.events[0]).toMatchObject({ id: 'e1', says: 'absent' });
+    expect(left.json.events[0]).toMatchObject({ id: 'e1', summary: 'absent' });
     const stranger = await document('explain', ['explain', 'g2', 'm-x']);
     expect(stranger.json).toMatchObject({
       present: false,
@@ -257,8 +257,8 @@ describe('the way of a new admin', () => {
     const { json: list } = await document('dlq list', asked);
     const show = ['dlq', 'show', list.messages[0].id];
     expect((await document('dlq show', show)).json.body).toContain('specversion');
-    const { stdout: letter, stderr: next } = await cli(show);
-    expect(letter).toContain('unknown_connection: there is no connection later');
+    const { stdout: deadLetter, stderr: next } = await cli(show);
+    expect(deadLetter).toContain('unknown_connection: there is no connection later');
     expect(next).toMatch(/groupsync --local-file \S+ connect later\nnext: groupsync .* dlq replay/);
 
     const connect = on.spawn(connecting('later'));

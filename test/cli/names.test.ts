@@ -157,14 +157,14 @@ it('no name and no address is left anywhere with --no-names', async () => {
   const cwd = temporaryFolder();
   const { ports, publish, apply, refOf, mailboxes, clock } = await worldOf();
   const body = '{"type":"x","data":{"group":{"id":"g","name":"Blue Whale"},"user":"ada@acme.test"';
-  mailboxes.events.add({ id: 'letter-1', body, code: 'invalid_json' });
-  mailboxes.events.add({ id: 'letter-2', body });
+  mailboxes.events.add({ id: 'deadLetter-1', body, code: 'invalid_json' });
+  mailboxes.events.add({ id: 'deadLetter-2', body });
   const cli = (...args: string[]) => runCli(args, { ports, cwd });
   const left = removed('g', 'ada', 'bob', 'cid', 'dee');
   await publish(group('h', 'Steam'), group('paused-group', 'paused'), left);
   for (const id of ['g', 'h', 'paused-group']) await apply(id);
   await cli('pause', 'paused-group', '--reason', 'Ada Archer asked', '--yes');
-  await cli('dlq', 'discard', 'letter-2', '--reason', 'Winterbourne', '--yes');
+  await cli('dlq', 'discard', 'deadLetter-2', '--reason', 'Winterbourne', '--yes');
   const found = driftOf(refOf('g'), clock.ms);
   const members = { kind: 'members_added', before: null, after: ['u-ada'] } as const;
   for (const what of [{ kind: 'name', before: 'Engineering', after: 'Old' } as const, members])
@@ -175,7 +175,7 @@ it('no name and no address is left anywhere with --no-names', async () => {
   const commands = `status|status g|status Engineering|groups|plan|plan g h|explain g m-ada|explain g ada@acme.test
     explain h nobody@acme.test|explain g zed|person ada|person m-zed|pending|drift|log|log --group g|log --member ada
     audit|audit g|audit h|audit paused-group|holds|holds show g|holds show g --csv out.csv|holds approve g --reason x --yes
-    holds reject g --again --reason x --yes|dlq list|dlq show letter-1|dlq discard letter-1 --reason x --yes|doctor
+    holds reject g --again --reason x --yes|dlq list|dlq show deadLetter-1|dlq discard deadLetter-1 --reason x --yes|doctor
     import three.csv --dry-run|import bad.csv --dry-run|import c.csv --dry-run --as-of now|import c.csv --as-of now --yes|sync g --yes --timeout 1|sync h --yes --timeout 1
     status En|explain g Ada|rebind ada r-bob --yes|release h --no-wait --yes|pause g --yes --no-wait|connections|connections show
     resume g --yes --no-wait|forget ada --yes|log --since 1h|people refresh|reconcile --no-wait`;

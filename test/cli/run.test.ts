@@ -147,7 +147,7 @@ describe('the command line', () => {
   it.each<readonly [string, readonly string[], RegExp]>([
     ['a group that nobody knows', ['status', 'nope'], /no group of connection default/],
     ['a member that nobody knows', ['explain', 'g', 'nope'], /no event has ever named/],
-    ['a letter that is not there', ['dlq', 'show', 'nope'], /dlq list/],
+    ['a dead-lettered message that is not there', ['dlq', 'show', 'nope'], /dlq list/],
     ...['status', 'holds', 'pending', 'drift', 'person x', 'forget x --yes'].map((line) => {
       const args = [...line.split(' '), '--connection', 'other'];
       return [`a connection that is not there: ${line}`, args, /connect other\n.* connections/] as const;
@@ -244,7 +244,7 @@ describe('tables', () => {
   });
 
   it.each([200, 30])(
-    'of %i columns show the id behind a name whose letters are two wide, on thousands of rows',
+    'of %i columns show the id behind a name whose dead-lettered messages are two wide, on thousands of rows',
     (width) => {
       const name = '日本 太郎 🎉 <日本@例.jp>';
       const rows = Array(width * 100).fill(name);

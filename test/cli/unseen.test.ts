@@ -14,7 +14,7 @@ const NO_LINE = /^all is well/m;
 const UNSEEN = /(?!\n)[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u;
 const COLOURS = new RegExp(`${ESCAPE}\\[(?:1|2|22|31|32|39)m`, 'g');
 const ID = `g${EVIL}`;
-const LETTER = `1f9a01bc${EVIL}`;
+const DEAD_LETTER = `1f9a01bc${EVIL}`;
 
 /** A company in which everything that can be named is named so. */
 async function evilWorld() {
@@ -30,7 +30,12 @@ async function evilWorld() {
   await world.apply(ID);
   await world.publish(removed(ID, 'ann', 'bob', 'cid', 'dee'));
   await world.apply(ID);
-  mailboxes.events.add({ id: LETTER, body: `{"a${EVIL}`, code: 'invalid_json', connection: `no${EVIL}` });
+  mailboxes.events.add({
+    id: DEAD_LETTER,
+    body: `{"a${EVIL}`,
+    code: 'invalid_json',
+    connection: `no${EVIL}`,
+  });
   const seen = await ports.gates.read(connection.name);
   await ports.gates.write(connection.name, seen, { state: 'paused', reason: `reason${EVIL}`, closings: 1 });
   const cli = (args: readonly string[], around = {}) => runCli(args, { ports, ...around });
@@ -54,7 +59,7 @@ const READING: readonly (readonly string[])[] = [
   ],
   ...[
     ['dlq', 'list'],
-    ['dlq', 'show', LETTER],
+    ['dlq', 'show', DEAD_LETTER],
     ['doctor'],
     ['connections'],
     ['connections', 'show'],

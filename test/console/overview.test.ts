@@ -84,9 +84,9 @@ it('shows names of groups with ids such as constructor, which every JavaScript o
   await publish(...ids.map((id) => group(id, `Group ${id}`)));
   for (const id of ids) {
     const body = JSON.stringify({ specversion: '1.0', connection: connection.name, data: { group: { id } } });
-    mailboxes.events.add({ id: `letter of ${id}`, body, code: 'invalid_event' });
+    mailboxes.events.add({ id: `dead-lettered message of ${id}`, body, code: 'invalid_event' });
   }
-  const { names } = await asking(ports, connection.name)('letters');
+  const { names } = await asking(ports, connection.name)('deadLetters');
   expect(Object.entries(names).sort()).toEqual(ids.map((id) => [id, `Group ${id}`]).sort());
 });
 

@@ -122,7 +122,7 @@ describe('Dead letters', () => {
     await on.send([
       nativeEvent('group.member.added', { group: { id: 'g2' }, members: [{ email: 'p8@acme.test' }] }),
     ]);
-    const { page, errors } = await on.open('/letters');
+    const { page, errors } = await on.open('/deadLetters');
     await page.getByRole('heading', { name: 'invalid_event · 1' }).waitFor();
     await page.getByRole('link', { name: 'Choir' }).click();
     await page.getByText('Would be refused now').waitFor();
@@ -143,7 +143,7 @@ describe('Dead letters', () => {
 
   it('are replayed by their cause, with progress: what still has it comes back', async () => {
     await on.send(['{ no event', '{ none either']);
-    const { page, errors } = await on.open('/letters');
+    const { page, errors } = await on.open('/deadLetters');
     await page.getByRole('heading', { name: 'invalid_json · 2' }).waitFor();
     await page.getByRole('button', { name: 'Replay all: invalid_json' }).click();
     await page
@@ -258,7 +258,7 @@ const PATHS = [
   '/people',
   '/people/m1',
   '/activity',
-  '/letters',
+  '/deadLetters',
   '/connection',
 ];
 

@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { addressForm } from '../../shared/contract/address.ts';
 
 /**
- * Which addresses are one, by an oracle of its own: letters are compared by the `iu` flags of regular expressions (simple case folding
+ * Which addresses are one, by an oracle of its own: dead-lettered messages are compared by the `iu` flags of regular expressions (simple case folding
  * of Unicode), domains by the punycode of Node, and no code is shared with `addressForm`.
  */
-const LETTERS = [
+const DEAD_LETTERS = [
   ...[
     's',
     'S',
@@ -53,15 +53,17 @@ const LETTERS = [
     '1',
   ],
 ];
-const text = fc.array(fc.constantFrom(...LETTERS), { minLength: 1, maxLength: 4 }).map((all) => all.join(''));
+const text = fc
+  .array(fc.constantFrom(...DEAD_LETTERS), { minLength: 1, maxLength: 4 })
+  .map((all) => all.join(''));
 const around = fc.constantFrom('', ' ', '\u00a0', '\u200b', '\ufeff', '\u200f', '\u00ad', '\r\n');
 
 const isSameButForCase = (one: string, other: string): boolean =>
   new RegExp(`^${one.normalize('NFC')}$`, 'iu').test(other.normalize('NFC'));
 
-const label = (letters: string) =>
+const label = (deadLetters: string) =>
   fc
-    .array(fc.constantFrom(...letters), { minLength: 1, maxLength: 10 })
+    .array(fc.constantFrom(...deadLetters), { minLength: 1, maxLength: 10 })
     .map((all) => all.join('').normalize('NFC'));
 const host = fc
   .tuple(
@@ -81,16 +83,16 @@ describe('two addresses', () => {
     );
   });
 
-  it('are one in each case, composition and surrounding that keeps the letters', () => {
-    const inCase = (other: (letter: string) => string) => (part: string) =>
-      Array.from(part, (letter) => (isSameButForCase(letter, other(letter)) ? other(letter) : letter)).join(
-        '',
-      );
+  it('are one in each case, composition and surrounding that keeps the dead-lettered messages', () => {
+    const inCase = (other: (deadLetter: string) => string) => (part: string) =>
+      Array.from(part, (deadLetter) =>
+        isSameButForCase(deadLetter, other(deadLetter)) ? other(deadLetter) : deadLetter,
+      ).join('');
     const spellings = [
       (part: string) => part,
       (part: string) => part.normalize('NFD'),
-      inCase((letter) => letter.toUpperCase()),
-      inCase((letter) => letter.toLowerCase()),
+      inCase((deadLetter) => deadLetter.toUpperCase()),
+      inCase((deadLetter) => deadLetter.toLowerCase()),
     ];
     const spelling = fc.constantFrom(...spellings);
     fc.assert(
@@ -155,7 +157,7 @@ describe('two addresses', () => {
     ['two dots at the end of the domain', 'ann@acme.test..', 'ann@acme.test'],
     ['ligatures', 'ﬁona@acme.test', 'fiona@acme.test'],
     ['a full-width at sign', 'ann＠acme.test', 'ann@acme.test'],
-    ['a Greek letter that looks Latin', 'ν@acme.test', 'v@acme.test'],
+    ['a Greek dead-lettered message that looks Latin', 'ν@acme.test', 'v@acme.test'],
   ])('differ for %s', (_, one, other) => {
     expect(addressForm(one)).not.toBe(addressForm(other));
   });

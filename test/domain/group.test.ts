@@ -73,10 +73,10 @@ describe('a member', () => {
   });
 
   it('is active unless the directory says otherwise', () => {
-    const saying = (value: string) => new Map([[ACTIVE_ATTRIBUTE, { value, stamp: one }]]);
+    const directoryEvent = (value: string) => new Map([[ACTIVE_ATTRIBUTE, { value, stamp: one }]]);
     expect(isActive(new Map())).toBe(true);
-    expect(isActive(saying('true'))).toBe(true);
-    expect(isActive(saying('false'))).toBe(false);
+    expect(isActive(directoryEvent('true'))).toBe(true);
+    expect(isActive(directoryEvent('false'))).toBe(false);
   });
 });
 

@@ -6,7 +6,7 @@ import { createDesiredStore } from '../../shared/store/desired-store.ts';
 import { groupKey } from '../../shared/store/keys.ts';
 import { createPeopleStore } from '../../shared/store/people-store.ts';
 import { createUserStore } from '../../shared/store/user-store.ts';
-import type { DeadLetter } from '../../shared/sync/ports/queues.ts';
+import type { RejectedMessage } from '../../shared/sync/ports/queues.ts';
 import { UnstorableError } from '../../shared/sync/ports/store-errors.ts';
 import { MemoryTable } from '../../simulate/table.ts';
 import { fakeSqs } from '../queues/fake-sqs.ts';
@@ -21,7 +21,7 @@ vi.mock('../../functions/frame/once.ts', () => ({ once: (wire: () => unknown) =>
 
 let base: ReturnType<typeof fakeBase>;
 let table: MemoryTable;
-let buried: DeadLetter[];
+let deadLettered: RejectedMessage[];
 let woken: GroupRef[];
 let refusesWakes: boolean;
 let brokenKey: string | undefined;
@@ -35,7 +35,7 @@ const find = async (name: string) => (name === 'nobody' ? undefined : { name, se
 beforeEach(() => {
   base = fakeBase();
   nowMs = NOW_MS;
-  buried = [];
+  deadLettered = [];
   woken = [];
   refusesWakes = false;
   brokenKey = undefined;
@@ -64,8 +64,8 @@ beforeEach(() => {
         },
       },
       deadLetters: {
-        bury: async (letters: readonly DeadLetter[]) => {
-          buried.push(...letters);
+        send: async (deadLetters: readonly RejectedMessage[]) => {
+          deadLettered.push(...deadLetters);
           return [];
         },
       },
@@ -93,10 +93,10 @@ describe('the function behind the events queue', () => {
     expect(base.logged('ingested')).toMatchObject([{ requestId: 'request-1', accepted: 3, rejected: 0 }]);
   });
 
-  it('acknowledges a bad message once it is buried, and takes up the good one beside it', async () => {
+  it('acknowledges a bad message once it is dead-lettered, and takes up the good one beside it', async () => {
     const Records = [recordOf('{'), recordOf(eventOf('g1'))];
     expect(await handler({ Records }, CONTEXT)).toEqual({ batchItemFailures: [] });
-    expect(buried).toMatchObject([{ code: 'invalid_json', body: '{', messageId: 'message of {' }]);
+    expect(deadLettered).toMatchObject([{ code: 'invalid_json', body: '{', messageId: 'message of {' }]);
     expect(woken).toMatchObject([{ group: 'g1' }]);
     expect(base.emitted('EventsRejected')).toEqual([1]);
   });
@@ -134,7 +134,7 @@ describe('the function behind the events queue', () => {
     const list = recordOf(`[${joins('of ann', ann as object)},${joins('of bob', bob as object)}]`);
     const Records = [recordOf(eventOf('g1')), list, recordOf(joins('of cid', cid as object))];
     expect(await handler({ Records }, CONTEXT)).toEqual({ batchItemFailures: [] });
-    expect(buried).toEqual([
+    expect(deadLettered).toEqual([
       expect.objectContaining({
         code: 'unstorable',
         message: 'expected an event that can be stored: too large',
@@ -153,10 +153,10 @@ describe('the function behind the events queue', () => {
     const both = recordOf(`[${eventOf('g1')},${eventOf('g2')}]`);
     const answer = await handler({ Records: [both] }, CONTEXT);
     expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: both.messageId }] });
-    expect(buried).toEqual([]);
+    expect(deadLettered).toEqual([]);
     brokenKey = undefined;
     expect(await handler({ Records: [both] }, CONTEXT)).toEqual({ batchItemFailures: [] });
-    expect(buried).toMatchObject([{ code: 'unstorable', body: eventOf('g1') }]);
+    expect(deadLettered).toMatchObject([{ code: 'unstorable', body: eventOf('g1') }]);
   });
 
   it('gives back a user’s message while a group that it reaches could not be woken, and keeps the walk open', async () => {
@@ -211,7 +211,7 @@ describe('the function behind the events queue', () => {
     expect(JSON.stringify([...table.items.values()])).toContain('"by":"ann"');
     const unknown = recordOf(eventOf('g1'), { messageAttributes: { connection: attribute('nobody') } });
     await handler({ Records: [unknown] }, CONTEXT);
-    expect(buried).toMatchObject([{ code: 'unknown_connection', connection: 'nobody' }]);
+    expect(deadLettered).toMatchObject([{ code: 'unknown_connection', connection: 'nobody' }]);
   });
 
   it.each([
@@ -235,13 +235,13 @@ describe('the function behind the events queue', () => {
         ...(messageAttributes && { messageAttributes }),
       } as object);
       expect(await handler({ Records: [record] }, CONTEXT)).toEqual({ batchItemFailures: [] });
-      const letter = { body, queue: 'groupsync-events-okta', connection: connection ?? 'acme' };
+      const deadLetter = { body, queue: 'groupsync-events-okta', connection: connection ?? 'acme' };
       if (outcome === 'g1')
-        expect([woken, buried]).toMatchObject([[{ connection: 'acme', group: 'g1' }], []]);
+        expect([woken, deadLettered]).toMatchObject([[{ connection: 'acme', group: 'g1' }], []]);
       else {
         expect(woken).toEqual([]);
         const code = outcome === 'beta' ? 'wrong_connection' : outcome;
-        expect(buried).toEqual([expect.objectContaining({ ...letter, code })]);
+        expect(deadLettered).toEqual([expect.objectContaining({ ...deadLetter, code })]);
       }
     },
   );
@@ -313,12 +313,12 @@ describe('the function behind the events queue', () => {
       expect(woken.map(({ group }) => group)).toEqual(['wide', 'g1']);
     });
 
-    it('buries what is bad once, not each time that it comes again', async () => {
+    it('sends to the dead-letter queue what is bad once, not each time that it comes again', async () => {
       const bad = recordOf('{', { messageId: 'bad' });
       expect(await handler({ Records: [large('g1', '1'), large('g2', '1'), bad] }, within(0))).toEqual(
         back('g2', 'bad'),
       );
-      expect(buried).toEqual([]);
+      expect(deadLettered).toEqual([]);
     });
   });
 });

@@ -7,7 +7,7 @@ import { connectionName } from '../../shared/domain/ids.ts';
 import { createConnectionStore } from '../../shared/store/connection-store.ts';
 import { connectionKey } from '../../shared/store/keys.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
-import { PlatformFailure, SAYING } from '../../shared/sync/ports/platform.ts';
+import { DIRECTORY_EVENT, PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { MemoryTable } from '../../simulate/table.ts';
 import { CONTEXT, fakeBase } from './fake-base.ts';
 
@@ -21,7 +21,8 @@ vi.mock('../../shared/sync/people.ts', () => ({ refreshPeople: turn }));
 vi.mock('../../shared/runtime/run-reconcile.ts', () => ({ runReconcile: turn }));
 async function turn({ name }: Connection) {
   world.ran.push(name);
-  if (name === 'broken') throw new PlatformFailure('rejected', `g@acme.test is refused${SAYING}Ann Lee`, {});
+  if (name === 'broken')
+    throw new PlatformFailure('rejected', `g@acme.test is refused${DIRECTORY_EVENT}Ann Lee`, {});
   return { connection: name, read: 2 };
 }
 

@@ -24,7 +24,10 @@ const CONNECT = `connect second --base-url ${URL_OF_PLATFORM} --token-stdin`;
 const COMMANDS = (
   [
     ['viewer', 'status; status g; groups; holds; holds show g; pending; drift; log; audit g; explain g ann'],
-    ['viewer', 'person ann; connections; connections show default; dlq list; dlq show <letter>'],
+    [
+      'viewer',
+      'person ann; connections; connections show default; dlq list; dlq show <dead-lettered message>',
+    ],
     [
       'viewer',
       'scim token list; scim client list; members g; export --all; import m.csv --dry-run; events validate e.jsonl',
@@ -33,9 +36,12 @@ const COMMANDS = (
     ['operator', 'doctor; plan; reconcile; sync g; release i; adopt i <group>; pause i --reason r; resume i'],
     ['operator', 'pause --reason r; resume; rebind nobody r-bob; connections set default drift=report'],
     ['operator', 'people refresh; events send e.jsonl; import m.csv; forget nobody'],
-    ['operator', 'scim token create; scim token revoke <token>; dlq edit <letter> --reason r'],
+    ['operator', 'scim token create; scim token revoke <token>; dlq edit <dead-lettered message> --reason r'],
     ['operator', 'scim client create; scim client rotate <client>; scim client revoke <client>'],
-    ['operator', `dlq discard <letter> --reason r; dlq replay --all; probe; ${CONNECT}; ${CONNECT}`],
+    [
+      'operator',
+      `dlq discard <dead-lettered message> --reason r; dlq replay --all; probe; ${CONNECT}; ${CONNECT}`,
+    ],
     ['operator', 'connections set default fourEyes=true; connections set default guard=null'],
     ['approver', 'connections confirm default --reject'],
     ['operator', `connections remove second; ${CONNECT}; notify list; notify test`],
@@ -106,11 +112,11 @@ it('makes the calls that the policy of its people allows, no less and no more', 
     await tool.close();
     return ran;
   };
-  const letter = async () => {
+  const deadLetter = async () => {
     await send(['no event']);
     await vi.waitUntil(async () => {
-      filled['letter'] = (await run('dlq list --queue events')).json?.messages[0]?.id;
-      return filled['letter'] !== undefined;
+      filled['deadLetter'] = (await run('dlq list --queue events')).json?.messages[0]?.id;
+      return filled['deadLetter'] !== undefined;
     }, LONG);
   };
   writeFileSync(join(folder, 'e.jsonl'), `${snapshot('new', 'ann')}\n`);
@@ -122,13 +128,13 @@ it('makes the calls that the policy of its people allows, no less and no more', 
   await vi.waitUntil(held, LONG);
   const MessageBody = '{"connection":"default","group":"g","rev":1}';
   await stack.sqs.send(new SendMessageCommand({ QueueUrl: address.applyDlqUrl, MessageBody }));
-  // Whose the letter of a source's queue is must be asked for; it is the oldest, which is discarded before all are replayed.
+  // Whose the dead-lettered message of a source's queue is must be asked for; it is the oldest, which is discarded before all are replayed.
   const MessageAttributes = { queue: { DataType: 'String', StringValue: 'groupsync-events-okta' } };
   const moved = { QueueUrl: address.eventsDlqUrl, MessageBody: '{', MessageAttributes };
   await stack.sqs.send(new SendMessageCommand(moved));
   filled['group'] = (await run('status i')).json?.platformId;
   for (const [who, line] of COMMANDS) {
-    if (/<letter>|dlq replay/.test(line)) await letter();
+    if (/<dead-lettered message>|dlq replay/.test(line)) await deadLetter();
     const { code, stderr, json } = await run(line);
     // Nobody is told by this stack, which is what `notify test` says.
     expect([0, line === 'notify test' ? 1 : 3], `${line}: ${stderr}`).toContain(code);

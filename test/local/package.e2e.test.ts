@@ -210,7 +210,7 @@ it.skipIf(!hasTools)(
     expect(code, `${stdout}\n${stderr}`).toBe(0);
     // The dead-lettered message needs attention for status and doctor; sync meets the refused credential.
     expect(read('codes').trim().split('\n'), stderr).toEqual([
-      ...['status 3', 'explain 0', 'import 0', 'dlq 0', 'doctor 3'],
+      ...['events 0', 'status 3', 'explain 0', 'import 0', 'dlq 0', 'doctor 3'],
       ...['sync 3', 'connect 0'],
     ]);
     expect(stdout).toMatch(/"name":"Sailing".*"users":\["user_/);

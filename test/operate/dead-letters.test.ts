@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_CONNECTION as connection } from '../../shared/contract/names.ts';
 import {
-  discardLetter,
-  findLetters,
+  discardDeadLetter,
+  findDeadLetters,
   problemsOf,
   sendAmended,
 } from '../../shared/operate/dead-letters/amend.ts';
-import { describeLetter, isSuperseded } from '../../shared/operate/dead-letters/describe.ts';
-import type { Letter } from '../../shared/operate/dead-letters/letter.ts';
-import { replayLetters } from '../../shared/operate/dead-letters/replay.ts';
-import { surveyLetters } from '../../shared/operate/dead-letters/survey.ts';
+import type { DeadLetter } from '../../shared/operate/dead-letters/dead-letter.ts';
+import { describeDeadLetter, isSuperseded } from '../../shared/operate/dead-letters/describe.ts';
+import { replayDeadLetters } from '../../shared/operate/dead-letters/replay.ts';
+import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { HOLD_SECONDS } from '../../shared/operate/dead-letters/walk.ts';
 import { journalOf } from '../../shared/operate/journal.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
-import type { DeadLetter } from '../../shared/sync/ports/queues.ts';
+import type { RejectedMessage } from '../../shared/sync/ports/queues.ts';
 import type { ShortEvent } from '../support/operate/world.ts';
 import { added, deleted, group, NOW_MS, OF_ACME, removed, savedWorld } from '../support/operate/world.ts';
 
@@ -28,19 +28,19 @@ const bodyOf = ({ type, data, connection }: ShortEvent, atMs = NOW_MS) =>
     data,
   });
 
-async function worldWith(letters: number, codes = ['invalid_event', 'too_old', 'unknown_connection']) {
+async function worldWith(deadLetters: number, codes = ['invalid_event', 'too_old', 'unknown_connection']) {
   const world = await savedWorld();
-  for (let at = 0; at < letters; at += 1) {
+  for (let at = 0; at < deadLetters; at += 1) {
     const code = codes[at % codes.length] as string;
     world.mailboxes.events.add({ id: `d${at}`, body: bodyOf(added(`g${at % 5}`, 'ann')), code });
   }
   return world;
 }
 
-describe('surveyLetters', () => {
+describe('surveyDeadLetters', () => {
   it('counts by cause, lists up to the limit, and puts everything back', async () => {
     const world = await worldWith(2_000);
-    const survey = await surveyLetters(world.ports, { queues: ['events'], limit: 100 });
+    const survey = await surveyDeadLetters(world.ports, { queues: ['events'], limit: 100 });
     expect(survey).toMatchObject({ queue: 'events', total: 2_000, selected: 2_000, complete: true });
     const causes = survey.causes.map(({ code, count }) => `${code} ${count}`);
     expect(causes).toEqual(['invalid_event 667', 'too_old 667', 'unknown_connection 666']);
@@ -53,7 +53,7 @@ describe('surveyLetters', () => {
     await world.mailboxes.events.take(10, 10);
     const told: number[][] = [];
     const onElsewhere = (...what: number[]) => told.push(what);
-    const survey = await surveyLetters(world.ports, { queues: ['events'], limit: 100, onElsewhere });
+    const survey = await surveyDeadLetters(world.ports, { queues: ['events'], limit: 100, onElsewhere });
     expect(survey).toMatchObject({ total: 30, selected: 30, inFlightElsewhere: 0 });
     expect(told[0]).toEqual([10, 24]);
   });
@@ -63,7 +63,7 @@ describe('surveyLetters', () => {
     const theirs = await world.mailboxes.events.take(10, 300);
     const nowMs = world.clock.ms;
     const options = { queues: ['events'] as const, limit: 100, patienceSeconds: 0 };
-    const survey = await surveyLetters(world.ports, options);
+    const survey = await surveyDeadLetters(world.ports, options);
     expect(survey).toMatchObject({ total: 30, selected: 20, inFlightElsewhere: 10 });
     expect(world.clock.ms - nowMs).toBeLessThan(5_000);
     expect(await world.mailboxes.events.counts()).toEqual({ visible: 20, inFlight: 10 });
@@ -76,7 +76,7 @@ describe('surveyLetters', () => {
     world.mailboxes.events.onTake = () => {
       world.clock.ms += 2_000;
     };
-    const survey = await surveyLetters(world.ports, { queues: ['events'], limit: 10 });
+    const survey = await surveyDeadLetters(world.ports, { queues: ['events'], limit: 10 });
     expect(survey.complete).toBe(false);
     expect(survey.selected).toBeLessThan(500);
     expect((await world.mailboxes.events.counts()).visible).toBe(500);
@@ -85,9 +85,12 @@ describe('surveyLetters', () => {
   it('keeps to the selection', async () => {
     const world = await worldWith(30);
     const options = { queues: ['events'] as const, limit: 100 };
-    const byCode = await surveyLetters(world.ports, { ...options, selection: { code: 'too_old' } });
+    const byCode = await surveyDeadLetters(world.ports, { ...options, selection: { code: 'too_old' } });
     expect(byCode).toMatchObject({ total: 30, selected: 10 });
-    const byGroup = await surveyLetters(world.ports, { ...options, selection: { group: world.refOf('g2') } });
+    const byGroup = await surveyDeadLetters(world.ports, {
+      ...options,
+      selection: { group: world.refOf('g2') },
+    });
     expect(byGroup.messages.map((message) => message.group)).toEqual(Array(6).fill('g2'));
   });
 });
@@ -104,8 +107,8 @@ describe('isSuperseded', () => {
     world.clock.ms = NOW_MS + 60_000;
     if (history.length > 0) await world.publish(...history);
     world.mailboxes.events.add({ id: 'd', body: bodyOf(late) });
-    const [letter] = (await findLetters(['d'], ['events'], world.ports)) as [Letter];
-    return isSuperseded(letter, world.ports);
+    const [deadLetter] = (await findDeadLetters(['d'], ['events'], world.ports)) as [DeadLetter];
+    return isSuperseded(deadLetter, world.ports);
   };
 
   it.each<[string, ShortEvent[], ShortEvent, boolean]>([
@@ -134,23 +137,26 @@ describe('isSuperseded', () => {
     const body = bodyOf(added('g', 'ann'));
     await ingest([{ messageId: 'd', body, sentAtMs: NOW_MS }], world.ports);
     world.mailboxes.events.add({ id: 'd', body });
-    const [letter] = (await findLetters(['d'], ['events'], world.ports)) as [Letter];
-    expect(await isSuperseded(letter, world.ports)).toBe(false);
+    const [deadLetter] = (await findDeadLetters(['d'], ['events'], world.ports)) as [DeadLetter];
+    expect(await isSuperseded(deadLetter, world.ports)).toBe(false);
   });
 
-  it('never calls a letter moot that cannot be read', async () => {
+  it('never calls a dead-lettered message moot that cannot be read', async () => {
     const world = await savedWorld();
     world.mailboxes.events.add({ id: 'd', body: '{' });
-    const [letter] = (await findLetters(['d'], ['events'], world.ports)) as [Letter];
-    expect(letter.problems).toEqual([expect.stringMatching(/^invalid_json/)]);
-    expect(await isSuperseded(letter, world.ports)).toBe(false);
+    const [deadLetter] = (await findDeadLetters(['d'], ['events'], world.ports)) as [DeadLetter];
+    expect(deadLetter.problems).toEqual([expect.stringMatching(/^invalid_json/)]);
+    expect(await isSuperseded(deadLetter, world.ports)).toBe(false);
   });
 });
 
-describe('replayLetters', () => {
+describe('replayDeadLetters', () => {
   it('sends and then deletes what was selected, and touches nothing else', async () => {
     const world = await worldWith(300);
-    const report = await replayLetters('events', world.ports, { connection, selection: { code: 'too_old' } });
+    const report = await replayDeadLetters('events', world.ports, {
+      connection,
+      selection: { code: 'too_old' },
+    });
     expect(report).toMatchObject({ replayed: 100, failed: 0, remaining: 0, cancelled: false });
     expect(world.sent).toHaveLength(100);
     expect(await world.mailboxes.events.counts()).toEqual({ visible: 200, inFlight: 0 });
@@ -159,7 +165,10 @@ describe('replayLetters', () => {
   it('finds what was selected behind any number of others', async () => {
     const world = await worldWith(200, ['invalid_json']);
     world.mailboxes.events.add({ id: 'last', body: bodyOf(group('g')), code: 'too_old' });
-    const report = await replayLetters('events', world.ports, { connection, selection: { code: 'too_old' } });
+    const report = await replayDeadLetters('events', world.ports, {
+      connection,
+      selection: { code: 'too_old' },
+    });
     expect(report).toMatchObject({ replayed: 1, remaining: 0 });
     expect(await world.mailboxes.events.counts()).toEqual({ visible: 200, inFlight: 0 });
   });
@@ -186,12 +195,12 @@ describe('replayLetters', () => {
           },
         },
       };
-      void replayLetters('events', ports as never, { connection, selection: {} });
+      void replayDeadLetters('events', ports as never, { connection, selection: {} });
       await new Promise((resolve) => setImmediate(resolve));
       const lost = everything.length - world.mailboxes.events.ids().length - world.sent.length;
       expect(lost).toBeLessThanOrEqual(0);
 
-      const report = await replayLetters('events', world.ports, { connection, selection: {} });
+      const report = await replayDeadLetters('events', world.ports, { connection, selection: {} });
       expect(report).toMatchObject({ failed: 0, remaining: 0 });
       expect(world.mailboxes.events.ids()).toEqual([]);
       expect(world.sent.length).toBeGreaterThanOrEqual(45);
@@ -201,7 +210,7 @@ describe('replayLetters', () => {
   it('waits for what a killed run holds', async () => {
     const world = await worldWith(20);
     await world.mailboxes.events.take(10, HOLD_SECONDS);
-    const report = await replayLetters('events', world.ports, { connection, selection: {} });
+    const report = await replayDeadLetters('events', world.ports, { connection, selection: {} });
     expect(report).toMatchObject({ replayed: 20, remaining: 0 });
   });
 
@@ -215,8 +224,8 @@ describe('replayLetters', () => {
         return { messageId: `again${back}` };
       });
     const ports = { ...world.ports, events: { send } };
-    const report = await replayLetters('events', ports, { connection, selection: {} });
-    expect(report).toMatchObject({ replayed: 25, failed: 0, remaining: 25, cameBack: 25 });
+    const report = await replayDeadLetters('events', ports, { connection, selection: {} });
+    expect(report).toMatchObject({ replayed: 25, failed: 0, remaining: 25, failedAgain: 25 });
     expect(world.mailboxes.events.ids()).toHaveLength(25);
   });
 
@@ -226,11 +235,11 @@ describe('replayLetters', () => {
     const firstMs = world.clock.ms;
     for (const failures of [2, 3]) {
       world.clock.ms += 3_600_000;
-      await replayLetters('events', world.ports, { connection, selection: {} });
+      await replayDeadLetters('events', world.ports, { connection, selection: {} });
       const resent = world.sent.at(-1) ?? { body: '' };
       await ingest([{ ...resent, messageId: 'm', sentAtMs: world.clock.ms }], world.ports);
-      world.mailboxes.events.add({ ...(world.buried.at(-1) as DeadLetter), id: `d${failures}` });
-      const survey = await surveyLetters(world.ports, { queues: ['events'], limit: 10 });
+      world.mailboxes.events.add({ ...(world.deadLettered.at(-1) as RejectedMessage), id: `d${failures}` });
+      const survey = await surveyDeadLetters(world.ports, { queues: ['events'], limit: 10 });
       const [message] = await world.mailboxes.events.take(1, 1);
       expect(message).toMatchObject({ failures, firstFailedAtMs: firstMs });
       expect(survey.messages).toMatchObject([{ failures, ageMs: expect.any(Number) }]);
@@ -242,7 +251,7 @@ describe('replayLetters', () => {
     const send = async (messages: readonly unknown[]) =>
       messages.map((_, at) => (at === 0 ? { refused: 'too large' } : { messageId: `m${at}` }));
     const ports = { ...world.ports, events: { send } };
-    const report = await replayLetters('events', ports, { connection, selection: {} });
+    const report = await replayDeadLetters('events', ports, { connection, selection: {} });
     expect(report).toMatchObject({ failed: 2, replayed: 10 });
     expect(await world.mailboxes.events.counts()).toEqual({ visible: 2, inFlight: 0 });
   });
@@ -252,10 +261,12 @@ describe('replayLetters', () => {
     const fails = () => Promise.reject(new Error('the queue did not answer'));
     const events = { ...world.mailboxes.events, giveBack: fails };
     const ports = { ...world.ports, mailboxes: { ...world.mailboxes, events } };
-    expect(await surveyLetters(ports, { queues: ['events'], limit: 1 })).toMatchObject({ complete: true });
+    expect(await surveyDeadLetters(ports, { queues: ['events'], limit: 1 })).toMatchObject({
+      complete: true,
+    });
     world.clock.ms += HOLD_SECONDS * 1_000;
     events.remove = fails;
-    const replayed = replayLetters('events', ports, { connection, selection: {} });
+    const replayed = replayDeadLetters('events', ports, { connection, selection: {} });
     await expect(replayed).rejects.toThrow('10 messages were sent, some perhaps not deleted: the queue');
   });
 
@@ -263,7 +274,7 @@ describe('replayLetters', () => {
     const world = await worldWith(50);
     const stopping = new AbortController();
     const startMs = world.clock.ms;
-    const report = await replayLetters('events', world.ports, {
+    const report = await replayDeadLetters('events', world.ports, {
       connection,
       selection: {},
       rate: 5,
@@ -279,7 +290,7 @@ describe('replayLetters', () => {
     const world = await worldWith(60);
     const startMs = world.clock.ms;
     const selection = { code: 'too_old' };
-    const report = await replayLetters('events', world.ports, { connection, selection, rate });
+    const report = await replayDeadLetters('events', world.ports, { connection, selection, rate });
     expect(report).toMatchObject({ replayed: 20, failed: 0, remaining: 0, cancelled: false });
     expect(world.clock.ms - startMs).toBeGreaterThanOrEqual((19 / rate) * 1_000);
     // What is not to be replayed was taken once and stayed hidden: nobody else got it meanwhile.
@@ -294,11 +305,11 @@ describe('replayLetters', () => {
     const body = JSON.stringify({ schemas, groupId: 'g', Operations });
     const sentAtMs = NOW_MS - 86_400_000;
     world.mailboxes.events.add({ id: 'moved', body, sentAtMs, code: 'retries_exhausted' });
-    await replayLetters('events', world.ports, { connection, selection: { ids: ['moved'] } });
+    await replayDeadLetters('events', world.ports, { connection, selection: { ids: ['moved'] } });
     expect(world.sent[0]?.stamp).toMatch(/^2026-11-19T10:00:00\.000000000Z\./);
   });
 
-  it('answers the letters of a failed group with one wake-up, and leaves a new failure where it is', async () => {
+  it('answers the dead-lettered messages of a failed group with one wake-up, and leaves a new failure where it is', async () => {
     const world = await savedWorld();
     await world.publish(group('g'));
     const ref = world.refOf('g');
@@ -311,7 +322,7 @@ describe('replayLetters', () => {
     world.mailboxes.apply.onTake = () => {
       if (world.woken.length > 0 && !world.mailboxes.apply.ids().includes('rev2')) add(2);
     };
-    const report = await replayLetters('apply', world.ports, { connection, selection: { code } });
+    const report = await replayDeadLetters('apply', world.ports, { connection, selection: { code } });
     expect(report).toMatchObject({ replayed: 2, remaining: 1 });
     expect(world.woken).toEqual([ref]);
     expect((await world.ports.groups.read(ref))?.rev).toBe(2);
@@ -319,16 +330,16 @@ describe('replayLetters', () => {
   });
 });
 
-describe('a letter that a person mends or discards', () => {
+describe('a dead-lettered message that a person mends or discards', () => {
   const reason = 'mended the producer';
   const journal = ({ audit }: Awaited<ReturnType<typeof savedWorld>>) => audit(journalOf(connection).group);
 
   it('is sent in the new wording; the original is kept in the journal where nobody knows its group', async () => {
     const world = await savedWorld();
     world.mailboxes.events.add({ id: 'd', body: bodyOf(group('g', '')) });
-    const [letter] = await findLetters(['d'], ['events', 'apply'], world.ports);
+    const [deadLetter] = await findDeadLetters(['d'], ['events', 'apply'], world.ports);
     const body = bodyOf(group('g', 'Named'));
-    expect(await sendAmended(letter as never, { body, reason }, world.ports)).toBe(true);
+    expect(await sendAmended(deadLetter as never, { body, reason }, world.ports)).toBe(true);
     expect(world.sent.map((message) => message.body)).toEqual([body]);
     expect(world.mailboxes.events.ids()).toEqual([]);
     const [entry] = await journal(world);
@@ -343,8 +354,8 @@ describe('a letter that a person mends or discards', () => {
     const sentAtMs = NOW_MS;
     await ingest([{ messageId: 'm', body: snapshot('ann', 'bob'), sentAtMs }], world.ports);
     world.mailboxes.events.add({ id: 'd', body: snapshot('ann', 'bob'), originalMessageId: 'm' });
-    const [letter] = await findLetters(['d'], ['events'], world.ports);
-    await sendAmended(letter as never, { body: snapshot('ann'), reason: 'bob left' }, world.ports);
+    const [deadLetter] = await findDeadLetters(['d'], ['events'], world.ports);
+    await sendAmended(deadLetter as never, { body: snapshot('ann'), reason: 'bob left' }, world.ports);
     const [{ body, stamp } = { body: '', stamp: undefined }] = world.sent;
     await ingest([{ messageId: 'm2', body, stamp, sentAtMs }], world.ports);
     const state = await world.ports.groups.read(world.refOf('g'));
@@ -357,8 +368,8 @@ describe('a letter that a person mends or discards', () => {
     const world = await savedWorld();
     const body = `{"${'é"🚀'.repeat(140_000)}`;
     world.mailboxes.events.add({ id: 'd', body });
-    const [letter] = await findLetters(['d'], ['events'], world.ports);
-    expect(await discardLetter(letter as never, reason, world.ports)).toBe(true);
+    const [deadLetter] = await findDeadLetters(['d'], ['events'], world.ports);
+    expect(await discardDeadLetter(deadLetter as never, reason, world.ports)).toBe(true);
     const entries = await journal(world);
     const kept = entries.flatMap(({ changes }) => changes.map(({ before }) => before));
     expect(entries[1]).toMatchObject({ action: 'dlq_discard', changes: [{ after: null }] });
@@ -368,10 +379,10 @@ describe('a letter that a person mends or discards', () => {
 
   it('is said to be sent where the original could not be deleted', async () => {
     const { ports, mailboxes } = await worldWith(1);
-    const [letter] = (await findLetters(['d0'], ['events'], ports)) as [Letter];
+    const [deadLetter] = (await findDeadLetters(['d0'], ['events'], ports)) as [DeadLetter];
     mailboxes.events.remove = () => Promise.reject(new Error('the queue did not answer'));
     const words = { body: bodyOf(group('g', 'X')), reason };
-    await expect(sendAmended(letter, words, ports)).rejects.toThrow(
+    await expect(sendAmended(deadLetter, words, ports)).rejects.toThrow(
       /^it was sent, .* groupsync dlq discard d0$/,
     );
   });
@@ -379,16 +390,16 @@ describe('a letter that a person mends or discards', () => {
   it('is not sent where somebody else took it meanwhile', async () => {
     const world = await savedWorld();
     world.mailboxes.events.add({ id: 'd', body: bodyOf(group('g')) });
-    const [letter] = await findLetters(['d'], ['events'], world.ports);
+    const [deadLetter] = await findDeadLetters(['d'], ['events'], world.ports);
     await world.mailboxes.events.take(10, 300);
     const words = { body: bodyOf(group('g', 'X')), reason };
-    expect(await sendAmended(letter as never, words, world.ports)).toBe(false);
+    expect(await sendAmended(deadLetter as never, words, world.ports)).toBe(false);
     expect(world.sent).toEqual([]);
     expect(await journal(world)).toEqual([]);
   });
 });
 
-describe('a letter of a queue that is bound to a connection', () => {
+describe('a dead-lettered message of a queue that is bound to a connection', () => {
   it.each([
     ['of a producer that names none is', undefined, undefined],
     ['with an attribute of another is refused, and', 'default', undefined],
@@ -401,9 +412,9 @@ describe('a letter of a queue that is bound to a connection', () => {
     await world.publish(deleted('g'));
     const body = bodyOf({ ...group('g'), connection: named });
     mailboxes.events.add({ id: 'd', body, connection: attribute, queue: OF_ACME.queue });
-    const listed = async () => (await surveyLetters(ports, { queues: ['events'], limit: 1 })).messages[0];
-    const [letter] = (await findLetters(['d'], ['events'], ports)) as [Letter];
-    const { document } = await describeLetter(letter, ports);
+    const listed = async () => (await surveyDeadLetters(ports, { queues: ['events'], limit: 1 })).messages[0];
+    const [deadLetter] = (await findDeadLetters(['d'], ['events'], ports)) as [DeadLetter];
+    const { document } = await describeDeadLetter(deadLetter, ports);
     const isRefused = attribute !== named;
     const refusal = isRefused ? expect.stringMatching(/^wrong_connection/) : null;
     expect(await listed()).toMatchObject({ connection: 'acme', superseded: false, refusal });
@@ -413,8 +424,8 @@ describe('a letter of a queue that is bound to a connection', () => {
     await world.publish({ ...deleted('g'), connection: 'acme' });
     expect(await listed()).toMatchObject({ superseded: !isRefused });
     const others = bodyOf({ ...group('g'), connection: 'default' });
-    expect(problemsOf(others, letter.message, NOW_MS)).toHaveLength(attribute === undefined ? 1 : 0);
-    expect(await sendAmended(letter, { body, reason: 'r' }, ports)).toBe(true);
+    expect(problemsOf(others, deadLetter.message, NOW_MS)).toHaveLength(attribute === undefined ? 1 : 0);
+    expect(await sendAmended(deadLetter, { body, reason: 'r' }, ports)).toBe(true);
     expect(world.sent).toMatchObject([attribute ? { queue: undefined } : { queue: OF_ACME.queue }]);
     expect([await world.audit('g', OF_ACME.to), await world.audit('g')]).toMatchObject([[{}], []]);
   });
@@ -425,9 +436,9 @@ describe('a letter of a queue that is bound to a connection', () => {
     const gone = { body: bodyOf(group('g')), queue: 'groupsync-events-gone' };
     for (const of of ['acme', undefined])
       world.mailboxes.events.add({ ...gone, id: `of-${of}`, connection: of });
-    const letters = await findLetters(['of-acme', 'of-undefined'], ['events'], world.ports);
-    expect(letters).toMatchObject([{ connection: 'acme' }, { connection: undefined }]);
-    for (const letter of letters) await discardLetter(letter, 'r', world.ports);
+    const deadLetters = await findDeadLetters(['of-acme', 'of-undefined'], ['events'], world.ports);
+    expect(deadLetters).toMatchObject([{ connection: 'acme' }, { connection: undefined }]);
+    for (const deadLetter of deadLetters) await discardDeadLetter(deadLetter, 'r', world.ports);
     // Of nobody: in the default connection's journal, and not with its group of the same id.
     const [theirs, ours] = [journalOf(OF_ACME.to), journalOf(connection)].map((one) => one.group);
     expect(await world.audit(theirs as string, OF_ACME.to)).toHaveLength(1);

@@ -276,6 +276,18 @@ describe('somebody whose last membership ended', () => {
     expect(user?.role).toBe('r-eve');
   });
 
+  it('keeps the addresses of an employee whom only the second of several addresses matches', async () => {
+    const world = await twoCompanies();
+    const { ports, publish } = world;
+    const settings = { ...world.connection.settings, match: ['otherEmails=workEmail'] };
+    await ports.connections.save({ ...world.connection, settings });
+    const facts = { role: roleId('r-eve'), userId: 'u-eve', state: 'ACTIVE', fanOutDue: false };
+    await ports.people.save(ACME, { ...facts, values: new Map([['workEmail', 'eve@x.test']]) }, undefined);
+    const user = { id: 'm-eve', otherEmails: 'home@x.test eve@x.test' };
+    await publish({ type: 'user.upserted', data: { user } });
+    expect(await keepersAfter(435, world)).toContain('m-eve');
+  });
+
   it('deletes the address once the person is no longer an employee', async () => {
     const world = await twoCompanies();
     const { ports, publish } = world;

@@ -22,12 +22,12 @@ async function company(settings: object = {}) {
       const stamp = makeStamp({ time: new Date(world.nowMs()).toISOString(), id: active, source: 'scim' });
       const attributes = new Map([[ACTIVE_ATTRIBUTE, { value: active, stamp }]]);
       const change = { user: memberId(member), attributes, deleted: STAMP_ZERO };
-      await world.onlooker.users.join(CONNECTION, [change], new Set([ACTIVE_ATTRIBUTE]));
+      await world.toolPorts.users.join(CONNECTION, [change], new Set([ACTIVE_ATTRIBUTE]));
       world.advance(60_000);
       await tell();
     },
     explain: async (member: string) =>
-      explainMember(told.ref('g'), member, { connection: await world.connection(), ports: world.onlooker }),
+      explainMember(told.ref('g'), member, { connection: await world.connection(), ports: world.toolPorts }),
   };
 }
 
@@ -59,7 +59,7 @@ describe('explain', () => {
       { role: 'bob', email: 'bob@acme.test' },
     ];
     const connection = await world.connection();
-    await refreshPeople(connection, world.onlooker);
+    await refreshPeople(connection, world.toolPorts);
     await tell();
     expect(shown('g')).toEqual([['u-ann', 'u-bob']]);
     const person = { id: 'ann-again', userId: 'u-ann', state: 'ACTIVE' };
@@ -70,7 +70,7 @@ describe('explain', () => {
     });
     for (const text of ['u-ann', 'ann@acme.test', 'ann.again@acme.test'])
       expect((await explain(text)).member, text).toBe('ann');
-    const ports = world.onlooker as unknown as ToolPorts;
+    const ports = world.toolPorts as unknown as ToolPorts;
     const report = await reportPerson('ann.again@acme.test', connection, ports);
     expect(report).toMatchObject({ member: 'ann', person });
     const rows = (async function* () {
@@ -123,10 +123,10 @@ describe('explain', () => {
 
   it('says of an active employee without a userId, or one who is no member yet, why they are not in', async () => {
     const { world, tell, explain } = await company();
-    const { people } = world.onlooker;
+    const { people } = world.toolPorts;
     const cid = { role: roleId('cid'), state: 'ACTIVE', values: new Map([['workEmail', 'cid@acme.test']]) };
     await people.save(CONNECTION, { ...cid, fanOutDue: false }, undefined);
-    await world.onlooker.hire([{ role: 'dan', email: 'dan@acme.test', state: 'HIRED' }]);
+    await world.toolPorts.hire([{ role: 'dan', email: 'dan@acme.test', state: 'HIRED' }]);
     await tell({ snapshot: 'g', of: ['cid', 'dan'] });
     expect(await explain('cid')).toMatchObject({
       because: 'the platform does not tell the userId of cid',
@@ -147,7 +147,7 @@ describe('explain', () => {
     await suspectChanged(world);
     await tell();
     expect(shown('g')).toEqual([['u-bob']]);
-    expect(await explain('ann')).toMatchObject({ decision: { outcome: 'waived' } });
+    expect(await explain('ann')).toMatchObject({ decision: { outcome: 'accepted' } });
     const watched = await company({ groups: { policies: [{ match: '*', mode: 'report' }] } });
     await watched.tell({ snapshot: 'g', of: ['ann'] });
     expect(await watched.explain('ann')).toMatchObject({ decision: { outcome: 'observing' } });
@@ -193,8 +193,8 @@ describe('explain', () => {
     const trace = { id: 't', initiator: 'ROLE', actor, type: 'UPDATE', at: null };
     const at = { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true };
     const suspicion = { version: null, traces: [trace], atMs: world.nowMs() };
-    if (seen !== undefined) await world.onlooker.groups.suspect(seen, suspicion, at);
-    await world.onlooker.applyQueue.wake([{ connection: CONNECTION, group: groupId('g') }]);
+    if (seen !== undefined) await world.toolPorts.groups.suspect(seen, suspicion, at);
+    await world.toolPorts.applyQueue.wake([{ connection: CONNECTION, group: groupId('g') }]);
     world.advance(60_000);
     await tell();
     for (const text of ['bob@acme.test', 'u-bob', 'bob']) {

@@ -18,12 +18,12 @@ const WORD = { reason: 'a reorganisation' };
 /** A company under four eyes. Its operators change settings and decide holds under their own names. */
 async function company(settings: object = {}) {
   const told = await story({ settings: { fourEyes: true, guard: {}, ...settings } });
-  const { onlooker } = told.world;
+  const { toolPorts } = told.world;
   const vault = { remove: async () => false, store: async () => 'stored' };
-  const tokens = createScimTokenStore(onlooker.table);
-  const health = createHealthStore(onlooker.table);
-  const as = (by: string) => ({ ...onlooker, vault, tokens, health, ...calledBy(by) }) as never;
-  const stored = async () => (await onlooker.connections.current(CONNECTION)) as Connection;
+  const tokens = createScimTokenStore(toolPorts.table);
+  const health = createHealthStore(toolPorts.table);
+  const as = (by: string) => ({ ...toolPorts, vault, tokens, health, ...calledBy(by) }) as never;
+  const stored = async () => (await toolPorts.connections.current(CONNECTION)) as Connection;
   const set = async (by: string, key: string, value: unknown) =>
     changeSettings(await planSettings(CONNECTION, [{ key, value }], as(by)), as(by));
   const decide = async (by: string, isConfirmed: boolean) =>
@@ -31,7 +31,7 @@ async function company(settings: object = {}) {
   const approve = (by: string) => approveHold(told.ref('g'), WORD, as(by));
   const journal = async () => {
     const entries = [];
-    for await (const page of onlooker.audit.read(journalOf(CONNECTION))) entries.push(...page);
+    for await (const page of toolPorts.audit.read(journalOf(CONNECTION))) entries.push(...page);
     return entries;
   };
   return { ...told, as, stored, set, decide, approve, journal };

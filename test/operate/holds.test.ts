@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { approveHold, approveSome, listHolds, rejectHold } from '../../shared/operate/holds.ts';
-import { journalOf, recordDeed } from '../../shared/operate/journal.ts';
+import { journalOf, recordAction } from '../../shared/operate/journal.ts';
 import { releaseGroup } from '../../shared/operate/ownership.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
 import { authorsOf } from '../../shared/plan/approval.ts';
@@ -18,12 +18,12 @@ const WORD = { reason: 'a reorganisation' };
 const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
 
 /** The ports of somebody before whose decision something else is done. */
-function decidingAfter({ onlooker }: World, act: () => Promise<unknown>) {
-  const decideHold: typeof onlooker.groups.decideHold = async (...args) => {
+function decidingAfter({ toolPorts }: World, act: () => Promise<unknown>) {
+  const decideHold: typeof toolPorts.groups.decideHold = async (...args) => {
     await act();
-    return onlooker.groups.decideHold(...args);
+    return toolPorts.groups.decideHold(...args);
   };
-  return { ...onlooker, groups: { ...onlooker.groups, decideHold } };
+  return { ...toolPorts, groups: { ...toolPorts.groups, decideHold } };
 }
 
 async function company(guard: object = {}, settings: object = {}) {
@@ -49,14 +49,14 @@ describe('a hold', () => {
     const { tell, shown, state, ref, world, work } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const some = (digest: string | undefined, ...ids: string[]) =>
-      approveSome(ref('g'), users(...ids) as never, { ...WORD, digest }, world.onlooker);
+      approveSome(ref('g'), users(...ids) as never, { ...WORD, digest }, world.toolPorts);
     const digest = (await state('g'))?.hold?.digest;
     expect(await some('of another set', 'b')).toMatchObject({ kind: 'changed' });
     expect(await some(digest, 'a')).toMatchObject({ kind: 'changed' });
     expect(await some(digest, 'b')).toMatchObject({ kind: 'decided', hold: { removes: 1, keeps: 5 } });
     const rest = { removes: 4, keeps: 1, decision: { kind: 'waiting' } };
     const approved = { removes: 1, keeps: 5, decision: { kind: 'approved', reason: WORD.reason } };
-    expect((await listHolds(CONNECTION, world.onlooker)).map(({ hold }) => hold)).toMatchObject([
+    expect((await listHolds(CONNECTION, world.toolPorts)).map(({ hold }) => hold)).toMatchObject([
       rest,
       approved,
     ]);
@@ -80,7 +80,7 @@ describe('a hold', () => {
     await tell({ snapshot: 'g', of: ['a'] });
     const digest = (await state('g'))?.hold?.digest;
     const most = users('b', 'c', 'd', 'e') as never;
-    expect(await approveSome(ref('g'), most, { ...WORD, digest }, world.onlooker)).toMatchObject({
+    expect(await approveSome(ref('g'), most, { ...WORD, digest }, world.toolPorts)).toMatchObject({
       kind: 'decided',
     });
     await tell();
@@ -92,8 +92,8 @@ describe('a hold', () => {
     const told = await company();
     const { tell, state, ref, world } = told;
     await tell({ snapshot: 'g', of: ['a'] });
-    const { groups } = world.onlooker;
-    const again = { ...world.onlooker, groups: { ...groups, approvePart: twice(groups.approvePart) } };
+    const { groups } = world.toolPorts;
+    const again = { ...world.toolPorts, groups: { ...groups, approvePart: twice(groups.approvePart) } };
     const digestNow = async () => (await state('g'))?.hold?.digest;
     for (const user of users('b', 'c')) {
       const word = { ...WORD, digest: await digestNow() };
@@ -103,7 +103,7 @@ describe('a hold', () => {
     const before = await told.audit('g');
     expect(before.filter(({ action }) => action === 'holds_approve')).toHaveLength(2);
     const word = { ...WORD, digest: await digestNow() };
-    expect((await rejectHold(ref('g'), word, world.onlooker)).kind).toBe('decided');
+    expect((await rejectHold(ref('g'), word, world.toolPorts)).kind).toBe('decided');
     await tell();
     expect(told.shown('g')).toEqual([users('a', 'd', 'e', 'f')]);
     expect((await state('g'))?.hold).toMatchObject({ removes: 3, decision: { kind: 'rejected' } });
@@ -114,8 +114,8 @@ describe('a hold', () => {
     const { tell, shown, state, ref, world } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const digest = (await state('g'))?.hold?.digest;
-    await approveSome(ref('g'), users('b') as never, { ...WORD, digest }, world.onlooker);
-    await approveHold(ref('g'), WORD, world.onlooker);
+    await approveSome(ref('g'), users('b') as never, { ...WORD, digest }, world.toolPorts);
+    await approveHold(ref('g'), WORD, world.toolPorts);
     await tell();
     expect(shown('g')).toEqual([users('a')]);
     const { hold, approval, settled } = (await state('g')) ?? {};
@@ -126,7 +126,7 @@ describe('a hold', () => {
     const { tell, shown, state, ref, world } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const digest = (await state('g'))?.hold?.digest;
-    await approveSome(ref('g'), users('b') as never, { ...WORD, digest }, world.onlooker);
+    await approveSome(ref('g'), users('b') as never, { ...WORD, digest }, world.toolPorts);
     await tell({ snapshot: 'g', of: ['a', 'b'] });
     expect((await state('g'))?.approval).toBeUndefined();
     await tell({ snapshot: 'g', of: ['a'] });
@@ -139,7 +139,7 @@ describe('a hold', () => {
     await tell({ snapshot: 'g', of: ['a', 'b'] });
     const digest = (await state('g'))?.hold?.digest;
     await tell({ snapshot: 'g', of: [] });
-    await approveHold(ref('g'), { ...WORD, digest }, world.onlooker);
+    await approveHold(ref('g'), { ...WORD, digest }, world.toolPorts);
     const seen: unknown[] = [];
     for (let at = 0; at < 40; at += 1) {
       await work(1);
@@ -165,17 +165,17 @@ describe('a hold', () => {
       changes: [{ before: null, after: said, reason: 'more than the rule share allows' }],
     });
     expect(dropped).toMatchObject({ action: 'drop_hold', changes: [{ before: said, after: null }] });
-    const { broken, named } = await verifyAudit(ref('g'), world.onlooker);
+    const { broken, named } = await verifyAudit(ref('g'), world.toolPorts);
     expect({ broken, named }).toEqual({ broken: null, named: 3 });
   });
 
   it('lets its removals go once, when a person approves them, if by a write that was repeated, and says so in the audit', async () => {
     const { tell, shown, state, ref, world, audit } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
-    const [held] = await listHolds(CONNECTION, world.onlooker);
+    const [held] = await listHolds(CONNECTION, world.toolPorts);
     expect(held?.hold).toMatchObject({ removes: 5 });
-    const { groups } = world.onlooker;
-    const again = { ...world.onlooker, groups: { ...groups, decideHold: twice(groups.decideHold) } };
+    const { groups } = world.toolPorts;
+    const again = { ...world.toolPorts, groups: { ...groups, decideHold: twice(groups.decideHold) } };
     const outcome = await approveHold(ref('g'), { ...WORD, digest: held?.hold.digest }, again);
     expect(outcome.kind).toBe('decided');
     await tell();
@@ -193,9 +193,9 @@ describe('a hold', () => {
 
   it('is decided only as the person saw it', async () => {
     const { tell, ref, world } = await company();
-    expect(await approveHold(ref('g'), WORD, world.onlooker)).toEqual({ kind: 'no_hold' });
+    expect(await approveHold(ref('g'), WORD, world.toolPorts)).toEqual({ kind: 'no_hold' });
     await tell({ snapshot: 'g', of: ['a'] });
-    expect(await approveHold(ref('g'), { ...WORD, digest: 'other' }, world.onlooker)).toMatchObject({
+    expect(await approveHold(ref('g'), { ...WORD, digest: 'other' }, world.toolPorts)).toMatchObject({
       kind: 'changed',
       hold: { removes: 5 },
     });
@@ -208,9 +208,9 @@ describe('a hold', () => {
     const { tell, ref, world, state, audit } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const shown = (await state('g'))?.hold;
-    await early(ref('g'), { reason: 'looked at it' }, { ...world.onlooker, ...calledBy('Bob') });
+    await early(ref('g'), { reason: 'looked at it' }, { ...world.toolPorts, ...calledBy('Bob') });
     for (const old of [WORD, { ...WORD, digest: shown?.digest, decision: shown?.decision }]) {
-      expect(await late(ref('g'), old, world.onlooker)).toMatchObject({
+      expect(await late(ref('g'), old, world.toolPorts)).toMatchObject({
         kind: 'changed',
         hold: { decision: { kind: stands, by: 'Bob' } },
       });
@@ -218,7 +218,7 @@ describe('a hold', () => {
     expect((await state('g'))?.hold?.decision).toMatchObject({ kind: stands, by: 'Bob' });
     const now = (await state('g'))?.hold;
     const anew = { ...WORD, digest: now?.digest, decision: now?.decision };
-    expect((await late(ref('g'), anew, world.onlooker)).kind).toBe('decided');
+    expect((await late(ref('g'), anew, world.toolPorts)).kind).toBe('decided');
     expect((await state('g'))?.hold?.decision).toMatchObject({ by: 'operator' });
     expect((await audit('g')).filter(({ action }) => action.startsWith('holds_'))).toHaveLength(2);
   });
@@ -227,7 +227,7 @@ describe('a hold', () => {
     const { tell, ref, world, state, audit } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const slow = decidingAfter(world, () =>
-      rejectHold(ref('g'), { reason: 'no' }, { ...world.onlooker, ...calledBy('Bob') }),
+      rejectHold(ref('g'), { reason: 'no' }, { ...world.toolPorts, ...calledBy('Bob') }),
     );
     expect(await approveHold(ref('g'), WORD, slow)).toMatchObject({
       kind: 'changed',
@@ -252,7 +252,7 @@ describe('a hold', () => {
     expect(second?.hold).toMatchObject({ removes: 4, decision: { kind: 'waiting' } });
     expect(second?.hold?.digest).not.toBe(first);
     await tell({ add: ['e'], to: 'g' });
-    await approveHold(ref('g'), WORD, world.onlooker);
+    await approveHold(ref('g'), WORD, world.toolPorts);
     await tell();
     expect(shown('g')).toEqual([users('a', 'e', 'f')]);
   });
@@ -269,7 +269,7 @@ describe('a hold', () => {
       await tell({ take: ['e'], from: 'g' });
       expect((await state('g'))?.hold).toMatchObject({ removes: 5 });
       const word = { ...WORD, digest: old?.digest, decision: old?.decision };
-      const decided = await decide(ref('g'), word, world.onlooker);
+      const decided = await decide(ref('g'), word, world.toolPorts);
       expect(decided).toMatchObject({ kind: 'decided', hold: { removes: 4 } });
       await tell();
       expect(shown('g')).toEqual([users(...left)]);
@@ -283,18 +283,18 @@ describe('a hold', () => {
     const { tell, state, ref, world, shown } = await company({ maxRemovedCount: 0 });
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     const word = { ...WORD, digest: (await state('g'))?.hold?.digest };
-    await rejectHold(ref('g'), WORD, world.onlooker);
+    await rejectHold(ref('g'), WORD, world.toolPorts);
     await tell({ take: ['e'], from: 'g' });
     const hold = { removes: 5, decision: { kind: 'waiting' } };
-    expect(await approveHold(ref('g'), word, world.onlooker)).toMatchObject({ kind: 'changed', hold });
+    expect(await approveHold(ref('g'), word, world.toolPorts)).toMatchObject({ kind: 'changed', hold });
     const all = { ...WORD, digest: (await state('g'))?.hold?.digest };
-    const outcome = await approveSome(ref('g'), users('e') as never, all, world.onlooker);
+    const outcome = await approveSome(ref('g'), users('e') as never, all, world.toolPorts);
     expect(outcome).toEqual({ kind: 'all_or_none', why: 'some_were_rejected' });
     await tell({ upsert: 'g', name: 'Other' });
     expect(shown('g')).toEqual([users(...EVERYBODY)]);
     // Only others than the rejected ones are to go: no more is asked of those who decide than of any hold.
     await tell({ snapshot: 'h', of: EVERYBODY }, { take: ['a', 'b'], from: 'h' });
-    await rejectHold(ref('h'), WORD, world.onlooker);
+    await rejectHold(ref('h'), WORD, world.toolPorts);
     await tell({ snapshot: 'h', of: ['a', 'b', 'c', 'd'] });
     expect(await state('h')).toMatchObject({ hold: { removes: 2, decision: { kind: 'waiting' } } });
     expect((await state('h'))?.hold).not.toHaveProperty('afterRejection');
@@ -305,10 +305,10 @@ describe('a hold', () => {
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     const why = async () => {
       const connection = await world.connection();
-      return (await explainMember(ref('g'), 'a', { connection, ports: world.onlooker })).because;
+      return (await explainMember(ref('g'), 'a', { connection, ports: world.toolPorts })).because;
     };
     expect(await why()).toMatch(/until a person decides/);
-    await rejectHold(ref('g'), WORD, { ...world.onlooker, ...calledBy('Bob') });
+    await rejectHold(ref('g'), WORD, { ...world.toolPorts, ...calledBy('Bob') });
     expect(await why()).toMatch(/Bob rejected the removal \(a reorganisation\)/);
     world.advance(8 * DAY_MS);
     await tell({ upsert: 'g', name: 'Other' });
@@ -321,11 +321,11 @@ describe('a hold', () => {
   it('that was approved ends after seven days, and the removals are held anew', async () => {
     const { tell, state, ref, world, shown } = await company();
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
-    const { onlooker } = world;
-    await onlooker.groups.pause(ref('g'), 1);
-    await approveHold(ref('g'), WORD, onlooker);
+    const { toolPorts } = world;
+    await toolPorts.groups.pause(ref('g'), 1);
+    await approveHold(ref('g'), WORD, toolPorts);
     world.advance(7 * DAY_MS);
-    await onlooker.groups.resume(ref('g'), { ...dirtyNow(onlooker), pausedAtMs: 1 });
+    await toolPorts.groups.resume(ref('g'), { ...dirtyNow(toolPorts), pausedAtMs: 1 });
     await tell();
     expect(shown('g')).toEqual([users(...EVERYBODY)]);
     expect((await state('g'))?.hold).toMatchObject({
@@ -349,10 +349,10 @@ describe('a hold', () => {
     }
     const anew = (await state('g'))?.hold;
     expect(anew).toMatchObject({ rule: 'per_hour', removes: 2, decision: { kind: 'waiting' } });
-    expect(await approveHold(ref('g'), { ...WORD, digest: first?.digest }, world.onlooker)).toMatchObject({
+    expect(await approveHold(ref('g'), { ...WORD, digest: first?.digest }, world.toolPorts)).toMatchObject({
       kind: 'changed',
     });
-    await approveHold(ref('g'), { ...WORD, digest: anew?.digest }, world.onlooker);
+    await approveHold(ref('g'), { ...WORD, digest: anew?.digest }, world.toolPorts);
     await tell();
     expect(shown('g')).toEqual([users('a', 'b', 'e', 'f')]);
   });
@@ -374,7 +374,7 @@ describe('a hold', () => {
     world.advance(7 * DAY_MS);
     for (let dyingAt = 1; (await state('g'))?.hold?.createdAtMs === first?.createdAtMs; dyingAt += 1) {
       expect(dyingAt).toBeLessThan(50);
-      await world.onlooker.desired.markDirty(ref('g'), dirtyNow(world.onlooker));
+      await world.toolPorts.desired.markDirty(ref('g'), dirtyNow(world.toolPorts));
       await applyGroup(ref('g'), world.portsFor(mortalWorker(dyingAt))).catch(() => {});
       expect((await state('g'))?.hold?.digest).toBe(first?.digest);
     }
@@ -385,7 +385,7 @@ describe('a hold', () => {
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     await tell({ snapshot: 'h', of: EVERYBODY });
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'h' });
-    await rejectHold(ref('h'), WORD, world.onlooker);
+    await rejectHold(ref('h'), WORD, world.toolPorts);
     await change(world, { guard: null });
     await tell({ upsert: 'g' }, { upsert: 'h' });
     expect(shown('g')).toEqual([users('e', 'f')]);
@@ -397,12 +397,12 @@ describe('a hold', () => {
     await tell({ snapshot: 'h', of: EVERYBODY });
     await tell({ take: ['a', 'b'], from: 'h' });
     await tell({ take: ['a', 'b'], from: 'g' });
-    if (kind === 'rejected') await rejectHold(ref('g'), WORD, world.onlooker);
+    if (kind === 'rejected') await rejectHold(ref('g'), WORD, world.toolPorts);
     const { platformId } = (await state('g')) ?? {};
     world.advance(DAY_MS);
     world.platform.hidden = (id) => id === platformId;
     world.platform.failing = (call) => (call === 'create' ? 404 : undefined);
-    await sweep(await world.connection(), world.onlooker);
+    await sweep(await world.connection(), world.toolPorts);
     await pass(600_000);
     expect(await state('g')).not.toHaveProperty('platformId');
     world.platform.hidden = () => false;
@@ -427,7 +427,7 @@ describe('a hold', () => {
     await change(world, { groups: {} });
     await tell();
     expect((await state('g'))?.hold).toBeDefined();
-    await releaseGroup(ref('g'), world.onlooker);
+    await releaseGroup(ref('g'), world.toolPorts);
     await tell();
     expect((await state('g'))?.hold).toBeUndefined();
   });
@@ -478,10 +478,10 @@ describe('a hold', () => {
 describe('four eyes', () => {
   const GO = EVERYBODY.slice(1);
   const did = (action: string) => (told: Awaited<ReturnType<typeof company>>) =>
-    recordDeed(
+    recordAction(
       journalOf(CONNECTION),
       { action, changes: [] },
-      { ...told.world.onlooker, ...calledBy('ann') },
+      { ...told.world.toolPorts, ...calledBy('ann') },
     );
   const nothing = async () => {};
 
@@ -493,12 +493,12 @@ describe('four eyes', () => {
     ['somebody else sends it', nothing, 'bob', { take: GO, from: 'g' }, 'decided'],
     ['they sent something else before', did('events_send'), '', { take: GO, from: 'g' }, 'decided'],
   ] as const)('asks for another approver than who had the hold come about: %s', async (...row) => {
-    const [, before, sentBy, saying, outcome] = row;
+    const [, before, sentBy, directoryEvent, outcome] = row;
     const told = await company({ perHourCount: 1 }, { fourEyes: true });
     await before(told);
-    await told.tellAs(sentBy, saying);
+    await told.tellAs(sentBy, directoryEvent);
     const approve = (by: string) =>
-      approveHold(told.ref('g'), WORD, { ...told.world.onlooker, ...calledBy(by) }).then(
+      approveHold(told.ref('g'), WORD, { ...told.world.toolPorts, ...calledBy(by) }).then(
         ({ kind }) => kind,
         ({ message }: Error) => message,
       );
@@ -506,9 +506,9 @@ describe('four eyes', () => {
     if (outcome !== 'decided') {
       expect((await told.state('g'))?.hold?.decision.kind).toBe('waiting');
       expect(
-        await rejectHold(told.ref('g'), WORD, { ...told.world.onlooker, ...calledBy('ann') }),
+        await rejectHold(told.ref('g'), WORD, { ...told.world.toolPorts, ...calledBy('ann') }),
       ).toMatchObject({ kind: 'decided' });
-      expect(await approveHold(told.ref('g'), WORD, told.world.onlooker)).toMatchObject({ kind: 'changed' });
+      expect(await approveHold(told.ref('g'), WORD, told.world.toolPorts)).toMatchObject({ kind: 'changed' });
     }
   });
 
@@ -531,7 +531,7 @@ describe('four eyes', () => {
     await did('events_send')(told);
     await told.tell(...GO.map((forget) => ({ forget })));
     const approve = (by: string) =>
-      approveHold(told.ref('g'), WORD, { ...told.world.onlooker, ...calledBy(by) });
+      approveHold(told.ref('g'), WORD, { ...told.world.toolPorts, ...calledBy(by) });
     await expect(approve('ann')).rejects.toThrow('not ann');
     expect(await approve('bob')).toMatchObject({ kind: 'decided' });
   });

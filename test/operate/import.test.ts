@@ -5,7 +5,7 @@ import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
 import type { Headings } from '../../shared/operate/import/columns.ts';
 import { NO_DIRECTORY } from '../../shared/operate/import/directory.ts';
 import { importCsv } from '../../shared/operate/import/import.ts';
-import { createSorter } from '../../shared/operate/import/sorter.ts';
+import { createRowSort } from '../../shared/operate/import/row-sort.ts';
 import { createAuditLog } from '../../shared/store/logs.ts';
 import { MemoryTable } from '../../simulate/table.ts';
 import { calledBy } from '../support/engine/story.ts';
@@ -240,11 +240,11 @@ describe('importCsv', () => {
   });
 
   it('refuses a file with more rows than it can sort in memory', async () => {
-    const sorter = createSorter(2);
+    const rowSort = createRowSort(2);
     const row = { line: 3, group: 'g', name: 'G', member: 'm', email: '' };
-    await sorter.add({ ...row, line: 1 });
-    await sorter.add({ ...row, line: 2 });
-    await expect(sorter.add(row)).rejects.toThrow(/^line 3: expected at most 2 rows in one file, got more/);
+    await rowSort.add({ ...row, line: 1 });
+    await rowSort.add({ ...row, line: 2 });
+    await expect(rowSort.add(row)).rejects.toThrow(/^line 3: expected at most 2 rows in one file, got more/);
   });
 
   it('sends nothing in a dry run, nor without consent', async () => {

@@ -8,7 +8,7 @@ import { runCli } from '../support/cli/io.ts';
 import { calledBy } from '../support/engine/story.ts';
 import { added, group, removed, savedWorld } from '../support/operate/world.ts';
 
-/** Three writes, a deed of Bob between them, and one for the connection. */
+/** Three writes, a action of Bob between them, and one for the connection. */
 async function company() {
   const world = await savedWorld();
   await world.hire('ann', 'bob');
@@ -47,22 +47,22 @@ describe('the log', () => {
   it('tells of all groups and of the connection, newest last, with who it was', async () => {
     const { lines, cli } = await company();
     const [create, second, third] = ['create test', 'patch test', 'patch test'];
-    const deeds = ['pause Bob', 'resume local:tester', 'connections_set local:tester'] as const;
-    expect(await lines()).toEqual([create, second, deeds[0], deeds[1], third, deeds[2]]);
-    expect(await lines('--limit', '2')).toEqual([third, deeds[2]]);
+    const actions = ['pause Bob', 'resume local:tester', 'connections_set local:tester'] as const;
+    expect(await lines()).toEqual([create, second, actions[0], actions[1], third, actions[2]]);
+    expect(await lines('--limit', '2')).toEqual([third, actions[2]]);
     for (const command of [['log'], ['log', '--group', 'g'], ['audit', 'g']]) {
       const [all, cut] = [await cli(...command, '--json'), await cli(...command, '--json', '--limit', '2')];
       expect([all.json.complete, all.stderr, cut.json.complete]).toEqual([true, '', false]);
       expect(cut.stderr).toMatch(/^older ones .*at most 2 \(--limit\)/);
     }
-    expect(await lines('--since', '90s')).toEqual([third, deeds[2]]);
-    expect(await lines('--actor', 'bob')).toEqual([deeds[0]]);
-    expect(await lines('--action', 'connections')).toEqual([deeds[2]]);
+    expect(await lines('--since', '90s')).toEqual([third, actions[2]]);
+    expect(await lines('--actor', 'bob')).toEqual([actions[0]]);
+    expect(await lines('--action', 'connections')).toEqual([actions[2]]);
     expect(await lines('--group', 'Blue', '--outcome', 'written')).toEqual([
       create,
       second,
-      deeds[0],
-      deeds[1],
+      actions[0],
+      actions[1],
       third,
     ]);
     expect(await lines('--member', 'm-ann', '--outcome', 'written')).toEqual([create, third]);

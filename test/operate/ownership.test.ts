@@ -4,7 +4,7 @@ import { adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
-import { allOf, type Saying, story, twice } from '../support/engine/story.ts';
+import { allOf, type DirectoryEvent, story, twice } from '../support/engine/story.ts';
 import { COMPANY, CONNECTION, takeEvents, takeWoken } from '../support/engine/world.ts';
 import { orDies, whereverItDies } from '../sync/reconcile/support/mortal.ts';
 
@@ -65,27 +65,27 @@ describe('adopting by hand', () => {
   it('links the group, claims it, and makes it what the directory says', async () => {
     const { tell, world, ref, shown, theirs } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
-    await releaseGroup(ref('g'), world.onlooker);
+    await releaseGroup(ref('g'), world.toolPorts);
     await tell();
     const id = theirs(['stranger']);
-    const { groups } = world.onlooker;
-    const again = { ...world.onlooker, groups: { ...groups, adopt: twice(groups.adopt) } };
+    const { groups } = world.toolPorts;
+    const again = { ...world.toolPorts, groups: { ...groups, adopt: twice(groups.adopt) } };
     const outcome = await adoptGroup(ref('g'), id, again);
     expect(outcome).toMatchObject({ kind: 'adopted', observed: { name: 'Theirs' } });
     await tell();
     expect(world.platform.groups.get(id)).toMatchObject({ name: 'Group g', spokeId: 'g', users: users('a') });
     expect(shown('g')).toEqual([users('a')]);
-    const { now: owners } = await world.onlooker.claims.owners(COMPANY, [id]);
+    const { now: owners } = await world.toolPorts.claims.owners(COMPANY, [id]);
     expect(owners.get(id)).toEqual(ref('g'));
   });
 
   it('leaves strangers where membership is additive', async () => {
     const { tell, world, ref, theirs } = await company({ membership: 'additive' });
     await tell({ upsert: 'g' });
-    await releaseGroup(ref('g'), world.onlooker);
+    await releaseGroup(ref('g'), world.toolPorts);
     await tell({ add: ['a', 'b'], to: 'g' });
     const id = theirs(['stranger', 'u-b']);
-    await adoptGroup(ref('g'), id, world.onlooker);
+    await adoptGroup(ref('g'), id, world.toolPorts);
     await tell();
     expect(world.platform.groups.get(id)?.users).toEqual(['stranger', 'u-b', 'u-a']);
     await tell({ take: ['a', 'b'], from: 'g' });
@@ -97,31 +97,31 @@ describe('adopting by hand', () => {
     const { tell, world, ref } = await company({ groups: { exclude: ['h'] } });
     await tell({ upsert: 'h' });
     const id = platformGroupId(world.platform.addForeign({ name: 'Theirs', spokeId: 'x', users: [] }));
-    const { groups } = world.onlooker;
-    const late = { ...world.onlooker, groups: { ...groups, adopt: async () => false } };
+    const { groups } = world.toolPorts;
+    const late = { ...world.toolPorts, groups: { ...groups, adopt: async () => false } };
     expect(await adoptGroup(ref('h'), id, late)).toEqual({ kind: 'busy' });
-    expect((await world.onlooker.claims.owners(COMPANY, [id])).now).toEqual(new Map());
+    expect((await world.toolPorts.claims.owners(COMPANY, [id])).now).toEqual(new Map());
   });
 
   it('stays owned where a sweep comes between claim and link', async () => {
     const { tell, world, ref, theirs } = await company({ groups: { exclude: ['h'] } });
     await tell({ upsert: 'h' });
-    const [id, { onlooker }] = [theirs([]), world];
+    const [id, { toolPorts }] = [theirs([]), world];
     const connection = await world.connection();
-    const adopt: typeof onlooker.groups.adopt = (...how) =>
-      sweep(connection, onlooker).then(() => onlooker.groups.adopt(...how));
-    await adoptGroup(ref('h'), id, { ...onlooker, groups: { ...onlooker.groups, adopt } });
-    expect((await onlooker.claims.owners(COMPANY, [id])).now.get(id)).toEqual(ref('h'));
+    const adopt: typeof toolPorts.groups.adopt = (...how) =>
+      sweep(connection, toolPorts).then(() => toolPorts.groups.adopt(...how));
+    await adoptGroup(ref('h'), id, { ...toolPorts, groups: { ...toolPorts.groups, adopt } });
+    expect((await toolPorts.claims.owners(COMPANY, [id])).now.get(id)).toEqual(ref('h'));
   });
 
   it('refuses what would take, delete or double a group', async () => {
     const { tell, world, ref, state } = await company();
     await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['b'] });
-    const adopt = (group: string, id: string) => adoptGroup(ref(group), platformGroupId(id), world.onlooker);
+    const adopt = (group: string, id: string) => adoptGroup(ref(group), platformGroupId(id), world.toolPorts);
     const linked = (await state('g'))?.platformId ?? '';
     expect(await adopt('unheard-of', 'p9')).toEqual({ kind: 'not_in_directory' });
     expect(await adopt('h', linked)).toMatchObject({ kind: 'linked' });
-    await releaseGroup(ref('h'), world.onlooker);
+    await releaseGroup(ref('h'), world.toolPorts);
     await tell();
     expect(await adopt('h', linked)).toEqual({ kind: 'owned', owner: ref('g') });
     expect(await adopt('h', 'p9')).toEqual({ kind: 'not_on_platform' });
@@ -134,7 +134,7 @@ describe('a group that no event has named yet', () => {
   it('leaves what a person linked to it as it is, unless it was deleted before', async () => {
     const { tell, world, ref, state } = await company();
     const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'x', users: ['stranger'] });
-    const adopt = (group: string) => adoptGroup(ref(group), platformGroupId(id), world.onlooker);
+    const adopt = (group: string) => adoptGroup(ref(group), platformGroupId(id), world.toolPorts);
     await tell({ remove: 'h' }, { snapshot: 'h', of: ['a'], name: null });
     expect(await adopt('h')).toEqual({ kind: 'not_in_directory' });
     await tell({ snapshot: 'g', of: ['a'], name: null });
@@ -150,16 +150,16 @@ describe('a released group', () => {
     const { tell, world, ref, shown, state, audit } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const id = (await state('g'))?.platformId ?? platformGroupId('');
-    expect(await releaseGroup(ref('g'), world.onlooker)).toBe(true);
+    expect(await releaseGroup(ref('g'), world.toolPorts)).toBe(true);
     await tell({ snapshot: 'g', of: ['b'] });
     await tell({ remove: 'g' }, { snapshot: 'g', of: ['b'] });
     expect(world.platform.groups.get(id)).toMatchObject({ spokeId: null, users: users('a') });
-    expect((await world.onlooker.claims.owners(COMPANY, [id])).now).toEqual(new Map());
+    expect((await world.toolPorts.claims.owners(COMPANY, [id])).now).toEqual(new Map());
     expect((await audit('g')).slice(0, 2)).toMatchObject([
       { action: 'release' },
       { action: 'patch', changes: [{ kind: 'set_spoke_id', before: 'g', after: null }], outcome: 'written' },
     ]);
-    await adoptGroup(ref('g'), id, world.onlooker);
+    await adoptGroup(ref('g'), id, world.toolPorts);
     await tell();
     expect(shown('g')).toEqual([users('b')]);
   });
@@ -167,13 +167,13 @@ describe('a released group', () => {
   it('leaves no second group with its external id when another platform group is adopted', async () => {
     const { tell, world, ref, shown, theirs } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
-    await releaseGroup(ref('g'), world.onlooker);
+    await releaseGroup(ref('g'), world.toolPorts);
     await tell();
     expect(shown('g')).toEqual([]);
-    await adoptGroup(ref('g'), theirs([]), world.onlooker);
+    await adoptGroup(ref('g'), theirs([]), world.toolPorts);
     await tell();
     expect(shown('g')).toEqual([users('a')]);
-    const { report } = await sweep(await world.connection(), world.onlooker);
+    const { report } = await sweep(await world.connection(), world.toolPorts);
     expect(report).toMatchObject({ orphans: 0 });
   });
 
@@ -191,12 +191,12 @@ describe('a released group', () => {
       patches += 1;
       return status;
     };
-    await releaseGroup(ref('g'), world.onlooker);
+    await releaseGroup(ref('g'), world.toolPorts);
     await tell();
     expect(patches).toBe(tries);
     expect(await state('g')).toMatchObject({ released: true, settled: 'excluded' });
     expect((await state('g'))?.platformId).toBeUndefined();
-    expect((await world.onlooker.claims.owners(COMPANY, [id])).now).toEqual(new Map());
+    expect((await world.toolPorts.claims.owners(COMPANY, [id])).now).toEqual(new Map());
     expect(world.deadLetters).toEqual([]);
   });
 
@@ -211,12 +211,12 @@ describe('a released group', () => {
         isOver = true;
         return fault;
       };
-      await releaseGroup(ref('g'), world.onlooker);
+      await releaseGroup(ref('g'), world.toolPorts);
       await tell();
       world.advance(60_000);
       await tell();
       expect(shown('g')).toEqual([]);
-      expect(await allOf(world.onlooker.drift.list(CONNECTION))).toEqual([]);
+      expect(await allOf(world.toolPorts.drift.list(CONNECTION))).toEqual([]);
     },
   );
 
@@ -225,7 +225,7 @@ describe('a released group', () => {
     await tell({ snapshot: 'g', of: ['a'] });
     const id = (await state('g'))?.platformId ?? platformGroupId('');
     world.platform.changeAsOther(id, { spokeId: 'theirs' });
-    await releaseGroup(ref('g'), world.onlooker);
+    await releaseGroup(ref('g'), world.toolPorts);
     await tell();
     expect(world.platform.groups.get(id)).toMatchObject({ spokeId: 'theirs' });
     expect((await state('g'))?.platformId).toBeUndefined();
@@ -236,9 +236,9 @@ describe('a released group', () => {
     const { tell, world, ref, theirs, state } = await company({ groups: { policies } });
     await tell({ snapshot: 'g', of: ['a'] });
     const id = theirs(['stranger'], 'Theirs', 'g');
-    await adoptGroup(ref('g'), id, world.onlooker);
+    await adoptGroup(ref('g'), id, world.toolPorts);
     await tell();
-    await releaseGroup(ref('g'), world.onlooker);
+    await releaseGroup(ref('g'), world.toolPorts);
     await tell();
     expect(world.platform.writes).toEqual([]);
     expect(world.platform.groups.get(id)).toMatchObject({ spokeId: 'g' });
@@ -253,12 +253,12 @@ describe('a released group', () => {
     await tell({ snapshot: 'g', of: ['a', 'b'] });
     const id = (await state('g'))?.platformId ?? platformGroupId('');
     world.platform.changeAsOther(id, { users: [...users('a', 'b'), 'stranger'] });
-    if (how === 'by hand') await releaseGroup(ref('g'), world.onlooker);
+    if (how === 'by hand') await releaseGroup(ref('g'), world.toolPorts);
     else await tell({ remove: 'g' });
     await tell();
     world.platform.adopted.add(id);
     world.advance(60_000);
-    if (how === 'by hand') await adoptGroup(ref('g'), id, world.onlooker);
+    if (how === 'by hand') await adoptGroup(ref('g'), id, world.toolPorts);
     await tell({ snapshot: 'g', of: ['a'] });
     expect(world.platform.groups.get(id)?.users).toEqual([...users('a'), 'stranger']);
   });
@@ -272,7 +272,7 @@ describe('a released group', () => {
       const { tell, say, work, world, ref, state } = await company(settings);
       await tell({ snapshot: 'g', of: ['a'] });
       const id = (await state('g'))?.platformId ?? platformGroupId('');
-      if (how === 'released by a person') await releaseGroup(ref('g'), world.onlooker);
+      if (how === 'released by a person') await releaseGroup(ref('g'), world.toolPorts);
       else {
         say({ remove: 'g' });
         await work(1);
@@ -281,7 +281,7 @@ describe('a released group', () => {
       await orDies(applyGroup(ref('g'), world.portsFor(worker)));
       world.advance(10 * 60_000);
       await tell();
-      expect((await world.onlooker.claims.owners(COMPANY, [id])).now, where).toEqual(new Map());
+      expect((await world.toolPorts.claims.owners(COMPANY, [id])).now, where).toEqual(new Map());
       expect((await state('g'))?.platformId).toBeUndefined();
       expect((await state('g'))?.dirtySinceMs).toBeUndefined();
     });
@@ -297,8 +297,8 @@ describe('a released group', () => {
         const { say, world, ref, state } = await company({ onGroupDeleted: 'release', adoptExisting });
         // One function instance keeps the list of groups for a minute.
         const ports = world.portsFor();
-        const take = async (group: string, ...sayings: readonly Saying[]) => {
-          say(...sayings);
+        const take = async (group: string, ...directoryEvents: readonly DirectoryEvent[]) => {
+          say(...directoryEvents);
           await ingest(takeEvents(world), ports);
           for (let run = 0; run < 3; run += 1) await applyGroup(ref(group), ports);
         };
@@ -323,25 +323,25 @@ describe('a released group', () => {
       const { tell, world, ref, shown, state } = await company();
       await tell({ snapshot: 'g', of: ['a'] });
       const id = (await state('g'))?.platformId ?? platformGroupId('');
-      await releaseGroup(ref('g'), world.onlooker);
+      await releaseGroup(ref('g'), world.toolPorts);
       await orDies(applyGroup(ref('g'), world.portsFor(worker)));
-      const adopted = await adoptGroup(ref('g'), id, world.onlooker);
+      const adopted = await adoptGroup(ref('g'), id, world.toolPorts);
       if (adopted.kind === 'busy') {
         // The write that clears the external id was open.
         world.advance(10 * 60_000);
         await tell();
-        expect(await adoptGroup(ref('g'), id, world.onlooker), where).toMatchObject({ kind: 'adopted' });
+        expect(await adoptGroup(ref('g'), id, world.toolPorts), where).toMatchObject({ kind: 'adopted' });
       }
       await tell({ add: ['b'], to: 'g' });
       expect(shown('g'), where).toEqual([users('a', 'b')]);
-      expect((await world.onlooker.claims.owners(COMPANY, [id])).now.get(id)).toEqual(ref('g'));
+      expect((await world.toolPorts.claims.owners(COMPANY, [id])).now.get(id)).toEqual(ref('g'));
       expect(await state('g')).toMatchObject({ settled: 'in_sync', released: false });
     });
   });
 
   it('must be known', async () => {
     const { world, ref } = await company();
-    expect(await releaseGroup(ref('unheard-of'), world.onlooker)).toBe(false);
+    expect(await releaseGroup(ref('unheard-of'), world.toolPorts)).toBe(false);
   });
 });
 

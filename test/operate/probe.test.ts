@@ -97,9 +97,9 @@ describe('probe', () => {
   it.each([
     ['drops', 'refused', 'is dropped; the rest of the write is done'],
     ['refuses', 'unacceptable', 'is refused with 422; the rest of the write is not done'],
-  ] as const)('tells of a platform that %s unknown users', async (_, temper, found) => {
+  ] as const)('tells of a platform that %s unknown users', async (_, platformFault, found) => {
     const { probe, platform } = await worldOf();
-    platform[temper].add(NOBODY);
+    platform[platformFault].add(NOBODY);
     expect((await probe()).found).toMatchObject({ ...honoured(), 'unknown user': found });
   });
 

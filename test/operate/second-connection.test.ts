@@ -17,7 +17,7 @@ const OTHER = connectionName('acme');
 async function company(settings: Readonly<Record<string, unknown>> = {}) {
   const told = await story({ settings });
   const { world, hire, tell } = told;
-  const { onlooker } = world;
+  const { toolPorts } = world;
   await hire('a', 'b');
   await tell({ snapshot: 'g', of: ['a', 'b'] });
   const before = await world.connection();
@@ -29,14 +29,14 @@ async function company(settings: Readonly<Record<string, unknown>> = {}) {
     refOf,
     platformGroups: () =>
       [...world.platform.groups.values()].map(({ spokeId, users }) => ({ spokeId, users })),
-    remove: () => removeConnection(CONNECTION, { ...onlooker, vault } as never),
+    remove: () => removeConnection(CONNECTION, { ...toolPorts, vault } as never),
     async connect(name: ConnectionName) {
-      await onlooker.connections.save({ ...before, name });
+      await toolPorts.connections.save({ ...before, name });
       for (const id of ['a', 'b']) {
         const person = { role: roleId(id), userId: `u-${id}`, state: 'ACTIVE', fanOutDue: false };
         const values = new Map([['workEmail', `${id}@acme.test`]]);
-        const [seen] = (await onlooker.people.read(name, [roleId(id)])).values();
-        await onlooker.people.save(name, { ...person, values }, seen);
+        const [seen] = (await toolPorts.people.read(name, [roleId(id)])).values();
+        await toolPorts.people.save(name, { ...person, values }, seen);
       }
     },
     /** The directory of a connection sets the members of g. */
@@ -56,13 +56,13 @@ async function company(settings: Readonly<Record<string, unknown>> = {}) {
         },
       };
       const message = { messageId: `m${events}`, body: JSON.stringify(event), sentAtMs: world.nowMs() };
-      await ingest([message], onlooker);
+      await ingest([message], toolPorts);
     },
-    apply: (name: ConnectionName) => applyGroup(refOf(name), onlooker),
-    stateOf: (name: ConnectionName) => onlooker.groups.read(refOf(name)),
+    apply: (name: ConnectionName) => applyGroup(refOf(name), toolPorts),
+    stateOf: (name: ConnectionName) => toolPorts.groups.read(refOf(name)),
     async owner() {
       const [platformGroup] = world.platform.groups.keys();
-      const owners = await onlooker.claims.owners(before.company, [platformGroup as never]);
+      const owners = await toolPorts.claims.owners(before.company, [platformGroup as never]);
       return [...owners.now.values()][0];
     },
   };
@@ -85,9 +85,9 @@ describe('a company that is connected again under another name', () => {
     await connect(OTHER);
     await says(OTHER, 'a');
     const state = await stateOf(OTHER);
-    const connection = await world.onlooker.connections.current(OTHER);
+    const connection = await world.toolPorts.connections.current(OTHER);
     if (state === undefined || connection === undefined) throw new Error('expected a connected group');
-    const { decision } = await previewGroup(state, connection, world.onlooker);
+    const { decision } = await previewGroup(state, connection, world.toolPorts);
     expect(decision).toMatchObject({ kind: 'write', plan: { action: 'put' } });
     expect(await owner()).toEqual(refOf(CONNECTION));
   });
@@ -136,7 +136,7 @@ describe('a company that is connected again under another name', () => {
     const adopted = async () => {
       const { adoption } = await inspectCredential(
         { name: OTHER, settings, applicant, isNew: true },
-        world.onlooker as never,
+        world.toolPorts as never,
       );
       return adoption?.bySpokeId.map(({ group }) => group);
     };
@@ -151,7 +151,7 @@ describe('a company that is connected again under another name', () => {
     await remove();
     await connect(OTHER);
     await says(OTHER, 'a');
-    expect(await adoptGroup(refOf(OTHER), id as never, world.onlooker)).toMatchObject({ kind: 'adopted' });
+    expect(await adoptGroup(refOf(OTHER), id as never, world.toolPorts)).toMatchObject({ kind: 'adopted' });
     expect(await owner()).toEqual(refOf(OTHER));
   });
 
@@ -177,8 +177,8 @@ describe('a company that is connected again under another name', () => {
     await remove();
     await connect(OTHER);
     await says(OTHER, 'a');
-    const connection = await world.onlooker.connections.current(OTHER);
-    const { report } = await sweep(connection as never, world.onlooker);
+    const connection = await world.toolPorts.connections.current(OTHER);
+    const { report } = await sweep(connection as never, world.toolPorts);
     expect(report).toMatchObject({ orphans: 1 });
   });
 });

@@ -24,15 +24,15 @@ async function company() {
   const { world } = told;
   await told.hire('a');
   await told.tell({ snapshot: 'g', of: ['a'] });
-  const { onlooker } = world;
+  const { toolPorts } = world;
   const remembering = {
-    ...onlooker,
-    connections: createConnectionStore(onlooker.table, { clock: world.nowMs, rememberMs: 30_000 }),
+    ...toolPorts,
+    connections: createConnectionStore(toolPorts.table, { clock: world.nowMs, rememberMs: 30_000 }),
   };
   await remembering.connections.find(CONNECTION);
   const change = async () => {
-    const plan = await planSettings(CONNECTION, [{ key: 'nameTemplate', value: 'new {id}' }], onlooker);
-    return changeSettings(plan, { ...onlooker, vault: KEEPS_NONE });
+    const plan = await planSettings(CONNECTION, [{ key: 'nameTemplate', value: 'new {id}' }], toolPorts);
+    return changeSettings(plan, { ...toolPorts, vault: KEEPS_NONE });
   };
   const names = () => [...world.platform.groups.values()].map(({ name }) => name);
   return { ...told, remembering, change, names };
@@ -51,10 +51,10 @@ describe('a changed setting', () => {
   it('whose author dies before the groups are marked is heeded all the same', async () => {
     const { tell, names, world } = await company();
     const dying = {
-      ...world.onlooker,
+      ...world.toolPorts,
       vault: KEEPS_NONE,
       index: {
-        ...world.onlooker.index,
+        ...world.toolPorts.index,
         all: () => {
           throw new Error('dies');
         },
@@ -64,19 +64,19 @@ describe('a changed setting', () => {
     await expect(changeSettings(plan, dying)).rejects.toThrow();
     await tell();
     world.advance(181_000);
-    await pump(CONNECTION, world.onlooker);
+    await pump(CONNECTION, world.toolPorts);
     world.advance(WORKERS_KNOW_AFTER_MS);
     await tell();
     expect(names()).toEqual(['new g']);
-    expect(await world.onlooker.connections.current(CONNECTION)).not.toHaveProperty('replanSinceMs');
+    expect(await world.toolPorts.connections.current(CONNECTION)).not.toHaveProperty('replanSinceMs');
   });
 
   it('reaches a group that the index did not show yet when the groups were marked', async () => {
     const { tell, names, world } = await company();
     const late = {
-      ...world.onlooker,
+      ...world.toolPorts,
       vault: KEEPS_NONE,
-      index: { ...world.onlooker.index, all: async function* () {} },
+      index: { ...world.toolPorts.index, all: async function* () {} },
     };
     const plan = await planSettings(CONNECTION, [{ key: 'nameTemplate', value: 'new {id}' }], late);
     expect(await changeSettings(plan, late)).toMatchObject({ replanned: 0 });
@@ -84,15 +84,15 @@ describe('a changed setting', () => {
     await tell();
     expect(names()).not.toEqual(['new g']);
     world.advance(181_000);
-    await pump(CONNECTION, world.onlooker);
+    await pump(CONNECTION, world.toolPorts);
     world.advance(WORKERS_KNOW_AFTER_MS);
     await tell();
     expect(names()).toEqual(['new g']);
   });
 
   it('may be an address of its own machine only where the functions run there', async () => {
-    const { onlooker } = (await story()).world;
-    const tool = (allowsLoopback: boolean) => ({ ...onlooker, deployment: { allowsLoopback } as never });
+    const { toolPorts } = (await story()).world;
+    const tool = (allowsLoopback: boolean) => ({ ...toolPorts, deployment: { allowsLoopback } as never });
     const change = [{ key: 'baseUrl', value: 'http://127.0.0.1:1' }];
     await expect(planSettings(CONNECTION, change, tool(false))).rejects.toThrow('that AWS can reach');
     expect((await planSettings(CONNECTION, change, tool(true))).next.baseUrl).toBe('http://127.0.0.1:1');
@@ -105,18 +105,18 @@ describe('a changed setting', () => {
     const [before] = names();
     let changed = false;
     const gates: GateStore = {
-      ...world.onlooker.gates,
+      ...world.toolPorts.gates,
       read: async (name) => {
-        const gate = await world.onlooker.gates.read(name);
+        const gate = await world.toolPorts.gates.read(name);
         // After settings and gate were read, and before anything is written.
         if (!changed) {
           changed = true;
           const plan = await planSettings(
             CONNECTION,
             [{ key: 'nameTemplate', value: 'newest {id}' }],
-            world.onlooker,
+            world.toolPorts,
           );
-          await changeSettings(plan, { ...world.onlooker, vault: KEEPS_NONE });
+          await changeSettings(plan, { ...world.toolPorts, vault: KEEPS_NONE });
         }
         return gate;
       },
@@ -132,23 +132,23 @@ describe('a changed setting', () => {
 
 describe('two people who change one connection at the same time', () => {
   async function office(observing = false) {
-    const { onlooker } = (await story({ settings: { guard: {} }, observing })).world;
+    const { toolPorts } = (await story({ settings: { guard: {} }, observing })).world;
     const vault = { ...KEEPS_NONE, remove: async () => false };
-    const settings = async () => (await onlooker.connections.current(CONNECTION))?.settings;
+    const settings = async () => (await toolPorts.connections.current(CONNECTION))?.settings;
     const plan = (...changes: { key: string; value: unknown }[]) =>
-      planSettings(CONNECTION, changes, onlooker);
+      planSettings(CONNECTION, changes, toolPorts);
     type Plan = Awaited<ReturnType<typeof plan>>;
     const told: string[] = [];
     const change = (planned: Plan, by: string) =>
-      changeSettings(planned, { ...onlooker, vault, ...calledBy(by) }, (meanwhile) => {
+      changeSettings(planned, { ...toolPorts, vault, ...calledBy(by) }, (meanwhile) => {
         told.push(...meanwhile.map(({ key, before, after }) => `${by}: ${key} ${before} → ${after}`));
       });
     const journal = async () => {
       const entries = [];
-      for await (const page of onlooker.audit.read(journalOf(CONNECTION))) entries.push(...page);
+      for await (const page of toolPorts.audit.read(journalOf(CONNECTION))) entries.push(...page);
       return entries;
     };
-    return { onlooker, settings, plan, change, told, journal };
+    return { toolPorts, settings, plan, change, told, journal };
   }
 
   it('both have their settings, and the later one is told what else was changed', async () => {
@@ -189,19 +189,19 @@ describe('two people who change one connection at the same time', () => {
   });
 
   it('and one of them resumes: neither the setting nor the end of the observing is lost', async () => {
-    const { plan, change, onlooker } = await office(true);
+    const { plan, change, toolPorts } = await office(true);
     const ann = await plan({ key: 'drift', value: 'report' });
-    await resumeConnection(CONNECTION, onlooker);
+    await resumeConnection(CONNECTION, toolPorts);
     await change(ann, 'Ann');
-    expect(await onlooker.connections.current(CONNECTION)).toMatchObject({
+    expect(await toolPorts.connections.current(CONNECTION)).toMatchObject({
       observing: false,
       settings: { drift: 'report' },
     });
   });
 
   it('and one of them connects anew with the settings that they read before', async () => {
-    const { plan, change, onlooker, settings } = await office();
-    const known = await onlooker.connections.current(CONNECTION);
+    const { plan, change, toolPorts, settings } = await office();
+    const known = await toolPorts.connections.current(CONNECTION);
     if (known === undefined) throw new Error('expected a connection');
     const stored: string[] = [];
     const vault = {
@@ -209,10 +209,10 @@ describe('two people who change one connection at the same time', () => {
       store: async (_: string, token: string) => `${stored.push(token)}`,
     };
     const ports = {
-      ...onlooker,
+      ...toolPorts,
       vault,
-      tokens: createScimTokenStore(onlooker.table),
-      health: createHealthStore(onlooker.table),
+      tokens: createScimTokenStore(toolPorts.table),
+      health: createHealthStore(toolPorts.table),
     };
     await change(await plan({ key: 'drift', value: 'report' }), 'Ann');
     const request = { ...known, known, token: 'new', by: 'Bob' };
@@ -231,16 +231,16 @@ describe('two people who change one connection at the same time', () => {
   });
 
   it('and a third removes the connection: it does not come back', async () => {
-    const { plan, change, onlooker } = await office();
+    const { plan, change, toolPorts } = await office();
     const ann = await plan({ key: 'drift', value: 'report' });
-    await onlooker.connections.remove(CONNECTION);
+    await toolPorts.connections.remove(CONNECTION);
     await expect(change(ann, 'Ann')).rejects.toThrow('removed meanwhile');
-    expect(await onlooker.connections.current(CONNECTION)).toBeUndefined();
+    expect(await toolPorts.connections.current(CONNECTION)).toBeUndefined();
   });
 
   it('changes beside what a later version of groupsync wrote, which is told once, kept and not heeded', async () => {
-    const { plan, change, onlooker, settings } = await office();
-    const stored = async () => (await onlooker.table.get(connectionKey(CONNECTION)))?.['settings'];
+    const { plan, change, toolPorts, settings } = await office();
+    const stored = async () => (await toolPorts.table.get(connectionKey(CONNECTION)))?.['settings'];
     const policies = [{ match: 'x', mode: 'sync', until: 2030 }];
     const ours = (await settings()) as unknown as Record<'guard' | 'groups', Record<string, Value>>;
     const theirs = {
@@ -249,10 +249,10 @@ describe('two people who change one connection at the same time', () => {
       guard: { ...ours.guard, perDayCount: 5 },
       groups: { ...ours.groups, policies },
     };
-    await onlooker.table.update(connectionKey(CONNECTION), { set: { settings: theirs } });
+    await toolPorts.table.update(connectionKey(CONNECTION), { set: { settings: theirs } });
     const told: unknown[] = [];
     const remembering = createConnectionStore(
-      onlooker.table,
+      toolPorts.table,
       { clock: () => 0, rememberMs: 0 },
       (name, unknown) => told.push([name, [...unknown].sort()]),
     );
@@ -266,7 +266,7 @@ describe('two people who change one connection at the same time', () => {
       await plan({ key: 'guard.minSize', value: 3 }, { key: 'groups.exclude', value: ['y'] }),
       'Ann',
     );
-    await resumeConnection(CONNECTION, onlooker);
+    await resumeConnection(CONNECTION, toolPorts);
     expect(await stored()).toEqual({
       ...theirs,
       guard: { ...theirs.guard, minSize: 3 },

@@ -53,7 +53,7 @@ describe('attribute', () => {
     expect(attribute('deleted', both)).toEqual({ initiator: 'SYSTEM', eventIds: ['theirs'] });
   });
 
-  it('takes nobody’s other deed for what has a type of its own', () => {
+  it('takes nobody’s other action for what has a type of its own', () => {
     const told = traces(['other', 'ROLE', MEMBER_ADDED]);
     expect(attribute('deleted', told)).toEqual({ initiator: 'UNKNOWN', eventIds: [] });
     expect(attribute('name', traces(['own', 'EXTERNAL', MEMBER_ADDED])).initiator).toBe('UNKNOWN');

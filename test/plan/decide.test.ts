@@ -158,11 +158,11 @@ const leaving = (removals: number, underWay = 0) => ({
 const changed = (users: string, name = 'Eng') => shown(users, { version: versionToken('v2'), name });
 
 const unechoed = { ...changed('ab'), spokeId: null };
-const waived = (policy: 'report' | 'adopt') => ({
+const accepted = (policy: 'report' | 'adopt') => ({
   settings: settingsWith({ drift: policy }),
   views: views({
     ...view('ax'),
-    waiver: {
+    acceptedDrift: {
       policy,
       seen: stampAt(1),
       present: new Set([user('x')]),
@@ -317,8 +317,8 @@ describe('decide', () => {
       { flapDamping: undefined },
     ],
     ['shows no spokeId', { ...SUSPECTED, look: unechoed }, readList(5_000)],
-    ['may differ', waived('report'), { kind: 'settle', as: 'in_sync' }],
-    ['may differ until …', waived('adopt'), { kind: 'read', what: ['departed'] }],
+    ['may differ', accepted('report'), { kind: 'settle', as: 'in_sync' }],
+    ['may differ until …', accepted('adopt'), { kind: 'read', what: ['departed'] }],
     [
       'would lose somebody: the guard is asked',
       { views: views(view('ab')) },
@@ -644,7 +644,7 @@ describe('decide', () => {
     [
       'and may stay deleted, as the feed tells',
       { state: { ...missed(2), suspectedChange: told }, ...NONE, settings: REPORT },
-      { ...UNLINK, waiver: { policy: 'report' } },
+      { ...UNLINK, acceptedDrift: { policy: 'report' } },
     ],
     [
       'and departs, as the feed tells',
@@ -654,7 +654,7 @@ describe('decide', () => {
     [
       'and may stay deleted, where others are listed',
       { state: missed(2), listed: OTHERS, settings: settingsWith({ drift: 'adopt' }) },
-      { ...UNLINK, waiver: { policy: 'adopt' } },
+      { ...UNLINK, acceptedDrift: { policy: 'adopt' } },
     ],
     [
       'and another has our spokeId',
@@ -720,31 +720,31 @@ describe('decide', () => {
 
     it('is counted: twice at once, then once an hour, and forgiven after two or where a person asks', () => {
       const look = changed('ax');
-      const contestAfter = (over: Partial<GroupState>, nowMs = NOW_MS, more: Partial<Facts> = {}) => {
+      const flapDampingAfter = (over: Partial<GroupState>, nowMs = NOW_MS, more: Partial<Facts> = {}) => {
         const decision = decide(facts({ state: state({ suspectedChange, ...over }), look, nowMs, ...more }));
         return decision.kind === 'observe' ? decision.flapDamping : undefined;
       };
-      expect(contestAfter({})).toMatchObject({ count: 1 });
+      expect(flapDampingAfter({})).toMatchObject({ count: 1 });
       const second = { flapDamping: { ...flapDamping, count: 2 } };
-      expect(contestAfter(second)).toEqual({ ...flapDamping, count: 3 });
-      expect(contestAfter({ flapDamping: { ...flapDamping, count: 1 } })).toEqual({
+      expect(flapDampingAfter(second)).toEqual({ ...flapDamping, count: 3 });
+      expect(flapDampingAfter({ flapDamping: { ...flapDamping, count: 1 } })).toEqual({
         sinceMs: flapDamping.sinceMs,
         count: 2,
       });
       // A newcomer whom nothing that we wrote had waits for no hour.
       const unwritten = { views: views(view('')), look: changed('x') };
-      expect(contestAfter(second, NOW_MS, unwritten)).not.toHaveProperty('seen');
+      expect(flapDampingAfter(second, NOW_MS, unwritten)).not.toHaveProperty('seen');
       const overMs = flapDamping.sinceMs + HOUR_MS;
-      expect(contestAfter(second, overMs)).toEqual({ sinceMs: overMs, count: 1 });
-      expect(contestAfter({ flapDamping }, overMs)).toBe(flapDamping);
+      expect(flapDampingAfter(second, overMs)).toEqual({ sinceMs: overMs, count: 1 });
+      expect(flapDampingAfter({ flapDamping }, overMs)).toBe(flapDamping);
       const afterMs = overMs + MINUTE_MS;
-      expect(contestAfter({ flapDamping, lastWriteAtMs: overMs }, afterMs)).toMatchObject({
+      expect(flapDampingAfter({ flapDamping, lastWriteAtMs: overMs }, afterMs)).toMatchObject({
         sinceMs: afterMs,
         count: 3,
       });
-      expect(contestAfter({ flapDamping }, overMs + HOUR_MS)).toMatchObject({ count: 1 });
+      expect(flapDampingAfter({ flapDamping }, overMs + HOUR_MS)).toMatchObject({ count: 1 });
       expect(
-        contestAfter({ flapDamping, suspectedChange: { ...suspectedChange, version: null } }),
+        flapDampingAfter({ flapDamping, suspectedChange: { ...suspectedChange, version: null } }),
       ).toMatchObject({ count: 1 });
     });
   });

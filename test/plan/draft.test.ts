@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memberId, platformUserId } from '../../shared/domain/ids.ts';
 import { STAMP_ZERO } from '../../shared/domain/stamp.ts';
-import type { View, Waiver } from '../../shared/domain/view.ts';
+import type { AcceptedDrift, View } from '../../shared/domain/view.ts';
 import { type DraftInput, draftPlan } from '../../shared/plan/draft.ts';
 
 const member = (user: string) => memberId(`m-${user}`);
@@ -179,8 +179,8 @@ describe('a plan for a group that the directory deleted', () => {
   });
 });
 
-describe('a plan with a waiver', () => {
-  const waiver: Waiver = {
+describe('a plan with an accepted drift', () => {
+  const acceptedDrift: AcceptedDrift = {
     policy: 'report',
     seen: STAMP_ZERO,
     present: new Set([platformUserId('stranger')]),
@@ -189,9 +189,9 @@ describe('a plan with a waiver', () => {
     spokeId: true,
   };
 
-  it('wants what is waived as it is', () => {
+  it('wants what is accepted as it is', () => {
     const current = view({ a: true, stranger: false, other: false }, { name: 'Theirs', spokeId: 'x' });
-    const plan = draft({ current, waiver });
+    const plan = draft({ current, acceptedDrift });
     expect(plan.removals).toEqual(['other']);
     expect(plan.after).toEqual({
       name: 'Theirs',
@@ -200,21 +200,21 @@ describe('a plan with a waiver', () => {
         ['a', true],
         ['stranger', false],
       ]),
-      waiver,
+      acceptedDrift,
     });
   });
 
   it('leaves a spokeId that was taken away, and sends the other fields alone', () => {
     const current = view({ a: true }, { name: 'Theirs', spokeId: null });
-    const plan = draft({ current, whole: true, waiver: { ...waiver, name: false } });
+    const plan = draft({ current, whole: true, acceptedDrift: { ...acceptedDrift, name: false } });
     expect(shortOf(plan)).toEqual([['rename', 'Theirs', 'Eng']]);
     expect(plan).toMatchObject({ action: 'patch', after: { spokeId: null } });
   });
 
-  it('still sets every field that is not waived', () => {
+  it('still sets every field that is not accepted', () => {
     const spokeOnly = draft({
       current: view({ a: true }, { spokeId: 'x' }),
-      waiver: { ...waiver, spokeId: false },
+      acceptedDrift: { ...acceptedDrift, spokeId: false },
     });
     expect(shortOf(spokeOnly)).toEqual([['set_spoke_id', 'x', 'g1']]);
   });

@@ -117,10 +117,10 @@ it.each<[string, Partial<ObservedGroup>, boolean]>([
   expect(shows(observed(users, over), view('ab'))).toBe(expected);
 });
 
-it('a view keeps what the platform does not echo, and what was waived', () => {
-  const waiver = { policy: 'report', absent: new Set(), present: new Set() };
-  const before = view('a', { waiver: waiver as never });
+it('a view keeps what the platform does not echo, and what was accepted', () => {
+  const acceptedDrift = { policy: 'report', absent: new Set(), present: new Set() };
+  const before = view('a', { acceptedDrift: acceptedDrift as never });
   const expected = { ...before, users: new Map([...view('a').users, [platformUserId('x'), false]]) };
   expect(viewOf(observed('ax', { spokeId: null }), undefined, before)).toEqual(expected);
-  expect(viewOf(observed('a'), undefined)).not.toHaveProperty('waiver');
+  expect(viewOf(observed('a'), undefined)).not.toHaveProperty('acceptedDrift');
 });

@@ -71,7 +71,7 @@ describe('what people are told', () => {
       'prod acme: over: groups held until somebody decides',
       'From 2026-11-20 10:00 UTC to 2026-11-20 10:05 UTC.',
     ]);
-    const letters = {
+    const deadLetters = {
       subject: 'dead_letters',
       count: 6,
       sinceMs: START_MS,
@@ -80,15 +80,15 @@ describe('what people are told', () => {
     const names5 = Array(5)
       .fill(`"${'x'.repeat(80)}"`)
       .join(', ');
-    expect(noticeOf(letters, 'prod').slice(1)).toEqual([
+    expect(noticeOf(deadLetters, 'prod').slice(1)).toEqual([
       `${names5}, and 1 more`,
       'Since 2026-11-20 10:00 UTC.',
       'npx groupsync --prefix prod dlq list',
     ]);
-    expect(noticeOf({ ...letters, count: 5 }, 'prod').slice(0, 2)).toEqual([
+    expect(noticeOf({ ...deadLetters, count: 5 }, 'prod').slice(0, 2)).toEqual([
       'prod: dead letters that wait for a person: 5',
       names5,
     ]);
-    expect(noticeOf({ ...letters, names: [] }, 'prod')).toHaveLength(3);
+    expect(noticeOf({ ...deadLetters, names: [] }, 'prod')).toHaveLength(3);
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createDeadLetterQueue } from '../../shared/queues/dead-letter-queue.ts';
-import type { DeadLetter } from '../../shared/sync/ports/queues.ts';
+import type { RejectedMessage } from '../../shared/sync/ports/queues.ts';
 import { fakeSqs } from './fake-sqs.ts';
 
-const letter = (over: Partial<DeadLetter> = {}): DeadLetter => ({
+const deadLetter = (over: Partial<RejectedMessage> = {}): RejectedMessage => ({
   messageId: 'm1',
   body: '{"a":1}',
   code: 'invalid_event',
@@ -11,11 +11,11 @@ const letter = (over: Partial<DeadLetter> = {}): DeadLetter => ({
   ...over,
 });
 
-async function bury(...letters: DeadLetter[]) {
+async function send(...deadLetters: RejectedMessage[]) {
   const sqs = fakeSqs(({ MessageBody }) => MessageBody === 'refused');
   const clock = () => Date.UTC(2026, 10, 20, 10);
   const queue = createDeadLetterQueue(sqs.client, { queueUrl: 'url', source: 'ingest', clock });
-  const refused = await queue.bury(letters);
+  const refused = await queue.send(deadLetters);
   const [first] = sqs.sent();
   const attributes = Object.fromEntries(
     Object.entries(first?.MessageAttributes ?? {}).map(([name, { StringValue }]) => [name, StringValue]),
@@ -25,7 +25,7 @@ async function bury(...letters: DeadLetter[]) {
 
 describe('a dead letter', () => {
   it('is the original body with the reason as attributes', async () => {
-    const { first, attributes } = await bury(letter());
+    const { first, attributes } = await send(deadLetter());
     expect(first?.MessageBody).toBe('{"a":1}');
     expect(attributes).toEqual({
       errorCode: 'invalid_event',
@@ -37,14 +37,14 @@ describe('a dead letter', () => {
   });
 
   it('keeps connection and stamp of the original, so that a replay means the same', async () => {
-    const stamp = 'a stamp' as NonNullable<DeadLetter['stamp']>;
-    const { attributes } = await bury(letter({ connection: 'acme', stamp }));
+    const stamp = 'a stamp' as NonNullable<RejectedMessage['stamp']>;
+    const { attributes } = await send(deadLetter({ connection: 'acme', stamp }));
     expect(attributes).toMatchObject({ connection: 'acme', stamp: 'a stamp' });
   });
 
   it('has a reason that SQS takes: no control characters, at most 500, no half of a character', async () => {
-    const { attributes } = await bury(
-      letter({ message: `a\u0000\u001b[31m\n\u0085\ufffeb${'x'.repeat(491)}🚀` }),
+    const { attributes } = await send(
+      deadLetter({ message: `a\u0000\u001b[31m\n\u0085\ufffeb${'x'.repeat(491)}🚀` }),
     );
     const message = String(attributes['errorMessage']);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be gone
@@ -54,18 +54,18 @@ describe('a dead letter', () => {
   });
 
   it('has a body that SQS takes, and one that reads the same as JSON', async () => {
-    const { first } = await bury(letter({ body: '{"a":"\ufffe"}' }));
+    const { first } = await send(deadLetter({ body: '{"a":"\ufffe"}' }));
     expect(first?.MessageBody).toBe('{"a":"\\ufffe"}');
-    expect((await bury(letter({ body: '' }))).first?.MessageBody).toBe(' ');
+    expect((await send(deadLetter({ body: '' }))).first?.MessageBody).toBe(' ');
   });
 
   describe('as large as SQS takes it', () => {
     const MIB = 1_048_576;
-    const ofSize = (length: number, over: Partial<DeadLetter> = {}) =>
-      letter({ body: 'x'.repeat(length), ...over });
+    const ofSize = (length: number, over: Partial<RejectedMessage> = {}) =>
+      deadLetter({ body: 'x'.repeat(length), ...over });
 
     it('goes whole, with its own code, and alone in its request', async () => {
-      const { refused, requests } = await bury(ofSize(MIB - 250), letter({ messageId: 'm2' }));
+      const { refused, requests } = await send(ofSize(MIB - 250), deadLetter({ messageId: 'm2' }));
       expect(refused).toEqual([]);
       expect(requests.map((entries) => entries.map(({ MessageBody = '' }) => MessageBody.length))).toEqual(
         expect.arrayContaining([[MIB - 250], [7]]),
@@ -76,23 +76,23 @@ describe('a dead letter', () => {
     });
 
     it('has a shorter reason rather than a shorter body', async () => {
-      const { refused, attributes } = await bury(ofSize(MIB - 400, { message: 'é'.repeat(500) }));
+      const { refused, attributes } = await send(ofSize(MIB - 400, { message: 'é'.repeat(500) }));
       expect(refused).toEqual([]);
       expect(attributes['errorMessage']).toMatch(/^é{10,100}$/);
     });
 
     it('is left to SQS where it does not fit with its reason, and with it all that came in its message', async () => {
-      const { refused, requests } = await bury(
-        letter({ messageId: 'm1' }),
+      const { refused, requests } = await send(
+        deadLetter({ messageId: 'm1' }),
         ofSize(MIB - 100, { messageId: 'm1' }),
-        letter({ messageId: 'm2' }),
+        deadLetter({ messageId: 'm2' }),
       );
       expect(refused).toEqual(['m1']);
       expect(requests.flat()).toHaveLength(1);
     });
 
     it('is not kept back by a connection or an id that no queue takes', async () => {
-      const { refused, attributes } = await bury(
+      const { refused, attributes } = await send(
         ofSize(MIB - 2_000, { connection: `a\u0000\ud800${'b'.repeat(600_000)}`, messageId: 'm\u0001' }),
       );
       expect(refused).toEqual([]);
@@ -102,7 +102,7 @@ describe('a dead letter', () => {
   });
 
   it('that the queue does not take is named', async () => {
-    const { refused } = await bury(letter(), letter({ messageId: 'm2', body: 'refused' }));
+    const { refused } = await send(deadLetter(), deadLetter({ messageId: 'm2', body: 'refused' }));
     expect(refused).toEqual(['m2']);
   });
 });

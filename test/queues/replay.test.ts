@@ -73,10 +73,10 @@ describe('a dead letter that is sent again', () => {
         queueUrl: url('groupsync-events-dlq'),
         bindingOf,
       });
-      const letters = await mailbox.take(1, 30);
-      expect(letters[0]?.bound).toBe(await bindingOf(queue));
+      const deadLetters = await mailbox.take(1, 30);
+      expect(deadLetters[0]?.bound).toBe(await bindingOf(queue));
       const sender = createEventSender(client, url(COMMON), async () => ({ id: 'ann' }));
-      const outcomes = await sender.send([{ body: 'common' }, ...letters.map(outgoing)]);
+      const outcomes = await sender.send([{ body: 'common' }, ...deadLetters.map(outgoing)]);
       expect(outcomes.every(({ messageId }) => messageId?.startsWith('sent'))).toBe(true);
       expect(outcomes).toHaveLength(2);
       expect(said.at(-1)).toMatchObject({ failedBefore: text(past), sentBy: text('ann') });

@@ -5,29 +5,29 @@ import { desiredGroup, groupFloor, memberCounts } from '../../shared/domain/grou
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../shared/domain/stamp.ts';
 import { createDirectoryRecord, type Reading } from '../../simulate/directory.ts';
 import { drawLife } from '../../simulate/draw.ts';
-import { type DirectoryDeed, HOUR_MS, START_MS, type Way } from '../../simulate/life.ts';
+import { type DirectoryAction, HOUR_MS, START_MS, type Way } from '../../simulate/life.ts';
 import { contestedValues, expectedUsers, holdersAmong } from '../../simulate/matching.ts';
 import { type DirectoryHappening, messagesOf, scimRequestOf } from '../../simulate/messages.ts';
 
 const PLAIN: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
-const happening = (deed: DirectoryDeed, way: Partial<Way> = {}): DirectoryHappening => ({
+const happening = (action: DirectoryAction, way: Partial<Way> = {}): DirectoryHappening => ({
   atMs: 0,
   connection: 'a',
   actor: 'directory',
-  deed,
+  action,
   way: { ...PLAIN, ...way },
 });
 const at = (seconds: number) => START_MS + seconds * 1_000;
 
 /** What was said at which second, in whatever order it arrives. */
-type Said = readonly [second: number, deed: DirectoryDeed, way?: Partial<Way>];
+type Said = readonly [second: number, action: DirectoryAction, way?: Partial<Way>];
 
 const told = (...said: readonly Said[]) => said;
 
 function recordOf(said: readonly Said[]) {
   const record = createDirectoryRecord();
-  for (const [order, [second, deed, way]] of said.entries()) {
-    for (const [part, message] of messagesOf(happening(deed, way), at(second)).entries()) {
+  for (const [order, [second, action, way]] of said.entries()) {
+    for (const [part, message] of messagesOf(happening(action, way), at(second)).entries()) {
       const messageId = `m${order}-${part}`;
       record.sent(message, { messageId, sentAtMs: at(second) });
       record.arrived({ messageId, body: message.body, atMs: at(100 + order) });
@@ -39,11 +39,11 @@ function recordOf(said: readonly Said[]) {
 const shown = ({ groups }: Reading) =>
   Object.fromEntries([...groups].map(([id, { name, members }]) => [id, [name, ...[...members].sort()]]));
 
-const name = (group: string, text = group): DirectoryDeed => ({ kind: 'name', group, name: text });
-const join = (group: string, ...members: string[]): DirectoryDeed => ({ kind: 'join', group, members });
-const leave = (group: string, ...members: string[]): DirectoryDeed => ({ kind: 'leave', group, members });
-const gone = (group: string): DirectoryDeed => ({ kind: 'delete', group });
-const all = (group: string, members: string[], parts = 1): DirectoryDeed => ({
+const name = (group: string, text = group): DirectoryAction => ({ kind: 'name', group, name: text });
+const join = (group: string, ...members: string[]): DirectoryAction => ({ kind: 'join', group, members });
+const leave = (group: string, ...members: string[]): DirectoryAction => ({ kind: 'leave', group, members });
+const gone = (group: string): DirectoryAction => ({ kind: 'delete', group });
+const all = (group: string, members: string[], parts = 1): DirectoryAction => ({
   kind: 'snapshot',
   group,
   name: null,
@@ -193,10 +193,10 @@ describe('events with equal stamps', () => {
 describe('requests to the SCIM server', () => {
   it('are ordered by the revision in their answers when they overlap', () => {
     const record = createDirectoryRecord();
-    const request = (deed: DirectoryDeed) =>
-      scimRequestOf(happening(deed, { form: 'scim_request' }), record.idOf);
-    const answered = (deed: DirectoryDeed, answer: Parameters<typeof record.requested>[1]) => {
-      const asked = request(deed);
+    const request = (action: DirectoryAction) =>
+      scimRequestOf(happening(action, { form: 'scim_request' }), record.idOf);
+    const answered = (action: DirectoryAction, answer: Parameters<typeof record.requested>[1]) => {
+      const asked = request(action);
       if (asked !== undefined) record.requested(asked, answer);
     };
     answered({ kind: 'profile', member: 'q1', email: 'q1@a.test' }, { atMs: at(1), made: 'U1' });
@@ -208,8 +208,8 @@ describe('requests to the SCIM server', () => {
 
   it('make, change and end resources under the ids that the server gives', () => {
     const record = createDirectoryRecord();
-    const request = (deed: DirectoryDeed) =>
-      scimRequestOf(happening(deed, { form: 'scim_request' }), record.idOf);
+    const request = (action: DirectoryAction) =>
+      scimRequestOf(happening(action, { form: 'scim_request' }), record.idOf);
     expect(request(leave('s1', 'q1'))).toBeUndefined();
     const made = {
       profile: request({ kind: 'profile', member: 'q1', email: 'q1@a.test' }),
@@ -252,7 +252,7 @@ describe('messages of every form', () => {
           receivedAtMs: atMs,
           connection: 'a',
         });
-        const isRefused = one.way.time === 'future' || one.deed.kind === 'rubbish';
+        const isRefused = one.way.time === 'future' || one.action.kind === 'rubbish';
         expect(decoded.rejected.length, message.body).toBe(isRefused ? 1 : 0);
         for (const event of decoded.events)
           events.set(`${event.stamp} ${JSON.stringify(event.change)}`, event);
@@ -349,7 +349,7 @@ describe('whom a reading means', () => {
     const hired = { kind: 'hire', person: { role: '9', email } } as const;
     const happenings = [
       happening(all('g', ['p1', 'p2'])),
-      { atMs: 1, connection: 'a', actor: 'company', deed: hired } as const,
+      { atMs: 1, connection: 'a', actor: 'company', action: hired } as const,
       happening({ kind: 'profile', member: 'h1', email }),
     ];
     const contested = contestedValues({ ...life, happenings }, 'a');

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import { drawLife, PENDING_TRAITS } from '../../simulate/draw.ts';
+import { originalName } from '../../simulate/draw-returns.ts';
 import { CRASH_POINTS, crashPoints } from '../../simulate/draw-trouble.ts';
 import { DAY_MS, type LambdaName, type Life, type Way } from '../../simulate/life.ts';
 
@@ -28,14 +29,14 @@ function namesIn({ connections, happenings, coalesceSeconds }: Life): readonly s
       ),
     ]),
     ...happenings.flatMap((one) => {
-      const { actor, deed } = one;
-      if (actor === 'platform') return [deed.temper];
+      const { actor, action } = one;
+      if (actor === 'platform') return [action.platformFault];
       if (actor === 'directory') {
         const { form, time, copies, lateMs } = one.way;
-        const parts = deed.kind === 'snapshot' && deed.parts > 1 ? ['parts'] : [];
+        const parts = action.kind === 'snapshot' && action.parts > 1 ? ['parts'] : [];
         return [
           ...furtherNamesOf(one.way),
-          deed.kind,
+          action.kind,
           form,
           time,
           `copies:${copies > 1}`,
@@ -43,8 +44,8 @@ function namesIn({ connections, happenings, coalesceSeconds }: Life): readonly s
           ...parts,
         ];
       }
-      if (actor === 'aws' && deed.kind === 'crash') return [`crash ${deed.lambda} ${deed.effect}`];
-      return [`${actor}:${deed.kind}`, ...('again' in deed && deed.again ? ['war'] : [])];
+      if (actor === 'aws' && action.kind === 'crash') return [`crash ${action.lambda} ${action.effect}`];
+      return [`${actor}:${action.kind}`, ...('again' in action && action.again ? ['war'] : [])];
     }),
   ];
 }
@@ -58,7 +59,7 @@ it('draws the same life from the same seed, another from the next', () => {
   }
 });
 
-it('draws every temper, deed, way, trait, fault and crash point within 300 lives', () => {
+it('draws every platform fault, action, way, trait, fault and crash point within 300 lives', () => {
   const met = new Set(lives.flatMap(namesIn));
   const expected = `
     returned window:0 window:5 window:60 connections:2 connections:3 companies:1 companies:2 companies:3 credential:static credential:oauth
@@ -102,12 +103,28 @@ it('keeps within the forms that the engine accepts, and within its days', () => 
   }
 });
 
+it('names no directory group in two connections of one company that exist at the same time', () => {
+  const shared: string[] = [];
+  for (const { connections, happenings, seed } of lives) {
+    const owners = new Map<string, string>();
+    for (const { connection, actor, action } of happenings) {
+      if (actor !== 'directory' || !('group' in action)) continue;
+      const company = connections.find(({ name }) => name === connection)?.company;
+      const group = `${company} ${action.group}`;
+      const owner = owners.get(group) ?? connection;
+      if (originalName(connection) !== originalName(owner)) shared.push(`${action.group} in run ${seed}`);
+      owners.set(group, owner);
+    }
+  }
+  expect(shared).toEqual([]);
+});
+
 it('has a size that is lived in half a second, most of the time', () => {
   const counts = lives.map(({ happenings }) => happenings.length).sort((a, b) => a - b);
   expect(counts[0]).toBeGreaterThan(150);
   expect(counts[270]).toBeLessThan(430);
   const most = lives.filter(({ happenings }) =>
-    happenings.every(({ deed }) => !('members' in deed) || deed.members.length < 1_000),
+    happenings.every(({ action }) => !('members' in action) || action.members.length < 1_000),
   );
   expect(most.length).toBeGreaterThan(280);
 });
@@ -116,7 +133,7 @@ it('leaves out all trouble but what is asked for, and keeps the rhythm', () => {
   const [whole, plain, one] = [
     drawLife(3),
     drawLife(3, { only: [] }),
-    drawLife(3, { only: ['deed:somebody.edit', 'okta'] }),
+    drawLife(3, { only: ['action:somebody.edit', 'okta'] }),
   ];
   const actors = ({ happenings }: Life) => [...new Set(happenings.map(({ actor }) => actor))].sort();
   expect(actors(plain)).toEqual(['company', 'directory']);

@@ -3,7 +3,14 @@ import type { Explanation } from '../../shared/contract/answers.ts';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import type { GroupPlan } from '../../shared/sync/apply/plan-group.ts';
 import type { Heard, ReadGroup } from '../../simulate/directory.ts';
-import { HOUR_MS, type Life, MINUTE_MS, START_MS, type Temper, type Traits } from '../../simulate/life.ts';
+import {
+  HOUR_MS,
+  type Life,
+  MINUTE_MS,
+  type PlatformFault,
+  START_MS,
+  type Traits,
+} from '../../simulate/life.ts';
 import type { OperatorDone } from '../../simulate/operators.ts';
 import { type Around, judgeExplain, judgePlan } from '../../simulate/oracles/one-decision.ts';
 import { createOracles } from '../../simulate/oracles/oracles.ts';
@@ -30,7 +37,7 @@ const stampOf = (hour: number) =>
 
 function makeWorld() {
   const violations: Omit<Violation, 'atMs'>[] = [];
-  const deeds: OperatorDone[] = [];
+  const actions: OperatorDone[] = [];
   const groups = new Map<string, HeldGroup>();
   const writes: PlatformWrite[] = [];
   const foreign: ForeignWrite[] = [];
@@ -45,7 +52,7 @@ function makeWorld() {
   const happenings: Life['happenings'][number][] = [];
   const said = new Map<string, ReadGroup>();
   const event: Heard = {
-    saying: { kind: 'join', group: 'g1', members: [{ id: 'm1' }] },
+    directoryEvent: { kind: 'join', group: 'g1', members: [{ id: 'm1' }] },
     instant: 0n,
     sequence: -1n,
     id: 'e1',
@@ -121,14 +128,14 @@ function makeWorld() {
       }),
       heard: (connection: string) => (connection === 'a' ? heard : []),
     },
-    operators: { deeds },
+    operators: { actions },
     vault: { stored: new Map([['a', { value: { refreshToken: 'refresh-a' } }]]), ever: new Set() },
     queues,
     table,
     lambdas: { diedMs: () => 0 },
     saidMs: new Map<string, number>(),
     cutOffMs: new Map<string, readonly number[]>(),
-    chronicle: {
+    runLog: {
       tell() {},
       fired() {},
       violated: (violation: Omit<Violation, 'atMs'>) => violations.push(violation),
@@ -151,7 +158,7 @@ function makeWorld() {
     foreign,
     calls,
     queues,
-    deeds,
+    actions,
     happenings,
     said,
     changedAtMs,
@@ -175,7 +182,7 @@ function makeWorld() {
         items.delete(key);
       }
       items.set('C#a-again CONNECTION', { settings });
-      deeds.push({ atMs, connection: 'a-again', kind: 'connect', done: true });
+      actions.push({ atMs, connection: 'a-again', kind: 'connect', done: true });
       const actor = { kind: 'operator', id: 'operator' };
       const connect = { atMs, action: 'connect', cause: 'operator', actor, versionAfter: null };
       items.set(`G#a-again# A#${atMs}`, { ...connect, outcome: 'written' });
@@ -224,15 +231,22 @@ function makeWorld() {
           id: 'p1',
           spokeId: 'g1',
           status: 200,
-          tempers: [],
+          platformFaults: [],
           by: 'apply-1',
           token: 'token-a',
           ...change,
         });
       }
     },
-    deed: (change: Partial<OperatorDone>) =>
-      deeds.push({ atMs: time.nowMs, connection: 'a', kind: 'approve', group: 'g1', done: true, ...change }),
+    action: (change: Partial<OperatorDone>) =>
+      actions.push({
+        atMs: time.nowMs,
+        connection: 'a',
+        kind: 'approve',
+        group: 'g1',
+        done: true,
+        ...change,
+      }),
     set: (change: object) => Object.assign(settings, change),
     loses: () => world.held({ users: ['u-r1'] }),
     gains: () => world.held({ users: ['u-r1', 'u-r2', 'u-z'] }),
@@ -267,8 +281,11 @@ function makeWorld() {
       items.delete('L#acme#0 p1');
     },
     colleague: () => drawn.push({ ...connection, name: 'b' }),
-    temper: (temper: Temper, hours: number) =>
-      world.happens({ actor: 'platform', deed: { kind: 'temper', temper, forMs: hours * HOUR_MS } }),
+    platformFault: (platformFault: PlatformFault, hours: number) =>
+      world.happens({
+        actor: 'platform',
+        action: { kind: 'platformFault', platformFault, forMs: hours * HOUR_MS },
+      }),
     pends: (pendingCause: string) => items.set('G#a#g1 M#m2', { ...items.get('G#a#g1 M#m2'), pendingCause }),
     /** The platform refuses this name, and groupsync reports that. */
     refusesName: (name: string) => {
@@ -276,7 +293,7 @@ function makeWorld() {
       world.item({ refusedFields: { name: { value: name } } });
     },
     unemploy: (role: string) => acme.employees.delete(role),
-    letter: (group: string, queue: 'events' | 'eventsDlq' = 'eventsDlq') =>
+    deadLetter: (group: string, queue: 'events' | 'eventsDlq' = 'eventsDlq') =>
       queues[queue].push({ body: `{"group":{"id":"${group}"}}`, visibleAtMs: 0 } as QueuedMessage),
     /** The audit entry of the last write. */
     lastEntry: () => [...items.keys()].at(-1) ?? '',
@@ -331,7 +348,7 @@ function causesOf(
 ): readonly string[] {
   const world = makeWorld();
   const found: string[] = [];
-  Object.assign(world.seen.chronicle, {
+  Object.assign(world.seen.runLog, {
     violated: ({ oracle, cause }: Violation) => found.push(`${oracle} ${cause}`),
   });
   const look = createOracles();
@@ -475,6 +492,14 @@ describe('in the end', () => {
     ],
     ['somebody pends without a word', (w) => w.unemploy('r2'), 'pending_cause'],
     ['… for the wrong cause', (w) => [w.unemploy('r2'), w.loses(), w.pends('ambiguous')], 'pending_cause'],
+    [
+      'a member is unknown in a group that the directory has not named since its deletion',
+      (w) => [
+        w.unemploy('r2'),
+        w.item({ name: undefined }),
+        w.said.set('g1', { ...(w.said.get('g1') as ReadGroup), name: undefined }),
+      ],
+    ],
     ['somebody pends, as is shown', (w) => [w.unemploy('r2'), w.loses(), w.pends('unknown')]],
     [
       'the gate is closed because the platform has replaced the refresh token unheard',
@@ -497,7 +522,7 @@ describe('in the end', () => {
       (w) => [
         w.acme.employees.set('r2', { role: 'r2', email: null, state: 'ACTIVE', userId: 'u-r2' }),
         w.items.set('U#a#m2 USER', { member: 'm2', role: 'r2' }),
-        w.happens({ atMs: 0, actor: 'company', deed: { kind: 'readdress', role: 'r2', email: null } }),
+        w.happens({ atMs: 0, actor: 'company', action: { kind: 'readdress', role: 'r2', email: null } }),
       ],
     ],
     ['the gate is closed', (w) => w.items.set('C#a GATE', { state: 'backoff' }), 'gate_closed'],
@@ -507,6 +532,19 @@ describe('in the end', () => {
     ],
     ['… longer ago', (w) => w.items.set('C#a FEED', { readAtMs: START_MS - 7 * HOUR_MS }), 'feed_not_read'],
   ]);
+
+  it.each([
+    ['a list without the first group', ['list_cut'], []],
+    ['a complete list', [], ['end second_group']],
+  ] as const)('a returned connection creates a second group after %s', (_, platformFaults, expected) => {
+    const createSecond = (w: World) => [
+      w.call(1, { route: '/groups', platformFaults: [...platformFaults], atMs: w.time.nowMs - 1_000 }),
+      w.write({ action: 'create', id: 'p2', sent: { spokeId: 'g1' } }),
+      w.groups.set('p2', { ...(w.held({}).get('p1') as HeldGroup), id: 'p2' }),
+    ];
+    const found = causesOf((w, hour) => [hour === 2 && w.returns(), hour === 3 && createSecond(w)]);
+    expect(found.filter((cause) => cause.startsWith('end second'))).toEqual(expected);
+  });
 
   it('a group that the returned connection took over stays after the directory deleted it', () => {
     const found = causesOf((w, hour) => [hour === 2 && w.returns(), hour === 3 && deletesUnlinked(w)]);
@@ -526,10 +564,10 @@ describe('truth at any time', () => {
       (w) => [w.loses(), w.item({ openDrift: ['1'] }), w.drift()],
       'in_sync_but_different',
     ],
-    ['… and the platform could not be seen', (w) => [w.loses(), w.temper('list_denies', 4)]],
+    ['… and the platform could not be seen', (w) => [w.loses(), w.platformFault('list_denies', 4)]],
     [
       '… while the platform only drops users',
-      (w) => [w.loses(), w.temper('drops_users', 9)],
+      (w) => [w.loses(), w.platformFault('drops_users', 9)],
       'in_sync_but_different',
     ],
     [
@@ -546,7 +584,7 @@ describe('truth at any time', () => {
         w.happens({
           actor: 'platform',
           connection: 'b',
-          deed: { kind: 'temper', temper: 'refuses_user_422', forMs: HOUR_MS },
+          action: { kind: 'platformFault', platformFault: 'refuses_user_422', forMs: HOUR_MS },
         }),
       ],
       'extra_in_given_up',
@@ -587,7 +625,7 @@ describe('truth at any time', () => {
     ['a group waits for hours with nothing in its way', (w) => w.item({ dirtySince: w.time.nowMs }), 'stuck'],
     [
       '… while the list shows a group of a stranger that is odd',
-      (w) => [w.item({ dirtySince: w.time.nowMs }), w.temper('list_shows_odd_group', 9)],
+      (w) => [w.item({ dirtySince: w.time.nowMs }), w.platformFault('list_shows_odd_group', 9)],
       'stuck',
     ],
     [
@@ -604,7 +642,7 @@ describe('truth at any time', () => {
 
   it('a member becomes another person by itself', () => {
     const rebound = (world: World, hour: number, connection = 'a') =>
-      hour === 4 && world.deed({ kind: 'rebind', connection, atMs: START_MS + 3.5 * HOUR_MS });
+      hour === 4 && world.action({ kind: 'rebind', connection, atMs: START_MS + 3.5 * HOUR_MS });
     const moves = ({ items }: World, hour: number) =>
       items.set('U#a#m1 USER', { member: 'm1', role: hour < 4 ? 'r1' : 'r9' });
     expect(causesOf(moves, NOT_YET)).toEqual(['truth binding_moved']);
@@ -644,11 +682,11 @@ describe('the guard', () => {
     ['more than a share go', cut(15), 'write_over_share'],
     [
       'more than a share go, as approved',
-      (w) => [w.deed({ removals: twenty.slice(0, 15), atMs: START_MS }), cut(15)(w)],
+      (w) => [w.action({ removals: twenty.slice(0, 15), atMs: START_MS }), cut(15)(w)],
     ],
     [
       'more go than was approved',
-      (w) => [w.deed({ removals: twenty.slice(0, 2), atMs: START_MS }), cut(17)(w)],
+      (w) => [w.action({ removals: twenty.slice(0, 2), atMs: START_MS }), cut(17)(w)],
       'write_over_share',
     ],
     ['they are dropped by the platform itself', cut(15, { sent: { users: twenty } })],
@@ -715,7 +753,7 @@ describe('ownership', () => {
     expect(
       adopts({ spokeId: 'g1' }, ({ settings }) => Object.assign(settings, { adoptExisting: 'never' })),
     ).toEqual(['ownership write_to_a_stranger']);
-    expect(adopts({ spokeId: null }, ({ deed }) => deed({ kind: 'adopt' }))).not.toContain(
+    expect(adopts({ spokeId: null }, ({ action }) => action({ kind: 'adopt' }))).not.toContain(
       'ownership write_to_a_stranger',
     );
   });
@@ -724,22 +762,26 @@ describe('ownership', () => {
     ['a write to what nobody knows', (w) => w.write({ id: 'p8', spokeId: null }), 'write_to_nobodys'],
     [
       'a write long after the connection was removed',
-      (w) => [w.deed({ kind: 'remove_connection', atMs: START_MS }), w.connections.delete('a'), w.write({})],
+      (w) => [
+        w.action({ kind: 'remove_connection', atMs: START_MS }),
+        w.connections.delete('a'),
+        w.write({}),
+      ],
       'write_after_removal',
     ],
     [
       'a write after a person let go of the group',
-      (w) => [w.deed({ kind: 'release', atMs: START_MS }), w.write({})],
+      (w) => [w.action({ kind: 'release', atMs: START_MS }), w.write({})],
       'write_after_release',
     ],
     [
       'a write while everything is paused',
-      (w) => [w.deed({ kind: 'pause_all', atMs: START_MS }), w.write({})],
+      (w) => [w.action({ kind: 'pause_all', atMs: START_MS }), w.write({})],
       'write_while_paused',
     ],
     [
       '… where the command that paused it died on its way',
-      (w) => [w.deed({ kind: 'pause_all', atMs: START_MS, died: true }), w.write({})],
+      (w) => [w.action({ kind: 'pause_all', atMs: START_MS, died: true }), w.write({})],
     ],
     [
       'a token shown to another company',
@@ -770,8 +812,8 @@ describe('nothing is lost', () => {
   const joined = (stamp: string) => ({ member: 'm3', presence: 'present', stamp });
   const way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
   judges('nothing_lost', AT_END, [
-    ['messages wait', (w) => w.letter('g9', 'events'), 'queue_events'],
-    ['messages are dead-lettered', (w) => w.letter('g9')],
+    ['messages wait', (w) => w.deadLetter('g9', 'events'), 'queue_events'],
+    ['messages are dead-lettered', (w) => w.deadLetter('g9')],
     ['a walk does not end', (w) => w.items.set('U#a#m1 USER', { member: 'm1', fanOut: 3 }), 'open_walk'],
     [
       'a write is never settled',
@@ -791,14 +833,17 @@ describe('nothing is lost', () => {
       'two names of a group were acknowledged with one version',
       (w) =>
         ['one', 'two'].map((name) =>
-          w.event({ saying: { kind: 'name', group: 'g1', name }, source: 'scim', version: 3n }),
+          w.event({ directoryEvent: { kind: 'name', group: 'g1', name }, source: 'scim', version: 3n }),
         ),
       'one_version_for_two',
     ],
     ['a claim is left', (w) => w.items.set('L#acme#1 p7', CLAIM), 'claim_left'],
     ['a claim is over', (w) => w.items.set('L#acme#1 p7', { ...CLAIM, expiresAt: 1 })],
     ['a member was never stored', (w) => w.items.delete('G#a#g1 M#m2'), 'register'],
-    ['a member was never stored, as a letter says', (w) => [w.items.delete('G#a#g1 M#m2'), w.letter('g1')]],
+    [
+      'a member was never stored, as a dead-lettered message says',
+      (w) => [w.items.delete('G#a#g1 M#m2'), w.deadLetter('g1')],
+    ],
     ['a member who left is stored', (w) => w.items.set('G#a#g1 M#m3', joined(stampOf(0))), 'register'],
     [
       'a member who left is stored, below the floor',
@@ -808,8 +853,8 @@ describe('nothing is lost', () => {
     ['a deletion was never stored', (w) => w.said.clear(), 'register'],
     [
       'what nobody can read is gone',
-      (w) => w.happens({ atMs: 0, actor: 'directory', deed: { kind: 'rubbish', body: '{' }, way }),
-      'letter_lost',
+      (w) => w.happens({ atMs: 0, actor: 'directory', action: { kind: 'rubbish', body: '{' }, way }),
+      'deadLetter_lost',
     ],
   ]);
 });
@@ -887,7 +932,7 @@ describe('on record', () => {
     [
       'a write names an event about another group',
       (w) => [
-        w.event({ id: 'e2', saying: { kind: 'join', group: 'g9', members: [{ id: 'm1' }] } }),
+        w.event({ id: 'e2', directoryEvent: { kind: 'join', group: 'g9', members: [{ id: 'm1' }] } }),
         w.write({}),
         w.entry({ cause: 'event e2 of okta' }),
       ],
@@ -902,7 +947,10 @@ describe('on record', () => {
     [
       'a write names the actor of its event',
       (w) => [
-        w.event({ id: 'e2', saying: { kind: 'join', group: 'g1', members: [{ id: 'm1' }], by: 'jo' } }),
+        w.event({
+          id: 'e2',
+          directoryEvent: { kind: 'join', group: 'g1', members: [{ id: 'm1' }], by: 'jo' },
+        }),
         w.write({}),
         w.entry({ cause: 'event e2 of okta', actor: { kind: 'directory', id: 'jo' } }),
       ],
@@ -946,26 +994,26 @@ describe('on record', () => {
       'write_without_audit',
     ],
     [
-      'somebody is missing whom a letter is about that an operator threw away, and nothing says so',
-      (w) => [w.loses(), w.letter('g1'), w.deed({ kind: 'discard_one', group: 'g9' })],
-      'deed_discard_one',
+      'somebody is missing whom a dead-lettered message is about that an operator threw away, and nothing says so',
+      (w) => [w.loses(), w.deadLetter('g1'), w.action({ kind: 'discard_one', group: 'g9' })],
+      'action_discard_one',
     ],
-    ['an operator paused, and nothing says so', (w) => w.deed({ kind: 'pause' }), 'deed_pause'],
+    ['an operator paused, and nothing says so', (w) => w.action({ kind: 'pause' }), 'action_pause'],
     [
       'an operator paused, as the audit says',
-      (w) => [w.deed({ kind: 'pause' }), w.items.set('G#a# A#1', { atMs: w.time.nowMs, ...pause })],
+      (w) => [w.action({ kind: 'pause' }), w.items.set('G#a# A#1', { atMs: w.time.nowMs, ...pause })],
     ],
     [
       'an operator paused, and the audit says that nobody did',
       (w) => [
-        w.deed({ kind: 'pause' }),
+        w.action({ kind: 'pause' }),
         w.items.set('G#a# A#1', {
           atMs: w.time.nowMs,
           ...pause,
           actor: { kind: 'groupsync', id: 'groupsync' },
         }),
       ],
-      'deed_pause',
+      'action_pause',
     ],
     [
       'a write that nobody asked for is put down to an operator',
@@ -1001,7 +1049,7 @@ describe('on record', () => {
 describe('a person who was erased', () => {
   const attributes = (hour: number, value: string) => ({ email: { value, stamp: stampOf(hour) } });
   const erased = (w: World, said: object) => [
-    w.deed({ kind: 'forget', member: 'm9' }),
+    w.action({ kind: 'forget', member: 'm9' }),
     w.items.set('U#a#m9 USER', { member: 'm9', erasedMs: START_MS + HOUR_MS, attributes: said }),
     w.items.set('G#a# A#1', {
       atMs: w.time.nowMs,
@@ -1024,7 +1072,7 @@ describe('one decision', () => {
   const judged = (judge: (seen: Seen) => void): readonly string[] => {
     const causes: string[] = [];
     const { seen } = makeWorld();
-    Object.assign(seen.chronicle, { violated: ({ cause }: Violation) => causes.push(cause) });
+    Object.assign(seen.runLog, { violated: ({ cause }: Violation) => causes.push(cause) });
     judge(seen);
     return causes;
   };

@@ -4,7 +4,14 @@ import { staticBearer } from '../../shared/platform/credential.ts';
 import { PlatformError } from '../../shared/platform/errors.ts';
 import { createGroupClient } from '../../shared/platform/group-client.ts';
 import { type OAuthTokens, oauthCredential } from '../../shared/platform/oauth.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, START_MS, type Temper, type Traits } from '../../simulate/life.ts';
+import {
+  DAY_MS,
+  HOUR_MS,
+  MINUTE_MS,
+  type PlatformFault,
+  START_MS,
+  type Traits,
+} from '../../simulate/life.ts';
 import { createSimulatedPlatform, PLAIN_TRAITS } from '../../simulate/platform/platform.ts';
 import { changedGroup, isStale, keptName, wantedContent } from '../../simulate/platform/rules.ts';
 import { seededRandom } from '../../simulate/random.ts';
@@ -106,7 +113,7 @@ function stage(traits: Partial<Traits> = {}, effect: () => Promise<void> = async
     traits: { ...PLAIN_TRAITS, ...traits },
     people: ['a', 'b', 'c'].map((role) => ({ role, email: `${role}@co.test` })),
     rotates: true,
-    chronicle: {
+    runLog: {
       tell: () => undefined,
       fired: (name) => fired.set(name, (fired.get(name) ?? 0) + 1),
       violated: () => undefined,
@@ -141,9 +148,9 @@ type Stage = ReturnType<typeof stage>;
 const held = ({ platform }: Stage, spokeId: string) =>
   [...platform.groups.values()].find((group) => group.spokeId === spokeId);
 
-/** What happens in each temper, to groups d1 (users u-a, u-b) and d2 of ours. */
+/** What happens in each platform fault, to groups d1 (users u-a, u-b) and d2 of ours. */
 interface Case {
-  readonly temper: Temper;
+  readonly platformFault: PlatformFault;
   readonly about?: readonly string[];
   readonly act: (stage: Stage, id: string) => Promise<unknown>;
   readonly outcome: unknown;
@@ -162,101 +169,103 @@ const get = ({ client }: Stage, id: string) => client.groups.get(id);
 
 const CASES: readonly Case[] = [
   {
-    temper: 'drops_users',
+    platformFault: 'drops_users',
     about: ['u-c'],
     act: patch(['u-a', 'u-c']),
     outcome: { users: AFTER },
     users: AFTER,
   },
-  { temper: 'keeps_users', about: ['u-b'], act: removal, outcome: { users: BEFORE }, users: BEFORE },
+  { platformFault: 'keeps_users', about: ['u-b'], act: removal, outcome: { users: BEFORE }, users: BEFORE },
   {
-    temper: 'refuses_user_422',
+    platformFault: 'refuses_user_422',
     about: ['u-c'],
     act: patch(['u-c']),
     outcome: failed('BadRequestError', 422),
     users: BEFORE,
   },
   {
-    temper: 'refuses_name',
+    platformFault: 'refuses_name',
     act: ({ client, platform }, id) =>
       client.groups.patch(id, { name: 'Team', version: platform.groups.get(id)?.version ?? '' }),
     outcome: { name: 'BadRequestError' },
     users: BEFORE,
   },
   {
-    temper: 'refuses_spoke_id',
+    platformFault: 'refuses_spoke_id',
     act: ({ client, platform }, id) =>
       client.groups.patch(id, { spokeId: 'd3', version: platform.groups.get(id)?.version ?? '' }),
     outcome: { name: 'BadRequestError' },
     users: BEFORE,
   },
-  { temper: 'answers_lag', act: removal, outcome: { users: BEFORE }, users: AFTER },
-  { temper: 'answers_lack_users', about: ['u-a'], act: removal, outcome: { users: [] }, users: AFTER },
-  { temper: 'answers_lack_users', about: ['u-a'], act: get, outcome: { users: ['u-b'] } },
-  { temper: 'answers_404', act: get, outcome: failed('NotFoundError', 404) },
-  { temper: 'answers_404', act: removal, outcome: failed('NotFoundError', 404), users: BEFORE },
+  { platformFault: 'answers_lag', act: removal, outcome: { users: BEFORE }, users: AFTER },
+  { platformFault: 'answers_lack_users', about: ['u-a'], act: removal, outcome: { users: [] }, users: AFTER },
+  { platformFault: 'answers_lack_users', about: ['u-a'], act: get, outcome: { users: ['u-b'] } },
+  { platformFault: 'answers_404', act: get, outcome: failed('NotFoundError', 404) },
+  { platformFault: 'answers_404', act: removal, outcome: failed('NotFoundError', 404), users: BEFORE },
   {
-    temper: 'deletes_ignored',
+    platformFault: 'deletes_ignored',
     act: ({ client }, id) => client.groups.delete(id).then((deleted) => ({ deleted })),
     outcome: { deleted: expect.stringMatching(/deleted|absent/) },
     users: BEFORE,
   },
-  { temper: 'answers_other_group', act: removal, outcome: { spokeId: 'd2' }, users: AFTER },
-  { temper: 'answers_html', act: removal, outcome: failed('UnexpectedBodyError', 200), users: AFTER },
-  { temper: 'answers_half', act: removal, outcome: failed('UnexpectedBodyError', 200), users: AFTER },
-  { temper: 'list_denies', about: ['d1'], act: list, outcome: ['d2'] },
-  { temper: 'get_denies', about: ['d1'], act: get, outcome: failed('NotFoundError', 404) },
-  { temper: 'list_shows_odd_group', act: list, outcome: ['d1', 'd2', null] },
-  { temper: 'list_times_out', act: list, outcome: failed('TimeoutError') },
-  { temper: 'writes_503', act: removal, outcome: failed('ServerError', 503), users: BEFORE },
-  { temper: 'writes_403', act: removal, outcome: failed('ForbiddenError', 403), users: BEFORE },
-  { temper: 'writes_302', act: removal, outcome: failed('UnexpectedStatusError', 302), users: BEFORE },
-  { temper: 'everything_503', act: ({ client }) => client.me(), outcome: failed('ServerError', 503) },
+  { platformFault: 'answers_other_group', act: removal, outcome: { spokeId: 'd2' }, users: AFTER },
+  { platformFault: 'answers_html', act: removal, outcome: failed('UnexpectedBodyError', 200), users: AFTER },
+  { platformFault: 'answers_half', act: removal, outcome: failed('UnexpectedBodyError', 200), users: AFTER },
+  { platformFault: 'list_denies', about: ['d1'], act: list, outcome: ['d2'] },
+  { platformFault: 'get_denies', about: ['d1'], act: get, outcome: failed('NotFoundError', 404) },
+  { platformFault: 'list_shows_odd_group', act: list, outcome: ['d1', 'd2', null] },
+  { platformFault: 'list_times_out', act: list, outcome: failed('TimeoutError') },
+  { platformFault: 'writes_503', act: removal, outcome: failed('ServerError', 503), users: BEFORE },
+  { platformFault: 'writes_403', act: removal, outcome: failed('ForbiddenError', 403), users: BEFORE },
+  { platformFault: 'writes_302', act: removal, outcome: failed('UnexpectedStatusError', 302), users: BEFORE },
+  { platformFault: 'everything_503', act: ({ client }) => client.me(), outcome: failed('ServerError', 503) },
   {
-    temper: 'throttles',
+    platformFault: 'throttles',
     about: ['7'],
     act: removal,
     outcome: { retryAfterMs: 7_000 },
     users: BEFORE,
   },
-  { temper: 'throttles', about: ['7200'], act: list, outcome: { retryAfterMs: 15 * 60_000 } },
-  { temper: 'throttles', about: ['date'], act: list, outcome: { retryAfterMs: 60_000 } },
-  { temper: 'slow', act: removal, outcome: failed('TimeoutError'), users: AFTER },
-  { temper: 'loses_answers', act: removal, outcome: failed('NetworkError'), users: AFTER },
-  { temper: 'late_writes', act: removal, outcome: failed('TimeoutError'), users: BEFORE },
-  { temper: 'wrong_route', act: list, outcome: [] },
-  { temper: 'wrong_route', act: get, outcome: failed('NotFoundError', 404) },
-  { temper: 'token_revoked', act: list, outcome: failed('UnauthorizedError', 401) },
-  { temper: 'feed_missing', act: ({ feed }) => feed(), outcome: [] },
-  { temper: 'refuses_connection', act: removal, outcome: failed('NetworkError'), users: BEFORE },
+  { platformFault: 'throttles', about: ['7200'], act: list, outcome: { retryAfterMs: 15 * 60_000 } },
+  { platformFault: 'throttles', about: ['date'], act: list, outcome: { retryAfterMs: 60_000 } },
+  { platformFault: 'slow', act: removal, outcome: failed('TimeoutError'), users: AFTER },
+  { platformFault: 'loses_answers', act: removal, outcome: failed('NetworkError'), users: AFTER },
+  { platformFault: 'late_writes', act: removal, outcome: failed('TimeoutError'), users: BEFORE },
+  { platformFault: 'wrong_route', act: list, outcome: [] },
+  { platformFault: 'wrong_route', act: get, outcome: failed('NotFoundError', 404) },
+  { platformFault: 'token_revoked', act: list, outcome: failed('UnauthorizedError', 401) },
+  { platformFault: 'feed_missing', act: ({ feed }) => feed(), outcome: [] },
+  { platformFault: 'refuses_connection', act: removal, outcome: failed('NetworkError'), users: BEFORE },
 ];
 
-describe('a temper', () => {
+describe('a platform fault', () => {
   it.each(CASES)(
-    '$temper shows, is counted, and ends by itself',
-    async ({ temper, about, act, outcome, users }) => {
+    '$platformFault shows, is counted, and ends by itself',
+    async ({ platformFault, about, act, outcome, users }) => {
       const world = stage();
       const { id } = (await world.outcome(world.create('d1', BEFORE))) as { id: string };
       await world.outcome(world.create('d2', []));
-      world.platform.begin({ kind: 'temper', temper, forMs: HOUR_MS, ...(about && { about }) });
+      world.platform.begin({ kind: 'platformFault', platformFault, forMs: HOUR_MS, ...(about && { about }) });
 
       const got = await world.outcome(act(world, id));
       if (Array.isArray(outcome)) expect(got).toEqual(outcome);
       else expect(got).toMatchObject(outcome as object);
-      expect(world.fired.get(`temper:${temper}`)).toBeGreaterThan(0);
-      expect(world.platform.calls.some(({ tempers }) => tempers.includes(temper))).toBe(true);
+      expect(world.fired.get(`platformFault:${platformFault}`)).toBeGreaterThan(0);
+      expect(world.platform.calls.some(({ platformFaults }) => platformFaults.includes(platformFault))).toBe(
+        true,
+      );
       if (users !== undefined) expect(held(world, 'd1')?.users).toEqual(users);
 
       await world.pass(2 * HOUR_MS);
-      const count = world.fired.get(`temper:${temper}`);
+      const count = world.fired.get(`platformFault:${platformFault}`);
       expect(await world.outcome(removal(world, id))).toMatchObject({ users: AFTER });
-      expect(world.fired.get(`temper:${temper}`)).toBe(count);
+      expect(world.fired.get(`platformFault:${platformFault}`)).toBe(count);
     },
   );
 
   it('late_writes: the write comes within a minute after its caller has gone, calm or not', async () => {
     const world = stage();
-    world.platform.begin({ kind: 'temper', temper: 'late_writes', forMs: HOUR_MS });
+    world.platform.begin({ kind: 'platformFault', platformFault: 'late_writes', forMs: HOUR_MS });
     const begunMs = world.clock();
     await world.outcome(world.create('d1'));
     expect(world.clock() - begunMs).toBe(10_000);
@@ -272,20 +281,20 @@ describe('a temper', () => {
   it.each([
     ['feed_twice', (ids: string[]) => new Set(ids).size < ids.length],
     ['feed_new_kind', (_: string[], kinds: string[]) => kinds.includes('EXTERNAL_GROUP_RESHUFFLED')],
-  ] as const)('%s bends the feed', async (temper, isBent) => {
+  ] as const)('%s bends the feed', async (platformFault, isBent) => {
     const world = stage();
     await world.outcome(world.create('d1'));
-    world.platform.begin({ kind: 'temper', temper, forMs: HOUR_MS });
+    world.platform.begin({ kind: 'platformFault', platformFault, forMs: HOUR_MS });
     const events = (await world.outcome(world.feed())) as Awaited<ReturnType<Stage['feed']>>;
     const of = (field: 'id' | 'event_type') => events.map((event) => event[field] ?? '');
     expect(isBent(of('id'), of('event_type'))).toBe(true);
-    expect(world.fired.get(`temper:${temper}`)).toBe(3);
+    expect(world.fired.get(`platformFault:${platformFault}`)).toBe(3);
   });
 
   it('feed_malformed keeps an entry malformed permanently', async () => {
     const world = stage();
     await world.outcome(world.create('d1'));
-    world.platform.begin({ kind: 'temper', temper: 'feed_malformed', forMs: HOUR_MS });
+    world.platform.begin({ kind: 'platformFault', platformFault: 'feed_malformed', forMs: HOUR_MS });
     const ids = async () => ((await world.outcome(world.feed())) as { id: string }[]).map(({ id }) => id);
     const shown = await ids();
     expect(shown.length).toBeLessThan(3);
@@ -303,7 +312,7 @@ describe('a temper', () => {
     };
     const before = (await world.outcome(cursorAt({ sinceMs: START_MS }))) as { cursor: string };
     await world.pass(MINUTE_MS);
-    world.platform.begin({ kind: 'temper', temper: 'feed_forgets', forMs: MINUTE_MS });
+    world.platform.begin({ kind: 'platformFault', platformFault: 'feed_forgets', forMs: MINUTE_MS });
     expect(await world.outcome(cursorAt(before))).toHaveProperty('status');
     await world.pass(2 * MINUTE_MS);
     expect(await world.outcome(cursorAt(before))).toHaveProperty('status');
@@ -315,26 +324,29 @@ describe('a temper', () => {
     const world = stage();
     const ids = ['d1', 'd2', 'd3', 'd4'];
     for (const id of ids) await world.outcome(world.create(id));
-    world.platform.begin({ kind: 'temper', temper: 'list_cut', forMs: HOUR_MS });
+    world.platform.begin({ kind: 'platformFault', platformFault: 'list_cut', forMs: HOUR_MS });
     const lists: string[][] = [];
     for (let left = 12; left > 0; left -= 1) lists.push((await world.outcome(list(world))) as string[]);
     expect(lists.every((one) => one.length < ids.length)).toBe(true);
     expect(lists.some((one) => one.at(-1) !== 'd4')).toBe(true);
     expect(lists.some((one) => one.at(-1) === 'd4' && one.length > 1)).toBe(true);
-    expect(world.fired.get('temper:list_cut')).toBe(12);
+    expect(world.fired.get('platformFault:list_cut')).toBe(12);
   });
 
-  it.each(['refuses_name', 'refuses_spoke_id'] as const)('%s accepts members alone', async (temper) => {
-    const world = stage();
-    const { id } = (await world.outcome(world.create('d1', BEFORE))) as { id: string };
-    world.platform.begin({ kind: 'temper', temper, forMs: HOUR_MS });
-    expect(await world.outcome(removal(world, id))).toMatchObject({ users: AFTER });
-    expect(world.fired.get(`temper:${temper}`)).toBeUndefined();
-  });
+  it.each(['refuses_name', 'refuses_spoke_id'] as const)(
+    '%s accepts members alone',
+    async (platformFault) => {
+      const world = stage();
+      const { id } = (await world.outcome(world.create('d1', BEFORE))) as { id: string };
+      world.platform.begin({ kind: 'platformFault', platformFault, forMs: HOUR_MS });
+      expect(await world.outcome(removal(world, id))).toMatchObject({ users: AFTER });
+      expect(world.fired.get(`platformFault:${platformFault}`)).toBeUndefined();
+    },
+  );
 
   it('by its share it chooses the same users for as long as it lasts', async () => {
     const world = stage();
-    world.platform.begin({ kind: 'temper', temper: 'drops_users', forMs: HOUR_MS, share: 0.5 });
+    world.platform.begin({ kind: 'platformFault', platformFault: 'drops_users', forMs: HOUR_MS, share: 0.5 });
     const users = Array.from({ length: 40 }, (_, n) => `u-${n}`);
     await world.outcome(world.create('d1', users));
     await world.outcome(world.create('d2', users));
@@ -364,19 +376,19 @@ describe('tokens', () => {
     );
     expect(await world.outcome(client.me())).toMatchObject({ company: 'co' });
     const first = stored;
-    world.platform.begin({ kind: 'temper', temper: 'token_expires', forMs: MINUTE_MS });
+    world.platform.begin({ kind: 'platformFault', platformFault: 'token_expires', forMs: MINUTE_MS });
     expect(await world.outcome(client.me())).toMatchObject({ company: 'co' });
-    expect(world.fired.get('temper:token_expires')).toBe(1);
+    expect(world.fired.get('platformFault:token_expires')).toBe(1);
     expect(stored.accessToken).not.toBe(first.accessToken);
     expect([...world.platform.tokens.refreshTokens]).toEqual([stored.refreshToken]);
     await world.pass(MINUTE_MS);
-    world.platform.begin({ kind: 'temper', temper: 'token_revoked', forMs: HOUR_MS });
+    world.platform.begin({ kind: 'platformFault', platformFault: 'token_revoked', forMs: HOUR_MS });
     expect(await world.outcome(client.me())).toMatchObject(failed('InvalidGrantError', 400));
   });
 
   it('a token that is new since the revocation is accepted', async () => {
     const world = stage();
-    world.platform.begin({ kind: 'temper', temper: 'token_revoked', forMs: HOUR_MS });
+    world.platform.begin({ kind: 'platformFault', platformFault: 'token_revoked', forMs: HOUR_MS });
     await world.pass(1);
     world.platform.tokens.add('token-2');
     expect(await world.outcome(world.clientWith(staticBearer('token-2')).me())).toMatchObject({

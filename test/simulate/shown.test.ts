@@ -68,17 +68,26 @@ interface Given {
   readonly samples?: readonly Truth[];
   /** The answer of the platform to the daily check of the credential. */
   readonly checked?: number;
+  /** An operator connects the company again after that check. */
+  readonly isConnectedAgain?: boolean;
 }
 
-function causesOf({ shown, samples = [truth(), truth()], checked }: Given): readonly string[] {
+const CONNECTED_AGAIN = { kind: 'observe', connection: 'a', atMs: NOW_MS - HOUR_MS / 2, done: true };
+
+function causesOf({
+  shown,
+  samples = [truth(), truth()],
+  checked,
+  isConnectedAgain,
+}: Given): readonly string[] {
   const found: string[] = [];
-  const call = { atMs: NOW_MS - HOUR_MS, by: 'health-1', route: '/me', status: checked, tempers: [] };
+  const call = { atMs: NOW_MS - HOUR_MS, by: 'health-1', route: '/me', status: checked, platformFaults: [] };
   const seen = {
-    chronicle: { violated: ({ cause }: Violation) => found.push(cause) },
+    runLog: { violated: ({ cause }: Violation) => found.push(cause) },
     connections: new Map([['a', { name: 'a', company: 'acme' }]]),
     platforms: new Map([['acme', { calls: checked === undefined ? [] : [call] }]]),
     life: { happenings: [] },
-    operators: { deeds: [] },
+    operators: { actions: isConnectedAgain ? [CONNECTED_AGAIN] : [] },
   } as unknown as Seen;
   judgeShown(seen, { name: 'a', samples, shown: { ...SHOWN, ...shown } });
   return [...new Set(found)];
@@ -88,6 +97,7 @@ describe('what an operator is shown', () => {
   it('is correct if it equals the stored state', () => {
     expect(causesOf({})).toEqual([]);
     expect(causesOf({ checked: 200 })).toEqual([]);
+    expect(causesOf({ checked: 401, isConnectedAgain: true })).toEqual([]);
   });
 
   it.each<[string, Given, string]>([

@@ -59,7 +59,7 @@ function lifeWith(seed: number, points: typeof POINTS) {
   const connection = life.connections[0]?.name ?? '';
   const crashes = points.map((point, index): Happening => {
     const atMs = Math.round(((index + 1) * (DAY_MS - 2 * HOUR_MS)) / (points.length + 1));
-    return { atMs, connection, actor: 'aws', deed: { kind: 'crash', ...point, nth: 1 } };
+    return { atMs, connection, actor: 'aws', action: { kind: 'crash', ...point, nth: 1 } };
   });
   return { ...life, happenings: [...life.happenings, ...crashes].toSorted((a, b) => a.atMs - b.atMs) };
 }

@@ -11,7 +11,7 @@ it('refuses a group of a newer schema by name, goes on with the others, and leav
   say({ add: ['b'], to: 'g' }, { add: ['b'], to: 'h' });
   await work(40);
   expect([shown('g'), shown('h')]).toEqual([[['u-a']], [['u-a', 'u-b']]]);
-  await expect(applyGroup(ref('g'), world.onlooker)).rejects.toThrow(
+  await expect(applyGroup(ref('g'), world.toolPorts)).rejects.toThrow(
     'expected a group at partition G#default#g in schema 1, got schema 2: a newer release of groupsync wrote it',
   );
   const item = await world.table.get(groupKey(ref('g')));

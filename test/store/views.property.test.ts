@@ -14,14 +14,19 @@ import { always } from '../support/engine/runs.ts';
 const ref = { connection: connectionName('default'), group: groupId('g') };
 const HOUR_MS = 3_600_000;
 const users = (...ids: readonly string[]) => ids.map((id) => platformUserId(id) as never);
-const waived = { present: new Set(users('!a')), absent: new Set(users('#b\n')), name: true, spokeId: false };
-const waiver = { policy: 'adopt', seen: 's' as Stamp, ...waived } as const;
+const accepted = {
+  present: new Set(users('!a')),
+  absent: new Set(users('#b\n')),
+  name: true,
+  spokeId: false,
+};
+const acceptedDrift = { policy: 'adopt', seen: 's' as Stamp, ...accepted } as const;
 /** What the platform cannot tell of a view. */
-const ODD: readonly Partial<View>[] = [{ alias: ' !x\n' }, { waiver }, { alias: '', waiver }];
+const ODD: readonly Partial<View>[] = [{ alias: ' !x\n' }, { acceptedDrift }, { alias: '', acceptedDrift }];
 
 const some = fc.uniqueArray(fc.nat(150), { maxLength: 3 });
-const deed = fc.record({
-  kind: fc.constantFrom('write', 'write', 'write', 'absorb', 'unlink', 'sweep', 'sweep', 'lose'),
+const action = fc.record({
+  kind: fc.constantFrom('write', 'write', 'write', 'storeObserved', 'unlink', 'sweep', 'sweep', 'lose'),
   end: fc.constantFrom('flip', 'flip', 'flip', 'drop', 'uncertain', 'open'),
   toggled: fc.oneof(some, some, fc.uniqueArray(fc.nat(150), { maxLength: 120 })),
   shape: fc.nat(24),
@@ -29,9 +34,11 @@ const deed = fc.record({
   /** Before which of its effects it dies. */
   diesAt: fc.option(fc.integer({ min: 1, max: 14 }), { nil: undefined, freq: 3 }),
 });
-type Deed = typeof deed extends fc.Arbitrary<infer Drawn> ? Drawn : never;
+type Action = typeof action extends fc.Arbitrary<infer Drawn> ? Drawn : never;
 /** What somebody else does meanwhile, in whole, and before which of its effects. */
-const deeds = fc.array(fc.tuple(deed, fc.integer({ min: 1, max: 14 }), fc.option(deed)), { maxLength: 14 });
+const actions = fc.array(fc.tuple(action, fc.integer({ min: 1, max: 14 }), fc.option(action)), {
+  maxLength: 14,
+});
 const DEATH = new Error('died');
 
 function pointersIn({ view, intent, previousLink, uncertain }: GroupState) {
@@ -44,7 +51,7 @@ function pointersIn({ view, intent, previousLink, uncertain }: GroupState) {
   };
 }
 
-async function live(all: readonly (readonly [Deed, number, Deed | null])[]): Promise<void> {
+async function live(all: readonly (readonly [Action, number, Action | null])[]): Promise<void> {
   const acting = new AsyncLocalStorage<(effect: string) => Promise<void>>();
   const table = new MemoryTable(async (kind, key) => acting.getStore()?.(`${kind} ${key}`));
   const written = new Map<string, View | UserChange>();
@@ -74,7 +81,7 @@ async function live(all: readonly (readonly [Deed, number, Deed | null])[]): Pro
     return missing;
   };
   const newId = () => intentId(nowMs.toString(16).padStart(12, '0') + String(++ids).padStart(20, '0'));
-  const prepare = async (store: GroupStore, seen: GroupState, { toggled, shape }: Deed) => {
+  const prepare = async (store: GroupStore, seen: GroupState, { toggled, shape }: Action) => {
     const base = seen.view && (await store.readView(ref, seen.view));
     const after = new Map([...(base?.users ?? [])].reverse());
     for (const user of users(...toggled.map((n) => `é#${n}`)))
@@ -89,29 +96,29 @@ async function live(all: readonly (readonly [Deed, number, Deed | null])[]): Pro
     if (isSpreadAlike && store === worker) expect(puts - putBefore).toBeLessThanOrEqual(toggled.length);
     return { id, view: pointer };
   };
-  const changed = async (store: GroupStore, seen: GroupState, { toggled }: Deed) => {
+  const changed = async (store: GroupStore, seen: GroupState, { toggled }: Action) => {
     const some = users(...toggled.map((n) => `é#${n}`));
     const change = { added: new Set(some), removed: new Set(some.slice(1)) };
     const id = newId();
     written.set(id, change);
     return store.prepareChange(seen, id, change);
   };
-  const open = async (store: GroupStore, seen: GroupState, drawn: Deed) => {
+  const open = async (store: GroupStore, seen: GroupState, drawn: Action) => {
     const isNew = seen.view === undefined;
     const change = isNew ? (await prepare(store, seen, drawn)).view : await changed(store, seen, drawn);
     const action = isNew ? ('create' as const) : ('patch' as const);
     const intent = { id: change.id, action, atMs: nowMs, name: '', spokeId: '', change };
     return (await store.openIntent(seen, intent)) ? intent : undefined;
   };
-  const run = async (store: GroupStore, drawn: Deed): Promise<unknown> => {
+  const run = async (store: GroupStore, drawn: Action): Promise<unknown> => {
     const { kind, end } = drawn;
     const seen = (await store.read(ref)) as GroupState;
     if (kind === 'sweep' || kind === 'lose') return store.collect(seen, nowMs);
-    if (kind === 'unlink') return store.absorb(seen, undefined);
+    if (kind === 'unlink') return store.storeObserved(seen, undefined);
     const link = { id: 'p' as never, version: 'v' as never };
-    if (kind === 'absorb') {
+    if (kind === 'storeObserved') {
       const { view } = await prepare(store, seen, drawn);
-      return store.absorb(seen, { ...link, view });
+      return store.storeObserved(seen, { ...link, view });
     }
     const opened = seen.intent ?? (await open(store, seen, drawn));
     if (opened === undefined) return false;
@@ -130,7 +137,7 @@ async function live(all: readonly (readonly [Deed, number, Deed | null])[]): Pro
     const flip = { intent: id, seen: now, writtenAtMs: nowMs, wakeAtMs: nowMs, counts };
     return store.flip(ref, { ...flip, platform: { ...link, view }, settled: 'in_sync' });
   };
-  const act = async (store: GroupStore, mine: Deed, at = 0, then?: Deed | null): Promise<void> => {
+  const act = async (store: GroupStore, mine: Action, at = 0, then?: Action | null): Promise<void> => {
     let effects = 0;
     let meanwhile: Promise<void> | undefined;
     const before = async (effect: string) => {
@@ -174,6 +181,6 @@ async function live(all: readonly (readonly [Deed, number, Deed | null])[]): Pro
 
 always(
   'a view is read as it was written, whoever dies or comes between; only what changed is written, and nothing in use goes',
-  fc.asyncProperty(deeds, live),
+  fc.asyncProperty(actions, live),
   300,
 );

@@ -1,5 +1,5 @@
 import { type Heard, instantOf, type ReadGroup, readAll } from '../../simulate/directory.ts';
-import type { SaidMember, Saying } from '../../simulate/messages.ts';
+import type { DirectoryEvent, SaidMember } from '../../simulate/messages.ts';
 
 /* The simulation's naive reading, of native events alone: for tests that have no life. */
 
@@ -24,7 +24,7 @@ export interface RawEvent {
   };
 }
 
-const KINDS: Readonly<Record<string, Saying['kind']>> = {
+const KINDS: Readonly<Record<string, DirectoryEvent['kind']>> = {
   'directory.group.upserted': 'name',
   'directory.group.deleted': 'delete',
   'directory.group.snapshot': 'snapshot',
@@ -53,7 +53,7 @@ function heardOf({ id, source, type, time, sequence, data }: RawEvent): Heard {
   const kind = KINDS[type];
   if (kind === undefined) throw new Error(`expected a type of native events, got ${type}`);
   return {
-    saying: {
+    directoryEvent: {
       kind,
       ...(group !== undefined && { group: group.id, name: group.name ?? null }),
       members: user === undefined ? members : [user],

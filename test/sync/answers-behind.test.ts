@@ -11,9 +11,9 @@ async function company(platform: object = {}, settings = {}) {
   await told.hire('a', 'b', 'c');
   return {
     ...told,
-    drift: async () => (await allOf(world.onlooker.drift.list(CONNECTION))).map(({ kind }) => kind),
+    drift: async () => (await allOf(world.toolPorts.drift.list(CONNECTION))).map(({ kind }) => kind),
     pending: async () =>
-      (await world.onlooker.groups.members(told.ref('g'))).flatMap(({ member, pending }) =>
+      (await world.toolPorts.groups.members(told.ref('g'))).flatMap(({ member, pending }) =>
         pending === undefined ? [] : [`${member} ${pending.cause}`],
       ),
     /** Ten minutes later, as the feed would find it. */
@@ -24,7 +24,7 @@ async function company(platform: object = {}, settings = {}) {
     },
     async sweepAfter(ms: number) {
       world.advance(ms);
-      await sweep(await world.connection(), world.onlooker);
+      await sweep(await world.connection(), world.toolPorts);
       await told.tell();
     },
   };
@@ -137,7 +137,7 @@ describe('a user that the platform drops from an accepted write', () => {
     world.platform.refused.add('u-b');
     await tell({ snapshot: 'g', of: ['a', 'b'] });
     world.platform.refused.clear();
-    await syncGroups([ref('g')], { ...world.onlooker, sleep: () => work(20) }, { timeoutMs: MINUTE_MS });
+    await syncGroups([ref('g')], { ...world.toolPorts, sleep: () => work(20) }, { timeoutMs: MINUTE_MS });
     await tell();
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   });

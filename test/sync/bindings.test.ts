@@ -25,13 +25,13 @@ type Told = Awaited<ReturnType<typeof story>>;
 
 /** As the schedule does each hour; then the engine comes to rest. */
 async function refresh({ world, tell }: Told) {
-  const report = await refreshPeople(await world.connection(), world.onlooker);
+  const report = await refreshPeople(await world.connection(), world.toolPorts);
   await tell();
   return report;
 }
 
 async function pendingOf(told: Told, group: string) {
-  const registers = await told.world.onlooker.groups.members(told.ref(group));
+  const registers = await told.world.toolPorts.groups.members(told.ref(group));
   return registers.flatMap(({ member, pending }) => (pending === undefined ? [] : [[member, pending.cause]]));
 }
 
@@ -66,10 +66,10 @@ describe('a binding', () => {
     const many = Array.from({ length: size }, (_one, n) => `m${n}`);
     const leaver = person('leaver', 'ann', 'TERMINATED');
     const others = many.map((id) => person(id, id));
-    await world.onlooker.hire([leaver, ...others]);
+    await world.toolPorts.hire([leaver, ...others]);
     await tell({ snapshot: 'g', of: ['ann', ...many] });
     expect(await pendingOf(told, 'g')).toEqual([['ann', 'inactive']]);
-    const stored = await world.onlooker.users.read(CONNECTION, [member('ann')]);
+    const stored = await world.toolPorts.users.read(CONNECTION, [member('ann')]);
     expect(stored.get(member('ann'))).not.toHaveProperty('role');
     world.platform.employees = [leaver, person('newcomer', 'ann'), ...others];
     await refresh(told);
@@ -86,8 +86,8 @@ describe('a binding', () => {
     await hire('ann');
     world.table.change(personKey(CONNECTION, roleId('ann')), { set: { schema } });
     say({ snapshot: 'g', of: ['ann'] }, { user: 'bob', email: 'bob@acme.test' });
-    expect(await ingest(takeEvents(world), world.onlooker)).toMatchObject({ causes: [] });
-    const stored = await world.onlooker.users.read(CONNECTION, [member('ann'), member('bob')]);
+    expect(await ingest(takeEvents(world), world.toolPorts)).toMatchObject({ causes: [] });
+    const stored = await world.toolPorts.users.read(CONNECTION, [member('ann'), member('bob')]);
     expect([...stored.values()].map((user) => user.role)).toEqual([role, undefined]);
   });
 
@@ -104,7 +104,7 @@ describe('a binding', () => {
   ])('is the newcomer’s, who has a leaver’s address: %s', async (_, size, steps) => {
     const told = await story();
     const { world, tell, shown, member } = told;
-    const { people } = world.onlooker;
+    const { people } = world.toolPorts;
     const bound = { role: roleId('leaver'), revision: 0, isFirst: true };
     const many = Array.from({ length: size }, (_one, n) => `m${n}`);
     const others = many.map((id) => person(id, id));
@@ -114,7 +114,7 @@ describe('a binding', () => {
       // Until the next refresh nobody here hears of it.
       world.platform.employees = [...(step === 'leave' ? HANDED_ON.slice(0, 1) : HANDED_ON), ...others];
       if (step === 'event') await tell({ snapshot: 'g', of: ['ann', ...many] });
-      else if (step === 'crash') await world.onlooker.users.unbind(CONNECTION, member('ann'), bound.role);
+      else if (step === 'crash') await world.toolPorts.users.unbind(CONNECTION, member('ann'), bound.role);
       else if (step === 'match') await people.holding(CONNECTION, 'workEmail', LEAVER.email, member('ann'));
       else if (step === 'bind') await people.bind(CONNECTION, member('ann'), bound);
       else await refresh(told);
@@ -131,7 +131,7 @@ describe('a binding', () => {
       'a person made',
       'ann',
       ({ world, member, role }: Told) =>
-        rebindMember(CONNECTION, { member: member('ann'), role: role('leaver') }, world.onlooker),
+        rebindMember(CONNECTION, { member: member('ann'), role: role('leaver') }, world.toolPorts),
     ],
   ])('that %s stays with its person, who leaves and whose address goes on', async (_, address, prove) => {
     const told = await story();
@@ -149,7 +149,7 @@ describe('a binding', () => {
   it('is made on the first day of somebody who was hired before, without another event', async () => {
     const told = await story();
     const { world, tell, shown } = told;
-    await world.onlooker.hire([person('ann', 'ann', 'HIRED')]);
+    await world.toolPorts.hire([person('ann', 'ann', 'HIRED')]);
     await tell({ snapshot: 'g', of: ['ann'] });
     expect([shown('g'), await pendingOf(told, 'g')]).toEqual([[[]], [['ann', 'inactive']]]);
     world.platform.employees = [person('ann', 'ann', 'HIRED')];
@@ -162,8 +162,8 @@ describe('a binding', () => {
   it('prefers the one who is active of several persons with one value, and chooses nobody of two', async () => {
     const told = await story();
     const { world, tell, shown } = told;
-    await world.onlooker.hire([person('old', 'ann', 'TERMINATED'), person('new', 'ann')]);
-    await world.onlooker.hire([person('one', 'bob'), person('two', 'bob')]);
+    await world.toolPorts.hire([person('old', 'ann', 'TERMINATED'), person('new', 'ann')]);
+    await world.toolPorts.hire([person('one', 'bob'), person('two', 'bob')]);
     await tell({ snapshot: 'g', of: ['ann', 'bob', 'nobody'] });
     expect(shown('g')).toEqual([['u-new']]);
     expect(await pendingOf(told, 'g')).toEqual([
@@ -175,13 +175,13 @@ describe('a binding', () => {
   it('is ambiguous when the member’s own address comes to mean another person, until somebody says who it is', async () => {
     const told = await story();
     const { world, tell, shown, member, role } = told;
-    await world.onlooker.hire([person('ann', 'ann'), person('other', 'other')]);
+    await world.toolPorts.hire([person('ann', 'ann'), person('other', 'other')]);
     await tell({ snapshot: 'g', of: ['ann'] });
     await tell({ user: 'ann', email: 'other@acme.test' });
     expect(shown('g')).toEqual([[]]);
     expect(await pendingOf(told, 'g')).toEqual([['ann', 'ambiguous']]);
     const binding = { member: member('ann'), role: role('other') };
-    expect(await rebindMember(CONNECTION, binding, world.onlooker)).toEqual({
+    expect(await rebindMember(CONNECTION, binding, world.toolPorts)).toEqual({
       kind: 'rebound',
       groups: ['g'],
       unwoken: 0,
@@ -192,7 +192,7 @@ describe('a binding', () => {
 
   it('stays when the member’s new address means nobody, or the same person', async () => {
     const { world, tell, shown } = await story();
-    await world.onlooker.hire([person('ann', 'ann')]);
+    await world.toolPorts.hire([person('ann', 'ann')]);
     await tell({ snapshot: 'g', of: ['ann'] });
     await tell({ user: 'ann', email: 'nobody@acme.test' });
     expect(shown('g')).toEqual([['u-ann']]);
@@ -203,7 +203,7 @@ describe('a binding', () => {
   it('is made only to a person who is known', async () => {
     const { world, member, role } = await story();
     const binding = { member: member('ann'), role: role('nobody') };
-    expect(await rebindMember(CONNECTION, binding, world.onlooker)).toEqual({ kind: 'unknown_person' });
+    expect(await rebindMember(CONNECTION, binding, world.toolPorts)).toEqual({ kind: 'unknown_person' });
   });
 
   it.each([
@@ -225,12 +225,12 @@ describe('a binding', () => {
         effects += 1;
         if (effects !== at) return;
         world.platform.employees = by;
-        await refreshPeople(connection, world.onlooker);
+        await refreshPeople(connection, world.toolPorts);
       };
       const ports = world.portsFor({ effect });
-      await ingest(takeEvents(world), where === 'ingest' ? ports : world.onlooker);
+      await ingest(takeEvents(world), where === 'ingest' ? ports : world.toolPorts);
       takeWoken(world);
-      await applyGroup(ref('g'), where === 'apply' ? ports : world.onlooker);
+      await applyGroup(ref('g'), where === 'apply' ? ports : world.toolPorts);
       // The refresh after that one bears a binding by ingest out, or undoes it.
       await (where === 'apply' ? tell() : refresh(told));
       expect([at, shown('g')]).toEqual([at, [effects >= at ? then : ['u-leaver']]]);
@@ -239,13 +239,13 @@ describe('a binding', () => {
 
   it('that was made anew reaches its groups though the walk was cut short', async () => {
     const { world, tell, shown, member, role } = await story();
-    await world.onlooker.hire([person('ann', 'ann'), person('other', 'other')]);
+    await world.toolPorts.hire([person('ann', 'ann'), person('other', 'other')]);
     await tell({ snapshot: 'g', of: ['ann'] }, { snapshot: 'h', of: ['ann'] });
-    await world.onlooker.users.rebind(CONNECTION, member('ann'), { role: role('other') });
-    expect(await pump(CONNECTION, world.onlooker)).toMatchObject({ walksResumed: 1 });
+    await world.toolPorts.users.rebind(CONNECTION, member('ann'), { role: role('other') });
+    expect(await pump(CONNECTION, world.toolPorts)).toMatchObject({ walksResumed: 1 });
     await tell();
     expect([shown('g'), shown('h')]).toEqual([[['u-other']], [['u-other']]]);
-    expect(await pump(CONNECTION, world.onlooker)).toMatchObject({ walksResumed: 0 });
+    expect(await pump(CONNECTION, world.toolPorts)).toMatchObject({ walksResumed: 0 });
   });
 });
 

@@ -90,7 +90,7 @@ describe('an answer about another group', () => {
     const { world, tell, ref, own, theirs } = await company();
     world.platform.confused = (asked) => (asked === 'get' ? own : undefined);
     await tell({ snapshot: 'n', of: [], name: null });
-    await expect(adoptGroup(ref('n'), platformGroupId(theirs), world.onlooker)).rejects.toThrow(
+    await expect(adoptGroup(ref('n'), platformGroupId(theirs), world.toolPorts)).rejects.toThrow(
       'another group',
     );
   });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { ALL_PLATFORM_FAULTS, ALL_TABLE_FAULTS } from '../support/engine/chaos.ts';
+import { ALL_CALL_FAULTS, ALL_TABLE_FAULTS } from '../support/engine/chaos.ts';
 import { directoryEvents, expectedGroups } from '../support/engine/directory.ts';
 import { live } from '../support/engine/life.ts';
 import { shownGroups } from '../support/engine/look-over.ts';
@@ -33,7 +33,7 @@ describe('the engine', () => {
           seed,
           twins: 0.4,
           coalesceMs: seed % 2 === 0 ? 0 : 5_000,
-          chaos: { budget, platform: ALL_PLATFORM_FAULTS, table: ALL_TABLE_FAULTS, foreign: true },
+          chaos: { budget, platform: ALL_CALL_FAULTS, table: ALL_TABLE_FAULTS, foreign: true },
           settings: { adoptExisting },
           platform: {
             staleStatus: staleStatus as 409,

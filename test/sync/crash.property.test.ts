@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { groupId } from '../../shared/domain/ids.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
-import { ALL_PLATFORM_FAULTS } from '../support/engine/chaos.ts';
+import { ALL_CALL_FAULTS } from '../support/engine/chaos.ts';
 import { directoryEvents, expectedGroups } from '../support/engine/directory.ts';
 import { live } from '../support/engine/life.ts';
 import { shownGroups } from '../support/engine/look-over.ts';
@@ -43,7 +43,7 @@ describe('a crash', () => {
     ['alone', {}],
     [
       'on top of lost answers, other writers and a second worker',
-      { twins: 0.3, chaos: { budget: 4, platform: ALL_PLATFORM_FAULTS, foreign: true } },
+      { twins: 0.3, chaos: { budget: 4, platform: ALL_CALL_FAULTS, foreign: true } },
     ],
   ])(
     'between any two effects, %s, and redelivery change nothing of the end',
@@ -59,7 +59,7 @@ describe('a crash', () => {
             expect(world.platform.violations).toEqual([]);
             for (const group of expectedGroups(events).keys()) {
               const ref = { connection: CONNECTION, group: groupId(group) };
-              const { audit } = world.onlooker;
+              const { audit } = world.toolPorts;
               expect(await verifyAudit(ref, { audit, clock: world.nowMs })).toMatchObject({ broken: null });
             }
           }
@@ -74,7 +74,7 @@ describe('a crash', () => {
   it(
     'is met at every kind of effect, the rare ones too',
     async () => {
-      const trouble = { twins: 0.3, chaos: { budget: 4, platform: ALL_PLATFORM_FAULTS, foreign: true } };
+      const trouble = { twins: 0.3, chaos: { budget: 4, platform: ALL_CALL_FAULTS, foreign: true } };
       const lives = fc.sample(directoryEvents(12), { numRuns: MOST_LIVES, seed: 1 });
       for (const [seed, events] of lives.entries()) {
         const missing = EFFECTS.filter((effect) => !met.has(effect));

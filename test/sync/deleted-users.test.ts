@@ -20,7 +20,7 @@ async function joinedAround(seconds: number, isLate: boolean) {
       type: `directory.${type}`,
       data,
     });
-    await ingest([{ messageId: id, body, sentAtMs: world.nowMs() }], world.onlooker);
+    await ingest([{ messageId: id, body, sentAtMs: world.nowMs() }], world.toolPorts);
     await tell();
   };
   const leave = () => send('leave', deletedMs, 'user.deleted', { user: { id: 'ann' } });

@@ -18,7 +18,7 @@ async function company(options: Parameters<typeof story>[0] = {}) {
     async sweeps(hours: number) {
       for (let hour = 0; hour < hours; hour += 1) {
         world.advance(HOUR_MS);
-        await sweep(await world.connection(), world.onlooker);
+        await sweep(await world.connection(), world.toolPorts);
         await told.pass(1);
       }
     },
@@ -202,7 +202,7 @@ describe('an adoption candidate that answers 404', () => {
     const { lastError } = (await state('n')) ?? {};
     expect(lastError).toMatchObject({ code: 'missing' });
     expect(lastError?.message).toContain(id);
-    const asked = { connection: await world.connection(), ports: world.onlooker };
+    const asked = { connection: await world.connection(), ports: world.toolPorts };
     const explained = await explainMember(ref('n'), 'a', asked);
     expect(explained.decision.detail).toContain(id);
     expect(explained.waiting).toMatchObject({ code: 'missing' });

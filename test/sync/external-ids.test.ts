@@ -20,8 +20,8 @@ async function company(spokeIdAs: (spokeId: string) => string, settings = {}, pl
     ...told,
     groups: () => [...world.platform.groups.values()],
     actions: () => world.platform.writes.map(({ action }) => action),
-    drift: async () => (await allOf(world.onlooker.drift.list(CONNECTION))).map(({ kind }) => kind),
-    sweep: async () => sweep(await world.connection(), world.onlooker),
+    drift: async () => (await allOf(world.toolPorts.drift.list(CONNECTION))).map(({ kind }) => kind),
+    sweep: async () => sweep(await world.connection(), world.toolPorts),
   };
 }
 
@@ -123,7 +123,7 @@ describe('external ids that the platform normalises', () => {
   it('are cleared if the group is released', async () => {
     const { world, tell, groups, ref } = await company(lowerCase);
     await tell({ snapshot: 'G1', of: ['a'] });
-    await releaseGroup(ref('G1'), world.onlooker);
+    await releaseGroup(ref('G1'), world.toolPorts);
     await tell();
     expect(groups().map(({ spokeId }) => spokeId)).toEqual([null]);
   });

@@ -29,9 +29,9 @@ describe('a write that the platform will never have', () => {
     await tell({ upsert: 'g' });
     expect(await state('g')).toMatchObject({ failedAtMs: expect.any(Number) });
     expect(world.deadLetters).toHaveLength(1);
-    // Who replays its letter is told again, with the age that it had.
+    // Who replays its dead-lettered message is told again, with the age that it had.
     const failedBefore = '1 2026-11-20T10:00:00.000Z';
-    await world.onlooker.groups.noteReplay(ref('g'), failedBefore);
+    await world.toolPorts.groups.noteReplay(ref('g'), failedBefore);
     await tell({ upsert: 'g' });
     await tell({ upsert: 'g' });
     expect(world.deadLetters).toMatchObject([{}, { failedBefore }]);
@@ -116,7 +116,10 @@ describe('one user whom the platform does not take', () => {
     }
     const { wakeAtMs = 0 } = (await state('g')) ?? {};
     world.advance(Math.max(0, wakeAtMs - world.nowMs()));
-    expect(await applyGroup(ref('g'), world.onlooker)).toMatchObject({ outcome: 'postponed', keepAccess: 2 });
+    expect(await applyGroup(ref('g'), world.toolPorts)).toMatchObject({
+      outcome: 'postponed',
+      keepAccess: 2,
+    });
 
     writes(world, () => false);
     await pass(2 * HOUR_MS);
@@ -248,7 +251,7 @@ describe('a look that fails after a write', () => {
     // Asked for after the PATCH, whether spokeIds are shown at all.
     troubles.platform = (call) => (call === 'list' ? 'throttled' : 'none');
     say({ take: ['a', 'b'], from: 'g' });
-    await ingest(takeEvents(world), world.onlooker);
+    await ingest(takeEvents(world), world.toolPorts);
     expect(await applyGroup(ref('g'), world.portsFor())).toMatchObject({ outcome: 'gate_closed' });
     expect(shown('g')).toEqual([['u-c']]);
     expect((await state('g'))?.intent).toMatchObject({ action: 'patch' });
@@ -295,7 +298,7 @@ describe('a foreign writer who never stops', () => {
       await tell();
       const everybody = Array.from({ length: tries }, (_, index) => `guest-${index + 1}`);
       expect(shown('g')).toEqual([[...everybody, 'u-a', 'u-b'].sort()]);
-      expect(await applyGroup(ref('g'), world.onlooker)).toMatchObject({ outcome: 'nothing_to_do' });
+      expect(await applyGroup(ref('g'), world.toolPorts)).toMatchObject({ outcome: 'nothing_to_do' });
     },
   );
 });

@@ -10,17 +10,17 @@ import { pump } from '../../shared/sync/pump.ts';
 import { followFeed } from '../../shared/sync/reconcile/feed.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { dirtyNow } from '../../shared/sync/wake.ts';
-import type { PlatformFault } from '../support/engine/platform.ts';
+import type { CallFault } from '../support/engine/platform.ts';
 import { story, twice } from '../support/engine/story.ts';
 import { CONNECTION, MINUTE_MS, NO_FAULTS, type Ports, takeEvents } from '../support/engine/world.ts';
 
 async function company() {
   const told = await story();
   await told.hire('a', 'b');
-  const always = (fault: PlatformFault) => {
+  const always = (fault: CallFault) => {
     told.troubles.platform = () => fault;
   };
-  const gate = () => told.world.onlooker.gates.read(CONNECTION);
+  const gate = () => told.world.toolPorts.gates.read(CONNECTION);
   return { ...told, always, gate, heal: () => always('none') };
 }
 
@@ -42,7 +42,7 @@ describe('the gate', () => {
     heal();
     platform.secretVersion = 'secret-2';
     world.advance(MINUTE_MS);
-    expect(await pump(CONNECTION, world.onlooker)).toMatchObject({ gate: 'open', reenqueued: 1 });
+    expect(await pump(CONNECTION, world.toolPorts)).toMatchObject({ gate: 'open', reenqueued: 1 });
     await work(20);
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
     const cause = expect.stringContaining('401');
@@ -58,7 +58,7 @@ describe('the gate', () => {
     const lastFailedMs = world.nowMs();
     const failing = { endpoint, sinceMs: 1, total: 1, failed: 1, lastFailedMs, reason: '500' };
     const seen = await gate();
-    await world.onlooker.gates.write(CONNECTION, seen, { ...seen, failingCalls: [failing] });
+    await world.toolPorts.gates.write(CONNECTION, seen, { ...seen, failingCalls: [failing] });
     expect((await gate()).failingCalls).toEqual([failing]);
     say({ snapshot: 'g', of: ['a'] });
     await work(20);
@@ -71,7 +71,7 @@ describe('the gate', () => {
     const { world, ref, gate, say, work } = await company();
     const platforms: Platforms = {
       open: async (connection) => ({
-        ...(await world.onlooker.platforms.open(connection)),
+        ...(await world.toolPorts.platforms.open(connection)),
         probe: async () => undefined,
         groups: new Proxy({} as never, {
           get: () => async () => {
@@ -80,18 +80,18 @@ describe('the gate', () => {
         }),
       }),
     };
-    await world.onlooker.groups.pause(ref('g'), 1);
+    await world.toolPorts.groups.pause(ref('g'), 1);
     say({ upsert: 'g' });
     await work(1);
-    expect(await applyGroup(ref('g'), { ...world.onlooker, platforms })).toMatchObject({
+    expect(await applyGroup(ref('g'), { ...world.toolPorts, platforms })).toMatchObject({
       outcome: 'gate_closed',
     });
     const closed = await gate();
     expect(closed).toMatchObject({ state: 'backoff', untilMs: world.nowMs() + 90_000 });
     world.advance(89_999);
-    expect((await pump(CONNECTION, world.onlooker)).gate).toBe('backoff');
+    expect((await pump(CONNECTION, world.toolPorts)).gate).toBe('backoff');
     world.advance(1);
-    expect((await pump(CONNECTION, world.onlooker)).gate).toBe('open');
+    expect((await pump(CONNECTION, world.toolPorts)).gate).toBe('open');
   });
 
   it('stays open where our own table is so slow that nothing is sent', async () => {
@@ -228,32 +228,32 @@ describe('the gate', () => {
         throw new PlatformFailure('throttled', 'slow down', { status: 429, retryAfterMs });
       };
       const open: Platforms['open'] = async (connection) => ({
-        ...(await world.onlooker.platforms.open(connection)),
+        ...(await world.toolPorts.platforms.open(connection)),
         groups: new Proxy({} as never, { get: () => throttled }),
       });
-      if (waitMs > 1_000) await ingest(takeEvents(world), world.onlooker);
-      await applyGroup(ref('g'), { ...world.onlooker, platforms: { open } });
+      if (waitMs > 1_000) await ingest(takeEvents(world), world.toolPorts);
+      await applyGroup(ref('g'), { ...world.toolPorts, platforms: { open } });
       expect((await gate()).untilMs).toBe(world.nowMs() + waitMs);
       world.advance(waitMs);
-      expect((await pump(CONNECTION, world.onlooker)).gate).toBe('open');
+      expect((await pump(CONNECTION, world.toolPorts)).gate).toBe('open');
     }
     world.platform.begin('throttles', 1, ['600']);
     for (const minutes of [10, 20, 40, 60, 60]) {
-      await applyGroup(ref('g'), world.onlooker);
+      await applyGroup(ref('g'), world.toolPorts);
       expect((await gate()).untilMs).toBe(world.nowMs() + minutes * MINUTE_MS);
       world.advance(minutes * MINUTE_MS);
-      await pump(CONNECTION, world.onlooker);
+      await pump(CONNECTION, world.toolPorts);
     }
   });
 
   it('refuses a secret of another company', async () => {
     const { world, ref, tell, gate } = await company();
     await tell({ upsert: 'g' });
-    const { onlooker } = world;
+    const { toolPorts } = world;
     const connection = await world.connection();
-    await onlooker.connections.save({ ...connection, company: 'another' });
-    await onlooker.desired.markDirty(ref('g'), dirtyNow(onlooker));
-    expect(await applyGroup(ref('g'), onlooker)).toMatchObject({ outcome: 'gate_closed' });
+    await toolPorts.connections.save({ ...connection, company: 'another' });
+    await toolPorts.desired.markDirty(ref('g'), dirtyNow(toolPorts));
+    expect(await applyGroup(ref('g'), toolPorts)).toMatchObject({ outcome: 'gate_closed' });
     expect(await gate()).toMatchObject({
       state: 'unauthorized',
       reason: expect.stringMatching(/^wrong_company/),
@@ -262,13 +262,13 @@ describe('the gate', () => {
 
   it('is paused and resumed by a person only as they saw it, and they are told what another person did', async () => {
     const { world, gate } = await company();
-    const { onlooker } = world;
+    const { toolPorts } = world;
     const resume = (seen?: Parameters<typeof resumeConnection>[2]) =>
-      resumeConnection(CONNECTION, onlooker, seen);
+      resumeConnection(CONNECTION, toolPorts, seen);
     const seen = { gate: await gate(), observing: false };
-    await pauseConnection(CONNECTION, 'Ann: a migration', onlooker, seen.gate);
+    await pauseConnection(CONNECTION, 'Ann: a migration', toolPorts, seen.gate);
     await expect(resume(seen)).rejects.toThrow(/somebody else paused it \(.*Ann: a migration\) meanwhile/);
-    await expect(pauseConnection(CONNECTION, 'Bob: no', onlooker, seen.gate)).rejects.toThrow(
+    await expect(pauseConnection(CONNECTION, 'Bob: no', toolPorts, seen.gate)).rejects.toThrow(
       'Ann: a migration',
     );
     expect(await gate()).toMatchObject({
@@ -279,29 +279,29 @@ describe('the gate', () => {
     await resume(paused);
     await resume(paused);
     world.advance(1);
-    await pauseConnection(CONNECTION, 'Ann: a migration', onlooker);
+    await pauseConnection(CONNECTION, 'Ann: a migration', toolPorts);
     await expect(resume(paused)).rejects.toThrow('somebody else paused it');
     const connection = await world.connection();
-    await onlooker.connections.save({ ...connection, observing: true });
+    await toolPorts.connections.save({ ...connection, observing: true });
     const now = { ...seen, gate: await gate() };
     await expect(resume(now)).rejects.toThrow('set it to observe');
     expect((await gate()).state).toBe('paused');
     expect(await resume({ ...now, observing: true })).toBe(true);
-    expect(await onlooker.connections.current(CONNECTION)).toMatchObject({ observing: false });
+    expect(await toolPorts.connections.current(CONNECTION)).toMatchObject({ observing: false });
     // That the platform was away meanwhile is nobody's word.
-    await onlooker.gates.write(CONNECTION, await gate(), { state: 'backoff', closings: 1 });
-    await pauseConnection(CONNECTION, 'Ann: again', onlooker, seen.gate);
+    await toolPorts.gates.write(CONNECTION, await gate(), { state: 'backoff', closings: 1 });
+    await pauseConnection(CONNECTION, 'Ann: again', toolPorts, seen.gate);
     expect(await gate()).toMatchObject({ state: 'paused', reason: expect.stringContaining('Ann: again') });
   });
 
   it('that a person closed opens for no probe, only for a person, and drains its backlog then', async () => {
     const { world, say, work, tell, shown, gate } = await company();
-    await pauseConnection(CONNECTION, 'a migration', world.onlooker);
+    await pauseConnection(CONNECTION, 'a migration', world.toolPorts);
     say({ snapshot: 'g', of: ['a'] });
     await work(20);
     expect(await gate()).toMatchObject({ state: 'paused', reason: 'operator: a migration' });
     expect(shown('g')).toEqual([]);
-    expect(await resumeConnection(CONNECTION, world.onlooker)).toBe(true);
+    expect(await resumeConnection(CONNECTION, world.toolPorts)).toBe(true);
     await tell();
     expect(shown('g')).toEqual([['u-a']]);
   });
@@ -318,7 +318,7 @@ describe.each([
     await told.tell({ snapshot: 'g', of: ['a'] });
     const connection = await world.connection();
     const calls: string[] = [];
-    let fault: (call: string) => PlatformFault = () => 'none';
+    let fault: (call: string) => CallFault = () => 'none';
     troubles.platform = (call) => {
       calls.push(call);
       return fault(call);
@@ -331,7 +331,7 @@ describe.each([
       ...told,
       calls,
       outcome,
-      meets: (at: string, what: PlatformFault) => {
+      meets: (at: string, what: CallFault) => {
         fault = (call) => (call === at || at === 'all' ? what : 'none');
       },
     };
@@ -346,12 +346,12 @@ describe.each([
     calls.length = 0;
     expect(await outcome()).toMatchObject({ kind: 'throttled', message: expect.stringMatching('gate') });
     say({ add: ['b'], to: 'g' });
-    await ingest(takeEvents(world), world.onlooker);
-    expect(await applyGroup(ref('g'), world.onlooker)).toMatchObject({ outcome: 'gate_closed' });
+    await ingest(takeEvents(world), world.toolPorts);
+    expect(await applyGroup(ref('g'), world.toolPorts)).toMatchObject({ outcome: 'gate_closed' });
     expect(calls).toEqual([]);
     expect((await state('g'))?.dirtySinceMs).toBeDefined();
     world.advance(MINUTE_MS);
-    await pump(CONNECTION, world.onlooker);
+    await pump(CONNECTION, world.toolPorts);
     expect(await outcome()).toBeUndefined();
   });
 
@@ -378,7 +378,7 @@ describe.each([
 
   it('reads on while a person has stopped the writes, and leaves that gate as it is', async () => {
     const { world, meets, outcome, gate } = await reading();
-    await pauseConnection(CONNECTION, 'a migration', world.onlooker);
+    await pauseConnection(CONNECTION, 'a migration', world.toolPorts);
     expect(await outcome()).toBeUndefined();
     meets(route, 'throttled');
     expect(await outcome()).toMatchObject({ kind: 'throttled' });
@@ -433,6 +433,21 @@ describe('groups that fail one after the other', () => {
     expect(await gate()).not.toHaveProperty('failing');
   });
 
+  it.each([400, 409, 422])(
+    'no longer close the gate once the platform refuses the content of one of them (%i)',
+    async (status) => {
+      const { world, work, gate, refuse, changeAll } = await companyOfTwelve();
+      refuse(() => true);
+      changeAll();
+      await work(30);
+      expect(await gate()).toMatchObject({ state: 'backoff' });
+      world.platform.refusal = () => status;
+      world.advance(10 * MINUTE_MS);
+      await work(10);
+      expect((await gate()).state).toBe('open');
+    },
+  );
+
   it('keep nobody waiting where others succeed in between', async () => {
     const { work, gate, refuse, changeAll, shown, say } = await companyOfTwelve();
     const broken = NAMES.slice(0, 4);
@@ -451,7 +466,7 @@ describe('groups that fail one after the other', () => {
     const { world, work, gate, refuse, say, shown, ref } = await companyOfTwelve();
     const broken = NAMES.slice(0, 6);
     refuse((spokeId) => broken.includes(spokeId));
-    await pauseGroup(ref('g7'), world.onlooker);
+    await pauseGroup(ref('g7'), world.toolPorts);
     say(...[...broken, 'g7'].map((to) => ({ add: ['b'], to })));
     await work(30);
     expect((await gate()).state).toBe('backoff');
@@ -472,7 +487,7 @@ describe('a connection that only observes', () => {
     say({ snapshot: 'g', of: ['a'] });
     await work(20);
     expect(world.platform.writes).toEqual([]);
-    await resumeConnection(CONNECTION, world.onlooker);
+    await resumeConnection(CONNECTION, world.toolPorts);
     await tell();
     expect(shown('g')).toEqual([['u-a']]);
   });
@@ -482,31 +497,34 @@ describe('a paused group', () => {
   it('is resumed only from the pause that was seen', async () => {
     const { world, ref, tell, state } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
-    await pauseGroup(ref('g'), world.onlooker);
+    await pauseGroup(ref('g'), world.toolPorts);
     const seen = await state('g');
-    await resumeGroup(ref('g'), world.onlooker);
+    await resumeGroup(ref('g'), world.toolPorts);
     world.advance(1);
-    await pauseGroup(ref('g'), world.onlooker, 'Ann');
-    await expect(resumeGroup(ref('g'), world.onlooker, seen)).rejects.toThrow('somebody else');
+    await pauseGroup(ref('g'), world.toolPorts, 'Ann');
+    await expect(resumeGroup(ref('g'), world.toolPorts, seen)).rejects.toThrow('somebody else');
     expect((await state('g'))?.paused).toBe(true);
-    expect(await resumeGroup(ref('g'), world.onlooker, await state('g'))).toBe(true);
+    expect(await resumeGroup(ref('g'), world.toolPorts, await state('g'))).toBe(true);
   });
 
   it('is written again, in one write, when it is resumed', async () => {
     const { world, ref, tell, shown } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
-    expect(await pauseGroup(ref('g'), world.onlooker)).toBe(true);
+    expect(await pauseGroup(ref('g'), world.toolPorts)).toBe(true);
     await tell({ add: ['b'], to: 'g' });
     await tell({ upsert: 'g', name: 'Other' });
     expect(shown('g')).toEqual([['u-a']]);
-    const { groups } = world.onlooker;
+    const { groups } = world.toolPorts;
     expect(
-      await resumeGroup(ref('g'), { ...world.onlooker, groups: { ...groups, resume: twice(groups.resume) } }),
+      await resumeGroup(ref('g'), {
+        ...world.toolPorts,
+        groups: { ...groups, resume: twice(groups.resume) },
+      }),
     ).toBe(true);
     await tell();
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
     expect(world.platform.writes.map(({ action }) => action)).toEqual(['create', 'patch']);
-    expect(await resumeGroup(ref('g'), world.onlooker)).toBe(false);
-    expect(await pauseGroup(ref('unheard-of'), world.onlooker)).toBe(false);
+    expect(await resumeGroup(ref('g'), world.toolPorts)).toBe(false);
+    expect(await pauseGroup(ref('unheard-of'), world.toolPorts)).toBe(false);
   });
 });

@@ -7,7 +7,7 @@ import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { seededRandom } from '../../simulate/random.ts';
 import { ALL_TABLE_FAULTS, Chaos } from '../support/engine/chaos.ts';
 import { drive } from '../support/engine/drive.ts';
-import type { PlatformFault } from '../support/engine/platform.ts';
+import type { CallFault } from '../support/engine/platform.ts';
 import { always } from '../support/engine/runs.ts';
 import { Scheduler } from '../support/engine/scheduler.ts';
 import { CONNECTION, createWorld, START_MS, takeWoken, type World } from '../support/engine/world.ts';
@@ -35,7 +35,7 @@ const departure: fc.Arbitrary<Departure> = fc.record({
   comeBack: fc.boolean(),
 });
 
-const FAULTS: readonly PlatformFault[] = ['lost_before', 'lost_after', 'lost_late', 'unreached', 'throttled'];
+const FAULTS: readonly CallFault[] = ['lost_before', 'lost_after', 'lost_late', 'unreached', 'throttled'];
 
 /** Two groups of five, as the directory and the platform have them. */
 async function settledWorld(seed: number, budget: number) {
@@ -56,7 +56,7 @@ async function settledWorld(seed: number, budget: number) {
     },
   });
   for (const group of GROUPS) await say(world, group, { members: MEMBERS, value: 'present' });
-  for (const ref of takeWoken(world)) await applyGroup(ref, world.onlooker);
+  for (const ref of takeWoken(world)) await applyGroup(ref, world.toolPorts);
   faults.left = budget;
   return { world, scheduler };
 }
@@ -67,7 +67,7 @@ async function say(
   group: (typeof GROUPS)[number],
   { members, value }: { readonly members: readonly string[]; readonly value: 'present' | 'absent' },
 ) {
-  const { desired, applyQueue } = world.onlooker;
+  const { desired, applyQueue } = world.toolPorts;
   const ref = { connection: CONNECTION, group };
   const stamp = makeStamp({ time: new Date(world.nowMs()).toISOString(), id: group, source: 'test' });
   for (const member of members) {

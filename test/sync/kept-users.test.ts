@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { approveHold } from '../../shared/operate/holds.ts';
-import { allOf, type Saying, story } from '../support/engine/story.ts';
+import { allOf, type DirectoryEvent, story } from '../support/engine/story.ts';
 import { CONNECTION, HOUR_MS } from '../support/engine/world.ts';
 
 const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
@@ -48,7 +48,7 @@ describe('a user whom the platform keeps though the directory took them out', ()
       expect(shown('g')).toEqual(['onGroupDeleted' in settings ? [] : users('a')]);
       expect((await state('g'))?.lastError).toBeUndefined();
       expect((await state('g'))?.dirtySinceMs).toBeUndefined();
-      expect(await allOf(world.onlooker.drift.list(CONNECTION))).toEqual([]);
+      expect(await allOf(world.toolPorts.drift.list(CONNECTION))).toEqual([]);
     },
   );
 
@@ -73,7 +73,7 @@ describe('a user whom the platform keeps though the directory took them out', ()
     await tell({ take: ['b', 'c'], from: 'g' });
     expect(shown('g')).toEqual([users('a', 'b', 'c')]);
     world.platform.kept.add('u-b');
-    await approveHold(ref('g'), { reason: 'right' }, world.onlooker);
+    await approveHold(ref('g'), { reason: 'right' }, world.toolPorts);
     say();
     await pass(HOUR_MS);
     expect(shown('g')).toEqual([users('a', 'b')]);
@@ -136,7 +136,7 @@ describe('a user whom the platform adds to a new group by itself', () => {
   );
 });
 
-it.each<Saying>([
+it.each<DirectoryEvent>([
   { take: ['b'], from: 'g' },
   { snapshot: 'g', of: ['a'] },
 ])('recognises a leaver if others may stay and our view is lost: %j', async (releasedPlatformId) => {

@@ -15,22 +15,22 @@ async function filledGroup(size: number, domain = 'acme.test') {
   const told = await story({ settings: { match: ['id=workEmail'] } });
   const ref = told.ref('g');
   const stamp = makeStamp({ time: new Date(START_MS).toISOString(), id: 'e', source: 's' });
-  const { onlooker } = told.world;
-  await onlooker.hire(
+  const { toolPorts } = told.world;
+  await toolPorts.hire(
     Array.from({ length: size }, (_, index) => ({ role: `r${index}`, email: `m${index}@${domain}` })),
   );
   for (let index = 0; index < size; index += 1) {
     const member = memberId(`m${index}@${domain}`);
-    await onlooker.desired.joinMember(ref, { member, register: { value: 'present', stamp } }, START_MS);
+    await toolPorts.desired.joinMember(ref, { member, register: { value: 'present', stamp } }, START_MS);
   }
   const named = { ...NO_GROUP, upserted: stamp, name: { value: 'Everybody', stamp } };
-  await onlooker.desired.markDirty(ref, { nowMs: START_MS, wakeAtMs: START_MS, isAtOnce: true }, named);
-  return { ...told, onlooker, stamp, at: ref };
+  await toolPorts.desired.markDirty(ref, { nowMs: START_MS, wakeAtMs: START_MS, isAtOnce: true }, named);
+  return { ...told, toolPorts, stamp, at: ref };
 }
 
 it('tells in the audit of as many as an entry holds, where ids are as long as may be', async () => {
-  const { at, onlooker, audit } = await filledGroup(1_000, 'x'.repeat(507));
-  expect(await applyGroup(at, onlooker)).toMatchObject({ outcome: 'written' });
+  const { at, toolPorts, audit } = await filledGroup(1_000, 'x'.repeat(507));
+  expect(await applyGroup(at, toolPorts)).toMatchObject({ outcome: 'written' });
   const [entry] = await audit('g');
   expect(entry).toMatchObject({ outcome: 'written', changeCount: 1_001 });
   expect(entry?.changes.length).toBeGreaterThan(200);
@@ -66,21 +66,21 @@ describe('a group of 100,000 members', () => {
 
   it('is applied in one write, the next change in one more, and loses nobody with a chunk of its view', async () => {
     const size = 2_000;
-    const { world, at, onlooker, shown } = await filledGroup(size);
+    const { world, at, toolPorts, shown } = await filledGroup(size);
     const marked = async () => {
       const nowMs = world.nowMs();
-      await onlooker.desired.markDirty(at, { nowMs, wakeAtMs: nowMs, isAtOnce: true });
-      return applyGroup(at, onlooker);
+      await toolPorts.desired.markDirty(at, { nowMs, wakeAtMs: nowMs, isAtOnce: true });
+      return applyGroup(at, toolPorts);
     };
-    expect(await applyGroup(at, onlooker)).toMatchObject({ outcome: 'written', writes: [{ added: size }] });
+    expect(await applyGroup(at, toolPorts)).toMatchObject({ outcome: 'written', writes: [{ added: size }] });
     const late = makeStamp({ time: new Date(START_MS + 1_000).toISOString(), id: 'f', source: 's' });
     const register = { value: 'absent', stamp: late } as const;
-    await onlooker.desired.joinMember(at, { member: memberId('m7@acme.test'), register }, START_MS);
+    await toolPorts.desired.joinMember(at, { member: memberId('m7@acme.test'), register }, START_MS);
     expect(await marked()).toMatchObject({ outcome: 'written', writes: [{ removed: 1 }] });
     for (const item of world.table.items.values()) if (item.sk.startsWith('VIEW#')) world.table.remove(item);
     await marked();
     expect(shown('g')[0]).toHaveLength(size - 1);
     const counts = { applied: size - 1 };
-    expect(await onlooker.groups.read(at)).toMatchObject({ settled: 'in_sync', counts });
+    expect(await toolPorts.groups.read(at)).toMatchObject({ settled: 'in_sync', counts });
   });
 });

@@ -54,7 +54,7 @@ async function creationWithMore(
   return {
     ...told,
     drift: async () =>
-      (await allOf(world.onlooker.drift.list(CONNECTION))).map(({ kind, after }) => [kind, after]),
+      (await allOf(world.toolPorts.drift.list(CONNECTION))).map(({ kind, after }) => [kind, after]),
   };
 }
 

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { followFeed } from '../../shared/sync/reconcile/feed.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
-import { type Saying, story } from '../support/engine/story.ts';
+import { type DirectoryEvent, story } from '../support/engine/story.ts';
 import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
 
-type Wrong = { first: readonly Saying[]; hours: number; echoSpokeId: boolean };
+type Wrong = { first: readonly DirectoryEvent[]; hours: number; echoSpokeId: boolean };
 
 /** Directory groups g0, g1, …, each in step with a platform group whose creation is long past. */
 async function company(count: number, platform = {}, settings = {}) {
@@ -85,12 +85,12 @@ describe('a platform that answers 404 for groups that are there', () => {
     [
       'a pause of the group',
       async ({ world, ref }: Awaited<ReturnType<typeof company>>) => {
-        const { groups } = world.onlooker;
+        const { groups } = world.toolPorts;
         await groups.pause(ref('g0'), world.nowMs());
         world.advance(90 * MINUTE_MS);
         const { pausedAtMs } = (await groups.read(ref('g0'))) ?? {};
         await groups.resume(ref('g0'), { pausedAtMs, nowMs: world.nowMs(), wakeAtMs: world.nowMs() });
-        await world.onlooker.applyQueue.wake([ref('g0')]);
+        await world.toolPorts.applyQueue.wake([ref('g0')]);
       },
     ],
   ])('needs two new 404s if the first one came before %s', async (_, between) => {
@@ -118,7 +118,7 @@ describe('a platform that answers 404 for groups that are there', () => {
     await pass(20 * MINUTE_MS, 50);
     expect(shown('g0')).toEqual([]);
     expect(await state('g0')).toMatchObject({ lastError: { code: 'missing' } });
-    await followFeed(await world.connection(), world.onlooker, world.nowMs() + 10 * MINUTE_MS);
+    await followFeed(await world.connection(), world.toolPorts, world.nowMs() + 10 * MINUTE_MS);
     await tell();
     expect(shown('g0')).toEqual([['u-a', 'u-b']]);
   });
@@ -127,11 +127,11 @@ describe('a platform that answers 404 for groups that are there', () => {
     const { world, pass, tell, state, shown } = await company(2, {}, { drift });
     const { platformId } = (await state('g0')) ?? {};
     world.platform.hidden = (id) => id === platformId;
-    await sweep(await world.connection(), world.onlooker);
+    await sweep(await world.connection(), world.toolPorts);
     await pass(5 * MINUTE_MS);
     expect(await state('g0')).toMatchObject({ acceptedDeletion: { policy: drift }, settled: 'in_sync' });
     world.platform.hidden = () => false;
-    await sweep(await world.connection(), world.onlooker);
+    await sweep(await world.connection(), world.toolPorts);
     await tell();
     expect(await state('g0')).toMatchObject({ platformId, settled: 'in_sync' });
     await tell({ take: ['a'], from: 'g0' });
@@ -155,7 +155,7 @@ describe('a platform that answers 404 for groups that are there', () => {
     world.platform.hidden = () => false;
     world.platform.failing = () => undefined;
     world.advance(HOUR_MS);
-    await sweep((await world.onlooker.connections.current(CONNECTION)) as never, world.onlooker);
+    await sweep((await world.toolPorts.connections.current(CONNECTION)) as never, world.toolPorts);
     await tell();
     expect([...world.platform.groups.values()]).toEqual([]);
   });
@@ -169,7 +169,7 @@ describe('a platform that answers 404 for groups that are there', () => {
     for (const held of await waiting()) {
       if (held === undefined) continue;
       world.advance(Math.max(0, (held.wakeAtMs ?? 0) - world.nowMs()));
-      reports.push(await applyGroup(held.ref, world.onlooker));
+      reports.push(await applyGroup(held.ref, world.toolPorts));
     }
     expect(reports.at(-1)).toMatchObject({ outcome: 'postponed', unlinkingHeld: true });
   });

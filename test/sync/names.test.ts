@@ -14,14 +14,14 @@ async function company(platform: object = {}, settings: Readonly<Record<string, 
     ...told,
     name: (spokeId: string) =>
       [...world.platform.groups.values()].find((group) => group.spokeId === spokeId)?.name,
-    drift: async () => (await allOf(world.onlooker.drift.list(CONNECTION))).map(({ kind }) => kind),
+    drift: async () => (await allOf(world.toolPorts.drift.list(CONNECTION))).map(({ kind }) => kind),
     /** Somebody renames the group, or changes who is in it, and the feed tells of it. */
     async rename(name: string, users?: readonly string[]) {
-      const { onlooker, platform: fake } = world;
+      const { toolPorts, platform: fake } = world;
       const id = [...fake.groups.keys()][0] as never;
       fake.changeAsOther(id, { name, ...(users && { users }) });
       const connection = await world.connection();
-      const looking = { platform: await onlooker.platforms.open(connection), ports: onlooker as never };
+      const looking = { platform: await toolPorts.platforms.open(connection), ports: toolPorts as never };
       await suspectTouched(connection, new Map([[id, []]]), looking);
       await told.tell();
     },
@@ -29,8 +29,8 @@ async function company(platform: object = {}, settings: Readonly<Record<string, 
 }
 
 describe('a platform where each name is there once', () => {
-  const refusals = (letters: readonly { readonly code: string | undefined }[]) =>
-    letters.filter(({ code }) => code === 'platform_rejected');
+  const refusals = (deadLetters: readonly { readonly code: string | undefined }[]) =>
+    deadLetters.filter(({ code }) => code === 'platform_rejected');
 
   it('has a group made again under its old name once that is free', async () => {
     const { world, say, work, tell, state, shown } = await company({ uniqueNames: true });
@@ -58,7 +58,7 @@ describe('a platform where each name is there once', () => {
       expect(await state(group)).toMatchObject({ lastError: { code: 'name_in_use' } });
     expect([shown('g'), shown('h')]).toEqual([[['u-a', 'u-b']], [[]]]);
     expect([name('g'), name('h')]).toEqual(['A', 'B']);
-    const recent = await world.onlooker.guard.recent(ref('h'), world.nowMs(), [undefined]);
+    const recent = await world.toolPorts.guard.recent(ref('h'), world.nowMs(), [undefined]);
     expect(recent).toMatchObject({ group: 1, connection: 1 });
     const calls = world.platform.writes.length;
     await tell({ upsert: 'h', name: 'C' });

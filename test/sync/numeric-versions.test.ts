@@ -16,7 +16,7 @@ it('keeps a group in sync if versions are numbers, and sends each version back a
   const { version } = world.platform.groups.get(id) ?? {};
   expect(version).toEqual(expect.any(Number));
   expect((await world.table.get(groupKey(REF)))?.['version']).toBe(version);
-  const written = (await allOf(world.onlooker.audit.read(REF))).map(({ versionAfter }) => versionAfter);
+  const written = (await allOf(world.toolPorts.audit.read(REF))).map(({ versionAfter }) => versionAfter);
   expect(written).toContain(version);
   expect(written.every((one) => typeof one === 'number')).toBe(true);
 });

@@ -8,7 +8,7 @@ import { CONNECTION, NO_FAULTS } from '../support/engine/world.ts';
 async function company(options: Parameters<typeof story>[0] = {}) {
   const told = await story(options);
   await told.hire('a', 'b');
-  const { platform, onlooker } = told.world;
+  const { platform, toolPorts } = told.world;
   /** Of somebody else. */
   const addOdd = (spokeId: string, name = 'Group g') => {
     const id = platform.addForeign({ name, spokeId, users: ['u-a'] });
@@ -24,7 +24,7 @@ async function company(options: Parameters<typeof story>[0] = {}) {
     troubles.platform = NO_FAULTS.platform;
     await tell();
   };
-  return { ...told, platform, addOdd, createWithLostAnswer, gate: () => onlooker.gates.read(CONNECTION) };
+  return { ...told, platform, addOdd, createWithLostAnswer, gate: () => toolPorts.gates.read(CONNECTION) };
 }
 
 describe('a stranger’s odd group', () => {

@@ -14,7 +14,7 @@ async function company(settings = {}, platform = {}) {
   return {
     ...told,
     sent,
-    drift: async () => (await allOf(world.onlooker.drift.list(CONNECTION))).map(({ kind }) => kind),
+    drift: async () => (await allOf(world.toolPorts.drift.list(CONNECTION))).map(({ kind }) => kind),
     /** From now on answers of these kinds show only the first user. */
     showOnlyFirst(...kinds: readonly string[]) {
       world.platform.showing = (kind, users) => (kinds.includes(kind) ? first(users) : users);
@@ -36,20 +36,20 @@ async function company(settings = {}, platform = {}) {
     },
     /** The feed reports a change, so the group is fetched. */
     async lookAgain() {
-      for await (const page of world.onlooker.index.all(CONNECTION))
+      for await (const page of world.toolPorts.index.all(CONNECTION))
         for (const { ref } of page) {
-          const state = await world.onlooker.groups.read(ref);
+          const state = await world.toolPorts.groups.read(ref);
           if (state?.version === undefined) throw new Error('expected a group with a version');
           const at = { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true };
           const suspicion = { version: state.version, traces: [], atMs: world.nowMs() };
-          await world.onlooker.groups.suspect(state, suspicion, at);
-          await world.onlooker.applyQueue.wake([ref]);
+          await world.toolPorts.groups.suspect(state, suspicion, at);
+          await world.toolPorts.applyQueue.wake([ref]);
         }
       await told.tell();
     },
     async sweepAfter(ms: number) {
       world.advance(ms);
-      await sweep(await world.connection(), world.onlooker);
+      await sweep(await world.connection(), world.toolPorts);
       await told.tell();
     },
     /** Another client adds this user. */

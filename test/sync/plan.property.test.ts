@@ -61,7 +61,7 @@ const FORETOLD: Readonly<Record<string, 'in' | 'out' | 'same' | 'not added'>> = 
   kept: 'same',
   observing: 'same',
   group_absent: 'not added',
-  waived: 'not added',
+  accepted: 'not added',
   not_wanted: 'not added',
   'pending:unknown': 'not added',
   'pending:inactive': 'not added',

@@ -13,7 +13,7 @@ import { wakeGroups } from '../../shared/sync/wake.ts';
 import { seededRandom } from '../../simulate/random.ts';
 import { drive } from '../support/engine/drive.ts';
 import { Scheduler } from '../support/engine/scheduler.ts';
-import { allOf, type Saying, story } from '../support/engine/story.ts';
+import { allOf, type DirectoryEvent, story } from '../support/engine/story.ts';
 import { CONNECTION, createWorld, NO_FAULTS, START_MS, takeEvents } from '../support/engine/world.ts';
 import { slowWorker } from './reconcile/support/mortal.ts';
 
@@ -83,14 +83,14 @@ async function settled(coalesceMs = W_MS) {
   await hire('a', 'b', 'c');
   await tell({ snapshot: 'g', of: ['a'] });
   world.advance(10 * MINUTE_MS);
-  const { onlooker, table } = world;
+  const { toolPorts, table } = world;
   const messages = () =>
     world.applyQueue.messages.map(({ visibleAtMs }) => visibleAtMs - world.nowMs()).sort((a, b) => a - b);
   const item = async () => (await table.get(groupKey(ref('g')))) ?? {};
   /** A change, with its wake-up, at this instant. */
-  const change = async (...sayings: readonly Saying[]) => {
-    told.say(...sayings);
-    await ingest(takeEvents(world), onlooker);
+  const change = async (...directoryEvents: readonly DirectoryEvent[]) => {
+    told.say(...directoryEvents);
+    await ingest(takeEvents(world), toolPorts);
   };
   const set = (attributes: Record<string, number | boolean>) =>
     table.update(groupKey(ref('g')), { set: attributes });
@@ -101,7 +101,7 @@ async function settled(coalesceMs = W_MS) {
     for (const message of world.applyQueue.messages) message.receipt = 'lost';
     world.applyQueue.delete('lost');
   };
-  return { ...told, onlooker, messages, item, change, set, apply, lose };
+  return { ...told, toolPorts, messages, item, change, set, apply, lose };
 }
 
 describe('a change', () => {
@@ -141,15 +141,15 @@ describe('a change', () => {
   });
 
   it('of a paused group sends nothing, and is written when the pause ends', async () => {
-    const { world, onlooker, ref, change, messages, shown, tell } = await settled();
+    const { world, toolPorts, ref, change, messages, shown, tell } = await settled();
     const pausedAtMs = world.nowMs();
-    await onlooker.groups.pause(ref('g'), pausedAtMs);
+    await toolPorts.groups.pause(ref('g'), pausedAtMs);
     await change({ add: ['b'], to: 'g' });
     world.advance(10 * MINUTE_MS);
-    await pump(CONNECTION, onlooker);
+    await pump(CONNECTION, toolPorts);
     expect(messages()).toEqual([]);
     const at = { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true };
-    await onlooker.groups.resume(ref('g'), { ...at, pausedAtMs });
+    await toolPorts.groups.resume(ref('g'), { ...at, pausedAtMs });
     await tell();
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   });
@@ -170,12 +170,12 @@ describe('a change', () => {
   );
 
   it('is written at once where nothing more comes into its window, but for a retry and another at work', async () => {
-    const { world, onlooker, change, work, apply, set, shown } = await settled(60_000);
+    const { world, toolPorts, change, work, apply, set, shown } = await settled(60_000);
     await change({ add: ['b'], to: 'g' });
     await work(3);
     await change({ add: ['c'], to: 'g' });
     const [wakeUp] = world.applyQueue.messages;
-    const end = () => endWindow(wakeUp?.body ?? '', onlooker);
+    const end = () => endWindow(wakeUp?.body ?? '', toolPorts);
     expect(await apply()).toMatchObject({ outcome: 'nothing_to_do' });
     await set({ wakeAt: world.nowMs() + 60 * MINUTE_MS });
     expect(await end()).toBe(false);
@@ -199,12 +199,12 @@ describe('a change', () => {
   });
 
   it('a person asks about is looked at at once, whatever was promised', async () => {
-    const { onlooker, ref, change, set, messages, apply, world, lose } = await settled();
+    const { toolPorts, ref, change, set, messages, apply, world, lose } = await settled();
     await change({ add: ['b'], to: 'g' });
     lose();
     await set({ wakeAt: world.nowMs() + 60 * MINUTE_MS, lastWriteAt: world.nowMs() });
     expect(await apply()).toMatchObject({ outcome: 'nothing_to_do' });
-    await wakeGroups([ref('g')], onlooker, 'asked');
+    await wakeGroups([ref('g')], toolPorts, 'asked');
     expect(messages()).toEqual([0]);
     expect(await apply()).toMatchObject({ outcome: 'written' });
   });
@@ -213,20 +213,20 @@ describe('a change', () => {
 describe('a group in step', () => {
   const inIndex = async () => {
     const told = await settled();
-    const { onlooker } = told;
-    const list = (which?: 'unsettled') => allOf(onlooker.index.all(CONNECTION, which));
+    const { toolPorts } = told;
+    const list = (which?: 'unsettled') => allOf(toolPorts.index.all(CONNECTION, which));
     return { ...told, list };
   };
 
   it('is listed, and passed over where only groups that are not in step are listed', async () => {
-    const { list, change, tell, onlooker, ref } = await inIndex();
+    const { list, change, tell, toolPorts, ref } = await inIndex();
     expect(await list('unsettled')).toEqual([]);
     await change({ upsert: 'g', name: 'Other' });
     expect(await list('unsettled')).toMatchObject([{ name: 'Other', dirtySinceMs: expect.any(Number) }]);
     await tell();
     expect(await list('unsettled')).toEqual([]);
     expect(await list()).toMatchObject([{ name: 'Other', settled: 'in_sync', paused: false }]);
-    await onlooker.groups.pause(ref('g'), 1);
+    await toolPorts.groups.pause(ref('g'), 1);
     expect(await list('unsettled')).toMatchObject([{ paused: true }]);
     await tell({ remove: 'g' });
     expect(await list()).toMatchObject([{ paused: true, dirtySinceMs: expect.any(Number) }]);
@@ -235,12 +235,12 @@ describe('a group in step', () => {
   });
 
   it('stays listed as paused where the pause came during a write', async () => {
-    const { list, change, apply, onlooker, ref, world, tell, shown } = await inIndex();
+    const { list, change, apply, toolPorts, ref, world, tell, shown } = await inIndex();
     await change({ upsert: 'g', name: 'Other' }, { add: ['b'], to: 'g' });
-    await apply(slowWorker('platform.patch', () => onlooker.groups.pause(ref('g'), 1)));
+    await apply(slowWorker('platform.patch', () => toolPorts.groups.pause(ref('g'), 1)));
     expect(await list('unsettled')).toMatchObject([{ paused: true }]);
     const at = { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true };
-    await onlooker.groups.resume(ref('g'), { ...at, pausedAtMs: 1 });
+    await toolPorts.groups.resume(ref('g'), { ...at, pausedAtMs: 1 });
     await tell();
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
     expect(await list()).toMatchObject([{ name: 'Other', settled: 'in_sync', paused: false }]);
@@ -250,46 +250,46 @@ describe('a group in step', () => {
 describe('a write of the item that comes too late is refused', () => {
   const error = { code: 'c', message: 'm', atMs: 0 };
   it('a new promise where another made one', async () => {
-    const { onlooker, ref, change, item } = await settled();
+    const { toolPorts, ref, change, item } = await settled();
     await change({ add: ['b'], to: 'g' });
     const { wakeAt }: Record<string, unknown> = await item();
-    const renew = (seen: number) => onlooker.desired.renew(ref('g'), seen, NOW_MS);
+    const renew = (seen: number) => toolPorts.desired.renew(ref('g'), seen, NOW_MS);
     expect(await renew(Number(wakeAt) - 1)).toBe(false);
     expect(await renew(Number(wakeAt))).toBe(true);
   });
 
   it('the pump’s, where the index is behind, or the group is clean', async () => {
-    const { onlooker, change, set, world, tell } = await settled();
-    const shownDue = async () => (await allOf(onlooker.index.all(CONNECTION)))[0] as GroupSummary;
+    const { toolPorts, change, set, world, tell } = await settled();
+    const shownDue = async () => (await allOf(toolPorts.index.all(CONNECTION)))[0] as GroupSummary;
     await change({ add: ['b'], to: 'g' });
     const stale = await shownDue();
     world.advance(1);
     await change({ add: ['c'], to: 'g' });
-    expect(await onlooker.index.reschedule(stale, { wakeAtMs: NOW_MS })).toBe(false);
-    expect(await onlooker.index.reschedule(await shownDue(), { wakeAtMs: NOW_MS })).toBe(true);
+    expect(await toolPorts.index.reschedule(stale, { wakeAtMs: NOW_MS })).toBe(false);
+    expect(await toolPorts.index.reschedule(await shownDue(), { wakeAtMs: NOW_MS })).toBe(true);
     await set({ wakeAt: world.nowMs() });
     await tell();
-    expect(await onlooker.index.reschedule(await shownDue(), { wakeAtMs: NOW_MS })).toBe(false);
+    expect(await toolPorts.index.reschedule(await shownDue(), { wakeAtMs: NOW_MS })).toBe(false);
   });
 
   it('a retry where the group changed, is another’s, or clean', async () => {
-    const { onlooker, change, state, set, tell, world } = await settled();
+    const { toolPorts, change, state, set, tell, world } = await settled();
     await change({ add: ['b'], to: 'g' });
     const seen = (await state('g')) as GroupState;
     const times = { retryAtMs: 9e12, soonerMs: 8e12 };
     const how = { ...times, error, attempts: 1, calledMs: [], mine: undefined };
-    expect(await onlooker.groups.postpone(seen, how)).toBe(9e12);
+    expect(await toolPorts.groups.postpone(seen, how)).toBe(9e12);
     await change({ add: ['c'], to: 'g' });
-    expect(await onlooker.groups.postpone(seen, how)).toBe(8e12);
+    expect(await toolPorts.groups.postpone(seen, how)).toBe(8e12);
     const intent = { id: intentId('other'), action: 'patch', atMs: 0, name: '', spokeId: '' } as const;
-    expect(await onlooker.groups.openIntent(seen, intent)).toBe(true);
-    expect(await onlooker.groups.openIntent(seen, intent)).toBe(false);
-    expect(await onlooker.groups.postpone(seen, how)).toBeUndefined();
-    expect(await onlooker.groups.postpone(seen, { ...how, mine: intent.id })).toBe(8e12);
+    expect(await toolPorts.groups.openIntent(seen, intent)).toBe(true);
+    expect(await toolPorts.groups.openIntent(seen, intent)).toBe(false);
+    expect(await toolPorts.groups.postpone(seen, how)).toBeUndefined();
+    expect(await toolPorts.groups.postpone(seen, { ...how, mine: intent.id })).toBe(8e12);
     expect(await state('g')).toMatchObject({ releasedIntent: 'other' });
     await set({ wakeAt: world.nowMs() });
     await tell();
-    expect(await onlooker.groups.postpone((await state('g')) as GroupState, how)).toBeUndefined();
+    expect(await toolPorts.groups.postpone((await state('g')) as GroupState, how)).toBeUndefined();
   });
 });
 
@@ -309,13 +309,13 @@ describe('a worker', () => {
   });
 
   it('ends where another is at work, and at a closed gate, between a change and its message too', async () => {
-    const { onlooker, change, apply, world, shown, tell } = await settled();
+    const { toolPorts, change, apply, world, shown, tell } = await settled();
     await change({ add: ['b'], to: 'g' });
     world.advance(W_MS);
     const outcomes: string[] = [];
     await apply(slowWorker('platform.patch', async () => outcomes.push((await apply()).outcome)));
     expect(outcomes).toEqual(['nothing_to_do']);
-    const { gates } = onlooker;
+    const { gates } = toolPorts;
     await gates.write(CONNECTION, await gates.read(CONNECTION), {
       state: 'backoff',
       closings: 1,

@@ -12,7 +12,7 @@ import { CONNECTION, MINUTE_MS, takeEvents, takeWoken } from '../support/engine/
 describe('more groups than one pump wakes', () => {
   it('are each tried once when the gate opens, and wait again where they fail again', async () => {
     const { world, ref } = await story();
-    const { groups, desired, gates } = world.onlooker;
+    const { groups, desired, gates } = world.toolPorts;
     const refs = Array.from({ length: PUMP_BATCH + 5 }, (_, at) => ref(`g${at}`));
     const fail = (each: (typeof refs)[number]) => {
       const nowMs = world.nowMs();
@@ -29,7 +29,7 @@ describe('more groups than one pump wakes', () => {
     const woken: number[] = [];
     for (let minute = 0; minute < 4; minute += 1) {
       world.advance(MINUTE_MS);
-      woken.push((await pump(CONNECTION, world.onlooker)).reenqueued);
+      woken.push((await pump(CONNECTION, world.toolPorts)).reenqueued);
       for (const each of takeWoken(world)) await fail(each);
     }
     expect(woken).toEqual([PUMP_BATCH, 5, 0, 0]);
@@ -40,14 +40,14 @@ it('a group that no apply can read is woken ever more rarely, another each minut
   const { world, hire, say, ref } = await story();
   await hire('a');
   say({ upsert: 'g' }, { upsert: 'h' });
-  await ingest(takeEvents(world), world.onlooker);
+  await ingest(takeEvents(world), world.toolPorts);
   takeWoken(world);
   await world.table.update(groupKey(ref('g')), { set: { attempts: 'seven' } });
-  await expect(applyGroup(ref('g'), world.onlooker)).rejects.toThrow('expected a group');
+  await expect(applyGroup(ref('g'), world.toolPorts)).rejects.toThrow('expected a group');
   let woken = 0;
   for (let minute = 0; minute < 24 * 60; minute += 1) {
     world.advance(MINUTE_MS);
-    await pump(CONNECTION, world.onlooker);
+    await pump(CONNECTION, world.toolPorts);
     woken += takeWoken(world).filter(({ group }) => group === 'g').length;
   }
   expect(woken).toBeGreaterThan(24);
@@ -56,14 +56,15 @@ it('a group that no apply can read is woken ever more rarely, another each minut
 
 it('more walks than one pump takes up are taken up by the next', async () => {
   const { world, member } = await story();
-  const { onlooker, table } = world;
+  const { toolPorts, table } = world;
   for (let at = 0; at < PUMP_WALKS + 5; at += 1) {
     const id = `u${String(at).padStart(4, '0')}`;
     const walk = { fanOut: 2, gpk: `fanOuts#${CONNECTION}#0`, gsk: id, revision: 2, member: id };
     await table.update(userKey(CONNECTION, member(id)), { set: walk });
   }
   const resumed = [];
-  for (let minute = 0; minute < 3; minute += 1) resumed.push((await pump(CONNECTION, onlooker)).walksResumed);
+  for (let minute = 0; minute < 3; minute += 1)
+    resumed.push((await pump(CONNECTION, toolPorts)).walksResumed);
   expect(resumed).toEqual([PUMP_WALKS, 5, 0]);
 });
 
@@ -72,14 +73,14 @@ describe('an item that cannot be understood', () => {
     const { world, hire, say, tell, work, ref, shown, member } = await story();
     await hire('a', 'b', 'c');
     await tell({ snapshot: 'g', of: ['a', 'c'] }, { snapshot: 'h', of: ['c'] });
-    const { onlooker, table } = world;
+    const { toolPorts, table } = world;
     // Two walks that were interrupted, the first of a user whose item is not as we write it.
     for (const id of ['a', 'c']) {
       const key = userKey(CONNECTION, member(id));
       const walk = { fanOut: 2, gpk: `fanOuts#${CONNECTION}#0`, gsk: id, revision: 2 };
       await table.update(key, { set: { ...walk, ...(id === 'a' ? { floor: 7 } : {}) } });
     }
-    await onlooker.gates.write(CONNECTION, await onlooker.gates.read(CONNECTION), {
+    await toolPorts.gates.write(CONNECTION, await toolPorts.gates.read(CONNECTION), {
       state: 'backoff',
       closings: 1,
       untilMs: world.nowMs(),
@@ -89,25 +90,25 @@ describe('an item that cannot be understood', () => {
     takeWoken(world);
     world.advance(2 * MINUTE_MS);
 
-    expect(await pump(CONNECTION, onlooker)).toMatchObject({
+    expect(await pump(CONNECTION, toolPorts)).toMatchObject({
       gate: 'open',
       walksResumed: 1,
       stuck: [expect.stringMatching(/^user a: expected a directory user/)],
     });
     await work(20);
     expect(shown('h')).toEqual([['u-b', 'u-c']]);
-    expect((await onlooker.users.read(CONNECTION, [member('c')])).get(member('c'))?.fanOut).toBeUndefined();
-    expect(await applyGroup(ref('h'), onlooker)).toMatchObject({ outcome: 'nothing_to_do' });
+    expect((await toolPorts.users.read(CONNECTION, [member('c')])).get(member('c'))?.fanOut).toBeUndefined();
+    expect(await applyGroup(ref('h'), toolPorts)).toMatchObject({ outcome: 'nothing_to_do' });
   });
 
   it('may be a due group whose next time cannot be written: the others are woken', async () => {
     const { world, hire, say } = await story();
     await hire('a');
     say({ upsert: 'g' }, { upsert: 'h' });
-    await ingest(takeEvents(world), world.onlooker);
+    await ingest(takeEvents(world), world.toolPorts);
     takeWoken(world);
     world.advance(2 * MINUTE_MS);
-    const { index } = world.onlooker;
+    const { index } = world.toolPorts;
     const broken: typeof index = {
       ...index,
       reschedule: async (seen, at) => {
@@ -115,7 +116,7 @@ describe('an item that cannot be understood', () => {
         return index.reschedule(seen, at);
       },
     };
-    expect(await pump(CONNECTION, { ...world.onlooker, index: broken })).toMatchObject({
+    expect(await pump(CONNECTION, { ...world.toolPorts, index: broken })).toMatchObject({
       reenqueued: 1,
       stuck: ['group g: the item is too large'],
     });

@@ -47,7 +47,7 @@ describe('the read before a write', () => {
     await change(joins('late'));
     expect(calls).toEqual(['get', 'patch']);
     expect(users()).toEqual([...USERS, 'u-late'].sort());
-    await world.onlooker.desired.markDirty(REF, dirtyNow(world.onlooker));
+    await world.toolPorts.desired.markDirty(REF, dirtyNow(world.toolPorts));
     await change();
     expect(calls).toEqual(['get', 'patch']);
   });

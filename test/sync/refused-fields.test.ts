@@ -39,7 +39,7 @@ async function company(
     nameOnPlatform: () => [...world.platform.groups.values()][0]?.name,
     async sweepAfter(ms: number) {
       world.advance(ms);
-      await sweep(await world.connection(), world.onlooker);
+      await sweep(await world.connection(), world.toolPorts);
       await told.tell();
     },
   };
@@ -87,7 +87,7 @@ describe('a name that the platform refuses', () => {
     const { tell, world, ref } = await company(isTooLong);
     await tell({ upsert: 'g', name: LONG });
     const connection = await world.connection();
-    const ports = world.onlooker;
+    const ports = world.toolPorts;
     expect(await planGroup(ref('g'), ports)).toMatchObject({
       action: 'none',
       note: expect.stringContaining('refuses the name'),
@@ -169,7 +169,7 @@ describe('a name that the platform refuses', () => {
     await tell({ upsert: 'g', name: LONG });
     isStrict = false;
     const sleep = () => work(20);
-    await syncGroups([ref('g')], { ...world.onlooker, sleep }, { timeoutMs: MINUTE_MS });
+    await syncGroups([ref('g')], { ...world.toolPorts, sleep }, { timeoutMs: MINUTE_MS });
     await tell();
     expect(nameOnPlatform()).toBe(LONG);
   });

@@ -23,12 +23,12 @@ async function company(settings: Partial<ConnectionSettings> = {}) {
   const hour = async (...employees: readonly PersonSpec[]) => {
     world.platform.employees = employees;
     world.advance(HOUR_MS);
-    const report = await refreshPeople(await world.connection(), world.onlooker).catch((error) => error);
+    const report = await refreshPeople(await world.connection(), world.toolPorts).catch((error) => error);
     await tell();
     return report;
   };
   const pending = async () => {
-    const registers = await world.onlooker.groups.members(told.ref('g'));
+    const registers = await world.toolPorts.groups.members(told.ref('g'));
     return registers.flatMap(({ member, pending }) =>
       pending === undefined ? [] : [[member, pending.cause]],
     );
@@ -273,7 +273,7 @@ describe('a user with several roles', () => {
       const { world, hour, tell, shown, member, role } = await company();
       await hour(...roles);
       await tell({ snapshot: 'g', of: ['ann'] });
-      await rebindMember(CONNECTION, { member: member('ann'), role: role('old') }, world.onlooker);
+      await rebindMember(CONNECTION, { member: member('ann'), role: role('old') }, world.toolPorts);
       await hour(...roles, newHire);
       expect(shown('g')).toEqual([['u-ann']]);
     });
@@ -306,7 +306,7 @@ describe('a user with several roles', () => {
       ann('bob', 'TERMINATED', { userId: 'u-bob', email: 'bob@acme.test' }),
       ann('bob-again', 'ACTIVE', { userId: 'u-bob', email: null }),
     );
-    await rebindMember(CONNECTION, { member: member('ann'), role: role('bob') }, world.onlooker);
+    await rebindMember(CONNECTION, { member: member('ann'), role: role('bob') }, world.toolPorts);
     await tell();
     expect(shown('g')).toEqual([['u-bob']]);
   });

@@ -42,7 +42,7 @@ it.each([
   const bodies = { m1: bodyOf(['ann'], place), m2: bodyOf(['bob'], place) };
   const sentAtMs = world.nowMs();
   for (const messageId of arrivals) {
-    await ingest([{ messageId, body: bodies[messageId], sentAtMs }], world.onlooker);
+    await ingest([{ messageId, body: bodies[messageId], sentAtMs }], world.toolPorts);
     await tell();
   }
   expect(shown('g')).toEqual([['u-bob']]);
@@ -61,7 +61,7 @@ it('whom Okta deactivates leaves the groups, and is in them again once reactivat
       eventType,
       target: [{ type: 'User', id: 'ann' }],
     });
-    await ingest([{ messageId: eventType, body, sentAtMs: world.nowMs() }], world.onlooker);
+    await ingest([{ messageId: eventType, body, sentAtMs: world.nowMs() }], world.toolPorts);
     await tell();
     return shown('g');
   };

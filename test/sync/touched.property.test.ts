@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import { wakeAll } from '../../shared/sync/wake.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
-import { type Saying, story } from '../support/engine/story.ts';
+import { type DirectoryEvent, story } from '../support/engine/story.ts';
 
 /*
  * A group that was in step is read by those alone whom one change is about. Whatever had happened before, a look at all
@@ -44,21 +44,25 @@ const PEOPLE = (
 
 const somebody = fc.nat({ max: 15 }).map((n) => MEMBERS[n === 0 ? 4 : n % 4] ?? 'ann');
 const some = fc.uniqueArray(somebody, { minLength: 1, maxLength: 2 });
-const joins = (...add: string[]): Saying => ({ add, to: 'g' });
-const leaves = (...take: string[]): Saying => ({ take, from: 'g' });
+const joins = (...add: string[]): DirectoryEvent => ({ add, to: 'g' });
+const leaves = (...take: string[]): DirectoryEvent => ({ take, from: 'g' });
 const move = some.chain((who) => fc.constantFrom(joins(...who), leaves(...who)));
 const member = fc.constantFrom(...MEMBERS);
 const readdressed = fc.tuple(member, member).map(([user, of]) => ({ user, email: `${of}@acme.test` }));
-const saying: fc.Arbitrary<Saying> = fc.oneof(
+const directoryEvent: fc.Arbitrary<DirectoryEvent> = fc.oneof(
   { weight: 12, arbitrary: move },
-  fc.constantFrom<Saying>({ upsert: 'g', name: 'Blue' }, { upsert: 'g', name: 'Red' }, { remove: 'g' }),
+  fc.constantFrom<DirectoryEvent>(
+    { upsert: 'g', name: 'Blue' },
+    { upsert: 'g', name: 'Red' },
+    { remove: 'g' },
+  ),
   some.map((of) => ({ snapshot: 'g', of })),
   member.map((forget) => ({ forget })),
   readdressed,
 );
 const fault = fc.constantFrom('none', 'none', 'none', 'throttled', 'unheard', 'echo');
 const step = fc.record({
-  say: fc.array(saying, { minLength: 1, maxLength: 2 }),
+  say: fc.array(directoryEvent, { minLength: 1, maxLength: 2 }),
   /** How the state of one of them changes, and a refresh hears of it. */
   person: fc.option(fc.tuple(fc.nat({ max: 3 }), fc.constantFrom('ACTIVE', 'TERMINATED')), { freq: 6 }),
   isSeen: fc.boolean(),
@@ -73,7 +77,7 @@ async function company() {
   const { world, tell } = told;
   const employ = async (people: typeof PEOPLE) => {
     world.platform.employees = people;
-    await refreshPeople(await world.connection(), world.onlooker);
+    await refreshPeople(await world.connection(), world.toolPorts);
   };
   await employ(PEOPLE);
   await tell({ snapshot: 'g', of: ['cid', 'dee'] });
@@ -86,9 +90,9 @@ it.each([
     'one of theirs that left is said to leave again',
     [joins('ann'), leaves('ann'), joins('bob'), leaves('ann')],
   ],
-])('whoever is in the group stays, though %s', async (_, sayings) => {
+])('whoever is in the group stays, though %s', async (_, directoryEvents) => {
   const { tell, shown } = await company();
-  for (const saying of sayings) await tell(saying);
+  for (const directoryEvent of directoryEvents) await tell(directoryEvent);
   expect(shown('g')).toEqual([['u-ann', 'u-cid', 'u-dee']]);
 });
 
@@ -113,7 +117,7 @@ it(
           await tell(...say);
           if (!isSeen) continue;
           const [stood, written] = [shown('g'), (await audit('g')).length];
-          await wakeAll([ref('g')], world.onlooker);
+          await wakeAll([ref('g')], world.toolPorts);
           await tell();
           expect(shown('g')).toEqual(stood);
           expect((await audit('g')).length).toBe(written);

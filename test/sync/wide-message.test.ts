@@ -37,7 +37,7 @@ function slowly(requestMs: number) {
     coalesceMs: 0,
     ...allStoresOver(table),
     connections: { find: async () => CONNECTION, current: async () => CONNECTION, list: async () => [] },
-    deadLetters: { bury: async () => [] },
+    deadLetters: { send: async () => [] },
     applyQueue: {
       wake: async (refs: readonly GroupRef[]) => {
         nowMs += requestMs * Math.ceil(refs.length / 80);

@@ -57,7 +57,7 @@ async function connectNew(request: ConnectRequest, ports: ConnectPorts): Promise
   const { name, company, settings, token, observing } = request;
   const made = { name, company, settings, observing, replanSinceMs: ports.clock() };
   const change = { kind: 'connect', before: null, after: company, reason: 'company' };
-  const deed = { action: 'connect', changes: [change] };
+  const action = { action: 'connect', changes: [change] };
   const isFree = (await ports.connections.current(name)) === undefined;
   const make = async () => {
     // A token that was made while the connection was being removed lets nobody in again.
@@ -65,7 +65,7 @@ async function connectNew(request: ConnectRequest, ports: ConnectPorts): Promise
     await ports.vault.store(name, token);
     return ports.connections.replace(made, undefined);
   };
-  if (isFree && (await doRecorded(journalOf(name), deed, ports, make))) return made;
+  if (isFree && (await doRecorded(journalOf(name), action, ports, make))) return made;
   throw new Error(
     `somebody else connected ${name} meanwhile; look at it: groupsync connections show ${name}`,
   );

@@ -5,16 +5,16 @@ import { makeStamp, readStamp, type Stamp, type StampParts } from '../../domain/
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
 import { NotFound } from '../find-group.ts';
-import { type JournalPorts, journalOf, recordDeed } from '../journal.ts';
-import { type Letter, readLetter, stampOf } from './letter.ts';
+import { type JournalPorts, journalOf, recordAction } from '../journal.ts';
+import { type DeadLetter, readDeadLetter, stampOf } from './dead-letter.ts';
 import { outgoing } from './replay.ts';
 import { isNamed } from './survey.ts';
 import { LOOK_MS, walkMailbox } from './walk.ts';
 
 export type AmendPorts = JournalPorts & Pick<ToolPorts, 'mailboxes' | 'events'>;
 
-/** Where what a person did to a letter is kept: with its group, or in its connection's journal; nobody's in the default one's. */
-function auditedAt({ connection, group }: Letter): GroupRef {
+/** Where what a person did to a dead-lettered message is kept: with its group, or in its connection's journal; nobody's in the default one's. */
+function auditedAt({ connection, group }: DeadLetter): GroupRef {
   if (connection && group) return { connection, group: groupId(group) };
   return journalOf(connection ?? DEFAULT_CONNECTION);
 }
@@ -23,7 +23,7 @@ function auditedAt({ connection, group }: Letter): GroupRef {
  * The original may be stored in part. Other words at the very same place would be joined with that, and a member who
  * was taken out of a snapshot would stay: so they count as operations after the original's.
  */
-function rewordedStamp({ message, events }: Letter): Stamp {
+function rewordedStamp({ message, events }: DeadLetter): Stamp {
   const { operation = 0, ...place } = readStamp(stampOf(message)) as StampParts;
   return makeStamp({ ...place, source: REWORDED, operation: operation + Math.max(1, events.length) });
 }
@@ -35,27 +35,27 @@ const wayBack = ({ connection, queue, bound }: DeadMessage) =>
 /** Says what ingest would make of a body now: its problems, one line each; none where it would be accepted. */
 export function problemsOf(body: string, message: DeadMessage, nowMs: number): readonly string[] {
   const again = { ...message, ...wayBack(message), body, stamp: stampOf(message) };
-  const { events, problems } = readLetter(again, 'events', nowMs);
+  const { events, problems } = readDeadLetter(again, 'events', nowMs);
   return events.length + problems.length > 0 ? problems : ['nothing in it is an event of a directory'];
 }
 
 /**
- * Sends a letter of the events queue in another wording, and deletes the original, which is kept in the audit first.
+ * Sends a dead-lettered message of the events queue in another wording, and deletes the original, which is kept in the audit first.
  * @returns false where the message was taken by somebody else since it was shown
  */
 export async function sendAmended(
-  letter: Letter,
+  deadLetter: DeadLetter,
   { body, reason }: { readonly body: string; readonly reason: string },
   ports: AmendPorts,
 ): Promise<boolean> {
-  const { queue, message } = letter;
+  const { queue, message } = deadLetter;
   const look = { clock: ports.clock, longestMs: LOOK_MS };
   let isSent = false;
   await walkMailbox(ports.mailboxes[queue], look, async (messages, held) => {
     const taken = messages.find(({ id }) => id === message.id);
     if (taken === undefined) return true;
-    await recordWords(letter, 'edit', { before: taken.body, after: body, reason }, ports);
-    const again = { ...outgoing({ ...taken, ...wayBack(taken), body }), stamp: rewordedStamp(letter) };
+    await recordWords(deadLetter, 'edit', { before: taken.body, after: body, reason }, ports);
+    const again = { ...outgoing({ ...taken, ...wayBack(taken), body }), stamp: rewordedStamp(deadLetter) };
     const [outcome] = await ports.events.send([again]);
     if (outcome?.messageId === undefined) throw new Error(`the events queue refused it: ${outcome?.refused}`);
     await held.remove([taken]).catch((cause: Error) => {
@@ -68,13 +68,13 @@ export async function sendAmended(
   return isSent;
 }
 
-/** Deletes one letter for good; false where somebody else has taken it. */
-export const discardLetter = async ({ queue, message }: Letter, reason: string, ports: AmendPorts) =>
-  (await discardLetters(queue, new Set([message.id]), { reason, ports })) === 1;
+/** Deletes one dead-lettered message for good; false where somebody else has taken it. */
+export const discardDeadLetter = async ({ queue, message }: DeadLetter, reason: string, ports: AmendPorts) =>
+  (await discardDeadLetters(queue, new Set([message.id]), { reason, ports })) === 1;
 
-/** A letter may be of 1 MiB, and an audit entry of 400 KB: it is kept in as many entries as that takes, in order. */
+/** A dead-lettered message may be of 1 MiB, and an audit entry of 400 KB: it is kept in as many entries as that takes, in order. */
 async function recordWords(
-  letter: Letter,
+  deadLetter: DeadLetter,
   verb: 'edit' | 'discard',
   words: { readonly before: string; readonly after: string | null; readonly reason: string },
   ports: AmendPorts,
@@ -83,33 +83,33 @@ async function recordWords(
   const [before, after] = [partsOf(words.before), words.after === null ? [] : partsOf(words.after)];
   for (let part = 0; part < Math.max(before.length, after.length); part += 1) {
     const values = { before: before[part] ?? null, after: after[part] ?? null };
-    const deed = { action: `dlq_${verb}`, changes: [{ kind: `${verb}_letter`, ...values, reason }] };
-    await recordDeed(auditedAt(letter), { ...deed, reason }, ports);
+    const action = { action: `dlq_${verb}`, changes: [{ kind: `${verb}_deadLetter`, ...values, reason }] };
+    await recordAction(auditedAt(deadLetter), { ...action, reason }, ports);
   }
 }
 
 /** Of whole characters, so that two of them, at up to four bytes a character, fit into an entry. */
 const partsOf = (text: string): readonly string[] => text.match(/.{1,40000}/gsu) ?? [''];
 
-/** How many characters name a letter for sure: as many as lists show. */
+/** How many characters name a dead-lettered message for sure: as many as lists show. */
 export const SHORT_ID = 8;
 
 /**
- * Looks for letters by their ids, or by how these begin, in every queue named; all are put back. In the order of the
+ * Looks for dead-lettered messages by their ids, or by how these begin, in every queue named; all are put back. In the order of the
  * ids, without the missing.
  * @throws NotFound where a beginning fits several
  */
-export async function findLetters(
+export async function findDeadLetters(
   ids: readonly string[],
   queues: readonly Mailbox['name'][],
   ports: AmendPorts,
-): Promise<readonly Letter[]> {
+): Promise<readonly DeadLetter[]> {
   const look = { clock: ports.clock, longestMs: LOOK_MS };
-  const found = new Map<string, Letter[]>();
+  const found = new Map<string, DeadLetter[]>();
   const note = (message: DeadMessage, queue: Mailbox['name']) => {
     for (const id of ids.filter((one) => isNamed(message, one))) {
-      const letter = readLetter(message, queue, ports.clock());
-      found.set(id, message.id === id ? [letter] : [...(found.get(id) ?? []), letter]);
+      const deadLetter = readDeadLetter(message, queue, ports.clock());
+      found.set(id, message.id === id ? [deadLetter] : [...(found.get(id) ?? []), deadLetter]);
     }
   };
   for (const queue of queues) {
@@ -127,8 +127,8 @@ export async function findLetters(
   });
 }
 
-/** Deletes letters of one queue for good, by their ids, each kept in the audit first. @returns how many were there */
-export async function discardLetters(
+/** Deletes dead-lettered messages of one queue for good, by their ids, each kept in the audit first. @returns how many were there */
+export async function discardDeadLetters(
   queue: Mailbox['name'],
   ids: ReadonlySet<string>,
   { reason, signal, ports }: { reason: string; signal?: AbortSignal; ports: AmendPorts },
@@ -137,8 +137,8 @@ export async function discardLetters(
   await walkMailbox(ports.mailboxes[queue], { clock: ports.clock, signal }, async (messages, held) => {
     for (const message of messages.filter(({ id }) => ids.has(id))) {
       if (signal?.aborted === true) return false;
-      const letter = readLetter(message, queue, ports.clock());
-      await recordWords(letter, 'discard', { before: message.body, after: null, reason }, ports);
+      const deadLetter = readDeadLetter(message, queue, ports.clock());
+      await recordWords(deadLetter, 'discard', { before: message.body, after: null, reason }, ports);
       await held.remove([message]);
       discarded += 1;
     }

@@ -1,4 +1,4 @@
-import type { ShownLetter } from '../../contract/answers.ts';
+import type { ShownDeadLetter } from '../../contract/answers.ts';
 import type { DirectoryChange, DirectoryEvent, Member } from '../../domain/event.ts';
 import { groupFloor } from '../../domain/group.ts';
 import type { GroupState } from '../../domain/group-state.ts';
@@ -6,14 +6,17 @@ import { type ConnectionName, type GroupRef, groupId, type MemberId } from '../.
 import { readStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import { stateName } from '../report.ts';
-import type { Letter } from './letter.ts';
+import type { DeadLetter } from './dead-letter.ts';
 
 export type StandingPorts = Pick<ToolPorts, 'groups' | 'users'>;
 
-/** All that can be said of a letter, and the connections that it names in vain. */
-export async function describeLetter(letter: Letter, ports: StandingPorts & Pick<ToolPorts, 'connections'>) {
-  const { message, queue, events } = letter;
-  const { problems, missing } = await refusalsOf(letter, ports);
+/** All that can be said of a dead-lettered message, and the connections that it names in vain. */
+export async function describeDeadLetter(
+  deadLetter: DeadLetter,
+  ports: StandingPorts & Pick<ToolPorts, 'connections'>,
+) {
+  const { message, queue, events } = deadLetter;
+  const { problems, missing } = await refusalsOf(deadLetter, ports);
   const decoded = events.map(({ connection, source, stamp, id: eventId, change }) => ({
     id: eventId,
     source,
@@ -23,7 +26,7 @@ export async function describeLetter(letter: Letter, ports: StandingPorts & Pick
     group: 'group' in change ? change.group : null,
     members: 'members' in change ? change.members.map(({ id: member }) => member) : [],
   }));
-  const document: ShownLetter = {
+  const document: ShownDeadLetter = {
     id: message.id,
     queue,
     code: message.code,
@@ -31,21 +34,21 @@ export async function describeLetter(letter: Letter, ports: StandingPorts & Pick
     failedAt: new Date(message.failedAtMs).toISOString(),
     firstFailedAt: new Date(message.firstFailedAtMs).toISOString(),
     failures: message.failures,
-    connection: letter.connection ?? null,
-    superseded: await isSuperseded(letter, ports),
+    connection: deadLetter.connection ?? null,
+    superseded: await isSuperseded(deadLetter, ports),
     problems,
     events: decoded,
-    now: await standingOf(letter, ports),
+    now: await standingOf(deadLetter, ports),
     body: message.body,
   };
   return { document, missing };
 }
 
-/** The groups that a letter names, as they are now; those that nobody knows are left out. */
-export async function standingOf(letter: Letter, { groups }: Pick<ToolPorts, 'groups'>) {
+/** The groups that a dead-lettered message names, as they are now; those that nobody knows are left out. */
+export async function standingOf(deadLetter: DeadLetter, { groups }: Pick<ToolPorts, 'groups'>) {
   const refs = new Map<string, GroupRef>();
-  if (letter.ref !== undefined) refs.set(letter.ref.group, letter.ref);
-  for (const { connection, change } of letter.events) {
+  if (deadLetter.ref !== undefined) refs.set(deadLetter.ref.group, deadLetter.ref);
+  for (const { connection, change } of deadLetter.events) {
     if ('group' in change) refs.set(change.group, { connection, group: groupId(change.group) });
   }
   return (await groups.readMany([...refs.values()])).map((state) => ({
@@ -59,9 +62,9 @@ export async function standingOf(letter: Letter, { groups }: Pick<ToolPorts, 'gr
   }));
 }
 
-/** Why ingest would refuse the letter again if it were sent now, and the connections that it names in vain. */
+/** Why ingest would refuse the dead-lettered message again if it were sent now, and the connections that it names in vain. */
 export async function refusalsOf(
-  { events, problems }: Pick<Letter, 'events' | 'problems'>,
+  { events, problems }: Pick<DeadLetter, 'events' | 'problems'>,
   { connections }: Pick<ToolPorts, 'connections'>,
 ) {
   const missing: ConnectionName[] = [];
@@ -87,15 +90,15 @@ export async function refusalsOf(
  *     user.deleted     | the user was deleted
  *     of apply         | the group is not failed any more
  *
- * A letter that cannot be read is never called moot.
+ * A dead-lettered message that cannot be read is never called moot.
  */
-export async function isSuperseded(letter: Letter, ports: StandingPorts): Promise<boolean> {
-  if (letter.ref !== undefined) {
-    const state = await ports.groups.read(letter.ref);
+export async function isSuperseded(deadLetter: DeadLetter, ports: StandingPorts): Promise<boolean> {
+  if (deadLetter.ref !== undefined) {
+    const state = await ports.groups.read(deadLetter.ref);
     return state !== undefined && state.failedAtMs === undefined;
   }
-  if (letter.events.length === 0 || letter.problems.length > 0) return false;
-  for (const event of letter.events) if (!(await isMoot(event, ports))) return false;
+  if (deadLetter.events.length === 0 || deadLetter.problems.length > 0) return false;
+  for (const event of deadLetter.events) if (!(await isMoot(event, ports))) return false;
   return true;
 }
 

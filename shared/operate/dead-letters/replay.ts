@@ -3,9 +3,9 @@ import type { ConnectionName, GroupRef } from '../../domain/ids.ts';
 import type { ToolPorts, WakePorts } from '../../sync/ports/bundles.ts';
 import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
 import { wakeGroups } from '../../sync/wake.ts';
-import { type JournalPorts, journalOf, recordDeed } from '../journal.ts';
+import { type JournalPorts, journalOf, recordAction } from '../journal.ts';
 import { plural } from '../names.ts';
-import { type Letter, readLetter, stampOf } from './letter.ts';
+import { type DeadLetter, readDeadLetter, stampOf } from './dead-letter.ts';
 import { isSelected, type Selection } from './survey.ts';
 import { type Held, RENEW_AFTER_MS, type WalkOptions, walkMailbox } from './walk.ts';
 
@@ -25,7 +25,7 @@ export interface ReplayOptions extends Pick<WalkOptions, 'signal' | 'onElsewhere
 const TAKE = 10;
 
 /**
- * Sends letters back to where they came from, each one first sent and then deleted, never the reverse:
+ * Sends dead-lettered messages back to where they came from, each one first sent and then deleted, never the reverse:
  *
  *     take (hidden for 30 s) ──▶ send ──▶ delete
  *            ▲ killed here: visible again after the hold       ▲ killed here: sent twice
@@ -33,7 +33,7 @@ const TAKE = 10;
  * Twice does no harm: events are joined into registers by their stamps, and a wake-up only says where to look. What
  * is dead-lettered again while we work is left where it is: a replay ends even where nothing was mended.
  */
-export async function replayLetters(
+export async function replayDeadLetters(
   queue: Mailbox['name'],
   ports: ReplayPorts,
   options: ReplayOptions,
@@ -43,26 +43,26 @@ export async function replayLetters(
   const [replayed, failed, returned] = [new Set<string>(), new Set<string>(), new Map<string, string>()];
   const isDone = (id: string) => replayed.has(id) || failed.has(id);
   const about = { before: null, after: JSON.stringify(selection), reason: `dead letters of ${queue}` };
-  const deed = { action: 'dlq_replay', changes: [{ kind: 'replay_letters', ...about }] };
+  const action = { action: 'dlq_replay', changes: [{ kind: 'replay_deadLetters', ...about }] };
   let recording: Promise<void> | undefined;
-  const sendThenRemove = async (letters: readonly Letter[], held: Held): Promise<void> => {
+  const sendThenRemove = async (deadLetters: readonly DeadLetter[], held: Held): Promise<void> => {
     // Nothing is on record of a replay that found nothing to send.
-    recording ??= recordDeed(journalOf(options.connection), deed, ports);
+    recording ??= recordAction(journalOf(options.connection), action, ports);
     await recording;
-    const refused = await resend.send(letters);
-    const sent = letters.filter((letter) => !refused.has(letter)).map(({ message }) => message);
+    const refused = await resend.send(deadLetters);
+    const sent = deadLetters.filter((deadLetter) => !refused.has(deadLetter)).map(({ message }) => message);
     for (const { id } of sent) replayed.add(id);
     await held.remove(sent);
     for (const { message } of refused) failed.add(message.id);
     onProgress?.({ replayed: replayed.size, failed: failed.size });
-    if (rate !== undefined) await pause((letters.length / rate) * 1_000, ports, held, signal);
+    if (rate !== undefined) await pause((deadLetters.length / rate) * 1_000, ports, held, signal);
   };
   const most = Math.min(TAKE, Math.max(1, Math.floor(rate ?? TAKE)));
   const walk = { clock: ports.clock, signal, most, onElsewhere: options.onElsewhere };
   const { elsewhere } = await walkMailbox(ports.mailboxes[queue], walk, async (messages, held) => {
-    const letters = messages.map((message) => readLetter(message, queue, ports.clock()));
-    const wanted = letters.filter((letter) => isSelected(letter, selection));
-    const chosen = wanted.filter((letter) => !resend.isOurs(letter));
+    const deadLetters = messages.map((message) => readDeadLetter(message, queue, ports.clock()));
+    const wanted = deadLetters.filter((deadLetter) => isSelected(deadLetter, selection));
+    const chosen = wanted.filter((deadLetter) => !resend.isOurs(deadLetter));
     for (const { message } of wanted.filter(resend.isOurs))
       returned.set(message.id, `${message.code}: ${message.message}`);
     if (chosen.length > 0) await sendThenRemove(chosen, held);
@@ -75,7 +75,7 @@ export async function replayLetters(
   const others = selection.ids?.every(isDone) === true ? 0 : elsewhere;
   const remaining = failed.size + returned.size + others;
   const [because = null] = returned.values();
-  const counts = { replayed: replayed.size, failed: failed.size, remaining, cameBack: returned.size };
+  const counts = { replayed: replayed.size, failed: failed.size, remaining, failedAgain: returned.size };
   return { ...counts, because, cancelled: signal?.aborted === true };
 }
 
@@ -88,23 +88,23 @@ async function pause(ms: number, ports: ReplayPorts, held: Held, signal: AbortSi
   }
 }
 
-/** How letters of one queue go back. */
+/** How dead-lettered messages of one queue go back. */
 interface Resend {
-  /** @returns the letters that were not accepted */
-  send(letters: readonly Letter[]): Promise<ReadonlySet<Letter>>;
-  /** Whether the letter is what became of something that this very replay sent. */
-  isOurs(letter: Letter): boolean;
+  /** @returns the dead-lettered messages that were not accepted */
+  send(deadLetters: readonly DeadLetter[]): Promise<ReadonlySet<DeadLetter>>;
+  /** Whether the dead-lettered message is what became of something that this very replay sent. */
+  isOurs(deadLetter: DeadLetter): boolean;
 }
 
 function eventResender({ events }: ReplayPorts): Resend {
   const sent = new Set<string>();
   return {
-    async send(letters) {
-      const outcomes = await events.send(letters.map(({ message }) => outgoing(message)));
-      const refused = new Set<Letter>();
-      for (const [position, letter] of letters.entries()) {
+    async send(deadLetters) {
+      const outcomes = await events.send(deadLetters.map(({ message }) => outgoing(message)));
+      const refused = new Set<DeadLetter>();
+      for (const [position, deadLetter] of deadLetters.entries()) {
         const outcome = outcomes[position];
-        if (outcome?.messageId === undefined) refused.add(letter);
+        if (outcome?.messageId === undefined) refused.add(deadLetter);
         else sent.add(outcome.messageId);
       }
       return refused;
@@ -121,24 +121,26 @@ export const outgoing = (message: DeadMessage) => ({
   failedBefore: pastOf(message),
 });
 
-/** What goes along, so that a letter that fails again keeps its age. */
+/** What goes along, so that a dead-lettered message that fails again keeps its age. */
 const pastOf = ({ failures, firstFailedAtMs }: DeadMessage): string =>
   `${failures} ${new Date(firstFailedAtMs).toISOString()}`;
 
 /**
- * A letter of apply says that a group failed: it is marked dirty and woken. Several letters of one group are answered
+ * A dead-lettered message of apply says that a group failed: it is marked dirty and woken. Several dead-lettered messages of one group are answered
  * by one wake-up; one of a later rev than ours is a new failure.
  */
 function groupWaker(ports: ReplayPorts): Resend {
   const woken = new Map<string, number>();
   const keyOf = ({ connection, group }: GroupRef) => JSON.stringify([connection, group]);
   return {
-    async send(letters) {
-      const refs = new Map(letters.flatMap(({ ref }) => (ref === undefined ? [] : [[keyOf(ref), ref]])));
+    async send(deadLetters) {
+      const refs = new Map(deadLetters.flatMap(({ ref }) => (ref === undefined ? [] : [[keyOf(ref), ref]])));
       const fresh = [...refs].filter(([key]) => !woken.has(key));
-      // Before the wake-up: who fails again is told again, with the age of the oldest letter.
+      // Before the wake-up: who fails again is told again, with the age of the oldest dead-lettered message.
       for (const [key, ref] of fresh) {
-        const ofGroup = letters.filter((letter) => letter.ref !== undefined && keyOf(letter.ref) === key);
+        const ofGroup = deadLetters.filter(
+          (deadLetter) => deadLetter.ref !== undefined && keyOf(deadLetter.ref) === key,
+        );
         const [oldest] = ofGroup.sort((a, b) => a.message.firstFailedAtMs - b.message.firstFailedAtMs);
         if (oldest !== undefined) await ports.groups.noteReplay(ref, pastOf(oldest.message));
       }
@@ -148,7 +150,7 @@ function groupWaker(ports: ReplayPorts): Resend {
       for (const [key, ref] of fresh) {
         if (!lost.has(key)) woken.set(key, (await ports.groups.read(ref))?.rev ?? 0);
       }
-      return new Set(letters.filter(({ ref }) => ref === undefined || lost.has(keyOf(ref))));
+      return new Set(deadLetters.filter(({ ref }) => ref === undefined || lost.has(keyOf(ref))));
     },
     isOurs({ ref, message }) {
       const rev = ref === undefined ? undefined : woken.get(keyOf(ref));
@@ -157,7 +159,7 @@ function groupWaker(ports: ReplayPorts): Resend {
   };
 }
 
-/** Apply names its letters `<connection>/<group>/<rev>`; one that SQS moved is older than any replay of it. */
+/** Apply names its dead-lettered messages `<connection>/<group>/<rev>`; one that SQS moved is older than any replay of it. */
 function revOf({ originalMessageId = '' }: DeadMessage): number {
   const rev = Number(originalMessageId.slice(originalMessageId.lastIndexOf('/') + 1));
   return originalMessageId.includes('/') && Number.isInteger(rev) ? rev : -1;

@@ -1,14 +1,14 @@
-import type { Cause, LetterSummary, Survey } from '../../contract/answers.ts';
+import type { Cause, DeadLetterSummary, Survey } from '../../contract/answers.ts';
 import type { GroupRef } from '../../domain/ids.ts';
 import { atOnce } from '../../sync/gather.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Mailbox } from '../../sync/ports/queues.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
+import { type DeadLetter, readDeadLetter } from './dead-letter.ts';
 import { isSuperseded, refusalsOf, type StandingPorts } from './describe.ts';
-import { type Letter, readLetter } from './letter.ts';
 import { LOOK_MS, type WalkOptions, walkMailbox } from './walk.ts';
 
-/** Which letters a command is about; each part that is given must hold. */
+/** Which dead-lettered messages a command is about; each part that is given must hold. */
 export interface Selection {
   /** Their beginnings are enough. */
   readonly ids?: readonly string[] | undefined;
@@ -27,8 +27,8 @@ export interface SurveyOptions extends Pick<WalkOptions, 'signal' | 'onElsewhere
 }
 
 /** Looks through dead-letter queues and puts everything back: what there is, by cause, and what has become moot. */
-export async function surveyLetters(ports: SurveyPorts, options: SurveyOptions): Promise<Survey> {
-  const tally = createTally(options.limit);
+export async function surveyDeadLetters(ports: SurveyPorts, options: SurveyOptions): Promise<Survey> {
+  const totals = createTotals(options.limit);
   const { signal, onElsewhere, patienceSeconds } = options;
   const look = { signal, onElsewhere, patienceSeconds, longestMs: LOOK_MS };
   const walks = await Promise.all(
@@ -36,9 +36,9 @@ export async function surveyLetters(ports: SurveyPorts, options: SurveyOptions):
       walkMailbox(ports.mailboxes[queue], { ...look, clock: ports.clock }, async (messages) => {
         const nowMs = ports.clock();
         const chosen = messages
-          .map((message) => readLetter(message, queue, nowMs))
-          .filter((letter) => isSelected(letter, options.selection));
-        for (const summary of await summarise(chosen, nowMs, ports)) tally.add(summary);
+          .map((message) => readDeadLetter(message, queue, nowMs))
+          .filter((deadLetter) => isSelected(deadLetter, options.selection));
+        for (const summary of await summarise(chosen, nowMs, ports)) totals.add(summary);
         return true;
       }),
     ),
@@ -50,11 +50,11 @@ export async function surveyLetters(ports: SurveyPorts, options: SurveyOptions):
     total: walks.reduce((sum, { found }) => sum + found, 0) + inFlightElsewhere,
     inFlightElsewhere,
     complete: walks.every(({ complete }) => complete),
-    ...tally.result(),
+    ...totals.result(),
   };
 }
 
-export function isSelected({ message, group, connection }: Letter, selection: Selection = {}): boolean {
+export function isSelected({ message, group, connection }: DeadLetter, selection: Selection = {}): boolean {
   const { ids, group: wanted, code } = selection;
   return (
     (ids === undefined || ids.some((id) => isNamed(message, id))) &&
@@ -65,33 +65,33 @@ export function isSelected({ message, group, connection }: Letter, selection: Se
 }
 
 /** By its id, or by how that begins. */
-export const isNamed = (message: Pick<Letter['message'], 'id'>, id: string): boolean =>
+export const isNamed = (message: Pick<DeadLetter['message'], 'id'>, id: string): boolean =>
   id !== '' && message.id.startsWith(id);
 
-const summarise = (letters: readonly Letter[], nowMs: number, ports: SurveyPorts) =>
+const summarise = (deadLetters: readonly DeadLetter[], nowMs: number, ports: SurveyPorts) =>
   atOnce(
     READS_IN_FLIGHT,
-    letters,
-    async (letter): Promise<LetterSummary> => ({
-      id: letter.message.id,
-      queue: letter.queue,
-      code: letter.message.code,
-      message: letter.message.message,
-      connection: letter.connection ?? null,
-      group: letter.group ?? null,
-      ageMs: Math.max(0, nowMs - letter.message.firstFailedAtMs),
-      failures: letter.message.failures,
-      superseded: await isSuperseded(letter, ports),
-      refusal: (await refusalsOf(letter, ports)).problems[0] ?? null,
+    deadLetters,
+    async (deadLetter): Promise<DeadLetterSummary> => ({
+      id: deadLetter.message.id,
+      queue: deadLetter.queue,
+      code: deadLetter.message.code,
+      message: deadLetter.message.message,
+      connection: deadLetter.connection ?? null,
+      group: deadLetter.group ?? null,
+      ageMs: Math.max(0, nowMs - deadLetter.message.firstFailedAtMs),
+      failures: deadLetter.message.failures,
+      superseded: await isSuperseded(deadLetter, ports),
+      refusal: (await refusalsOf(deadLetter, ports)).problems[0] ?? null,
     }),
   );
 
-function createTally(limit: number) {
+function createTotals(limit: number) {
   const causes = new Map<string, Cause>();
-  const messages: LetterSummary[] = [];
+  const messages: DeadLetterSummary[] = [];
   let selected = 0;
   return {
-    add(summary: LetterSummary): void {
+    add(summary: DeadLetterSummary): void {
       const { code, ageMs, superseded, refusal } = summary;
       const before = causes.get(code);
       selected += 1;

@@ -3,15 +3,15 @@ import type { ConnectionName } from '../../domain/ids.ts';
 import { judgeAge, makeStamp, normaliseInstant } from '../../domain/stamp.ts';
 import type { EventSender } from '../../sync/ports/queues.ts';
 import { createErrors } from '../events.ts';
-import { type JournalPorts, journalOf, recordDeed } from '../journal.ts';
+import { type JournalPorts, journalOf, recordAction } from '../journal.ts';
 import { plural } from '../names.ts';
 import type { Headings } from './columns.ts';
 import type { Directory, NamedGroup } from './directory.ts';
 import type { FileKind } from './identify.ts';
 import { type ReadFile, readAll } from './read-file.ts';
+import { createRowSort, type RowSort } from './row-sort.ts';
 import type { CsvRecord, Row } from './rows.ts';
 import { snapshotsOf } from './snapshots.ts';
-import { createSorter, type Sorter } from './sorter.ts';
 
 export interface ImportPorts extends JournalPorts {
   readonly events: EventSender;
@@ -63,10 +63,10 @@ export async function importCsv(
   options: ImportOptions,
 ): Promise<ImportReport> {
   const asOf = placeInTime(options.asOf, ports.clock());
-  const sorter = createSorter();
-  const read = await readAll(records, sorter, options);
-  const { errors, errorCount } = read.errorCount > 0 ? read : await findDuplicates(sorter);
-  const comparison = errorCount > 0 ? undefined : await options.compare?.(sorter.sorted(), asOf);
+  const rowSort = createRowSort();
+  const read = await readAll(records, rowSort, options);
+  const { errors, errorCount } = read.errorCount > 0 ? read : await findDuplicates(rowSort);
+  const comparison = errorCount > 0 ? undefined : await options.compare?.(rowSort.sorted(), asOf);
   const plan = { ...planOf(read, options.kind), ...(comparison !== undefined && { comparison }) };
   const inOrder = errors.toSorted((a, b) => a.line - b.line);
   const found = { events: plan.messages, errors: inOrder, errorCount, sent: false };
@@ -76,8 +76,8 @@ export async function importCsv(
   const { groups, rows } = plan;
   const reason = `${plural(rows, 'row')}${plan.kind === undefined ? '' : ` to ${plan.kind}`}`;
   const change = { kind: 'import', before: null, after: plural(groups, 'group'), reason };
-  await recordDeed(journalOf(options.connection), { action: 'import', changes: [change] }, ports);
-  const sent = await sendAll(sorter, read.groups, ports, { ...options, asOf, total: plan.messages });
+  await recordAction(journalOf(options.connection), { action: 'import', changes: [change] }, ports);
+  const sent = await sendAll(rowSort, read.groups, ports, { ...options, asOf, total: plan.messages });
   return { ...report, ...sent, sent: true };
 }
 
@@ -93,10 +93,10 @@ function placeInTime(asOf: string | undefined, nowMs: number): string {
 }
 
 /** The same member twice in a group is one member, unless the two lines say different things of them. */
-async function findDuplicates(sorter: Sorter) {
+async function findDuplicates(rowSort: RowSort) {
   const errors = createErrors();
   let before: Row | undefined;
-  for await (const row of sorter.sorted()) {
+  for await (const row of rowSort.sorted()) {
     const isSame = before?.group === row.group && before.member === row.member;
     if (isSame && before !== undefined && before.email !== row.email) {
       const message = `expected the email of line ${before.line} for the same member, got another`;
@@ -124,7 +124,7 @@ function planOf(
 }
 
 async function sendAll(
-  sorter: Sorter,
+  rowSort: RowSort,
   groups: ReadFile['groups'],
   ports: ImportPorts,
   options: ImportOptions & { readonly asOf: string; readonly total: number },
@@ -144,7 +144,7 @@ async function sendAll(
     batch = [];
     onProgress?.(sent, total);
   };
-  for await (const body of snapshotsOf(sorter.sorted(), cutting)) {
+  for await (const body of snapshotsOf(rowSort.sorted(), cutting)) {
     batch.push(body);
     if (signal?.aborted) break;
     if (batch.length === BATCH) await flush();

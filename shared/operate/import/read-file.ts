@@ -7,6 +7,7 @@ import { plural } from '../names.ts';
 import type { Headings, Layout } from './columns.ts';
 import type { Directory, NamedGroup } from './directory.ts';
 import { type FileKind, identify, OTHER_GROUP } from './identify.ts';
+import type { RowSort } from './row-sort.ts';
 import {
   type CsvRecord,
   isAddress,
@@ -18,7 +19,6 @@ import {
   type Unread,
 } from './rows.ts';
 import { weightOf } from './snapshots.ts';
-import type { Sorter } from './sorter.ts';
 
 export interface Reading {
   readonly columns?: Headings | undefined;
@@ -27,7 +27,7 @@ export interface Reading {
   readonly directory: Directory;
 }
 
-/** What is known of a group while its rows are in the sorter: the name it must have, and the bytes of its members. */
+/** What is known of a group while its rows are in the row sort: the name it must have, and the bytes of its members. */
 interface GroupSize {
   readonly name: string;
   readonly line: number;
@@ -41,8 +41,8 @@ const CHUNK = 100;
 /** Records within which a header is looked for, below a title. */
 const MAX_TITLE_LINES = 10;
 
-/** Reads every row of a file into the sorter, by the ids of its group and member. */
-export async function readAll(records: AsyncIterable<CsvRecord>, sorter: Sorter, reading: Reading) {
+/** Reads every row of a file into the row sort, by the ids of its group and member. */
+export async function readAll(records: AsyncIterable<CsvRecord>, rowSort: RowSort, reading: Reading) {
   const errors = createErrors();
   const groups = new Map<string, GroupSize>();
   const counts = { rows: 0, noPeople: 0, otherGroups: 0 };
@@ -67,7 +67,7 @@ export async function readAll(records: AsyncIterable<CsvRecord>, sorter: Sorter,
     }
     counts.rows += 1;
     if (!row.isPerson) counts.noPeople += 1;
-    await sorter.add(row);
+    await rowSort.add(row);
   }
   const lack = errors.result().errorCount > 0 ? undefined : lackOf(counts, layout, reading.group);
   if (lack !== undefined) errors.add(1, lack);

@@ -1,12 +1,12 @@
 import type { FlapDamping, GroupState, SuspectedChange } from '../../domain/group-state.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
+import { latestStampsOf } from '../accepted-drift.ts';
 import type { Decision, Read } from '../decision.ts';
 import type { Facts, Views, Wanted } from '../facts.ts';
 import { withUnwanted } from '../foreign.ts';
 import { says } from '../names.ts';
 import { treatmentOf } from '../treatment.ts';
-import { newnessOf } from '../waive.ts';
 
 /** So often within an hour a group is put right at once. */
 const RESTORED_AT_ONCE = 2;
@@ -29,7 +29,7 @@ export function decideRest(facts: Facts): Decision | undefined {
   const damping = dampingNow(state, nowMs);
   if (damping === undefined || passesDamping(state)) return undefined;
   if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] };
-  if (newnessOf(state, wanted).newest > (damping.seen ?? STAMP_ZERO)) return undefined;
+  if (latestStampsOf(state, wanted).newest > (damping.seen ?? STAMP_ZERO)) return undefined;
   // A user whom the guard holds back leaves no sooner for another write.
   const mayLeave = state.hold === undefined && treatmentOf(facts).mode === 'sync';
   if (mayLeave && hasLeaver(wanted, views)) return undefined;
@@ -60,7 +60,7 @@ export const isAsked = (suspectedChange: SuspectedChange | undefined): boolean =
  * The restoration that follows, counted. One that has to rest remembers how new the directory's word is that was written
  * before: what is not written yet does not wait, nor does the one restoration of an hour.
  */
-export function contestAfter(
+export function flapDampingAfter(
   { state, nowMs, wanted, views }: Facts,
   shown: ObservedGroup,
 ): FlapDamping | Read {
@@ -68,7 +68,7 @@ export function contestAfter(
   if (counted.count <= RESTORED_AT_ONCE || counted === state.flapDamping) return counted;
   if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
   if (!isWritten(wanted, views?.base, shown)) return counted;
-  return { ...counted, seen: newnessOf(state, wanted).newest };
+  return { ...counted, seen: latestStampsOf(state, wanted).newest };
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Difference } from '../../domain/drift.ts';
 import { type FlapDamping, type GroupState, READS_BEHIND_MS } from '../../domain/group-state.ts';
 import type { PlatformUserId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
+import { acceptDrift, latestStampsOf, standingAcceptedDrift } from '../accepted-drift.ts';
 import { type Decision, type ObserveExternal, READ_GROUP, type Read, type Wait } from '../decision.ts';
 import type { Facts, Views, Wanted } from '../facts.ts';
 import {
@@ -16,8 +17,7 @@ import {
 } from '../foreign.ts';
 import { treatmentOf } from '../treatment.ts';
 import { lateWrites } from '../uncertain.ts';
-import { newnessOf, standingWaiver, waive } from '../waive.ts';
-import { contestAfter, isAsked, NO_USERS } from './damping.ts';
+import { flapDampingAfter, isAsked, NO_USERS } from './damping.ts';
 import { decideMissing, OBSERVED_GONE } from './missing.ts';
 
 /** Many changes at once share a listing; one from before our first group shows no spokeId, and is read again. */
@@ -100,7 +100,7 @@ export const clear = ({ look, nowMs, state: { flapDamping, suspectedChange } }: 
 
 /**
  * What somebody else changed is told first, and then becomes the group's view, with what the policy lets stand marked
- * as waived.
+ * as accepted.
  * @param views what may be our own doing: the view before, and what a write of unknown outcome would have made
  */
 export function decideForeign(
@@ -122,7 +122,7 @@ export function decideForeign(
   const withoutLate = foreignDifferences(known, all, { isSpokeIdGone });
   const hasLanded = weightOf(withoutLate) > weightOf(differences);
   const shown = withHidden(viewOf(observed, ...ours), hidden);
-  return withWaiver(facts, {
+  return withAcceptedDrift(facts, {
     kind: 'observe',
     observed,
     view: isSpokeIdGone ? { ...shown, spokeId: null } : shown,
@@ -147,20 +147,20 @@ function dampingAfter(
   observed: ObservedGroup,
 ): FlapDamping | Read | undefined {
   const isRestored = differences.some((one) => endingOf(one, facts.state, facts.settings) === 'restore');
-  return isRestored ? contestAfter(facts, observed) : undefined;
+  return isRestored ? flapDampingAfter(facts, observed) : undefined;
 }
 
 /** The view, with what the policy lets stand of the differences. */
-function withWaiver(facts: Facts, observe: ObserveExternal): ObserveExternal | Read {
+function withAcceptedDrift(facts: Facts, observe: ObserveExternal): ObserveExternal | Read {
   const { view, external } = observe;
   const { drift: policy } = treatmentOf(facts);
   if (policy === 'restore' || external.differences.length === 0) return observe;
   if (facts.wanted === undefined) return { kind: 'read', what: ['wanted'] };
-  const earlier = stillWaived(facts, facts.wanted, view);
+  const earlier = stillAccepted(facts, facts.wanted, view);
   if (earlier !== undefined && 'kind' in earlier) return earlier;
-  const seen = newnessOf(facts.state, facts.wanted).newest;
-  const waiver = waive({ policy, seen, differences: external.differences, earlier });
-  return { ...observe, view: { ...view, waiver } };
+  const seen = latestStampsOf(facts.state, facts.wanted).newest;
+  const acceptedDrift = acceptDrift({ policy, seen, differences: external.differences, earlier });
+  return { ...observe, view: { ...view, acceptedDrift } };
 }
 
 /** Users who were in the group after our last write, and who are missing from a read of the same version. */
@@ -194,18 +194,18 @@ export function endingOf(
   return kind === 'members_added' && mayStay ? 'adopt' : 'restore';
 }
 
-/** What of a view's waiver the directory has not spoken against since. */
-export function stillWaived(
+/** What of a view's accepted drift the directory has not spoken against since. */
+export function stillAccepted(
   { state, departed }: Facts,
   wanted: Wanted,
-  { waiver }: Pick<View, 'waiver'>,
-): ReturnType<typeof standingWaiver> | Read {
-  if (waiver === undefined) return undefined;
+  { acceptedDrift }: Pick<View, 'acceptedDrift'>,
+): ReturnType<typeof standingAcceptedDrift> | Read {
+  if (acceptedDrift === undefined) return undefined;
   const group = wanted.group ?? NO_USERS;
   // Tombstones and deleted users name members; only where somebody's stay was adopted does it matter which users of the
   // platform those are.
-  if (waiver.policy !== 'adopt' || waiver.present.size === 0)
-    return standingWaiver(waiver, newnessOf(state, wanted), group);
+  if (acceptedDrift.policy !== 'adopt' || acceptedDrift.present.size === 0)
+    return standingAcceptedDrift(acceptedDrift, latestStampsOf(state, wanted), group);
   if (departed === undefined) return { kind: 'read', what: ['departed'] };
-  return standingWaiver(waiver, { ...newnessOf(state, wanted), departed }, group);
+  return standingAcceptedDrift(acceptedDrift, { ...latestStampsOf(state, wanted), departed }, group);
 }

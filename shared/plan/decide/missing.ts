@@ -2,12 +2,12 @@ import type { Difference } from '../../domain/drift.ts';
 import { hasDeparted } from '../../domain/group.ts';
 import type { PlatformGroupId } from '../../domain/ids.ts';
 import { decideAbsence } from '../absence.ts';
+import { latestStampsOf } from '../accepted-drift.ts';
 import type { Decision, Observe, Wait } from '../decision.ts';
 import type { Facts } from '../facts.ts';
 import { carrying } from '../names.ts';
 import { treatmentOf } from '../treatment.ts';
 import { uncertainDeletion } from '../uncertain.ts';
-import { newnessOf } from '../waive.ts';
 
 /** How often a created group is looked for in vain before it is taken for never created. */
 export const CREATE_MISSES = 3;
@@ -47,7 +47,7 @@ export function decideMissing(facts: Facts): Decision {
 function decideUnlinking(facts: Facts, id: PlatformGroupId): Decision {
   const { state, wanted, listed } = facts;
   const landed = uncertainDeletion(state);
-  const ours: Decision = { kind: 'unlink', id, difference: undefined, waiver: undefined, landed };
+  const ours: Decision = { kind: 'unlink', id, difference: undefined, acceptedDrift: undefined, landed };
   // If the directory has deleted the group too, or our own DELETE took effect late, no other client changed anything.
   if (hasDeparted(state.registers) || landed !== undefined) return ours;
   const [again] = carrying(listed?.groups.filter((group) => group.id !== id) ?? [], state.ref.group);
@@ -56,7 +56,12 @@ function decideUnlinking(facts: Facts, id: PlatformGroupId): Decision {
       ? { kind: 'deleted', before: id, after: null }
       : { kind: 'recreated', before: id, after: again.id };
   const { drift: policy } = treatmentOf(facts);
-  if (policy === 'restore') return { kind: 'unlink', id, difference, waiver: undefined };
+  if (policy === 'restore') return { kind: 'unlink', id, difference, acceptedDrift: undefined };
   if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
-  return { kind: 'unlink', id, difference, waiver: { policy, seen: newnessOf(state, wanted).newest } };
+  return {
+    kind: 'unlink',
+    id,
+    difference,
+    acceptedDrift: { policy, seen: latestStampsOf(state, wanted).newest },
+  };
 }

@@ -4,6 +4,7 @@ import type { GroupField } from '../../domain/group-fields.ts';
 import type { MemberCounts, SettledState } from '../../domain/group-state.ts';
 import { isWhole, type ListedGroup, type View } from '../../domain/view.ts';
 import { decideAbsence, decideAdoption, LISTING_AGE_MS, listedAgain, previousGroup } from '../absence.ts';
+import { latestStampsOf } from '../accepted-drift.ts';
 import { countsOf } from '../counts.ts';
 import { type Decision, readList } from '../decision.ts';
 import type { DraftInput, WantedGroup } from '../draft.ts';
@@ -14,8 +15,7 @@ import type { Plan } from '../plan.ts';
 import { dueField, fieldFailure, leftDiffering, refusedOf } from '../refused-fields.ts';
 import { uncertainDeletion } from '../uncertain.ts';
 import { draftRested } from '../unshown.ts';
-import { newnessOf } from '../waive.ts';
-import { clear, decideLook, stillWaived } from './drift.ts';
+import { clear, decideLook, stillAccepted } from './drift.ts';
 import { type Guarded, guard, settleUnheld } from './holds.ts';
 import { NAME_IN_USE, TRIED } from './refusal.ts';
 import { SETTLED, settle } from './settle.ts';
@@ -50,8 +50,9 @@ export function decideWanted(facts: Facts, treatment: GroupTreatment): Decision 
 function decideDifference(facts: Known, base: View | undefined, treatment: GroupTreatment): Decision {
   const { state, settings, wanted } = facts;
   const current = base && withUnwanted(base, sentAnew(facts, wanted));
-  const waiver = treatment.drift !== 'restore' && current ? stillWaived(facts, wanted, current) : undefined;
-  if (waiver !== undefined && 'kind' in waiver) return waiver;
+  const acceptedDrift =
+    treatment.drift !== 'restore' && current ? stillAccepted(facts, wanted, current) : undefined;
+  if (acceptedDrift !== undefined && 'kind' in acceptedDrift) return acceptedDrift;
   return decideDraft(
     {
       wanted: wanted.group,
@@ -61,7 +62,7 @@ function decideDifference(facts: Known, base: View | undefined, treatment: Group
       onGroupDeleted: settings.onGroupDeleted,
       whole: state.takeOver && facts.isNarrowed !== true,
       whyNot: wanted.whyNot,
-      waiver,
+      acceptedDrift,
       barred: facts.barred,
       fixed: leftFields(facts, wanted.group),
     },
@@ -227,6 +228,7 @@ function isLeftDeleted({ state }: Facts, wanted: Wanted): boolean {
   const { acceptedDeletion, registers } = state;
   if (acceptedDeletion === undefined || wanted.state !== 'present') return false;
   if (state.platformId !== undefined) return false;
-  const word = acceptedDeletion.policy === 'adopt' ? registers.upserted : newnessOf(state, wanted).newest;
+  const word =
+    acceptedDeletion.policy === 'adopt' ? registers.upserted : latestStampsOf(state, wanted).newest;
   return word <= acceptedDeletion.seen;
 }

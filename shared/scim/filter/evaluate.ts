@@ -60,14 +60,16 @@ function check(filter: Filter, lookup: Lookup): void {
   else if (filter.kind === 'element') {
     const named = lookup(filter.path);
     check(filter.where, ({ name }) => named && partsOf({}, named.attribute, name));
-  } else if (filter.kind === 'compare' && filter.operator in ORDERS) {
-    const { type, name } = comparable(lookup(filter.path))?.attribute ?? {};
-    if (type !== 'boolean' && type !== 'binary' && typeof filter.value !== 'boolean') return;
-    throw badRequest(
-      'invalidFilter',
-      `expected values that have an order for ${filter.operator}, got ${name ?? 'a boolean'}`,
-    );
-  }
+  } else if (filter.kind === 'compare' && filter.operator in ORDERS) checkOrder(filter, lookup);
+}
+
+function checkOrder({ path, operator, value }: Extract<Filter, { kind: 'compare' }>, lookup: Lookup): void {
+  const { type, name } = comparable(lookup(path))?.attribute ?? {};
+  if (type !== 'boolean' && type !== 'binary' && typeof value !== 'boolean') return;
+  throw badRequest(
+    'invalidFilter',
+    `expected values that have an order for ${operator}, got ${name ?? 'a boolean'}`,
+  );
 }
 
 function valuesAt(resource: ScimObject, type: ResourceType, path: AttributePath): Named | undefined {
@@ -150,14 +152,16 @@ function form(attribute: Attribute, value: ScimValue): ScimValue {
 
 function compareOne(value: ScimValue, operator: Comparison, wanted: ScimValue): boolean {
   if (operator === 'eq') return value === wanted;
-  if (typeof value === 'string' && typeof wanted === 'string') {
-    if (operator === 'co') return value.includes(wanted);
-    if (operator === 'sw') return value.startsWith(wanted);
-    if (operator === 'ew') return value.endsWith(wanted);
-    return ORDERS[operator]?.(value < wanted ? -1 : value > wanted ? 1 : 0) ?? false;
-  }
+  if (typeof value === 'string' && typeof wanted === 'string') return compareTexts(value, operator, wanted);
   if (typeof value !== 'number' || typeof wanted !== 'number') return false;
   return ORDERS[operator]?.(value - wanted) ?? false;
+}
+
+function compareTexts(value: string, operator: Comparison, wanted: string): boolean {
+  if (operator === 'co') return value.includes(wanted);
+  if (operator === 'sw') return value.startsWith(wanted);
+  if (operator === 'ew') return value.endsWith(wanted);
+  return ORDERS[operator]?.(Number(value > wanted) - Number(value < wanted)) ?? false;
 }
 
 /**

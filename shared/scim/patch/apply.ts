@@ -86,14 +86,20 @@ function assignAll(draft: ScimDraft, { op, value }: PatchOperation, type: Resour
     const { path, where } = readKey(key) ?? {};
     const place = path && placeOf(type, path);
     if (place === undefined || isReadOnly(place) || !isKept(type, place)) continue;
-    if (item === null) {
-      if (op === 'add' || place.attribute.required) continue;
-      write(draft, place, { op: 'remove', where, value: undefined });
-    } else {
-      // A value that a filter does not find is made: nobody here asked whether it is there.
-      write(draft, place, { op: where === undefined ? op : 'add', where, value: item });
-    }
+    const change = changeOf(op, item, where, place);
+    if (change !== undefined) write(draft, place, change);
   }
+}
+
+/** undefined: nothing changes. If a filter selects no value, one is created. */
+function changeOf(
+  op: PatchOperation['op'],
+  item: ScimValue,
+  where: Assignment['where'],
+  { attribute }: Place,
+): Assignment | undefined {
+  if (item !== null) return { op: where === undefined ? op : 'add', where, value: item };
+  return op === 'add' || attribute.required ? undefined : { op: 'remove', where, value: undefined };
 }
 
 /** A name, or as Entra ID may write it a whole path; undefined for what is neither. */

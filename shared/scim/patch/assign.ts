@@ -65,12 +65,21 @@ function changedList(before: readonly ScimValue[], target: Target, change: Assig
   if (where !== undefined || sub !== undefined) return changedElements(before, target, change);
   if (op === 'remove') return value === undefined ? [] : withoutNamed(before, attribute, value);
   const read = elements(readValue(attribute, value ?? null));
-  // Only null or an empty list empties it; values of which no part is known say nothing.
+  // Only null or an empty list empties it; values of which no part is known change nothing.
   if (read.length === 0 && elements(value).length > 0) return before;
-  const given = op === 'replace' ? read.map((one) => completed(one, before, attribute)) : read;
-  const isReplaced = op === 'replace' && (read.length === 0 || read.some((one) => isWhole(one, attribute)));
-  const list = isReplaced ? given : [...before, ...given];
+  const list = op === 'replace' ? replacedBy(read, before, attribute) : [...before, ...read];
   return tidied(list, list.length - 1, attribute);
+}
+
+/** Values that only name parts of existing ones are merged into those. */
+function replacedBy(
+  read: readonly ScimValue[],
+  before: readonly ScimValue[],
+  attribute: Attribute,
+): readonly ScimValue[] {
+  const given = read.map((one) => completed(one, before, attribute));
+  const isReplaced = read.length === 0 || read.some((one) => isWhole(one, attribute));
+  return isReplaced ? given : [...before, ...given];
 }
 
 /** Whether it says what it is the value of, and so can stand in another's place. */
@@ -96,37 +105,57 @@ const idOf = (element: ScimValue): ScimValue | undefined => (isObject(element) ?
 /** Changes the values that the filter selects, or all of them, as a whole or in one part. */
 function changedElements(
   before: readonly ScimValue[],
-  { attribute, sub }: Target,
-  { op, where, value }: Assignment,
+  target: Target,
+  change: Assignment,
 ): readonly ScimValue[] {
+  const { attribute, sub } = target;
+  const { op, where, value } = change;
   const isMeant = (element: ScimValue) => where === undefined || matchesElement(where, element, attribute);
   if (where !== undefined) checkElementFilter(where, attribute);
   if (op === 'remove' && sub === undefined) return before.filter((element) => !isMeant(element));
   const given = sub === undefined ? readSingle(attribute, value ?? null) : undefined;
-  const edit = (element: ScimValue): ScimValue | undefined => {
-    const parts = isObject(element) ? element : {};
-    if (sub !== undefined) return withPart(parts, sub, op === 'remove' ? undefined : value);
-    return op === 'replace' && isWhole(given, attribute)
-      ? inPlaceOf(parts, given ?? null, where && impliedBy(where, attribute))
-      : merged(attribute, parts, value ?? null);
-  };
+  const edit = (element: ScimValue) => changedElement(element, target, change, given);
   const meant = before.findIndex(isMeant);
   if (meant !== -1) {
     const edited = before.flatMap((element) => (isMeant(element) ? (edit(element) ?? []) : [element]));
     return tidied(edited, meant, attribute);
   }
-  if (op === 'remove') return before;
-  if (op === 'replace' && where !== undefined && !describes(where)) {
-    throw badRequest(
-      'noTarget',
-      `${attribute.name}: expected a filter that selects a value, got one that selects none`,
-    );
-  }
-  // A filter alone creates no value: the request must also give one.
+  const created = op === 'remove' ? undefined : createdElement(target, change, given);
+  return created === undefined ? before : tidied([...before, created], before.length, attribute);
+}
+
+/** The value that a filter describes, if the request also gives one: a filter alone creates no value. */
+function createdElement(
+  target: Target,
+  change: Assignment,
+  given: ScimValue | undefined,
+): ScimValue | undefined {
+  const { attribute, sub } = target;
+  const { op, where, value } = change;
+  if (op === 'replace') checkCreatable(where, attribute);
   const named = sub === undefined ? given : readValue(sub, value ?? null);
-  if (named === undefined || named === '') return before;
-  const made = edit(where === undefined ? {} : impliedBy(where, attribute));
-  return made === undefined ? before : tidied([...before, made], before.length, attribute);
+  if (named === undefined || named === '') return undefined;
+  return changedElement(where === undefined ? {} : impliedBy(where, attribute), target, change, given);
+}
+
+/** @param given the value of the change, where it is a whole one */
+function changedElement(
+  element: ScimValue,
+  { attribute, sub }: Target,
+  { op, where, value }: Assignment,
+  given: ScimValue | undefined,
+): ScimValue | undefined {
+  const parts = isObject(element) ? element : {};
+  if (sub !== undefined) return withPart(parts, sub, op === 'remove' ? undefined : value);
+  return op === 'replace' && isWhole(given, attribute)
+    ? inPlaceOf(parts, given ?? null, where && impliedBy(where, attribute))
+    : merged(attribute, parts, value ?? null);
+}
+
+/** @throws ScimError noTarget if the filter selects no value and does not describe one to create */
+function checkCreatable(where: Filter | undefined, { name }: Attribute): void {
+  if (where === undefined || describes(where)) return;
+  throw badRequest('noTarget', `${name}: expected a filter that selects a value, got one that selects none`);
 }
 
 /** What the filter asked for stays, so that the same request finds the value again. */

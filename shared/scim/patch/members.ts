@@ -2,7 +2,13 @@ import { badRequest, ScimError } from '../errors.ts';
 import { type Filter, matchesElement } from '../filter/evaluate.ts';
 import { MAX_MEMBERS_CHANGED } from '../limits.ts';
 import { LONE_SURROGATE } from '../read-value.ts';
-import { type AttributePath, parseAttributePath, placeOf, type ResourceType } from '../resource-type.ts';
+import {
+  type AttributePath,
+  acceptsNested,
+  parseAttributePath,
+  placeOf,
+  type ResourceType,
+} from '../resource-type.ts';
 import { elements, isObject, type ScimObject, type ScimValue } from '../value.ts';
 import type { PatchOperation } from './operation.ts';
 
@@ -28,12 +34,12 @@ export function splitGroupPatch(operations: readonly PatchOperation[], type: Res
   for (const operation of operations) {
     const { op, path, value } = operation;
     if (path !== undefined) {
-      if (namesMembers(path.path, type)) members.push(...memberOperations(operation, path));
+      if (namesMembers(path.path, type)) members.push(...memberOperations(operation, path, type));
       else attributes.push(operation);
       continue;
     }
     const split = splitMembers(isObject(value) ? value : {}, type);
-    if (split.members !== undefined) members.push(setOperation(op, split.members));
+    if (split.members !== undefined) members.push(setOperation(op, split.members, type));
     if (Object.keys(split.others).length > 0) attributes.push({ ...operation, value: split.others });
   }
   return { members, attributes };
@@ -73,51 +79,64 @@ export const namesMembers = (path: AttributePath, type: ResourceType): boolean =
 function memberOperations(
   { op, value }: PatchOperation,
   { path, where }: NonNullable<PatchOperation['path']>,
+  type: ResourceType,
 ): readonly MemberOperation[] {
   if (path.sub?.toLowerCase() === 'value') throw wholeMembers();
   if (path.sub !== undefined) {
     return op === 'replace' && where !== undefined ? [{ kind: 'replaceWhere', where, ids: undefined }] : [];
   }
-  if (where === undefined) {
-    return [op === 'remove' && value === undefined ? { kind: 'clear' } : setOperation(op, value ?? null)];
-  }
-  if (op === 'add') {
+  if (where === undefined)
+    return [
+      op === 'remove' && value === undefined ? { kind: 'clear' } : setOperation(op, value ?? null, type),
+    ];
+  return [selectedOperation(op, where, value ?? null, type)];
+}
+
+/** The change of the members that a filter selects. */
+function selectedOperation(
+  op: PatchOperation['op'],
+  where: Filter,
+  value: ScimValue,
+  type: ResourceType,
+): MemberOperation {
+  if (op === 'add')
     throw badRequest('invalidPath', 'members: expected remove or replace for a path with a filter, got add');
-  }
-  if (op === 'replace') return [{ kind: 'replaceWhere', where, ids: replacements(value ?? null) }];
+  if (op === 'replace') return { kind: 'replaceWhere', where, ids: replacements(value, type) };
   const ids = namedIds(where);
-  return [ids === undefined ? { kind: 'removeWhere', where } : { kind: 'remove', ids }];
+  return ids === undefined ? { kind: 'removeWhere', where } : { kind: 'remove', ids };
 }
 
 /** Ids of the members that replace others; undefined for a value without an id, which changes only parts. */
-function replacements(value: ScimValue): readonly string[] | undefined {
+function replacements(value: ScimValue, type: ResourceType): readonly string[] | undefined {
   const given = elements(value);
   const isPart = given.length > 0 && given.every((one) => isObject(one) && one['value'] === undefined);
-  return isPart ? undefined : readMemberIds(value);
+  return isPart ? undefined : readMemberIds(value, type);
 }
 
 const wholeMembers = () =>
   badRequest('invalidPath', 'members: expected the path of whole members, whose ids never change');
 
-function setOperation(op: PatchOperation['op'], value: ScimValue): MemberOperation {
-  return { kind: op, ids: readMemberIds(value, op !== 'remove') };
+function setOperation(op: PatchOperation['op'], value: ScimValue, type: ResourceType): MemberOperation {
+  return { kind: op, ids: readMemberIds(value, type, op !== 'remove') };
 }
 
 export const groupAsMember = () =>
   badRequest(
     'invalidValue',
-    'members: expected users, got a group; push that group by itself, or name its users as members here',
+    'members: expected users, got a group; push that group by itself, or name its users as members here; ' +
+      'the setting nested=flatten accepts groups',
   );
 
 /**
  * Ids of a list of members: `{value, …}` or, by some clients, bare ids; each once.
- * @param join whether they are to be members: only users can be
+ * @param join whether they are to be members: groups can be only where the type accepts them
  * @throws ScimError invalidValue
  */
-export function readMemberIds(value: ScimValue, join = true): readonly string[] {
+export function readMemberIds(value: ScimValue, type: ResourceType, join = true): readonly string[] {
   const ids = new Set<string>();
+  const isRefused = join && !acceptsNested(type);
   for (const element of elements(value)) {
-    if (join && saysGroup(element)) throw groupAsMember();
+    if (isRefused && saysGroup(element)) throw groupAsMember();
     const id = isObject(element) ? element['value'] : element;
     if (typeof id !== 'string' || id.length === 0 || id.length > MAX_ID_LENGTH || LONE_SURROGATE.test(id)) {
       throw badRequest('invalidValue', `members: expected values of 1 to ${MAX_ID_LENGTH} characters`);
@@ -175,7 +194,7 @@ export const needsCurrentMembers = (operations: readonly MemberOperation[]): boo
  */
 export function foldMembers(
   operations: readonly MemberOperation[],
-  { current, type }: { readonly current: ReadonlySet<string>; readonly type: ResourceType },
+  { current, ...listing }: Listing & { readonly current: ReadonlySet<string> },
 ): MemberChange {
   let emptied = false;
   const present = new Set<string>();
@@ -190,10 +209,10 @@ export function foldMembers(
         move(operation.ids, present, absent);
         break;
       case 'removeWhere':
-        move(selected(now(), operation.where, type), present, absent);
+        move(selected(now(), operation.where, listing), present, absent);
         break;
       case 'replaceWhere': {
-        const meant = replaced(selected(now(), operation.where, type));
+        const meant = replaced(selected(now(), operation.where, listing));
         if (operation.ids === undefined) break;
         move(meant, present, absent);
         move(operation.ids, absent, present);
@@ -222,8 +241,21 @@ function replaced(members: readonly string[]): readonly string[] {
   throw badRequest('noTarget', 'members: expected a filter that selects a member');
 }
 
-function selected(ids: Iterable<string>, where: Filter, type: ResourceType): readonly string[] {
+/** How members look to a filter. */
+interface Listing {
+  readonly type: ResourceType;
+  /** The value that a listed id stands for; without it, all of them are users. */
+  readonly elementOf?: (id: string) => ScimObject;
+}
+
+const userElement = (id: string): ScimObject => ({ value: id, type: 'User' });
+
+function selected(
+  ids: Iterable<string>,
+  where: Filter,
+  { type, elementOf = userElement }: Listing,
+): readonly string[] {
   const attribute = type.core.attributes.find(({ name }) => name === 'members');
   if (attribute === undefined) return [];
-  return [...ids].filter((id) => matchesElement(where, { value: id, type: 'User' }, attribute));
+  return [...ids].filter((id) => matchesElement(where, elementOf(id), attribute));
 }

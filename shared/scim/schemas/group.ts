@@ -22,8 +22,11 @@ export const COMMON_ATTRIBUTES: readonly Attribute[] = [
   }),
 ];
 
-/** RFC 7643 sections 4.2 and 8.7.1; names are unique here, because a platform group is found by its name. */
-export const GROUP_SCHEMA: Schema = {
+/**
+ * RFC 7643 sections 4.2 and 8.7.1; names are unique here, because a platform group is found by its name.
+ * @param memberTypes types of resources that may be members
+ */
+const groupSchema = (memberTypes: readonly string[]): Schema => ({
   id: 'urn:ietf:params:scim:schemas:core:2.0:Group',
   name: 'Group',
   description: 'Group',
@@ -32,20 +35,24 @@ export const GROUP_SCHEMA: Schema = {
       required: true,
       uniqueness: 'server',
     }),
-    attribute('complex', 'members', 'The users in the group.', {
+    attribute('complex', 'members', 'The members of the group.', {
       multiValued: true,
       subAttributes: [
         text('value', 'Id of the member.', { caseExact: true, mutability: 'immutable' }),
         attribute('reference', '$ref', 'Address of the member.', {
           caseExact: true,
           mutability: 'immutable',
-          referenceTypes: ['User'],
+          referenceTypes: memberTypes,
         }),
-        text('display', "Name of the member: the user's displayName, or else userName.", {
+        text('display', 'Name of the member: its displayName, or else userName.', {
           mutability: 'readOnly',
         }),
-        text('type', 'Type of the member.', { mutability: 'immutable', canonicalValues: ['User'] }),
+        text('type', 'Type of the member.', { mutability: 'immutable', canonicalValues: memberTypes }),
       ],
     }),
   ],
-};
+});
+
+export const GROUP_SCHEMA = groupSchema(['User']);
+/** With groups as members. */
+export const NESTING_GROUP_SCHEMA = groupSchema(['User', 'Group']);

@@ -9,7 +9,7 @@ import type { Connection } from '../ports/connections.ts';
 import type { Reading } from '../reading.ts';
 import { retireClaim } from '../retire-claim.ts';
 import { linkTo, recordLanded } from './foreign.ts';
-import { type Performed, type Round, type Turn, unlessOvertaken } from './turn.ts';
+import { type Performed, type Round, type Turn, unlessSuperseded } from './turn.ts';
 
 /**
  * The members of an adopted group that groupsync had added. The directory group that was linked to it before has this
@@ -42,7 +42,7 @@ async function formerView(
   groups: Pick<ApplyPorts['groups'], 'readView'>,
 ): Promise<View | undefined> {
   if (previousLink?.platformId !== id) return undefined;
-  const { waiver: _, ...view } = (await groups.readView(ref, previousLink.view)) ?? {};
+  const { acceptedDrift: _, ...view } = (await groups.readView(ref, previousLink.view)) ?? {};
   return 'users' in view ? view : undefined;
 }
 
@@ -88,5 +88,5 @@ export async function adopt(
   const made = state.uncertain?.write;
   const isMade = made?.action === 'create' && isOurCreation(observed, made, round.views?.created);
   const found = await recordLanded(isMade ? made : undefined, observed, state, turn);
-  return unlessOvertaken(ports.groups.absorb(state, link, found));
+  return unlessSuperseded(ports.groups.storeObserved(state, link, found));
 }

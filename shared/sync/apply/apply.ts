@@ -10,7 +10,7 @@ import { endClaim } from '../retire-claim.ts';
 import { MAX_CONFLICTS, MAX_REFUSALS, undoneBackoffMs } from '../tuning.ts';
 import { handleFailure, postpone, UNACCEPTABLE } from './failure.ts';
 import { isUnlinkingHeld } from './foreign.ts';
-import { calledBy, SPENT, type Tally, takeRound } from './round.ts';
+import { type Attempt, calledBy, SPENT, takeRound } from './round.ts';
 import type { Step, Trial, Trouble, WriteMade } from './turn.ts';
 import { afterWrite, isUnfinished, NO_TRIAL } from './turn.ts';
 
@@ -55,37 +55,39 @@ const MAX_ROUNDS = 3 * MAX_CONFLICTS;
  * @throws only where our own table or queue fails: the message then comes again.
  */
 export async function applyGroup(ref: GroupRef, ports: ApplyPorts): Promise<ApplyReport> {
-  const tally: Tally = {
+  const attempt: Attempt = {
     writes: [],
     conflicts: 0,
     drift: [],
     trial: NO_TRIAL,
-    isOvertaken: false,
+    isSuperseded: false,
     hasLooked: false,
+    hasRefused: false,
   };
-  const ending = await applyInRounds(ref, ports, tally);
-  const { writes, conflicts, drift } = tally;
+  const ending = await applyInRounds(ref, ports, attempt);
+  const { writes, conflicts, drift } = attempt;
   return { ref, ...ending, writes, conflicts, drift };
 }
 
-async function applyInRounds(ref: GroupRef, ports: ApplyPorts, tally: Tally): Promise<Ending> {
-  for (let round = 0; round < MAX_ROUNDS && tally.conflicts <= MAX_CONFLICTS; round += 1) {
+async function applyInRounds(ref: GroupRef, ports: ApplyPorts, attempt: Attempt): Promise<Ending> {
+  for (let round = 0; round < MAX_ROUNDS && attempt.conflicts <= MAX_CONFLICTS; round += 1) {
     const [state, gate, connection] = await Promise.all([
       ports.groups.read(ref),
       ports.gates.read(ref.connection),
       likely(ref.connection, ports),
     ]);
-    if (!isForUs(state, round, ports, tally) || connection === undefined) return { outcome: 'nothing_to_do' };
+    if (!isForUs(state, round, ports, attempt) || connection === undefined)
+      return { outcome: 'nothing_to_do' };
     const outcome = keptFrom(state, connection, gate);
     if (outcome !== undefined) return { outcome };
-    tally.callsMs ??= state.calledMs;
-    const ending = await applyOnce(state, { gate, connection }, ports, tally);
+    attempt.callsMs ??= state.calledMs;
+    const ending = await applyOnce(state, { gate, connection }, ports, attempt);
     if (ending === 'conflicts') break;
     if (ending !== undefined) return ending;
   }
-  const message = `met ${tally.conflicts} conflicting changes in a row`;
+  const message = `met ${attempt.conflicts} conflicting changes in a row`;
   const state = await ports.groups.read(ref);
-  if (state !== undefined) await postpone(state, { code: 'conflicts', message }, attemptOf(tally, ports));
+  if (state !== undefined) await postpone(state, { code: 'conflicts', message }, attemptOf(attempt, ports));
   return { outcome: 'postponed' };
 }
 
@@ -94,19 +96,19 @@ async function applyOnce(
   state: GroupState,
   { gate, connection }: { readonly gate: Gate; readonly connection: Connection },
   ports: ApplyPorts,
-  tally: Tally,
+  attempt: Attempt,
 ): Promise<Ending | 'conflicts' | undefined> {
   await endClaim(state, connection.company, ports);
   // What no round can settle without asking the platform for the group.
-  tally.hasLooked ||= (state.intent ?? state.suspectedChange) !== undefined;
-  const step = await takeRound(state, connection, ports, tally);
+  attempt.hasLooked ||= (state.intent ?? state.suspectedChange) !== undefined;
+  const step = await takeRound(state, connection, ports, attempt);
   if (step.kind === 'broken') {
-    const outcome = await handleFailure(state, step.cause, { ...attemptOf(tally, ports), connection });
+    const outcome = await handleFailure(state, step.cause, { ...attemptOf(attempt, ports), connection });
     return { outcome, cause: step.cause };
   }
-  if (step.kind === 'spent' && tally.conflicts > 0) return 'conflicts';
-  if (hasAnswered(step, tally.hasLooked)) await countSuccess(state.ref.connection, gate, ports);
-  return goesOn(step, tally) ? undefined : endWith(step, state, ports, tally);
+  if (step.kind === 'spent' && attempt.conflicts > 0) return 'conflicts';
+  if (hasAnswered(step, attempt)) await countSuccess(state.ref.connection, gate, ports);
+  return goesOn(step, attempt) ? undefined : endWith(step, state, ports, attempt);
 }
 
 /** Not where another is at work, or it is early; what this one wrote itself is no reason to wait for the window's end. */
@@ -114,45 +116,45 @@ function isForUs(
   state: GroupState | undefined,
   round: number,
   { clock, coalesceMs }: ApplyPorts,
-  { mine, isOvertaken }: Tally,
+  { mine, isSuperseded }: Attempt,
 ): state is GroupState {
   if (state === undefined || !needsApply(state)) return false;
   const nowMs = clock();
   return (
-    !isAtWork(state, nowMs, mine) && ((round > 0 && !isOvertaken) || !isEarly(state, { nowMs, coalesceMs }))
+    !isAtWork(state, nowMs, mine) && ((round > 0 && !isSuperseded) || !isEarly(state, { nowMs, coalesceMs }))
   );
 }
 
-const attemptOf = (tally: Tally, ports: ApplyPorts) => ({
-  calledMs: calledBy(tally, ports),
-  mine: tally.mine,
+const attemptOf = (attempt: Attempt, ports: ApplyPorts) => ({
+  calledMs: calledBy(attempt, ports),
+  mine: attempt.mine,
   ports,
 });
 
-/** Whether another round follows at once; what that one has to know is kept in the tally. */
+/** Whether another round follows at once; what that one has to know is kept in the attempt. */
 function goesOn(
   step: Step,
-  tally: Tally,
-): step is Extract<Step, { kind: 'again' | 'conflict' | 'overtaken' }> {
-  const { trial } = tally;
-  if (step.kind === 'conflict') tally.conflicts += 1;
-  tally.isOvertaken = step.kind === 'overtaken';
-  if (tally.isOvertaken) return true;
+  attempt: Attempt,
+): step is Extract<Step, { kind: 'again' | 'conflict' | 'superseded' }> {
+  const { trial } = attempt;
+  if (step.kind === 'conflict') attempt.conflicts += 1;
+  attempt.isSuperseded = step.kind === 'superseded';
+  if (attempt.isSuperseded) return true;
   if (step.kind === 'narrowed') {
-    tally.trial = step.trial;
+    attempt.trial = step.trial;
     return step.trial.refusals < MAX_REFUSALS;
   }
   if (step.kind === 'written' && isUnfinished(trial)) {
-    tally.writes.push(step.write);
-    tally.trial = afterWrite(trial);
+    attempt.writes.push(step.write);
+    attempt.trial = afterWrite(trial);
     return true;
   }
   return step.kind === 'again' || step.kind === 'conflict';
 }
 
-/** The platform has answered about this group, and well. */
-const hasAnswered = ({ kind }: Step, looked: boolean): boolean =>
-  kind === 'written' || (kind === 'in_step' && looked);
+/** The platform has answered well about this group, or has refused a write because of its content. */
+const hasAnswered = ({ kind }: Step, { hasLooked, hasRefused }: Attempt): boolean =>
+  kind === 'written' || (kind === 'in_step' && hasLooked) || hasRefused;
 
 function keptFrom({ ref, paused }: GroupState, { observing }: Connection, gate: Gate) {
   if (observing) return 'observing';
@@ -183,13 +185,13 @@ const factsOf = ({ why, keepAccess }: Extract<Step, { kind: 'wait' }>): Partial<
 });
 
 async function endWith(
-  step: Exclude<Step, { kind: 'again' | 'conflict' | 'overtaken' | 'broken' }>,
+  step: Exclude<Step, { kind: 'again' | 'conflict' | 'superseded' | 'broken' }>,
   state: GroupState,
   ports: ApplyPorts,
-  tally: Tally,
+  attempt: Attempt,
 ): Promise<Ending> {
   const putOff = async (why: Trouble, waitMs?: number): Promise<Ending> => {
-    await postpone(state, why, { ...attemptOf(tally, ports), waitMs });
+    await postpone(state, why, { ...attemptOf(attempt, ports), waitMs });
     return { outcome: 'postponed' };
   };
   switch (step.kind) {
@@ -198,15 +200,15 @@ async function endWith(
       return { ...(await putOff(why, waitMs)), ...factsOf(step) };
     }
     case 'narrowed':
-      return putOff(UNACCEPTABLE, restMs(tally.trial));
+      return putOff(UNACCEPTABLE, restMs(attempt.trial));
     case 'spent':
       return putOff(state.lastError ?? SPENT, 0);
     case 'failed':
       return { outcome: 'failed', cause: step.cause };
     case 'in_step':
-      return { outcome: tally.writes.length > 0 ? 'written' : 'in_step' };
+      return { outcome: attempt.writes.length > 0 ? 'written' : 'in_step' };
     case 'written':
-      tally.writes.push(step.write);
+      attempt.writes.push(step.write);
       return endWritten(step, state, ports, putOff);
   }
 }

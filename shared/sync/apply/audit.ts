@@ -1,9 +1,9 @@
 import type { GroupState, Intent } from '../../domain/group-state.ts';
 import type { VersionToken } from '../../domain/ids.ts';
 import { readStamp } from '../../domain/stamp.ts';
+import { latestStampsOf } from '../../plan/accepted-drift.ts';
 import type { Wanted } from '../../plan/facts.ts';
 import type { PlanChange } from '../../plan/plan.ts';
-import { newnessOf } from '../../plan/waive.ts';
 import { type AuditEntry, OURSELVES } from '../ports/logs.ts';
 
 /** Why something is written, and who would have it so. */
@@ -58,7 +58,7 @@ export function originOf(state: GroupState, wanted?: Wanted, consumes?: string):
     return { cause: `approved by ${by}: ${reason}`, actor: { kind: 'operator', id: by }, reason, ...since };
   }
   if (openDrift.length > 0) return { cause: `drift ${openDrift.join(', ')}`, actor: OURSELVES, ...since };
-  const newest = wanted && newnessOf(state, wanted).newest;
+  const newest = wanted && latestStampsOf(state, wanted).newest;
   const event = newest && readStamp(newest);
   if (!event) return { cause: `rev ${rev}`, actor: OURSELVES, ...since };
   const { id, source } = event;

@@ -12,7 +12,7 @@ import { retireClaim } from '../retire-claim.ts';
 import { auditOf, originOf } from './audit.ts';
 import { closeDrift, linkTo, recordForeign } from './foreign.ts';
 import { ALL_MEMBERS, learn } from './load.ts';
-import { isUnfinished, OVERTAKEN, type Performed, type Round, type Step, type Turn } from './turn.ts';
+import { isUnfinished, type Performed, type Round, type Step, SUPERSEDED, type Turn } from './turn.ts';
 import { readRecord, storeMoved, withUncertain } from './uncertain.ts';
 
 /** An attempt that has reached its write; all facts for the write have been read. */
@@ -47,7 +47,7 @@ export async function confirmWrite(
   await markUnshown(unshown, state, wanted, turn);
   await markTaken(outcome.view, state, wanted, turn);
   const found = foreign && (await recordForeign(foreign, state, turn));
-  if (foreign !== undefined && found === undefined) return OVERTAKEN;
+  if (foreign !== undefined && found === undefined) return SUPERSEDED;
   const platform =
     observed && view && (await linkTo(state, observed, view, turn, preparedIn(writing, outcome)));
   const uncertain = await stillUncertain(observed, outcome, writing);
@@ -74,7 +74,7 @@ export async function confirmWrite(
     found: { ...found, ...(found && { flapDamping: foreign?.flapDamping }), audited, uncertain },
     ...leftovers(writing, outcome),
   });
-  if (flipped === undefined) return OVERTAKEN;
+  if (flipped === undefined) return SUPERSEDED;
   await giveBackKept(outcome, writing);
   return { step: written(writing, outcome, flipped.clean) };
 }

@@ -142,7 +142,7 @@ async function report(
   const digest = createHash('sha256').update(JSON.stringify(failure)).digest('hex').slice(0, 32);
   if (failedBefore === undefined && reportedFailure === digest) return digest;
   const { connection, group } = ref;
-  const unaccepted = await ports.deadLetters.bury([
+  const unaccepted = await ports.deadLetters.send([
     {
       messageId: `${connection}/${group}/${rev}`,
       body: JSON.stringify(ref),

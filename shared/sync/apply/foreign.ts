@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DATED, type Difference, NOBODY_KNOWN } from '../../domain/drift.ts';
+import { FIELD_NAMES, GROUP_FIELDS } from '../../domain/group-fields.ts';
 import type { GroupState, Intent, LinkedGroup, ViewPointer } from '../../domain/group-state.ts';
 import { intentId, type PlatformGroupId, type VersionToken } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
@@ -12,7 +13,7 @@ import type { Flip, FoundForeign } from '../ports/groups.ts';
 import type { DriftRecord } from '../ports/logs.ts';
 import { foundOf } from './audit.ts';
 import type { Performed, Round, Trouble, Turn } from './turn.ts';
-import { CONFLICT, OVERTAKEN, unlessOvertaken } from './turn.ts';
+import { CONFLICT, SUPERSEDED, unlessSuperseded } from './turn.ts';
 
 /**
  * Ends an open intent by what a look found. The group is left dirty: what the directory wants now may be something else
@@ -93,7 +94,7 @@ export const isUnlinkingHeld = (why: Trouble): boolean => why.code === UNLINKING
 
 /** Gives up the link to a group that is gone, unless too many are gone at once, or it is there after all. */
 export async function unlink(
-  { id, difference, waiver, landed }: Extract<Decision, { kind: 'unlink' }>,
+  { id, difference, acceptedDrift, landed }: Extract<Decision, { kind: 'unlink' }>,
   { state }: Round,
   turn: Turn,
 ): Promise<Performed> {
@@ -105,11 +106,16 @@ export async function unlink(
     await ports.guard.keepLink(ref.connection, id);
     return CONFLICT;
   }
-  if (!(await isStillOurs(state, turn))) return OVERTAKEN;
+  if (!(await isStillOurs(state, turn))) return SUPERSEDED;
   const told = difference && (await recordDrift(state, [difference], id, turn));
   const audited = await recordLanded(landed, { version: null }, state, turn);
-  const left = { ...told, ...audited, isGone: true, ...(waiver && { acceptedDeletion: waiver }) };
-  return unlessOvertaken(ports.groups.absorb(state, undefined, left));
+  const left = {
+    ...told,
+    ...audited,
+    isGone: true,
+    ...(acceptedDrift && { acceptedDeletion: acceptedDrift }),
+  };
+  return unlessSuperseded(ports.groups.storeObserved(state, undefined, left));
 }
 
 /** The record is put before the others are counted, so two at once may both wait, but never both pass. */
@@ -174,7 +180,11 @@ async function recordDrift(
 }
 
 /** What somebody may take back; a group that is gone is gone. */
-const LASTING_KINDS = ['name', 'members_added', 'members_removed', 'spoke_id'] as const;
+const LASTING_KINDS = [
+  ...FIELD_NAMES.map((field) => GROUP_FIELDS[field].drift),
+  'members_added',
+  'members_removed',
+] as const;
 
 function idOf({ ref, view }: GroupState, { kind }: Pick<Difference, 'kind'>, platformId: PlatformGroupId) {
   const parts = JSON.stringify([ref.group, platformId, view?.id ?? null, kind]);

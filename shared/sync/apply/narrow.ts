@@ -11,7 +11,7 @@ import type { PlatformFailure } from '../ports/platform.ts';
 import { MAX_REFUSALS } from '../tuning.ts';
 import { auditOf, originOf } from './audit.ts';
 import { giveUp } from './failure.ts';
-import { OVERTAKEN, type Performed, type Round, type Trial, type Turn } from './turn.ts';
+import { type Performed, type Round, SUPERSEDED, type Trial, type Turn } from './turn.ts';
 
 /** Records the refusal in the audit log, and returns the next try: a part of the write, or nothing. */
 export async function refuse(
@@ -63,7 +63,7 @@ async function endSearch(
     return { step: { ...removalsRefused(removals.length, cause.message), keepAccess: removals.length } };
   const about = { plan, ports: turn.ports, audited };
   const isGivenUp = await giveUp({ ...state, calledMs: turn.calledMs() }, cause, about);
-  return isGivenUp ? { step: { kind: 'failed', cause } } : OVERTAKEN;
+  return isGivenUp ? { step: { kind: 'failed', cause } } : SUPERSEDED;
 }
 
 /** The next try after a refusal, and the parts that are certainly refused. */

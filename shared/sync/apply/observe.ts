@@ -7,7 +7,7 @@ import { attributeDrift, toldOf } from '../attribute-drift.ts';
 import { retireClaim } from '../retire-claim.ts';
 import { flipFound, linkTo, recordForeign, recordLanded } from './foreign.ts';
 import type { Performed, Round, Turn } from './turn.ts';
-import { AGAIN, CONFLICT, OVERTAKEN, unlessOvertaken } from './turn.ts';
+import { AGAIN, CONFLICT, SUPERSEDED, unlessSuperseded } from './turn.ts';
 import { readRecord, storeMoved } from './uncertain.ts';
 import { unreserve } from './write.ts';
 
@@ -34,12 +34,12 @@ const isExternal = (decision: Observe): decision is ObserveExternal => decision.
 
 async function observeGone(intent: Intent | undefined, { state }: Round, turn: Turn): Promise<Performed> {
   const { connection, ports } = turn;
-  if (intent === undefined) return unlessOvertaken(ports.groups.absorb(state, undefined));
+  if (intent === undefined) return unlessSuperseded(ports.groups.storeObserved(state, undefined));
   // Before the flip: afterwards nobody would look for it.
   if (intent.platformId !== undefined)
     await retireClaim(connection.company, intent.platformId, state.ref, ports);
   const left = { settled: 'deleted', counts: { wanted: 0, applied: 0, pending: 0 } } as const;
-  return unlessOvertaken(flipFound(intent, state, turn, { happened: true, left }));
+  return unlessSuperseded(flipFound(intent, state, turn, { happened: true, left }));
 }
 
 /** The open intent happened: the group is as the view says. */
@@ -56,7 +56,7 @@ async function observeOutcome(
   // The client repeats what a server declined to serve (503, Retry-After); should that have been done after all, the
   // repetition met its own version, and the removals stay in the guard's book.
   const next = rejected === undefined ? AGAIN : CONFLICT;
-  return unlessOvertaken(flipFound(intent, state, turn, { happened: true, left }), next);
+  return unlessSuperseded(flipFound(intent, state, turn, { happened: true, left }), next);
 }
 
 /**
@@ -68,7 +68,7 @@ async function observeExternal(decision: ObserveExternal, before: Round, turn: T
   await unreserve(before, turn);
   const { state, rejected } = before;
   const recorded = await recordForeign(decision, state, turn);
-  if (recorded === undefined) return OVERTAKEN;
+  if (recorded === undefined) return SUPERSEDED;
   const link = await linkTo(state, observed, view, turn);
   const explainsRefusal = state.lastError?.code === REFUSED.why.code;
   const audited = await recordLanded(external.landed, observed, state, turn);
@@ -77,9 +77,9 @@ async function observeExternal(decision: ObserveExternal, before: Round, turn: T
   const refused = rejected && { writtenAtMs: undefined };
   const isTaken =
     intent === undefined
-      ? turn.ports.groups.absorb(state, link, found)
+      ? turn.ports.groups.storeObserved(state, link, found)
       : flipFound(intent, state, turn, { happened: false, left: { platform: link, found, ...refused } });
-  return unlessOvertaken(isTaken, CONFLICT);
+  return unlessSuperseded(isTaken, CONFLICT);
 }
 
 /**
@@ -96,5 +96,5 @@ async function observeUnchanged(
   if (platformId === undefined || view === undefined) return AGAIN;
   const shown = { ...view, digest: contentDigest(observed) };
   const link = { id: platformId, version: observed.version, view: shown };
-  return unlessOvertaken(ports.groups.absorb(state, link, { flapDamping }));
+  return unlessSuperseded(ports.groups.storeObserved(state, link, { flapDamping }));
 }

@@ -16,7 +16,7 @@ import { holdDigest, learn } from './load.ts';
 import { refuse } from './narrow.ts';
 import { observe } from './observe.ts';
 import type { Performed, Round, Turn } from './turn.ts';
-import { AGAIN, OVERTAKEN, unlessOvertaken } from './turn.ts';
+import { AGAIN, SUPERSEDED, unlessSuperseded } from './turn.ts';
 import { stillOwed, storeRecord, withUncertain } from './uncertain.ts';
 import { performWrite, unreserve, unreserved } from './write.ts';
 
@@ -47,7 +47,7 @@ const PERFORMERS: { readonly [Kind in Decision['kind']]: Performer<Kind> } = {
     const { groups, clock } = turn.ports;
     if (noting === 'missing') await groups.noteMissing(state, clock());
     const isStill = typeof noting !== 'object' || (await groups.noteMiss(state.ref, noting));
-    return isStill ? { step: why } : OVERTAKEN;
+    return isStill ? { step: why } : SUPERSEDED;
   },
   settle,
 };
@@ -209,7 +209,7 @@ async function dropRefused({ intent, owed }: Of<'drop'>, round: Round, turn: Tur
   const { intent: _, ...state } = round.state;
   const uncertain = stillOwed(state.uncertain, owed);
   const isOver = await turn.ports.groups.dropIntent(state.ref, intent, { uncertain, isRefused: true });
-  if (!isOver) return OVERTAKEN;
+  if (!isOver) return SUPERSEDED;
   await unreserve(round, turn);
   return {
     round: { ...round, state: { ...state, ...(uncertain && { uncertain }) }, reservation: undefined },
@@ -230,12 +230,12 @@ async function dropUncertain(
   // Must come before the intent ends: two late writes that undo each other leave no other trace.
   const audited = await turn.record(state, unfoundOf(intent, nowMs, record.untilMs));
   const uncertain = await storeRecord(record, state, known.views, turn);
-  if (!(await turn.ports.groups.dropIntent(state.ref, intent, { uncertain, audited }))) return OVERTAKEN;
+  if (!(await turn.ports.groups.dropIntent(state.ref, intent, { uncertain, audited }))) return SUPERSEDED;
   if (failing === undefined) return AGAIN;
   const cause = new PlatformFailure('rejected', failing.message, {});
   const failed = { ...state, calledMs: turn.calledMs() };
   const isGivenUp = await giveUp(failed, cause, { ports: turn.ports, audited });
-  return isGivenUp ? { step: { kind: 'failed', cause } } : OVERTAKEN;
+  return isGivenUp ? { step: { kind: 'failed', cause } } : SUPERSEDED;
 }
 
 /** The platform's group stays as it is, without an owner from now on: nothing is sent. */
@@ -248,7 +248,7 @@ async function letGo({ reason }: Of<'release'>, { state }: Round, turn: Turn): P
     ...{ versionBefore: version, versionAfter: version, actor: OURSELVES, cause: `rev ${state.rev}` },
   });
   platform.groups.forgetList();
-  return unlessOvertaken(ports.groups.absorb(state, undefined, { audited }));
+  return unlessSuperseded(ports.groups.storeObserved(state, undefined, { audited }));
 }
 
 async function settle(

@@ -153,7 +153,7 @@ async function follow(
     case 'unlink':
       return again(facts, {
         ...UNLINKED,
-        ...(decision.waiver && { acceptedDeletion: decision.waiver }),
+        ...(decision.acceptedDrift && { acceptedDeletion: decision.acceptedDrift }),
         previousLink: previousLinkOf(state, decision.id),
       });
     case 'adopt': {

@@ -17,7 +17,7 @@ import type { Round, Step, Trial, Turn, WriteMade } from './turn.ts';
 import { NO_TRIAL } from './turn.ts';
 import { unreserved } from './write.ts';
 
-export interface Tally {
+export interface Attempt {
   readonly writes: WriteMade[];
   readonly drift: DriftKind[];
   conflicts: number;
@@ -28,9 +28,11 @@ export interface Tally {
   shown?: Shown | undefined;
   mine?: IntentId;
   /** Something came in between: unless another is at work, nobody else is woken for it. */
-  isOvertaken: boolean;
+  isSuperseded: boolean;
   /** The platform was asked about the group in this attempt, whatever was decided. */
   hasLooked: boolean;
+  /** The platform has refused a write of this attempt because of its content, so it works. */
+  hasRefused: boolean;
   /** The newest entry of the audit that we put. */
   audited?: AuditLink;
 }
@@ -48,11 +50,11 @@ export async function takeRound(
   state: GroupState,
   connection: Connection,
   ports: ApplyPorts,
-  tally: Tally,
+  attempt: Attempt,
 ): Promise<Step> {
   try {
-    const turn = await turnOf(state, connection, ports, tally);
-    return await decideAndPerform(firstRound(state, turn, tally), turn, tally);
+    const turn = await turnOf(state, connection, ports, attempt);
+    return await decideAndPerform(firstRound(state, turn, attempt), turn, attempt);
   } catch (cause) {
     if (cause instanceof SettingsChanged) return { kind: 'again' };
     if (cause instanceof PlatformFailure) return { kind: 'broken', cause };
@@ -60,17 +62,19 @@ export async function takeRound(
   }
 }
 
-async function decideAndPerform(first: Round, turn: ConfirmingTurn, tally: Tally): Promise<Step> {
+async function decideAndPerform(first: Round, turn: ConfirmingTurn, attempt: Attempt): Promise<Step> {
   let round = first;
   for (;;) {
     const decision = servedBy(round.wanted, decide(round));
     if (decision === ALL_MEMBERS) round = { ...round, wanted: undefined };
-    if (callsLeft(tally, turn.ports) < costOf(decision)) return spend(round, turn);
+    if (callsLeft(attempt, turn.ports) < costOf(decision)) return spend(round, turn);
     if (decision.kind !== 'read' || asksPlatform(decision)) await turn.confirm();
     const performed = await perform(decision, round, turn);
     if ('step' in performed) return performed.step;
     round = performed.round;
-    tally.shown = round.shown;
+    attempt.shown = round.shown;
+    // A 404 may come from a wrong route.
+    attempt.hasRefused ||= round.rejected !== undefined && round.look !== 'gone';
   }
 }
 
@@ -82,57 +86,57 @@ async function spend(round: Round, turn: Turn): Promise<Step> {
 
 type ConfirmingTurn = Turn & { readonly confirm: () => Promise<void> };
 
-/** What the round reads and writes with; what it must remember for a later round goes into the tally. */
+/** What the round reads and writes with; what it must remember for a later round goes into the attempt. */
 async function turnOf(
   state: GroupState,
   connection: Connection,
   ports: ApplyPorts,
-  tally: Tally,
+  attempt: Attempt,
 ): Promise<ConfirmingTurn> {
   let confirmed: Promise<void> | undefined;
   return {
     connection,
     ports,
-    platform: await openCounted(state, connection, ports, tally),
-    trial: tally.trial,
-    calledMs: () => calledBy(tally, ports),
+    platform: await openCounted(state, connection, ports, attempt),
+    trial: attempt.trial,
+    calledMs: () => calledBy(attempt, ports),
     claim: (id) => claimGroup({ company: connection.company, id, owner: state.ref }, ports),
-    found: (kind) => tally.drift.push(kind),
+    found: (kind) => attempt.drift.push(kind),
     confirm: () => {
       confirmed ??= confirmSettings(connection, ports);
       return confirmed;
     },
     record: async ({ ref, lastAudit, lastAction }, entry) => {
-      const previous = linksOf({ lastAudit: tally.audited ?? lastAudit, lastAction });
-      tally.audited = await ports.audit.record(ref, { ...entry, previous });
-      return tally.audited;
+      const previous = linksOf({ lastAudit: attempt.audited ?? lastAudit, lastAction });
+      attempt.audited = await ports.audit.record(ref, { ...entry, previous });
+      return attempt.audited;
     },
     opened: (id) => {
-      tally.mine = id;
+      attempt.mine = id;
     },
     showed: (group) => {
-      tally.shown = group;
+      attempt.shown = group;
     },
   };
 }
 
 /** The platform, with every call about the group counted towards the hour's limit. */
-function openCounted({ attempts }: GroupState, connection: Connection, ports: ApplyPorts, tally: Tally) {
+function openCounted({ attempts }: GroupState, connection: Connection, ports: ApplyPorts, attempt: Attempt) {
   // The client's own repetitions are for a blip; what lasts is tried again later.
   const maxAttempts = attempts > 0 ? 1 : MAX_TRIES;
   return openPlatform(connection, ports, {
     onTry() {
       // A credential renewed within a call makes it two.
-      if (callsLeft(tally, ports) <= 0) throw new PlatformFailure('unreached', SPENT.message, {});
-      tally.callsMs = [...calledBy(tally, ports), ports.clock()];
+      if (callsLeft(attempt, ports) <= 0) throw new PlatformFailure('unreached', SPENT.message, {});
+      attempt.callsMs = [...calledBy(attempt, ports), ports.clock()];
     },
     get maxAttempts() {
-      return Math.min(maxAttempts, callsLeft(tally, ports));
+      return Math.min(maxAttempts, callsLeft(attempt, ports));
     },
   });
 }
 
-const firstRound = (state: GroupState, turn: Turn, { trial, shown }: Tally): Round => ({
+const firstRound = (state: GroupState, turn: Turn, { trial, shown }: Attempt): Round => ({
   ...startOf(state, turn),
   withheld: new Set(trial.withheld),
   isNarrowed: trial !== NO_TRIAL,
@@ -140,7 +144,8 @@ const firstRound = (state: GroupState, turn: Turn, { trial, shown }: Tally): Rou
   shown,
 });
 
-const callsLeft = (tally: Tally, ports: ApplyPorts): number => CALLS_AN_HOUR - calledBy(tally, ports).length;
+const callsLeft = (attempt: Attempt, ports: ApplyPorts): number =>
+  CALLS_AN_HOUR - calledBy(attempt, ports).length;
 
 /** What hangs on who all the members are is decided once they are all read. */
 const servedBy = (wanted: Round['wanted'], decision: Decision): Decision =>
@@ -154,7 +159,7 @@ const costOf = (decision: Decision): number =>
 
 const asksPlatform = ({ what: [first] }: Read): boolean => first === 'group' || first === 'list';
 
-export const calledBy = ({ callsMs = [] }: Tally, { clock }: ApplyPorts): readonly number[] =>
+export const calledBy = ({ callsMs = [] }: Attempt, { clock }: ApplyPorts): readonly number[] =>
   calledOf(callsMs, clock());
 
 class SettingsChanged extends Error {}

@@ -92,7 +92,7 @@ export type Step =
   /** The calls of this hour are used up. */
   | { readonly kind: 'spent' }
   /** Another worker has the group in hand. */
-  | { readonly kind: 'overtaken' }
+  | { readonly kind: 'superseded' }
   /** The platform shows what is wanted, as far as it may. */
   | { readonly kind: 'in_step' }
   | {
@@ -116,9 +116,9 @@ export type Performed = { readonly round: Round } | { readonly step: Step };
 
 export const AGAIN: Performed = { step: { kind: 'again' } };
 export const CONFLICT: Performed = { step: { kind: 'conflict' } };
-export const OVERTAKEN: Performed = { step: { kind: 'overtaken' } };
+export const SUPERSEDED: Performed = { step: { kind: 'superseded' } };
 
-export const unlessOvertaken = async (
+export const unlessSuperseded = async (
   isDone: Promise<boolean>,
   next: Performed = AGAIN,
-): Promise<Performed> => ((await isDone) ? next : OVERTAKEN);
+): Promise<Performed> => ((await isDone) ? next : SUPERSEDED);

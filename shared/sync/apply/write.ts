@@ -14,7 +14,7 @@ import { changeBetween } from '../../plan/uncertain.ts';
 import { type GroupFields, PlatformFailure } from '../ports/platform.ts';
 import { auditOf, originOf } from './audit.ts';
 import { confirmWrite, recordOf, type Writing } from './confirm.ts';
-import { OVERTAKEN, type Performed, type Round, type Trial, type Turn } from './turn.ts';
+import { type Performed, type Round, SUPERSEDED, type Trial, type Turn } from './turn.ts';
 import { stillOwed } from './uncertain.ts';
 
 /** Carries out a plan: intent, call, view, audit, flip. */
@@ -26,7 +26,7 @@ export async function performWrite(write: Write, round: Round, turn: Turn): Prom
   const intent = await openIntent(write, round, turn);
   if (intent === undefined) {
     await unreserved(round, turn);
-    return OVERTAKEN;
+    return SUPERSEDED;
   }
   const replaced = state.uncertain?.removals;
   if (write.isReserved && replaced !== undefined) await ports.guard.cancel({ connection, ...replaced });
@@ -67,7 +67,7 @@ async function confirmClearing(observed: ObservedGroup, writing: Writing): Promi
   const ending = { atMs: turn.ports.clock(), versionAfter: observed.version, outcome: 'written' } as const;
   const audited = await turn.record(state, auditOf(intent, write.plan.changes, origin, ending));
   const isOver = await turn.ports.groups.dropIntent(state.ref, intent, { audited });
-  return isOver ? { round: { ...round, state, look: observed } } : OVERTAKEN;
+  return isOver ? { round: { ...round, state, look: observed } } : SUPERSEDED;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { DirectoryEvent } from '../../domain/event.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { Stamp } from '../../domain/stamp.ts';
 import type { Connection, Connections } from '../ports/connections.ts';
-import type { DeadLetter, DeadLetterQueue } from '../ports/queues.ts';
+import type { DeadLetterQueue, RejectedMessage } from '../ports/queues.ts';
 import { UnstorableError } from '../ports/store-errors.ts';
 
 /** What went wrong in a batch, and which of its messages must therefore come again. */
@@ -49,7 +49,7 @@ export interface UnstorableEvent extends AcceptedEvent {
 
 export interface Acceptance {
   readonly accepted: AcceptedEvent[];
-  readonly rejected: DeadLetter[];
+  readonly rejected: RejectedMessage[];
   ignored: number;
 }
 
@@ -72,7 +72,7 @@ export async function acceptEvents(
       failures.add(cause, [message.messageId]);
     }
   }
-  await bury(result.rejected, ports, failures);
+  await send(result.rejected, ports, failures);
   return result;
 }
 
@@ -85,7 +85,7 @@ export async function refuseEvents(
   messages: readonly IncomingMessage[],
   ports: AcceptPorts,
   failures: Failures,
-): Promise<readonly DeadLetter[]> {
+): Promise<readonly RejectedMessage[]> {
   if (refused.length === 0) return [];
   const reasons = new Map(refused.map((one) => [`${one.messageId} ${one.event.stamp}`, one.cause.message]));
   const named = new Set(refused.map(({ messageId }) => messageId));
@@ -95,7 +95,7 @@ export async function refuseEvents(
       ...message,
       unstorable: (stamp: Stamp) => reasons.get(`${message.messageId} ${stamp}`),
     }));
-  const letters = again.flatMap((message) => {
+  const deadLetters = again.flatMap((message) => {
     const { rejected } = decodeMessage({ ...message, receivedAtMs: ports.clock() });
     const { messageId, bound, failedBefore } = message;
     const refusals = rejected.filter(({ code }) => code === 'unstorable');
@@ -103,12 +103,16 @@ export async function refuseEvents(
     if (refusals.length === 0) failures.add(new Error('an event was not found again'), [messageId]);
     return refusals.map((one) => ({ messageId, queue: bound?.queue, failedBefore, ...one }));
   });
-  await bury(letters, ports, failures);
-  return letters;
+  await send(deadLetters, ports, failures);
+  return deadLetters;
 }
 
-async function bury(letters: readonly DeadLetter[], ports: AcceptPorts, failures: Failures): Promise<void> {
-  const left = await ports.deadLetters.bury(letters);
+async function send(
+  deadLetters: readonly RejectedMessage[],
+  ports: AcceptPorts,
+  failures: Failures,
+): Promise<void> {
+  const left = await ports.deadLetters.send(deadLetters);
   if (left.length > 0) failures.add(new Error('the dead-letter queue did not accept a message'), left);
 }
 

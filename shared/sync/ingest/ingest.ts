@@ -1,7 +1,7 @@
 import { foldEvents } from '../../domain/fold.ts';
 import type { ConnectionName, GroupRef } from '../../domain/ids.ts';
 import type { UserStore } from '../ports/desired.ts';
-import type { DeadLetter } from '../ports/queues.ts';
+import type { RejectedMessage } from '../ports/queues.ts';
 import { UnstorableError } from '../ports/store-errors.ts';
 import {
   type AcceptedEvent,
@@ -28,7 +28,7 @@ export interface IngestReport {
   /** The connection of each event that was accepted. */
   readonly acceptedFrom: readonly ConnectionName[];
   readonly ignored: number;
-  readonly rejected: readonly DeadLetter[];
+  readonly rejected: readonly RejectedMessage[];
   readonly touched: readonly GroupRef[];
 }
 
@@ -61,7 +61,7 @@ export async function ingest(
     notStarted: 0,
     acceptedFrom: [] as ConnectionName[],
     ignored: 0,
-    rejected: [] as DeadLetter[],
+    rejected: [] as RejectedMessage[],
     touched: [] as GroupRef[],
   };
   for (const [number, share] of shareOut(messages).entries()) {

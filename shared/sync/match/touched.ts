@@ -32,6 +32,7 @@ export function isTold(facts: Facts, { replanSinceMs }: Connection): boolean {
     missedAtMs,
     takeOver,
     flapDamping,
+    containsGroups,
   } = state;
   const isNext = view !== undefined && inSync?.rev === rev - 1 && inSync.view === view.id;
   // Half of a group, one after the other, are more to read than all at once.
@@ -40,7 +41,13 @@ export function isTold(facts: Facts, { replanSinceMs }: Connection): boolean {
     (one) => one === undefined,
   );
   const { mode, excluded } = treatmentOf(facts);
-  const isPlain = mode === 'sync' && !excluded && settings.membership === 'authoritative' && !takeOver;
+  const isPlain =
+    mode === 'sync' &&
+    !excluded &&
+    settings.membership === 'authoritative' &&
+    !takeOver &&
+    // Who leaves the group may stay as a member of a group within it.
+    !containsGroups;
   const isTrial = facts.barred?.size !== 0 || facts.isNarrowed === true;
   return isQuiet && isPlain && !isTrial && nowMs >= (flapDamping?.sinceMs ?? 0) + TWO_HOURS_MS;
 }
@@ -94,7 +101,8 @@ export async function membersAfter(
   return standing;
 }
 
-const isUnsure = ({ waiver, unshown }: View): boolean => waiver !== undefined || unshown !== undefined;
+const isUnsure = ({ acceptedDrift, unshown }: View): boolean =>
+  acceptedDrift !== undefined || unshown !== undefined;
 
 /** A member that left without a known role, or that is to be matched again. */
 const isOdd = ({ user, isIn }: Mover): boolean => user.review === true || (!isIn && user.role === undefined);

@@ -19,10 +19,10 @@ import { isUnshownLately, refusedRevisionOf, standingOf } from './member-standin
 import { type Resolution, resolveUsers } from './resolve.ts';
 import { isTold, membersAfter } from './touched.ts';
 
-/** Whom, of those that a waiver lets stay, the directory has taken out since. */
+/** Whom, of those that an accepted drift lets stay, the directory has taken out since. */
 export async function readDeparted({ wanted, views, state }: Facts, reading: Reading) {
   const { connection, ports } = reading;
-  const seen = views?.base?.waiver?.seen ?? STAMP_ZERO;
+  const seen = views?.base?.acceptedDrift?.seen ?? STAMP_ZERO;
   const floor = groupFloor(state.registers);
   const registers = wanted?.registers ?? (await ports.groups.members(state.ref));
   const gone = new Map(

@@ -69,7 +69,7 @@ export interface Ports {
 }
 
 export type WakePorts = Pick<Ports, 'applyQueue' | 'clock' | 'coalesceMs'> & {
-  readonly desired: Pick<DesiredStore, 'markDirty' | 'renew'>;
+  readonly desired: Pick<DesiredStore, 'markDirty' | 'renew' | 'groupsAround'>;
 };
 
 export type PeoplePorts = WakePorts &

@@ -32,6 +32,10 @@ export interface DesiredStore {
    * @param mayBeDirty what is left to be done is the pump's to find
    */
   isHeard(ref: GroupRef, digest: string, mayBeDirty: boolean): Promise<boolean>;
+  /** Notes that the group contains these groups, before their registers say so. Never undone. */
+  noteNesting(ref: GroupRef, inner: readonly GroupId[]): Promise<void>;
+  /** Groups that contain the group, or did once. */
+  groupsAround(ref: GroupRef): Promise<readonly GroupId[]>;
   /** Makes a new promise in place of the one that was seen. false where that was broken, kept or renewed meanwhile. */
   renew(ref: GroupRef, seenMs: number, wakeAtMs: number): Promise<boolean>;
 }
@@ -60,6 +64,8 @@ export interface Standing {
   readonly wakeAtMs: number;
   readonly lastWriteAtMs: number | undefined;
   readonly paused: boolean;
+  /** Other groups contain the group, or did once. */
+  readonly isContained: boolean;
 }
 
 export interface MemberEntry {

@@ -93,9 +93,12 @@ export interface ApprovedPart extends HeldSets {
 
 export interface GroupStore {
   read(ref: GroupRef): Promise<GroupState | undefined>;
-  /** Every member register of the group, tombstones included. */
+  /**
+   * Every member register of the group, tombstones included. Groups within the group are replaced by their users.
+   * @throws Error if it contains more groups or users than it may
+   */
   members(ref: GroupRef): Promise<readonly StoredMember[]>;
-  /** The registers of these members, as far as there are any. */
+  /** The group's own registers of these members, as far as there are any. */
   registers(ref: GroupRef, members: readonly MemberId[]): Promise<readonly StoredMember[]>;
   /** Sets or clears why a member is pending; the index lists it. */
   markPending(ref: GroupRef, member: MemberId, mark: PendingMark | undefined): Promise<void>;
@@ -113,7 +116,7 @@ export interface GroupStore {
    * Makes what was observed on the platform the group's view, without a write of ours: dirty stays, a suspicion that
    * this answers is cleared. false where an intent was opened, the view moved or the group was settled since `seen`.
    */
-  absorb(seen: GroupState, platform: LinkedGroup | undefined, found?: FoundForeign): Promise<boolean>;
+  storeObserved(seen: GroupState, platform: LinkedGroup | undefined, found?: FoundForeign): Promise<boolean>;
   /**
    * Notes that somebody else may have changed the group, with rev and dirty in the same write; false where there is
    * another suspicion than `seen` carries by now, or no link any more.

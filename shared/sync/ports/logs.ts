@@ -42,7 +42,7 @@ export const OURSELVES: AuditActor = { kind: 'groupsync', id: 'groupsync' };
 /** What concerns no one group is kept beside the groups' audits, under an id that no group can have. */
 export const journalOf = (connection: ConnectionName): GroupRef => ({ connection, group: groupId('') });
 
-/** The deed that outlasts what it erased. */
+/** The action that outlasts what it erased. */
 export const ERASING = 'connections_erase';
 
 /** Who runs a command. @throws where AWS does not tell */
@@ -51,7 +51,7 @@ export type Caller = () => Promise<AuditActor>;
 /** Names an entry, what it says included: `<milliseconds since 1970>#<hash>`. */
 export type AuditLink = string;
 
-/** One write to the platform, its certain failure, or a person's deed, for people to read later. Kept for 400 days. */
+/** One write to the platform, its certain failure, or a person's action, for people to read later. Kept for 400 days. */
 export const AuditEntry = z.lazy(() =>
   z.object({
     atMs: number,
@@ -87,7 +87,7 @@ type EntryPorts = { readonly clock: () => number; readonly newId: () => string }
 export type KeptEntry = AuditEntry & { readonly link: AuditLink };
 
 /**
- * The newest entries that the group's item names: that of the last write, and that of the last deed. They are two, since
+ * The newest entries that the group's item names: that of the last write, and that of the last action. They are two, since
  * a worker moves the one with its own write of the item, whatever a person does meanwhile.
  */
 export interface AuditHead {
@@ -103,8 +103,8 @@ export interface AuditLog {
   record(ref: GroupRef, entry: AuditEntry): Promise<AuditLink>;
   /** undefined where there is no such group. */
   head(ref: GroupRef): Promise<AuditHead | undefined>;
-  /** Makes a deed the newest; false where another came after `seen`. */
-  endWith(ref: GroupRef, deed: AuditLink, seen: AuditHead): Promise<boolean>;
+  /** Makes a action the newest; false where another came after `seen`. */
+  endWith(ref: GroupRef, action: AuditLink, seen: AuditHead): Promise<boolean>;
   /** Newest first, in pages. */
   read(ref: GroupRef): AsyncIterable<readonly KeptEntry[]>;
   /** Of all groups and the journal, newest first, from this instant on; up to a second or so behind. */

@@ -160,7 +160,7 @@ export interface Applicants {
 export type FailureKind = Failed['kind'];
 
 /** Stands before what the platform said in words of its own, which may name anybody: people see them, logs end here. */
-export const SAYING = ', saying: ';
+export const DIRECTORY_EVENT = ', saying: ';
 
 /** A call that failed: `meaningOf` says what that means. */
 export class PlatformFailure extends Error implements Failed {

@@ -13,7 +13,7 @@ export interface ApplyQueue {
 }
 
 /** A message that cannot be handled, with the reason, on its way to a dead-letter queue. */
-export interface DeadLetter extends Rejection {
+export interface RejectedMessage extends Rejection {
   readonly messageId: string;
   /** The queue that it came from, and goes back to, where that is not the common one. */
   readonly queue?: string | undefined;
@@ -25,7 +25,7 @@ export interface DeadLetter extends Rejection {
 
 export interface DeadLetterQueue {
   /** Whole or not at all. @returns ids of the messages that were not accepted, or do not fit: left to their queue */
-  bury(letters: readonly DeadLetter[]): Promise<readonly string[]>;
+  send(deadLetters: readonly RejectedMessage[]): Promise<readonly string[]>;
 }
 
 /** Puts messages on the events queue. */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { connectionText, type Frozen, number, stampText, text } from '../../domain/forms.ts';
 import type { MemberRegister } from '../../domain/group.ts';
-import type { ConnectionName, GroupRef } from '../../domain/ids.ts';
+import type { ConnectionName, GroupId, GroupRef } from '../../domain/ids.ts';
 import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { TypeName, UNIQUE_ATTRIBUTE } from '../../scim/resource-type.ts';
 import type { ScimObject } from '../../scim/value.ts';
@@ -172,6 +172,8 @@ export interface ScimStore {
   unpoint(connection: ConnectionName, value: IndexedValue, id: string): Promise<void>;
   pointedAt(connection: ConnectionName, value: IndexedValue): Promise<readonly string[]>;
 
+  /** Groups that are members of the group. */
+  groupsWithin(ref: GroupRef): Promise<readonly GroupId[]>;
   /** Who is or was in the group, and since when: all that its list is made from. */
   memberships(ref: GroupRef): Promise<readonly MemberRegister[]>;
 }

@@ -7,7 +7,7 @@ import { PlatformFailure } from '../ports/platform.ts';
 import type { FeedPosition, Lease } from '../ports/reconcile.ts';
 import type { FeedPages } from './position.ts';
 import { firstPosition, freshEvents, LOOK_BACK_MS, movedOn, startOf, tracesByGroup } from './position.ts';
-import { emptyTally, reportOf, type Tally, together } from './report.ts';
+import { emptyTotals, reportOf, type Totals, together } from './report.ts';
 import { type Looking, suspectTouched } from './suspect.ts';
 import { compareAll, type SweepRun } from './sweep.ts';
 
@@ -33,7 +33,7 @@ export interface FeedRun {
 interface Reading extends Looking {
   readonly connection: Connection;
   readonly lease: Lease;
-  readonly tally: Tally & { duplicates: number };
+  readonly totals: Totals & { duplicates: number };
   /** Milliseconds since 1970 by which the run should have come to its end. */
   readonly deadlineMs: number;
 }
@@ -71,7 +71,7 @@ async function followOpenly(connection: Connection, ports: ReconcilePorts, deadl
       platform,
       ports,
       lease,
-      tally: { ...emptyTally(), duplicates: 0 },
+      totals: { ...emptyTotals(), duplicates: 0 },
       deadlineMs,
     };
     return await run(begun.position, startedAtMs, reading);
@@ -83,8 +83,8 @@ async function followOpenly(connection: Connection, ports: ReconcilePorts, deadl
 async function run(before: FeedPosition | undefined, startedAtMs: number, reading: Reading) {
   const { connection, ports } = reading;
   const { position, failure } = await readToTheEnd(before ?? firstPosition(startedAtMs), reading);
-  const { duplicates, ...tally } = reading.tally;
-  const report = await reportOf(connection, tally, {
+  const { duplicates, ...totals } = reading.totals;
+  const report = await reportOf(connection, totals, {
     drift: ports.drift,
     cursor: position.cursor,
     drifted: [before?.writtenAtMs ?? 0, position.writtenAtMs],
@@ -158,7 +158,7 @@ async function readPages(position: FeedPosition, { platform, ports }: Reading) {
 }
 
 async function record(pages: FeedPages, position: FeedPosition, reading: Reading): Promise<FeedPosition> {
-  const { connection, platform, ports, lease, tally } = reading;
+  const { connection, platform, ports, lease, totals } = reading;
   const events = freshEvents(pages, position);
   const touched = tracesByGroup(events);
   const { echoes, duplicates } = await suspectTouched(connection, touched, { platform, ports });
@@ -167,9 +167,9 @@ async function record(pages: FeedPages, position: FeedPosition, reading: Reading
     throw new Error('another run has taken over the feed: this one was paused for too long');
   }
   // Counted only now: what another run has taken over is counted there.
-  tally.eventsRead += events.length;
-  tally.groupsTouched += touched.size;
-  tally.echoes += echoes;
-  tally.duplicates += duplicates;
+  totals.eventsRead += events.length;
+  totals.groupsTouched += touched.size;
+  totals.echoes += echoes;
+  totals.duplicates += duplicates;
   return moved;
 }

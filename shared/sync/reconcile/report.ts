@@ -3,7 +3,7 @@ import type { DriftKind } from '../../domain/drift.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { DriftLog } from '../ports/logs.ts';
 
-export const emptyTally = () => ({
+export const emptyTotals = () => ({
   eventsRead: 0,
   groupsTouched: 0,
   echoes: 0,
@@ -11,7 +11,7 @@ export const emptyTally = () => ({
   missing: 0,
   reenqueued: 0,
 });
-export type Tally = ReturnType<typeof emptyTally>;
+export type Totals = ReturnType<typeof emptyTotals>;
 
 interface Ending {
   readonly drift: Pick<DriftLog, 'since'>;
@@ -24,7 +24,7 @@ interface Ending {
 
 export async function reportOf(
   connection: Connection,
-  tally: Tally,
+  totals: Totals,
   { drift, drifted, ...ending }: Ending,
 ): Promise<ReconcileReport> {
   const [fromMs, untilMs] = drifted;
@@ -39,7 +39,7 @@ export async function reportOf(
   }
   return {
     connection: connection.name,
-    ...tally,
+    ...totals,
     drift: kinds,
     restored: settled.restore,
     reported: settled.report,

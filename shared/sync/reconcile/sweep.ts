@@ -19,7 +19,7 @@ import type { Platform } from '../ports/platform.ts';
 import { endClaim } from '../retire-claim.ts';
 import { PUMP_BATCH, READS_IN_FLIGHT, REFUSED_AGAIN_MS } from '../tuning.ts';
 import { dirtyNow, wakeGroups } from '../wake.ts';
-import { emptyTally, reportOf, type Tally } from './report.ts';
+import { emptyTotals, reportOf, type Totals } from './report.ts';
 import { isThere, type Looking, markSuspects, recordDuplicate, watched } from './suspect.ts';
 import { readKnownPeople, recordUnknownUsers, type UnboundUsers } from './unknown-users.ts';
 
@@ -59,7 +59,7 @@ interface Listed extends Pick<ObservedGroup, 'spokeId'>, Partial<Pick<ObservedGr
 interface Sweeping extends Looking {
   readonly connection: Connection;
   readonly listed: ReadonlyMap<string, Listed>;
-  readonly tally: Tally;
+  readonly totals: Totals;
   readonly startedAtMs: number;
   readonly deadlineMs: number;
   readonly passOver: (ref: GroupRef) => void;
@@ -94,12 +94,12 @@ export async function compareAll(
     platform,
     ports,
     listed: await listOf(platform, known.ids),
-    tally: emptyTally(),
+    totals: emptyTotals(),
     startedAtMs,
     deadlineMs,
     idsByForm: new Map(),
   };
-  const { tally, listed, idsByForm } = sweeping;
+  const { totals, listed, idsByForm } = sweeping;
   // What was created or written since then need not be in the list.
   const wasThere = ({ createdAtMs = 0, lastWriteAtMs = 0 }: Watched[number]) =>
     lastWriteAtMs < startedAtMs && createdAtMs + ports.createSettleMs < startedAtMs;
@@ -119,10 +119,10 @@ export async function compareAll(
     await suspectDiffering(states, sweeping);
     changed.push(...states.filter((state) => hasOtherContent(state, sweeping)));
     await pickUp(page, sweeping);
-    tally.groupsTouched += states.length;
+    totals.groupsTouched += states.length;
   }
   await suspectChanged(changed, linked.size, sweeping);
-  tally.missing = missing.length;
+  totals.missing = missing.length;
   const halted = missing.length >= MIN_MISSING && missing.length > linked.size * MAX_MISSING_SHARE;
   if (!halted) await suspectMissing(missing, sweeping);
   const duplicates = await recordStrangers(linked, sweeping);
@@ -131,7 +131,7 @@ export async function compareAll(
   await wake(refs, sweeping);
   const unknownUsers = await recordUnknownUsers(unbound, known, sweeping);
   const nowMs = ports.clock();
-  const report = await reportOf(connection, tally, {
+  const report = await reportOf(connection, totals, {
     drift: ports.drift,
     cursor: (await ports.feed.read(connection.name))?.cursor ?? null,
     drifted: [startedAtMs - HOUR_MS, nowMs + 1],
@@ -154,14 +154,14 @@ async function listOf(platform: Platform, bound: ReadonlySet<string>): Promise<R
 
 type Watched = Awaited<ReturnType<typeof watched>>;
 
-async function suspectDiffering(states: Watched, { listed, ports, tally }: Sweeping): Promise<void> {
+async function suspectDiffering(states: Watched, { listed, ports, totals }: Sweeping): Promise<void> {
   const shown = states.flatMap((state) => {
     const version = listed.get(state.platformId)?.version;
     return version === undefined ? [] : [{ state, version, traces: [] }];
   });
   // A write under way may be what differs: it is settled by its own apply, which looks for itself.
   const differing = shown.filter(({ state, version }) => state.version !== version && !state.intent);
-  tally.echoes += shown.length - differing.length;
+  totals.echoes += shown.length - differing.length;
   await markSuspects(differing, ports);
 }
 
@@ -209,13 +209,13 @@ async function suspectMissing(missing: Watched, { platform, ports }: Sweeping): 
 
 /** Stuck and refused groups, holds that are over, and a share of the litter. */
 async function pickUp(page: readonly GroupSummary[], sweeping: Sweeping): Promise<void> {
-  const { ports, tally } = sweeping;
+  const { ports, totals } = sweeping;
   const nowMs = ports.clock();
   const stuck = page
     .filter((group) => isStuck(group, nowMs) || isForgotten(group, nowMs))
     .map(({ ref }) => ref);
   // No faster than the pump: a backlog that is merely long must not come down at once.
-  await wake(stuck.slice(0, Math.max(0, PUMP_BATCH - tally.reenqueued)), sweeping);
+  await wake(stuck.slice(0, Math.max(0, PUMP_BATCH - totals.reenqueued)), sweeping);
   const turn = Math.floor(nowMs / HOUR_MS) % GARBAGE_TURNS;
   const inTurn = page.filter(({ ref, holdWaits }) => turnOf(ref) === turn || holdWaits).map(({ ref }) => ref);
   const states = await ports.groups.readMany(inTurn, sweeping.passOver);
@@ -239,9 +239,9 @@ const isForgotten = ({ failedAtMs, paused }: GroupSummary, nowMs: number): boole
 const turnOf = ({ group }: GroupRef): number =>
   createHash('sha256').update(group).digest().readUInt8(1) % GARBAGE_TURNS;
 
-async function wake(refs: readonly GroupRef[], { ports, tally }: Sweeping): Promise<void> {
+async function wake(refs: readonly GroupRef[], { ports, totals }: Sweeping): Promise<void> {
   const unwoken = await wakeGroups(refs, ports, 'again');
-  tally.reenqueued += refs.length - unwoken.length;
+  totals.reenqueued += refs.length - unwoken.length;
 }
 
 /**
@@ -251,7 +251,7 @@ async function wake(refs: readonly GroupRef[], { ports, tally }: Sweeping): Prom
  * @returns how many of those are new
  */
 async function recordStrangers(linked: ReadonlySet<string>, sweeping: Sweeping): Promise<number> {
-  const { connection, listed, ports, tally } = sweeping;
+  const { connection, listed, ports, totals } = sweeping;
   const strangers = [...listed].flatMap(([id, { spokeId }]) =>
     linked.has(id) ? [] : [{ id: id as PlatformGroupId, spokeId }],
   );
@@ -274,7 +274,7 @@ async function recordStrangers(linked: ReadonlySet<string>, sweeping: Sweeping):
     if (state === undefined) continue;
     if (isPrevious(state, id, sweeping)) await linkAgain(state, sweeping);
     if (spokeId === null) continue;
-    tally.orphans += 1;
+    totals.orphans += 1;
     const isLinked = state.platformId !== undefined && listed.has(state.platformId);
     if (isLinked && (await recordDuplicate(state, { id, traces: [] }, ports))) duplicates += 1;
   }
@@ -307,10 +307,10 @@ const isPrevious = (
   settled !== 'excluded' &&
   lastWriteAtMs + ports.createSettleMs < startedAtMs;
 
-async function linkAgain(state: GroupState, { ports, tally }: Sweeping): Promise<void> {
+async function linkAgain(state: GroupState, { ports, totals }: Sweeping): Promise<void> {
   if (!(await ports.groups.noteListed(state, dirtyNow(ports)))) return;
   await ports.applyQueue.wake([state.ref]);
-  tally.reenqueued += 1;
+  totals.reenqueued += 1;
 }
 
 /** An adoption that was cut short between claim and link, and is not wanted any more, leaves the claim. */

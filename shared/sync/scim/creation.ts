@@ -5,7 +5,7 @@ import type { ScimResource } from '../ports/scim.ts';
 import { claimUnique, eraseBlocked, isBlocked, taken } from './claims.ts';
 import type { ScimContext } from './context.ts';
 import { pointAt, unindex } from './indexing.ts';
-import { GROUP_ID_MARK } from './membership.ts';
+import { GROUP_ID_MARK } from './nesting.ts';
 import { factsOf, record, recordNewUser } from './record.ts';
 
 /** Ids sort by creation time. A group's id has a mark. */

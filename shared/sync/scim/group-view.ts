@@ -67,20 +67,33 @@ export async function viewGroup(
   for (let read = 1; ; read += 1) {
     const since = known ?? (await readFloor(ref, ports));
     const replacement = heldIn(resource, since);
-    const view = replacement
-      ? await viewHeld(resource, replacement, context)
-      : await viewRegisters(resource, since, context);
+    const view = await viewOnce(resource, replacement, since, context);
     if (view?.kind === 'exact') return { resource, members: view.members, etag: etagOf(resource.version) };
-    const isShown = replacement !== undefined && view !== undefined;
-    const [again] = isShown ? [] : await ports.scim.read(connection, 'Group', [resource.id]);
-    const isMet = again !== undefined && heldIn(again, since) !== undefined;
-    const isEnded = view === undefined;
-    const isRead = view?.kind === 'mixed' && read < MAX_READS;
-    const isReadAgain = again?.state === 'live' && (isMet || isEnded || isRead);
-    if (!isReadAgain || read >= MAX_REPLACEMENTS_MET) return openView(resource, view?.members ?? []);
+    if (replacement !== undefined && view !== undefined) return openView(resource, view.members);
+    const [again] = await ports.scim.read(connection, 'Group', [resource.id]);
+    if (again === undefined || !isReadAgain(again, { view, since, read }))
+      return openView(resource, view?.members ?? []);
     resource = again;
     known = undefined;
   }
+}
+
+const viewOnce = (
+  resource: ScimResource,
+  replacement: Replacement | undefined,
+  since: Stamp,
+  context: ScimContext,
+): Promise<Found | undefined> =>
+  replacement ? viewHeld(resource, replacement, context) : viewRegisters(resource, since, context);
+
+/** Whether the item, read again, shows more: a whole list is held by now, or the write has ended. */
+function isReadAgain(
+  again: ScimResource,
+  { view, since, read }: { readonly view: Found | undefined; readonly since: Stamp; readonly read: number },
+): boolean {
+  if (again.state !== 'live' || read >= MAX_REPLACEMENTS_MET) return false;
+  if (view === undefined || heldIn(again, since) !== undefined) return true;
+  return view.kind === 'mixed' && read < MAX_READS;
 }
 
 const openView = (resource: ScimResource, members: readonly MemberId[]): GroupView => ({

@@ -66,7 +66,7 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
       const { headers, origin } = request;
       const query = readQueryString(request.query);
       const actor = { kind: 'scim', id: prefixOf(token) ?? '' } as const;
-      const types = resourceTypes(of.settings.scim.storeProfile);
+      const types = resourceTypes(of.settings.scim.storeProfile, of.settings.nested === 'flatten');
       const baseUrl = `${origin}${SCIM_PATH}`;
       return route(
         { method, path, query, headers, body },

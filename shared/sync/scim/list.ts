@@ -1,4 +1,4 @@
-import { groupId, memberId } from '../../domain/ids.ts';
+import { groupId } from '../../domain/ids.ts';
 import { answerBytes, checkAnswer } from '../../scim/answer.ts';
 import { documentOf } from '../../scim/document.ts';
 import { badRequest, listBody } from '../../scim/errors.ts';
@@ -14,6 +14,7 @@ import type { ScimContext } from './context.ts';
 import { viewGroup } from './group-view.ts';
 import { claimOf, pointerOf } from './indexing.ts';
 import { listedAmong } from './membership.ts';
+import { listedIdsOf, listedMember } from './nesting.ts';
 import { mend } from './resources.ts';
 import { show } from './show.ts';
 import { hashOf } from './tokens.ts';
@@ -22,7 +23,7 @@ import {
   groupsAmong,
   groupsOfUser,
   type MembersReader,
-  membersOfGroup,
+  usersOfGroup,
 } from './user-groups.ts';
 
 const GROUPS_IN_FLIGHT = 8;
@@ -43,18 +44,26 @@ export async function listResources(names: readonly TypeName[], query: ListQuery
   const { filter, sortBy } = query;
   const types = names.map((name) => context.types[name]);
   if (filter !== undefined) for (const type of types) checkFilter(filter, type);
-  const [only] = types.length === 1 ? types : [];
-  const plain = filter === undefined && sortBy === undefined ? only : undefined;
-  const group = only?.name === 'User' && sortBy === undefined ? groupNamedBy(filter, only) : undefined;
-  if (group !== undefined) {
-    const members = new Set(await membersOfGroup(group, context));
-    const ids = (await idsOf('User', context)).filter((id) => members.has(id));
-    return listPage(ids, { names, query, found: undefined, context });
-  }
+  const [only] = types.length === 1 && sortBy === undefined ? types : [];
+  const ids = only && (await idsInOrder(only, filter, context));
+  if (ids !== undefined) return listPage(ids, { names, query, found: undefined, context });
   const found: Found[] = [];
-  if (plain === undefined) for (const type of types) found.push(...(await findAll(type, query, context)));
-  const ids = plain ? await idsOf(plain.name, context) : found.map(({ resource }) => resource.id);
-  return listPage(ids, { names, query, found: plain ? undefined : found, context });
+  for (const type of types) found.push(...(await findAll(type, query, context)));
+  const foundIds = found.map(({ resource }) => resource.id);
+  return listPage(foundIds, { names, query, found, context });
+}
+
+/** Ids of a list that needs no resource to be read: of all of a type, or the users of a group. */
+async function idsInOrder(
+  type: ResourceType,
+  filter: ListQuery['filter'],
+  context: ScimContext,
+): Promise<readonly string[] | undefined> {
+  if (filter === undefined) return idsOf(type.name, context);
+  const group = type.name === 'User' ? groupNamedBy(filter, type) : undefined;
+  if (group === undefined) return undefined;
+  const members = new Set(await usersOfGroup(group, context));
+  return (await idsOf('User', context)).filter((id) => members.has(id));
 }
 
 interface Listed {
@@ -215,10 +224,12 @@ async function idsBy({ by, value }: Lookup, type: ResourceType, context: ScimCon
       const holder = await ports.scim.holder(connection, claimOf(value, type.name));
       return holder === undefined ? [] : [holder];
     }
-    case 'member':
-      return gather(ports.users.groupsOf(connection, memberId(value)));
+    case 'member': {
+      const lists = listedIdsOf(value).map((id) => gather(ports.users.groupsOf(connection, id)));
+      return (await Promise.all(lists)).flat();
+    }
     case 'group':
-      return membersOfGroup(value, context);
+      return usersOfGroup(value, context);
   }
 }
 
@@ -243,6 +254,6 @@ async function seenBy(filter: Filter, { resource, document }: Found, { context, 
   const isWhole = asked === 'all' || resource.replacements.size > 0;
   const members = isWhole
     ? (await viewGroup(resource, context)).members
-    : [...(await listedAmong(groupId(resource.id), asked.map(memberId), context))];
-  return { ...document, members: members.map((value) => ({ value, type: 'User' })) };
+    : [...(await listedAmong(groupId(resource.id), asked.flatMap(listedIdsOf), context))];
+  return { ...document, members: members.map((id) => ({ ...listedMember(id) })) };
 }

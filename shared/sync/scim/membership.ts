@@ -1,8 +1,9 @@
 import type { DirectoryChange, Member } from '../../domain/event.ts';
 import { groupFloor, type MemberRegister, memberCounts, NO_GROUP } from '../../domain/group.ts';
 import { type GroupId, type GroupRef, groupId, type MemberId, memberId } from '../../domain/ids.ts';
+import { nestedGroup } from '../../domain/nesting.ts';
 import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
-import { groupAsMember, type MemberChange } from '../../scim/patch/members.ts';
+import type { MemberChange } from '../../scim/patch/members.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext, StaleMembers } from './context.ts';
 import { isEnded, stampOf } from './record.ts';
@@ -59,16 +60,6 @@ export async function isListedSo(
   return true;
 }
 
-/** Groups' ids begin with it, so that what cannot be a group costs no read. */
-export const GROUP_ID_MARK = 'g';
-
-/** @throws ScimError where one of those who join is a group: nothing here knows groups within groups */
-export async function refuseGroups(ids: Iterable<string>, { ports, connection }: ScimContext): Promise<void> {
-  const suspects = [...ids].filter((id) => id.startsWith(GROUP_ID_MARK));
-  const groups = suspects.length === 0 ? [] : await ports.scim.read(connection, 'Group', suspects);
-  if (groups.length > 0) throw groupAsMember();
-}
-
 /**
  * The change without deleted users. Providers send groups and users concurrently and repeat requests, so one request may
  * name a deleted user together with others. Only a POST creates a user, with a new id: a deleted user never returns.
@@ -82,7 +73,8 @@ export async function withoutDeleted(
   newcomers: Iterable<string>,
   context: ScimContext,
 ): Promise<MemberChange> {
-  const stale = await staleAmong(group, [...newcomers], context);
+  const users = [...newcomers].filter((id) => nestedGroup(id) === undefined);
+  const stale = await staleAmong(group, users, context);
   if (stale.deleted.length + stale.unknown.length > 0) context.noteStale(stale);
   if (stale.deleted.length === 0) return change;
   const deleted = new Set(stale.deleted);

@@ -1,4 +1,6 @@
-import { groupId, memberId } from '../../domain/ids.ts';
+import type { DirectoryChange } from '../../domain/event.ts';
+import { groupId, type MemberId, memberId } from '../../domain/ids.ts';
+import { nestedMember } from '../../domain/nesting.ts';
 import type { Stamp } from '../../domain/stamp.ts';
 import { namesVersion } from '../../scim/document.ts';
 import { ScimError } from '../../scim/errors.ts';
@@ -96,7 +98,7 @@ export async function rewriteResource(
     readonly found?: ScimResource | undefined;
   },
 ): Promise<Rewrite> {
-  const { ports, connection } = context;
+  const { ports } = context;
   for (let race = 0; race < MAX_RACES; race += 1) {
     const before = await readForChange(id, type, context, race === 0 ? found : undefined);
     await context.admitted;
@@ -107,16 +109,22 @@ export async function rewriteResource(
       { attributes: edit(before.attributes), beside, state },
       context,
     );
-    const isIndexed = state === 'ending' || isIndexedAlike(before, after);
-    if (!isIndexed) {
-      await claimUnique(after, context);
-      await pointAt(after, context);
-    }
-    if (!(await ports.scim.save(connection, after, before))) continue;
-    if (!isIndexed) await keepIfOurs({ before, after }, context);
-    return { before, after, write };
+    if (await saveIndexed({ before, after }, context)) return { before, after, write };
   }
   throw new Error(`gave up after ${MAX_RACES} concurrent writes of one resource`);
+}
+
+/** Claims and indexes what has changed, before and after the resource is saved. @returns whether it was saved */
+async function saveIndexed({ before, after }: Rewrite, context: ScimContext): Promise<boolean> {
+  const { ports, connection } = context;
+  const isIndexed = after.state === 'ending' || isIndexedAlike(before, after);
+  if (!isIndexed) {
+    await claimUnique(after, context);
+    await pointAt(after, context);
+  }
+  if (!(await ports.scim.save(connection, after, before))) return false;
+  if (!isIndexed) await keepIfOurs({ before, after }, context);
+  return true;
 }
 
 /** The next revision of a resource, and the write of members that begins with it. */
@@ -189,12 +197,12 @@ async function readForChange(id: string, type: TypeName, context: ScimContext, k
 async function keepIfOurs({ before, after }: Rewrite, context: ScimContext): Promise<void> {
   try {
     await verifyClaim(after, context);
-  } catch (overtaken) {
+  } catch (superseded) {
     const { attributes } = before;
     const writes = new Map([...after.writes].filter(([id]) => before.writes.has(id)));
     const restored = { ...nextRevision(after, context.ports.clock()), attributes, writes };
     await context.ports.scim.save(context.connection, restored, after);
-    throw overtaken;
+    throw superseded;
   }
 }
 
@@ -227,24 +235,30 @@ export async function settleResource(
  */
 export async function finishEnding(ending: ScimResource, context: ScimContext): Promise<void> {
   const { ports, connection } = context;
+  const { replacements } = ending;
   if (ending.type === 'Group') {
-    const ref = { connection, group: groupId(ending.id) };
-    await record([{ by: ending, change: { kind: 'group.deleted', group: ref.group } }], context);
-    await Promise.all([...ending.replacements].map(([id, held]) => ports.scim.dropList(ref, id, held)));
+    const group = groupId(ending.id);
+    await recordEnd(ending, nestedMember(group), [{ kind: 'group.deleted', group }], context);
+    const drops = [...replacements].map(([id, held]) => ports.scim.dropList({ connection, group }, id, held));
+    await Promise.all(drops);
   } else {
-    await endUser(ending, context);
+    await recordEnd(ending, memberId(ending.id), userEnd(ending), context);
   }
   await unindex(ending, undefined, context);
   await ports.scim.remove(connection, ending);
 }
 
 /**
- * The deletion's floor ends a user's memberships. Each group that lists the user is also changed, so that its list no
- * longer shows the user and its version rises.
+ * Records a deletion, which ends the memberships. Each group that lists the member is also changed, so that its list no longer
+ * shows the member and its version rises.
  */
-async function endUser(ending: ScimResource, context: ScimContext): Promise<void> {
+async function recordEnd(
+  ending: ScimResource,
+  member: MemberId,
+  end: readonly DirectoryChange[],
+  context: ScimContext,
+): Promise<void> {
   const { ports, connection } = context;
-  const member = memberId(ending.id);
   const begun: MemberWrite[] = [];
   for await (const groups of ports.users.groupsOf(connection, member)) {
     const isListed = await atOnce(READS_IN_FLIGHT, groups, async (group) =>
@@ -261,7 +275,7 @@ async function endUser(ending: ScimResource, context: ScimContext): Promise<void
       change: { kind: 'member.removed', group: groupId(revision.id), members },
     }),
   );
-  await record([...userEnd(ending).map((change) => ({ by: ending, change })), ...leaves], context);
+  await record([...end.map((change) => ({ by: ending, change })), ...leaves], context);
   await atOnce(READS_IN_FLIGHT, begun, ({ id, revision }) =>
     ports.scim.endWrite(connection, { ...revision, settled: true }, { id, supersedes: [] }),
   );

@@ -1,11 +1,12 @@
 import type { Stamp } from '../../domain/stamp.ts';
-import { documentOf, etagOf, isDescribed, memberValues } from '../../scim/document.ts';
+import { documentOf, etagOf, isDescribed, type ListedMember, memberValues } from '../../scim/document.ts';
 import { type Projection, project, shows } from '../../scim/projection.ts';
-import type { ResourceType } from '../../scim/resource-type.ts';
+import type { ResourceType, TypeName } from '../../scim/resource-type.ts';
 import type { ScimObject } from '../../scim/value.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
 import { etagWithoutMembers, viewGroup } from './group-view.ts';
+import { listedMember } from './nesting.ts';
 import { groupsOfUser } from './user-groups.ts';
 
 /** Users of one page that are shown with their groups unless the client names `groups`: each costs a query. */
@@ -52,8 +53,9 @@ export async function show(
       ? await viewGroup(resource, context, given.floor)
       : { resource, members: given.members, etag: etagOf(resource.version) };
   const groups = given.among ?? 1;
-  const users = isDescribed(view.members.length, groups) ? await usersOf(view.members, context) : undefined;
-  const members = memberValues(view.members, { baseUrl, groups, users });
+  const listed = view.members.map(listedMember);
+  const resources = isDescribed(listed.length, groups) ? await resourcesOf(listed, context) : undefined;
+  const members = memberValues(listed, { types, baseUrl, groups, resources });
   const document = { ...documentOf(view.resource, type, baseUrl, view.etag), members };
   return { document: project(document, projection, type), etag: view.etag };
 }
@@ -68,10 +70,14 @@ function showsGroups(
   return projection.only !== undefined || among <= MAX_USERS_WITH_GROUPS;
 }
 
-/** Attributes of those members that are users, by id. */
-async function usersOf(members: readonly string[], { ports, connection }: ScimContext) {
-  const users = await ports.scim.read(connection, 'User', members);
-  return new Map(users.filter(({ state }) => state === 'live').map(({ id, attributes }) => [id, attributes]));
+/** Attributes of those members that are resources, by id. */
+async function resourcesOf(members: readonly ListedMember[], { ports, connection }: ScimContext) {
+  const read = (type: TypeName) => {
+    const ids = members.filter((member) => member.type === type).map(({ value }) => value);
+    return ids.length === 0 ? [] : ports.scim.read(connection, type, ids);
+  };
+  const found = (await Promise.all([read('User'), read('Group')])).flat();
+  return new Map(found.filter(({ state }) => state === 'live').map(({ id, attributes }) => [id, attributes]));
 }
 
 export const showsMembers = (type: ResourceType, projection: Projection): boolean =>

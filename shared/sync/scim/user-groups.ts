@@ -1,4 +1,5 @@
 import { type GroupId, groupId, memberId } from '../../domain/ids.ts';
+import { nestedGroup } from '../../domain/nesting.ts';
 import { locationOf } from '../../scim/document.ts';
 import type { ScimObject } from '../../scim/value.ts';
 import { gather } from '../gather.ts';
@@ -37,18 +38,19 @@ const groupValue = ({ id, attributes }: ScimResource, { types, baseUrl }: ScimCo
   type: 'direct',
 });
 
-/** The members of a group, as readers see them; nobody if there is no such group. */
-export async function membersOfGroup(id: string, context: ScimContext): Promise<readonly string[]> {
+/** The users that a group lists, as readers see them; nobody if there is no such group. */
+export async function usersOfGroup(id: string, context: ScimContext): Promise<readonly string[]> {
   const { ports, connection } = context;
   const [group] = await ports.scim.read(connection, 'Group', [id]);
-  return group?.state === 'live' ? (await viewGroup(group, context)).members : [];
+  if (group?.state !== 'live') return [];
+  return (await viewGroup(group, context)).members.filter((member) => nestedGroup(member) === undefined);
 }
 
 /** Members of the groups that a filter asks about, each list read once for a request. */
 export function createMembersReader(context: ScimContext) {
   const lists = new Map<string, Promise<ReadonlySet<string>>>();
   return (group: GroupId): Promise<ReadonlySet<string>> => {
-    const known = lists.get(group) ?? membersOfGroup(group, context).then((ids) => new Set(ids));
+    const known = lists.get(group) ?? usersOfGroup(group, context).then((ids) => new Set(ids));
     lists.set(group, known);
     return known;
   };

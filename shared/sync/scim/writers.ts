@@ -25,9 +25,9 @@ import {
   joinFirstMembers,
   listedMembers,
   membershipChanges,
-  refuseGroups,
   withoutDeleted,
 } from './membership.ts';
+import { listedMember, noteNesting, withNestedGroups } from './nesting.ts';
 import { factsOf, record, stampOf } from './record.ts';
 import type { Beside, Change, Rewrite } from './resources.ts';
 import { advanceGroup, rewriteResource, settleResource } from './resources.ts';
@@ -79,20 +79,20 @@ async function createGroup(body: ScimObject, context: ScimContext): Promise<Writ
   const type = context.types.Group;
   checkSchemas(body, type.core.id);
   const { members, others } = splitMembers(body, type);
-  const ids = readMemberIds(members ?? null);
+  const ids = readMemberIds(members ?? null, type);
   checkMemberCount(ids.length);
   const id = newResourceId('Group', context);
-  const asked = { emptied: true, present: new Set(ids), absent: new Set<string>() };
-  const [{ present }] = await Promise.all([
-    withoutDeleted(groupId(id), asked, ids, context),
-    refuseGroups(ids, context),
-  ]);
+  const group = groupId(id);
+  const named = { emptied: true, present: new Set(ids), absent: new Set<string>() };
+  const asked = await withNestedGroups(group, named, context);
+  const { present } = await withoutDeleted(group, asked, asked.present, context);
   const attributes = checkResource(readResource(others, type), type);
   const joined = [...present].sort();
   checkName({ id, attributes }, context);
-  const resource = await createGroupResource({ id, attributes }, context, (made) =>
-    joinFirstMembers(made, joined, context),
-  );
+  const resource = await createGroupResource({ id, attributes }, context, async (made) => {
+    await noteNesting(group, joined, context);
+    await joinFirstMembers(made, joined, context);
+  });
   return { resource, members: joined };
 }
 
@@ -113,7 +113,7 @@ function replaceGroup(id: string, body: ScimObject, change: Change): Promise<Wri
   const { members, others } = splitMembers(body, type);
   const replaced = readResource(others, type);
   const net: MemberOperation[] =
-    members === undefined ? [] : [{ kind: 'replace', ids: readMemberIds(members) }];
+    members === undefined ? [] : [{ kind: 'replace', ids: readMemberIds(members, type) }];
   return rewriteGroup(id, change, () => replaced, net);
 }
 
@@ -160,6 +160,7 @@ async function rewriteGroup(id: string, change: Change, edit: Edit, members: rea
   ];
   const isHeld = isReplaced && current !== undefined && takesSeveralWrites(current, net.present);
   const lists = isHeld && { before: current, after: net.present };
+  await noteNesting(group, net.present, context);
   const shown = lists ? await holdMembers({ after, write }, lists, context) : after;
   if (changes.length === 0) changes.push({ kind: 'member.added', group, members: [] });
   const said = changes.map((one) => ({ by: after, change: one }));
@@ -191,8 +192,10 @@ async function judgeMembers(group: GroupId, operations: readonly MemberOperation
   const isFiltered = needsCurrentMembers(operations);
   const seen = isFiltered ? await readGroup(group, context) : undefined;
   const current: readonly string[] = isFiltered ? await listedMembers(group, context) : [];
-  const asked = foldMembers(operations, { current: new Set(current), type: types.Group });
-  checkMemberCount(asked.present.size + asked.absent.size);
+  const elementOf = (id: string) => ({ ...listedMember(id) });
+  const named = foldMembers(operations, { current: new Set(current), type: types.Group, elementOf });
+  checkMemberCount(named.present.size + named.absent.size);
+  const asked = await withNestedGroups(group, named, context);
   const reading = seen === undefined ? readGroup(group, context) : Promise.resolve(seen);
   return asked.emptied
     ? judgeWholeList(group, { asked, reading }, context)
@@ -209,7 +212,7 @@ interface Asked {
 
 /** Only members who are not listed yet are looked up, because a deletion removes a user from every list. */
 async function judgeWholeList(group: GroupId, { asked, reading }: Asked, context: ScimContext) {
-  const [found] = await Promise.all([reading, refuseGroups(asked.present, context)]);
+  const found = await reading;
   const listed: ReadonlySet<string> = new Set(await listedMembers(group, context));
   const newcomers = [...asked.present].filter((id) => !listed.has(id));
   const net = await withoutDeleted(group, asked, newcomers, context);
@@ -226,7 +229,6 @@ async function judgeDifference(group: GroupId, { asked, reading }: Asked, contex
     reading,
     namesAnybody(asked) && isListedSo(group, asked, context),
     withoutDeleted(group, asked, asked.present, context),
-    refuseGroups(asked.present, context),
   ]);
   const mayStay = (maySame || net !== asked) && namesAnybody(net);
   const isSame = mayStay && (await isListedSo(group, net, context));

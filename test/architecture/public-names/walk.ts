@@ -1,23 +1,6 @@
 import * as z from 'zod';
 
-/** Public JSON fields that may be renamed before the first release: either name counts as the same field. */
-const RENAMED: Readonly<Record<string, string>> = {
-  deeds: 'actions',
-  says: 'summary',
-  told: 'notified',
-  cameBack: 'failedAgain',
-};
-const EITHER = new Map(
-  Object.entries(RENAMED).flatMap(([before, after]) => {
-    const name = `(${before} or ${after})`;
-    return [[before, name] as const, [after, name] as const];
-  }),
-);
-
-const field = (path: string, name: string) => {
-  const shown = EITHER.get(name) ?? name;
-  return path === '' ? shown : `${path}.${shown}`;
-};
+const field = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`);
 
 interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>;

@@ -1,13 +1,13 @@
 import type { AwsFault } from '../../../simulate/engine.ts';
 import type { Random } from '../../../simulate/random.ts';
-import type { PlatformFault } from './platform.ts';
+import type { CallFault } from './platform.ts';
 import type { Faults, World } from './world.ts';
 
 export interface ChaosOptions {
   readonly random: Random;
   /** How many things may go wrong in all; after that the world is healthy. */
   readonly budget: number;
-  readonly platform?: readonly PlatformFault[];
+  readonly platform?: readonly CallFault[];
   readonly table?: readonly AwsFault[];
   /** Whether somebody else changes our groups, and makes groups that look like ours. */
   readonly foreign?: boolean;
@@ -15,7 +15,7 @@ export interface ChaosOptions {
   readonly lateness?: number;
 }
 
-export const ALL_PLATFORM_FAULTS: readonly PlatformFault[] = [
+export const ALL_CALL_FAULTS: readonly CallFault[] = [
   'unreached',
   'lost_before',
   'lost_after',
@@ -38,7 +38,7 @@ export class Chaos implements Faults {
     this.left = options.budget;
   }
 
-  platform(call: string): PlatformFault {
+  platform(call: string): CallFault {
     const { platform = [], random } = this.#options;
     // Each new worker looks at its credential: that would use up most of what may go wrong.
     if (call === 'me') return 'none';

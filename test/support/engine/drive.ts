@@ -131,10 +131,10 @@ function pumping(options: DriveOptions): Task {
   return () => pump(CONNECTION, options.world.portsFor(worker));
 }
 
-async function hasBacklog({ onlooker }: World): Promise<boolean> {
-  for await (const page of onlooker.index.all(CONNECTION)) {
+async function hasBacklog({ toolPorts }: World): Promise<boolean> {
+  for await (const page of toolPorts.index.all(CONNECTION)) {
     if (page.some(({ dirtySinceMs, paused }) => dirtySinceMs !== undefined && !paused)) return true;
   }
-  for await (const walks of onlooker.users.openWalks(CONNECTION)) if (walks.length > 0) return true;
-  return (await onlooker.gates.read(CONNECTION)).state !== 'open';
+  for await (const walks of toolPorts.users.openWalks(CONNECTION)) if (walks.length > 0) return true;
+  return (await toolPorts.gates.read(CONNECTION)).state !== 'open';
 }

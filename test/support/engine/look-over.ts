@@ -2,19 +2,19 @@ import { versionToken } from '../../../shared/domain/ids.ts';
 import { CONNECTION, type World } from './world.ts';
 
 /** Every group's platform version against ours; one that differs is suspected, as reconcile would do. */
-export async function suspectChanged({ onlooker, platform, nowMs, applyQueue }: World): Promise<boolean> {
+export async function suspectChanged({ toolPorts, platform, nowMs, applyQueue }: World): Promise<boolean> {
   let found = false;
-  for await (const page of onlooker.index.all(CONNECTION)) {
+  for await (const page of toolPorts.index.all(CONNECTION)) {
     for (const { ref } of page) {
-      const state = await onlooker.groups.read(ref);
+      const state = await toolPorts.groups.read(ref);
       if (state?.platformId === undefined) continue;
       const shown = platform.groups.get(state.platformId)?.version;
       const version = shown === undefined ? null : versionToken(shown);
       if (version === state.version) continue;
       const at = { nowMs: nowMs(), wakeAtMs: nowMs(), isAtOnce: true };
       const suspicion = { version, traces: [], atMs: nowMs() };
-      found = (await onlooker.groups.suspect(state, suspicion, at)) || found;
-      await onlooker.applyQueue.wake([ref]);
+      found = (await toolPorts.groups.suspect(state, suspicion, at)) || found;
+      await toolPorts.applyQueue.wake([ref]);
     }
   }
   return found || applyQueue.messages.length > 0;

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { ForeignDeed, PersonSpec, Temper, Traits } from '../../../simulate/life.ts';
+import type { ForeignAction, PersonSpec, PlatformFault, Traits } from '../../../simulate/life.ts';
 import type { HeldGroup, PlatformCall, PlatformWrite } from '../../../simulate/platform/facts.ts';
 import type { SimulatedPlatform } from '../../../simulate/platform/platform.ts';
 import { createSimulatedPlatform, PLAIN_TRAITS } from '../../../simulate/platform/platform.ts';
@@ -12,7 +12,7 @@ import type { Worker } from '../../../simulate/worker.ts';
  * What may go wrong with one call. `lost_*`: no answer, and the work was not done, was done, or is done later, while
  * the caller has long gone on.
  */
-export type PlatformFault =
+export type CallFault =
   | 'none'
   | 'unreached'
   | 'lost_before'
@@ -27,7 +27,7 @@ export type PlatformFault =
 /** What the caller meets: a status, or a connection that breaks with this code. */
 type Met = number | 'ECONNREFUSED' | 'ECONNRESET';
 
-const FAILS_BEFORE: Partial<Record<PlatformFault, Met>> = {
+const FAILS_BEFORE: Partial<Record<CallFault, Met>> = {
   unreached: 'ECONNREFUSED',
   lost_before: 'ECONNRESET',
   lost_late: 'ECONNRESET',
@@ -36,7 +36,7 @@ const FAILS_BEFORE: Partial<Record<PlatformFault, Met>> = {
   forbidden: 403,
   unauthorized: 401,
 };
-const FAILS_AFTER: Partial<Record<PlatformFault, Met>> = { lost_after: 'ECONNRESET', unavailable_after: 504 };
+const FAILS_AFTER: Partial<Record<CallFault, Met>> = { lost_after: 'ECONNRESET', unavailable_after: 504 };
 
 /** A request that got through at all is done by then: proxies and servers give up on it. */
 const LATEST_MS = 60_000;
@@ -51,13 +51,13 @@ export interface PlatformOptions extends Partial<Traits> {
   readonly spokeIdAs?: (spokeId: string) => string;
 }
 
-/** Whom a temper is about, for as long as they are named here. */
+/** Whom a platform fault is about, for as long as they are named here. */
 export interface Named {
   add(id: string): void;
   clear(): void;
 }
 
-/** Stands in each temper's list: one that is about nobody by name would be about everybody. */
+/** Stands in each platform fault's list: one that is about nobody by name would be about everybody. */
 const NOBODY = 'nobody at all';
 
 type Responding = 'get' | 'create' | 'patch' | 'put';
@@ -127,7 +127,7 @@ export class ToldPlatform {
       clock: nowMs,
       random: seededRandom(1),
       traits: this.#traits,
-      chronicle: { tell() {}, fired() {}, violated() {} },
+      runLog: { tell() {}, fired() {}, violated() {} },
       sleep: async () => {},
     });
     this.#simulated.tokens.add(TOKEN);
@@ -136,23 +136,29 @@ export class ToldPlatform {
     this.unacceptable = this.#about('refuses_user_422');
   }
 
-  /** A temper that lasts, about those who are named. */
-  #about(temper: Temper): Named {
+  /** A platform fault that lasts, about those who are named. */
+  #about(platformFault: PlatformFault): Named {
     const about = [NOBODY];
-    this.begin(temper, 1, about);
+    this.begin(platformFault, 1, about);
     return { add: (id) => about.push(id), clear: () => about.splice(1) };
   }
 
-  /** A temper that lasts, at this share of the calls. */
-  begin(temper: Temper, share: number, about: readonly string[] = []): void {
-    this.#simulated.begin({ kind: 'temper', temper, about, share, forMs: Number.POSITIVE_INFINITY });
+  /** A platform fault that lasts, at this share of the calls. */
+  begin(platformFault: PlatformFault, share: number, about: readonly string[] = []): void {
+    this.#simulated.begin({
+      kind: 'platformFault',
+      platformFault,
+      about,
+      share,
+      forMs: Number.POSITIVE_INFINITY,
+    });
   }
 
   get groups(): ReadonlyMap<string, HeldGroup> {
     return this.#simulated.groups;
   }
 
-  /** Every request that was worked on or refused by a trait or temper, in order. */
+  /** Every request that was worked on or refused by a trait or platform fault, in order. */
   get calls(): readonly PlatformCall[] {
     return this.#simulated.calls;
   }
@@ -169,14 +175,14 @@ export class ToldPlatform {
   };
 
   /** Requests of one worker; `faultOf` is asked once for each. */
-  dispatcherFor(worker: Worker, faultOf: (call: string) => PlatformFault): Dispatcher {
+  dispatcherFor(worker: Worker, faultOf: (call: string) => CallFault): Dispatcher {
     // The client asks a dispatcher for nothing else.
     return { request: (sent: Sent) => this.#answer(sent, worker, faultOf) } as unknown as Dispatcher;
   }
 
-  async #answer(given: Sent, worker: Worker, faultOf: (call: string) => PlatformFault) {
+  async #answer(given: Sent, worker: Worker, faultOf: (call: string) => CallFault) {
     const sent = this.#renamed(given);
-    let fault: PlatformFault = 'none';
+    let fault: CallFault = 'none';
     let refused: number | undefined;
     const effect = async (kind: string) => {
       await worker.effect(kind);
@@ -340,8 +346,8 @@ export class ToldPlatform {
   }
 
   /** Somebody else's doing with a group of any id. */
-  asOther(deed: ForeignDeed, id: string, by: InitiatorType): void {
-    this.#simulated.somebody(deed, id, by);
+  asOther(action: ForeignAction, id: string, by: InitiatorType): void {
+    this.#simulated.somebody(action, id, by);
   }
 
   /** Somebody else's copy of a group, its spokeId included. @returns its id */

@@ -7,7 +7,7 @@ import { Scheduler } from './scheduler.ts';
 import { CONNECTION, createWorld, type Faults, NO_FAULTS, type WorldOptions } from './world.ts';
 
 /** What the directory says: members are named by their ids, and have the address `<id>@acme.test`. */
-export type Saying =
+export type DirectoryEvent =
   | { readonly upsert: string; readonly name?: string }
   | { readonly remove: string }
   /** `name: null`: the snapshot gives no name. */
@@ -36,11 +36,11 @@ export async function story(options: Partial<WorldOptions> = {}) {
   onTestFinished(() => expect(world.platform.violations).toEqual([]));
   const scheduler = new Scheduler({ random, onEffect: () => world.advance(1) });
   let told = 0;
-  const { onlooker } = world;
+  const { toolPorts } = world;
 
-  const say = (...sayings: readonly Saying[]) => sayAs('', sayings);
-  const sayAs = (sentBy: string, sayings: readonly Saying[]) => {
-    for (const saying of sayings) {
+  const say = (...directoryEvents: readonly DirectoryEvent[]) => sayAs('', directoryEvents);
+  const sayAs = (sentBy: string, directoryEvents: readonly DirectoryEvent[]) => {
+    for (const directoryEvent of directoryEvents) {
       told += 1;
       world.advance(1_000);
       const event = {
@@ -48,7 +48,7 @@ export async function story(options: Partial<WorldOptions> = {}) {
         id: `e${told}`,
         source: 'test',
         time: at(world.nowMs()),
-        ...said(saying),
+        ...said(directoryEvent),
       };
       world.eventsQueue.send({ body: JSON.stringify(event), attributes: sentBy === '' ? {} : { sentBy } });
     }
@@ -64,14 +64,14 @@ export async function story(options: Partial<WorldOptions> = {}) {
     troubles,
     ref: (group: string): GroupRef => ({ connection: CONNECTION, group: groupId(group) }),
     /** Says it, and lets the engine come to rest. */
-    async tell(...sayings: readonly Saying[]) {
-      say(...sayings);
+    async tell(...directoryEvents: readonly DirectoryEvent[]) {
+      say(...directoryEvents);
       await drive({ world, scheduler });
     },
     say,
     /** As a person who sends it by hand. */
-    async tellAs(sentBy: string, ...sayings: readonly Saying[]) {
-      sayAs(sentBy, sayings);
+    async tellAs(sentBy: string, ...directoryEvents: readonly DirectoryEvent[]) {
+      sayAs(sentBy, directoryEvents);
       await drive({ world, scheduler });
     },
     work,
@@ -84,17 +84,17 @@ export async function story(options: Partial<WorldOptions> = {}) {
         if (world.nowMs() === atMs) world.advance(60_000);
       }
     },
-    state: (group: string) => onlooker.groups.read({ connection: CONNECTION, group: groupId(group) }),
+    state: (group: string) => toolPorts.groups.read({ connection: CONNECTION, group: groupId(group) }),
     /** Users of the platform's groups with this spokeId, sorted; one list for each such group. */
     shown: (spokeId: string): readonly (readonly string[])[] =>
       [...world.platform.groups.values()]
         .filter((group) => group.spokeId === spokeId)
         .map(({ users }) => [...users].sort()),
     audit: (group: string): Promise<readonly AuditEntry[]> =>
-      allOf(onlooker.audit.read({ connection: CONNECTION, group: groupId(group) })),
+      allOf(toolPorts.audit.read({ connection: CONNECTION, group: groupId(group) })),
     /** Their e-mail address is `<id>@acme.test`, their user id `u-<id>`. */
     hire: (...ids: readonly string[]) =>
-      onlooker.hire(ids.map((id) => ({ role: id, email: `${id}@acme.test` }))),
+      toolPorts.hire(ids.map((id) => ({ role: id, email: `${id}@acme.test` }))),
     member: memberId,
     role: roleId,
   };
@@ -109,25 +109,31 @@ export async function allOf<One>(pages: AsyncIterable<readonly One[]>): Promise<
 const at = (ms: number) => new Date(ms).toISOString();
 const members = (ids: readonly string[]) => ids.map((id) => ({ id, email: `${id}@acme.test` }));
 
-function said(saying: Saying) {
+function said(directoryEvent: DirectoryEvent) {
   const of = (type: string, data: object) => ({ type: `directory.${type}`, data });
-  if ('upsert' in saying) {
-    const { upsert: id, name = `Group ${id}` } = saying;
+  if ('upsert' in directoryEvent) {
+    const { upsert: id, name = `Group ${id}` } = directoryEvent;
     return of('group.upserted', { group: { id, name } });
   }
-  if ('remove' in saying) return of('group.deleted', { group: { id: saying.remove } });
-  if ('snapshot' in saying) {
-    const { snapshot: id, name = `Group ${id}` } = saying;
-    return of('group.snapshot', { group: { id, name }, members: members(saying.of) });
+  if ('remove' in directoryEvent) return of('group.deleted', { group: { id: directoryEvent.remove } });
+  if ('snapshot' in directoryEvent) {
+    const { snapshot: id, name = `Group ${id}` } = directoryEvent;
+    return of('group.snapshot', { group: { id, name }, members: members(directoryEvent.of) });
   }
-  if ('add' in saying) {
-    return of('group.member.added', { group: { id: saying.to }, members: members(saying.add) });
+  if ('add' in directoryEvent) {
+    return of('group.member.added', {
+      group: { id: directoryEvent.to },
+      members: members(directoryEvent.add),
+    });
   }
-  if ('take' in saying) {
-    return of('group.member.removed', { group: { id: saying.from }, members: members(saying.take) });
+  if ('take' in directoryEvent) {
+    return of('group.member.removed', {
+      group: { id: directoryEvent.from },
+      members: members(directoryEvent.take),
+    });
   }
-  if ('forget' in saying) return of('user.deleted', { user: { id: saying.forget } });
-  return of('user.upserted', { user: { id: saying.user, email: saying.email } });
+  if ('forget' in directoryEvent) return of('user.deleted', { user: { id: directoryEvent.forget } });
+  return of('user.upserted', { user: { id: directoryEvent.user, email: directoryEvent.email } });
 }
 
 /** Ports of somebody else than who calls otherwise. */

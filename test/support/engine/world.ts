@@ -6,14 +6,14 @@ import { createDeadLetterQueue } from '../../../shared/queues/dead-letter-queue.
 import { createConnectionStore } from '../../../shared/store/connection-store.ts';
 import type { Table } from '../../../shared/store/table.ts';
 import type { Connection } from '../../../shared/sync/ports/connections.ts';
-import type { DeadLetter } from '../../../shared/sync/ports/queues.ts';
+import type { RejectedMessage } from '../../../shared/sync/ports/queues.ts';
 import { type AwsFault, portsOver as enginePorts, tableOf } from '../../../simulate/engine.ts';
 import type { PersonSpec as Employee } from '../../../simulate/life.ts';
 import { createQueues, type Queue, type Queues, queueUrl } from '../../../simulate/queues.ts';
 import type { Random } from '../../../simulate/random.ts';
 import { MemoryTable } from '../../../simulate/table.ts';
 import type { Worker } from '../../../simulate/worker.ts';
-import { type PlatformFault, type PlatformOptions, ToldPlatform } from './platform.ts';
+import { type CallFault, type PlatformOptions, ToldPlatform } from './platform.ts';
 
 export const CONNECTION = connectionName('default');
 export const COMPANY = 'company';
@@ -24,7 +24,7 @@ export const [MINUTE_MS, HOUR_MS, DAY_MS] = [60_000, 3_600_000, 86_400_000] as c
 
 export interface Faults {
   table(): AwsFault;
-  platform(call: string): PlatformFault;
+  platform(call: string): CallFault;
   /** Whether a queue takes a batch of messages. */
   queue(): boolean;
 }
@@ -49,8 +49,8 @@ export interface WorldOptions {
   readonly observing?: boolean;
 }
 
-/** What was buried by us; what SQS moved there itself carries no reason. */
-interface Buried {
+/** What was dead-lettered by us; what SQS moved there itself carries no reason. */
+interface DeadLettered {
   readonly code: string | undefined;
   readonly group: GroupRef | undefined;
   readonly failedBefore: string | undefined;
@@ -62,7 +62,7 @@ export interface World {
   readonly platform: ToldPlatform;
   readonly applyQueue: Queue;
   readonly eventsQueue: Queue;
-  readonly deadLetters: readonly Buried[];
+  readonly deadLetters: readonly DeadLettered[];
   readonly random: Random;
   readonly nowMs: () => number;
   /** As it is stored. */
@@ -71,12 +71,12 @@ export interface World {
   /** The ports of one worker, each effect of which waits its turn. */
   portsFor(worker?: Partial<Worker>): Ports;
   /** The ports of somebody who looks on: no turns, no faults. */
-  readonly onlooker: Ports;
+  readonly toolPorts: Ports;
 }
 
 export type Ports = ReturnType<typeof portsOver>;
 
-const FREE: Worker = { name: 'onlooker', skewMs: 0, effect: async () => {}, isDead: () => false };
+const FREE: Worker = { name: 'toolPorts', skewMs: 0, effect: async () => {}, isDead: () => false };
 
 export async function createWorld(options: WorldOptions): Promise<World> {
   let now = START_MS;
@@ -92,15 +92,15 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     queues,
     ids: { next: 0 },
   };
-  const onlooker = portsOver(table, { shared, worker: FREE, faults: NO_FAULTS });
-  await onlooker.connections.save(connectionOf(options));
-  await onlooker.hire(people);
+  const toolPorts = portsOver(table, { shared, worker: FREE, faults: NO_FAULTS });
+  await toolPorts.connections.save(connectionOf(options));
+  await toolPorts.hire(people);
   return {
     table,
     random,
     nowMs,
-    onlooker,
-    connection: async () => (await onlooker.connections.current(CONNECTION)) as Connection,
+    toolPorts,
+    connection: async () => (await toolPorts.connections.current(CONNECTION)) as Connection,
     platform: shared.platform,
     applyQueue: queues.of.apply,
     eventsQueue: queues.of.events,
@@ -185,9 +185,9 @@ function portsOver(table: Table, { shared, worker, faults }: Seat) {
   return {
     ...ports,
     deadLetters: {
-      bury: async (letters: readonly DeadLetter[]) => [
-        ...(await events.bury(letters.filter(({ group }) => group === undefined))),
-        ...(await ports.deadLetters.bury(letters.filter(({ group }) => group !== undefined))),
+      send: async (deadLetters: readonly RejectedMessage[]) => [
+        ...(await events.send(deadLetters.filter(({ group }) => group === undefined))),
+        ...(await ports.deadLetters.send(deadLetters.filter(({ group }) => group !== undefined))),
       ],
     },
     random: () => shared.random.next(),

@@ -8,7 +8,7 @@ import { applyGroup } from '../../../shared/sync/apply/apply.ts';
 import { ingest } from '../../../shared/sync/ingest/ingest.ts';
 import type { ToolPorts } from '../../../shared/sync/ports/bundles.ts';
 import type { Applicant } from '../../../shared/sync/ports/platform.ts';
-import type { DeadLetter, DeadMessage } from '../../../shared/sync/ports/queues.ts';
+import type { DeadMessage, RejectedMessage } from '../../../shared/sync/ports/queues.ts';
 import { portsOver } from '../../../simulate/engine.ts';
 import { createQueues, type Queues, queueUrl } from '../../../simulate/queues.ts';
 import { seededRandom } from '../../../simulate/random.ts';
@@ -36,7 +36,7 @@ const noApplicant = () => {
   throw new Error('no applicant in this world');
 };
 
-/** A dead-letter queue of the simulation, into which a test puts letters under ids of its own. */
+/** A dead-letter queue of the simulation, into which a test puts dead-lettered messages under ids of its own. */
 function mailboxOf(name: 'events' | 'apply', queues: Queues, clock: { ms: number }) {
   const queue = queues.of[`${name}Dlq`];
   const client = queues.client(async (operation) => {
@@ -49,13 +49,13 @@ function mailboxOf(name: 'events' | 'apply', queues: Queues, clock: { ms: number
     ...createMailbox(client, { name, queueUrl: async () => queueUrl(`${name}Dlq`), bindingOf }),
     onTake: () => {},
     add(
-      letter: Partial<DeadMessage & Omit<DeadLetter, 'code'>> & {
+      deadLetter: Partial<DeadMessage & Omit<RejectedMessage, 'code'>> & {
         readonly id: string;
         readonly body: string;
       },
     ): void {
-      const { id, body, sentAtMs = clock.ms, code = 'invalid_event' } = letter;
-      const { originalMessageId, failedBefore, queue: from, connection } = letter;
+      const { id, body, sentAtMs = clock.ms, code = 'invalid_event' } = deadLetter;
+      const { originalMessageId, failedBefore, queue: from, connection } = deadLetter;
       const attributes = {
         errorCode: code,
         errorMessage: 'expected something else',
@@ -87,7 +87,7 @@ export function createWorld(
   const table = new MemoryTable();
   const platform = new ToldPlatform({ ...traits, nowMs: now });
   const woken: GroupRef[] = [];
-  const buried: unknown[] = [];
+  const deadLettered: unknown[] = [];
   const worker = { name: 'tool', skewMs: 0, effect: async () => {}, isDead: () => false };
   const sent: { body: string; connection?: string | undefined; stamp?: string | undefined }[] = [];
   const sleep = async (ms: number) => {
@@ -124,8 +124,8 @@ export function createWorld(
       },
     },
     deadLetters: {
-      bury: async (letters) => {
-        buried.push(...letters);
+      send: async (deadLetters) => {
+        deadLettered.push(...deadLetters);
         return [];
       },
     },
@@ -172,7 +172,7 @@ export function createWorld(
     save,
     sent,
     woken,
-    buried,
+    deadLettered,
     refOf,
     /** Employees `r<id>` with user id `u<id>` and work e-mail `<id>@acme.test`. */
     async hire(...names: string[]) {

@@ -64,7 +64,7 @@ export async function readerOf(
       return { messageId: 'm' };
     });
   const ports: ReaderPorts = {
-    ...world.onlooker,
+    ...world.toolPorts,
     leases: createLeases(world.table),
     reader: createReaderStore(world.table),
     directories: { open: async () => opened },

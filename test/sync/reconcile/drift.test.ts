@@ -48,7 +48,7 @@ describe('a difference that apply meets in a conflict', () => {
     // Our own writes show in the feed as well, and never hide a person.
     await follow(world, id, trace({ id: 'own', initiator: 'EXTERNAL' }), trace());
     expect(await records(world)).toMatchObject([{ initiator: 'ROLE', eventIds: ['event-1'] }]);
-    expect((await world.onlooker.groups.read(REF))?.unattributed).toEqual([]);
+    expect((await world.toolPorts.groups.read(REF))?.unattributed).toEqual([]);
   });
 
   it('is not given the name of somebody who came later', async () => {
@@ -80,7 +80,7 @@ describe('a difference that apply meets in a conflict', () => {
 
 it('keeps who made a difference, as the feed names them', async () => {
   const { world, id } = await settled();
-  const [ports, connection] = [world.onlooker, await world.connection()];
+  const [ports, connection] = [world.toolPorts, await world.connection()];
   const readFeed = () => followFeed(connection, ports as never, Number.POSITIVE_INFINITY);
   await readFeed();
   world.platform.changeAsOther(id, { name: 'Theirs' });
@@ -109,7 +109,7 @@ describe('a spokeId that somebody took away', () => {
     const told = await settled({}, options);
     const { world } = told;
     await tell(world, event('group.upserted', { group: { id: 'h', name: 'Other' } }));
-    await applyGroup({ connection: CONNECTION, group: groupId('h') }, world.onlooker);
+    await applyGroup({ connection: CONNECTION, group: groupId('h') }, world.toolPorts);
     world.advance(HOUR_MS);
     return told;
   }
@@ -158,8 +158,8 @@ describe('a difference that is to be restored', () => {
     expect(shown(world, id)).toEqual({ name: 'Ours', users: [...USERS, ...strangers].sort() });
     const open = { settledBy: null, settledAtMs: null };
     expect((await records(world)).find(({ kind }) => kind === 'members_added')).toMatchObject(open);
-    expect((await world.onlooker.groups.read(REF))?.settled).toBe('held');
-    await approveHold(REF, { reason: 'right' }, world.onlooker);
+    expect((await world.toolPorts.groups.read(REF))?.settled).toBe('held');
+    await approveHold(REF, { reason: 'right' }, world.toolPorts);
     await apply(world);
     expect(shown(world, id)?.users).toEqual(USERS);
     for (const record of await records(world)) expect(record).toMatchObject({ settledBy: 'restore' });
@@ -189,7 +189,7 @@ describe('a difference that is to be restored', () => {
       const settledAt = found.map(({ settledAtMs }) => settledAtMs);
       await followThenApply(world, id, trace());
       expect((await records(world)).map(({ settledAtMs }) => settledAtMs)).toEqual(settledAt);
-      expect((await world.onlooker.groups.read(REF))?.openDrift).toEqual([]);
+      expect((await world.toolPorts.groups.read(REF))?.openDrift).toEqual([]);
     });
   });
 
@@ -233,14 +233,14 @@ describe('another worker of ours', () => {
   it('that writes while we look is not taken for somebody else', async () => {
     const { world, id } = await settled();
     await tell(world, joins('late'));
-    const state = await world.onlooker.groups.read(REF);
+    const state = await world.toolPorts.groups.read(REF);
     if (state === undefined) throw new Error('no group');
     const at = { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true };
-    await world.onlooker.groups.suspect(state, { version: null, traces: [], atMs: at.nowMs }, at);
-    const { platforms } = world.onlooker;
+    await world.toolPorts.groups.suspect(state, { version: null, traces: [], atMs: at.nowMs }, at);
+    const { platforms } = world.toolPorts;
     let isFirst = true;
     const slow = {
-      ...world.onlooker,
+      ...world.toolPorts,
       platforms: {
         open: async (connection: Parameters<typeof platforms.open>[0]) => {
           const platform = await platforms.open(connection);
@@ -278,7 +278,7 @@ function stoppedAfterWriting(): Worker {
 }
 
 describe('what is reported', () => {
-  it('stays until the directory says anything about the group, and is not waived anew by the next difference', async () => {
+  it('stays until the directory says anything about the group, and is not accepted anew by the next difference', async () => {
     const { world, id } = await settled({ drift: 'report' });
     world.platform.changeAsOther(id, { name: 'Theirs' });
     await followThenApply(world, id, trace());
@@ -445,9 +445,9 @@ it('a look that fails concludes nothing', async () => {
   const { world, id } = await settled();
   world.platform.changeAsOther(id, { name: 'Theirs' });
   await follow(world, id, trace());
-  const { platforms } = world.onlooker;
+  const { platforms } = world.toolPorts;
   const failing = {
-    ...world.onlooker,
+    ...world.toolPorts,
     platforms: {
       open: async (connection: Parameters<typeof platforms.open>[0]) => {
         const platform = await platforms.open(connection);
@@ -460,7 +460,7 @@ it('a look that fails concludes nothing', async () => {
   };
   expect((await applyGroup(REF, failing)).outcome).toBe('postponed');
   expect(await records(world)).toEqual([]);
-  expect((await world.onlooker.groups.read(REF))?.suspectedChange).toBeDefined();
+  expect((await world.toolPorts.groups.read(REF))?.suspectedChange).toBeDefined();
 });
 
 describe('a deletion that apply meets before the feed has told of it', () => {
@@ -495,7 +495,7 @@ describe('a deletion that apply meets before the feed has told of it', () => {
     expect(again).not.toBe('');
     for (const step of told(id, again)) await followAll(world, step);
     expect(await records(world)).toMatchObject(named);
-    expect((await world.onlooker.groups.read(REF))?.unattributed).toEqual([]);
+    expect((await world.toolPorts.groups.read(REF))?.unattributed).toEqual([]);
   });
 
   it('is named where the policy lets it stand', async () => {
@@ -509,13 +509,13 @@ describe('a deletion that apply meets before the feed has told of it', () => {
     const { world, id } = await settled();
     world.platform.deleteAsOther(id);
     await tell(world, joins('late'));
-    const seen = await world.onlooker.groups.readMany([REF]);
+    const seen = await world.toolPorts.groups.readMany([REF]);
     await applyGone(world);
     const readMany = async () => seen;
     const owners = async () => ({ now: new Map([[platformGroupId(id), REF]]), before: new Map() });
-    const { groups, claims } = world.onlooker;
+    const { groups, claims } = world.toolPorts;
     const late = { groups: { ...groups, readMany }, claims: { ...claims, owners } };
-    await follow({ ...world, onlooker: { ...world.onlooker, ...late } }, id, removed);
+    await follow({ ...world, toolPorts: { ...world.toolPorts, ...late } }, id, removed);
     expect(await records(world)).toMatchObject(named);
   });
 });
@@ -528,7 +528,7 @@ describe('a deletion that another worker takes for a group still there', () => {
     world.platform.addForeign({ name: 'Beside', spokeId: 'beside', users: [] });
     await tell(world, joins('late'));
     await applyGone(world);
-    const { platforms } = world.onlooker;
+    const { platforms } = world.toolPorts;
     const open: typeof platforms.open = async (connection) => {
       const platform = await platforms.open(connection);
       const list: typeof platform.groups.list = async (ageMs) =>
@@ -536,7 +536,7 @@ describe('a deletion that another worker takes for a group still there', () => {
       return { ...platform, groups: { ...platform.groups, list } };
     };
     await tell(world, leaves('m0', 30));
-    await applyGroup(REF, { ...world.onlooker, platforms: { ...platforms, open } });
+    await applyGroup(REF, { ...world.toolPorts, platforms: { ...platforms, open } });
     await follow(world, id, trace({ id: 'removed', initiator: 'SYSTEM', type: 'EXTERNAL_GROUP_REMOVE' }));
     expect(await records(world)).toMatchObject([{ kind: 'deleted', initiator: 'SYSTEM' }]);
   });
@@ -546,16 +546,16 @@ describe('a deletion that another worker takes for a group still there', () => {
     world.platform.hidden = (asked) => asked === id;
     await tellThenApply(world, joins('late'));
     world.advance(60_000);
-    const { claims } = world.onlooker;
+    const { claims } = world.toolPorts;
     const retire: typeof claims.retire = async (...told) => {
       world.platform.hidden = () => false;
       await applyGroup(REF, world.portsFor());
       await claims.retire(...told);
     };
-    await applyGroup(REF, { ...world.onlooker, claims: { ...claims, retire } });
+    await applyGroup(REF, { ...world.toolPorts, claims: { ...claims, retire } });
     await tell(world, event('group.upserted', { group: { id: 'h', name: 'Other' } }, 5));
     const other = { connection: CONNECTION, group: groupId('h') };
-    expect(await adoptGroup(other, platformGroupId(id), world.onlooker)).toMatchObject({
+    expect(await adoptGroup(other, platformGroupId(id), world.toolPorts)).toMatchObject({
       kind: 'owned',
       owner: REF,
     });
@@ -579,7 +579,7 @@ describe('a difference', () => {
     const { world, id } = await settled();
     const twin = world.platform.copyAsOther(id);
     await sweep(await world.connection(), {
-      ...world.onlooker,
+      ...world.toolPorts,
       feed: { read: async () => undefined },
     } as never);
     expect(await records(world)).toMatchObject([{ kind: 'duplicate_spoke_id', initiator: 'UNKNOWN' }]);

@@ -249,7 +249,7 @@ describe('touched groups', () => {
       users: new Map(),
     });
     const link = { id: seen.platformId as never, version: 'v1' as never, view };
-    expect(await world.ports.groups.absorb(seen, link)).toBe(false);
+    expect(await world.ports.groups.storeObserved(seen, link)).toBe(false);
     expect((await world.state('g')).suspectedChange?.version).toBe('v2');
   });
 

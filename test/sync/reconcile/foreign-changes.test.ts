@@ -46,7 +46,7 @@ async function followed(drift: string) {
   const connection = await world.connection();
   const read = async () => {
     world.advance(HOUR_MS);
-    return followFeed(connection, world.onlooker as never, Number.POSITIVE_INFINITY);
+    return followFeed(connection, world.toolPorts as never, Number.POSITIVE_INFINITY);
   };
   await read();
   return { world, id, read };
@@ -67,7 +67,7 @@ describe('a group of ours', () => {
       { kind, initiator: by, settledBy, settledAtMs: expect.any(Number), eventIds: [expect.any(String)] },
     ]);
     if (policy !== 'restore') return expect(plain(world.platform.groups.get(id))).toEqual(changed);
-    const linked = (await world.onlooker.groups.read(REF))?.platformId;
+    const linked = (await world.toolPorts.groups.read(REF))?.platformId;
     expect(plain(world.platform.groups.get(linked ?? ''))).toEqual(ourselves);
   });
 

@@ -12,12 +12,12 @@ async function company(count: number, settings = {}, platform = {}) {
   world.advance(HOUR_MS);
   return {
     ...told,
-    drift: async () => (await allOf(world.onlooker.drift.list(CONNECTION))).map(({ kind }) => kind),
+    drift: async () => (await allOf(world.toolPorts.drift.list(CONNECTION))).map(({ kind }) => kind),
     /** @returns the kinds of calls of one sweep and of the work that it causes */
     async sweepAfter(ms = HOUR_MS) {
       world.advance(ms);
       const from = world.platform.calls.length;
-      await sweep(await world.connection(), world.onlooker);
+      await sweep(await world.connection(), world.toolPorts);
       await tell();
       return world.platform.calls
         .slice(from)

@@ -204,6 +204,23 @@ describe('a list of many', () => {
   });
 });
 
+describe('a list that must read every resource', () => {
+  it.each(['filter=active eq true', 'filter=userName co "a"', 'sortBy=userName'])(
+    'is refused with the reason if there are over 20,000: %s',
+    async (query) => {
+      const path = `/Users?${encodeURI(query)}`;
+      const order = vi.spyOn(world.ports.scim, 'order');
+      order.mockResolvedValue({ ids: people(20_000), ending: [] });
+      expect((await client.get(path)).status).toBe(200);
+      order.mockResolvedValue({ ids: people(20_001), ending: [] });
+      const refused = await client.get(path);
+      expect(refused).toMatchObject({ status: 400, body: { scimType: 'tooMany' } });
+      expect(refused.body.detail).toContain('expected a filter by an indexed attribute');
+      expect((await client.get('/Users?filter=userName eq "a"')).status).toBe(200);
+    },
+  );
+});
+
 describe('an answer of more than 6 MB', () => {
   const make = async (displayName: string, ids: readonly string[]): Promise<string> => {
     const body = { displayName, members: valuesOf(ids) };

@@ -22,11 +22,11 @@ let group: string;
 beforeEach(async () => {
   told = await story({ settings: { guard: {} } });
   await told.hire(...NAMES);
-  const { onlooker, table, nowMs } = told.world;
+  const { toolPorts, table, nowMs } = told.world;
   const tokens = createScimTokenStore(table);
   const randomHex = (bytes: number) => '0'.repeat(2 * bytes);
   const ports = {
-    ...onlooker,
+    ...toolPorts,
     scim: createScimStore(table),
     tokens,
     limiter: createRateLimiter(nowMs),
@@ -101,9 +101,9 @@ describe('a push that would remove most of a group', () => {
   it('happens once it is approved', async () => {
     await patch(replace('members', []));
     await told.tell();
-    const [held] = await listHolds(CONNECTION, told.world.onlooker);
+    const [held] = await listHolds(CONNECTION, told.world.toolPorts);
     const word = { by: 'Ann', reason: 'closed', digest: held?.hold.digest };
-    expect((await approveHold(told.ref(group), word, told.world.onlooker)).kind).toBe('decided');
+    expect((await approveHold(told.ref(group), word, told.world.toolPorts)).kind).toBe('decided');
     await told.tell();
     expect(told.shown(group)).toEqual([[]]);
   });

@@ -234,9 +234,9 @@ describe('uniqueness (RFC 7643 section 2.2)', () => {
     const [one, other] = [await raced.client(), await raced.client()];
     await one.post('/Users', { userName: 'before' });
     isArmed = true;
-    const overtaken = await one.send(method, path, { userName: 'same' });
+    const superseded = await one.send(method, path, { userName: 'same' });
     expect((await overtaking)?.status).toBe(201);
-    expect(overtaken).toMatchObject({ status: 409, body: { scimType: 'uniqueness' } });
+    expect(superseded).toMatchObject({ status: 409, body: { scimType: 'uniqueness' } });
     expect(names((await one.get('/Users?sortBy=userName')).body)).toEqual(['before', 'same']);
     expect((await one.get('/Users?filter=userName eq "same"')).body.totalResults).toBe(1);
     const described = [...raced.table.items.values()].filter(

@@ -177,7 +177,7 @@ describe('a request that changes nothing for its client', () => {
 
 describe('two requests at once', () => {
   /** Lets another request go through before the first write that the next one makes. */
-  const overtakenBy = (request: () => Promise<unknown>) => {
+  const supersededBy = (request: () => Promise<unknown>) => {
     interrupt = async () => {
       interrupt = async () => {};
       await request();
@@ -186,7 +186,7 @@ describe('two requests at once', () => {
 
   it('a value that somebody else changed meanwhile is a change again', async () => {
     const versions = [await versionOf(user)];
-    overtakenBy(async () => versions.push((await client.patch(user, [title('y')])).body.meta.version));
+    supersededBy(async () => versions.push((await client.patch(user, [title('y')])).body.meta.version));
     const { body } = await client.patch(user, [title('x')]);
     expect(body.title).toBe('x');
     expect(new Set([...versions, body.meta.version]).size).toBe(3);
@@ -197,7 +197,7 @@ describe('two requests at once', () => {
     const again = [add('members', [{ value: 'm1' }])];
     for (const headers of [{}, { 'if-match': '*' }]) {
       const versions = new Set([await versionOf(group)]);
-      overtakenBy(async () => {
+      supersededBy(async () => {
         await client.patch(group, [remove('members[value eq "m1"]')]);
         versions.add(await versionOf(group));
       });
@@ -208,9 +208,9 @@ describe('two requests at once', () => {
     }
   });
 
-  it('a repeated name that is overtaken by a rename changes nothing of it', async () => {
+  it('a repeated name that is superseded by a rename changes nothing of it', async () => {
     const before = await versionOf(group);
-    overtakenBy(() => client.patch(group, [rename('B')]));
+    supersededBy(() => client.patch(group, [rename('B')]));
     const answer = await client.patch(group, [rename('A')]);
     const { displayName, meta } = (await client.get(group)).body;
     expect(displayName).toBe('B');

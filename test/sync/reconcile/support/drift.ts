@@ -37,7 +37,7 @@ export async function settled(settings: Readonly<Record<string, unknown>> = {}, 
     world,
     event('group.snapshot', { group: { id: 'g', name: 'Ours' }, members: MEMBERS.map(member) }),
   );
-  await applyGroup(REF, world.onlooker);
+  await applyGroup(REF, world.toolPorts);
   world.advance(HOUR_MS);
   return { world, id: [...world.platform.groups.keys()][0] as string };
 }
@@ -45,13 +45,13 @@ export async function settled(settings: Readonly<Record<string, unknown>> = {}, 
 export const tell = (world: World, ...events: RawEvent[]) =>
   ingest(
     events.map((each) => ({ messageId: each.id, body: JSON.stringify(each), sentAtMs: START_MS })),
-    world.onlooker,
+    world.toolPorts,
   );
 export const shown = ({ platform }: World, id: string) => {
   const group = platform.groups.get(id);
   return group && { name: group.name, users: [...group.users].sort() };
 };
-export const records = ({ onlooker }: World) => allOf(onlooker.drift.list(CONNECTION));
+export const records = ({ toolPorts }: World) => allOf(toolPorts.drift.list(CONNECTION));
 export const trace = (over: Partial<Trace> = {}): Trace => ({
   id: 'event-1',
   initiator: 'ROLE',
@@ -63,7 +63,7 @@ export const trace = (over: Partial<Trace> = {}): Trace => ({
 /** As a run of the feed that read these events. */
 export const follow = (world: World, id: string, ...traces: Trace[]) => followAll(world, { [id]: traces });
 export async function followAll(world: World, told: Readonly<Record<string, readonly Trace[]>>) {
-  const [ports, connection] = [world.onlooker, await world.connection()];
+  const [ports, connection] = [world.toolPorts, await world.connection()];
   const platform = await ports.platforms.open(connection);
   const touched = new Map(Object.entries(told).map(([id, traces]) => [id as never, traces]));
   await suspectTouched(connection, touched, { platform, ports: ports as never });
@@ -71,10 +71,10 @@ export async function followAll(world: World, told: Readonly<Record<string, read
 export async function change(world: World, settings: Readonly<Record<string, unknown>>) {
   const known = await world.connection();
   const changed = ConnectionSettings.parse({ ...known.settings, ...settings });
-  await world.onlooker.connections.save({ ...known, settings: changed });
-  await world.onlooker.desired.markDirty(REF, dirtyNow(world.onlooker));
+  await world.toolPorts.connections.save({ ...known, settings: changed });
+  await world.toolPorts.desired.markDirty(REF, dirtyNow(world.toolPorts));
 }
-export const apply = (world: World) => applyGroup(REF, world.onlooker);
+export const apply = (world: World) => applyGroup(REF, world.toolPorts);
 
 /** The directory says something, and apply comes by; a minute later nothing from before is shown any more. */
 export async function tellThenApply(world: World, ...events: RawEvent[]) {
@@ -94,7 +94,7 @@ export async function followThenApply(world: World, id: string, ...traces: Trace
 export async function applyGone(world: World) {
   const id = world.platform.addForeign({ name: 'Managed', spokeId: 'managed', users: [] });
   const owner = { connection: CONNECTION, group: groupId('managed') };
-  await world.onlooker.claims.claim(COMPANY, platformGroupId(id), owner);
+  await world.toolPorts.claims.claim(COMPANY, platformGroupId(id), owner);
   await apply(world);
   world.advance(60_000);
   return apply(world);

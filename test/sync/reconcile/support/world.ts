@@ -26,7 +26,7 @@ export type WorldOptions = Pick<engine.WorldOptions, 'settings' | 'platform'> & 
 /** What reconcile and people live in: the engine's world, in which groups are linked as tests say. */
 export async function createWorld({ activity, ...options }: WorldOptions = {}) {
   const world = await engine.createWorld({ random: seededRandom(1), ...options });
-  const { platform, table, onlooker } = world;
+  const { platform, table, toolPorts } = world;
   const ref = (group: string) => ({ connection: CONNECTION, group: group as never });
   const woken: string[] = [];
   const ids = new Map<string, PlatformGroupId>();
@@ -45,7 +45,7 @@ export async function createWorld({ activity, ...options }: WorldOptions = {}) {
     return { ...ports, random: () => 0.5, platforms: { open }, applyQueue: { wake } };
   };
   return {
-    connection: (await onlooker.connections.find(CONNECTION)) as Connection,
+    connection: (await toolPorts.connections.find(CONNECTION)) as Connection,
     table,
     platform,
     woken,
@@ -85,11 +85,11 @@ export async function createWorld({ activity, ...options }: WorldOptions = {}) {
       return id;
     },
     async state(group: string) {
-      const state = await onlooker.groups.read(ref(group));
+      const state = await toolPorts.groups.read(ref(group));
       if (state === undefined) throw new Error(`there is no group ${group}`);
       return state;
     },
-    drift: () => allOf(onlooker.drift.list(CONNECTION)),
+    drift: () => allOf(toolPorts.drift.list(CONNECTION)),
   };
 }
 

@@ -14,12 +14,12 @@ async function worldOf() {
   events.add({ id: IDS[0], body: '{', code: 'invalid_json' });
   events.add({ id: IDS[1], body: '{}', code: 'invalid_event' });
   const cli = (args: readonly string[], around = {}) => runCli(args, { ports: world.ports, ...around });
-  return { ...world, cli, letters: events };
+  return { ...world, cli, deadLetters: events };
 }
 
 describe('dead letters', () => {
   it('are named by the beginning of their id, where only one begins so', async () => {
-    const { cli, letters } = await worldOf();
+    const { cli, deadLetters } = await worldOf();
     const list = await cli(['dlq', 'list']);
     expect(list.stdout).toMatch(/│ 1f9a01bc │ invalid_json/);
     expect(list.stdout).not.toContain(IDS[0]);
@@ -27,12 +27,13 @@ describe('dead letters', () => {
     expect((await cli(['dlq', 'show', '1f9a01bd', '--json'])).json).toMatchObject({ id: IDS[1] });
     for (const line of ['dlq show 1f9a', 'dlq replay 1f9a --yes'])
       expect(await cli(line.split(' '))).toMatchObject({ code: 1, stderr: expect.stringMatching(/fits 2/) });
-    expect(letters.ids()).toHaveLength(2);
+    expect(deadLetters.ids()).toHaveLength(2);
   });
 
   it('are all in a table that is wanted in full; what has no rows for a spreadsheet says so', async () => {
-    const { cli, letters } = await worldOf();
-    for (let at = 0; at < 30; at += 1) letters.add({ id: `letter-${at}`, body: '{', code: 'invalid_json' });
+    const { cli, deadLetters } = await worldOf();
+    for (let at = 0; at < 30; at += 1)
+      deadLetters.add({ id: `deadLetter-${at}`, body: '{', code: 'invalid_json' });
     expect((await cli(['dlq', '-o', 'csv'])).stdout.match(/once/g)).toHaveLength(32);
     expect((await cli(['plan', '-o', 'csv'])).stderr).toContain('--json');
   });
@@ -48,10 +49,10 @@ describe('dead letters', () => {
   });
 
   it('that would be refused again are warned of before they are replayed, and told when they are back', async () => {
-    const { cli, letters, ports } = await worldOf();
+    const { cli, deadLetters, ports } = await worldOf();
     const send = async (messages: readonly { body: string }[]) =>
       messages.map(({ body }, at) => {
-        letters.add({ id: `back${at}`, body, code: 'invalid_json', originalMessageId: `again${at}` });
+        deadLetters.add({ id: `back${at}`, body, code: 'invalid_json', originalMessageId: `again${at}` });
         return { messageId: `again${at}` };
       });
     const around = { ports: { ...ports, events: { send } } };
@@ -62,13 +63,17 @@ describe('dead letters', () => {
   });
 
   it('of an unknown company can be mended and discarded too', async () => {
-    const { cli, letters } = await worldOf();
+    const { cli, deadLetters } = await worldOf();
     const event = { ...{ specversion: '1.0', id: 'e', source: 's' }, time: '2026-11-20T10:00:00Z' };
     const of = { type: 'directory.group.deleted', connection: 'umbrella', data: { group: { id: 'g' } } };
-    letters.add({ id: 'umbrella-1', body: JSON.stringify({ ...event, ...of }), code: 'unknown_connection' });
+    deadLetters.add({
+      id: 'umbrella-1',
+      body: JSON.stringify({ ...event, ...of }),
+      code: 'unknown_connection',
+    });
     const verbs = ['connect umbrella', 'dlq replay umbrella', 'dlq edit umbrella', 'dlq discard umbrella'];
     const { stderr, stdout } = await cli(['dlq', 'show', 'umbrella']);
-    letters.add({ id: 'gone', body: JSON.stringify({ ...event, ...of }).replace('umbrella', '?!') });
+    deadLetters.add({ id: 'gone', body: JSON.stringify({ ...event, ...of }).replace('umbrella', '?!') });
     // Not by the name that the group of the same id has with us.
     const all = (await cli(['dlq'])).stdout + stdout;
     expect(all).toMatch(/umbrella\/g .* \?\/g .*connection {2}umbrella(?!.*Blue)/s);
@@ -76,16 +81,16 @@ describe('dead letters', () => {
   });
 
   it('of a group are of none whose id begins so, nor of another company; a name of several is none', async () => {
-    const { cli, letters, publish } = await worldOf();
+    const { cli, deadLetters, publish } = await worldOf();
     await publish(group('new-1', 'Blue'));
     for (const [id, of] of [['new'], ['new-1'], ['new', 'umbrella']]) {
       const event = { specversion: '1.0', connection: of, data: { group: { id } } };
-      letters.add({ id: `${id} ${of}`, body: JSON.stringify(event), code: 'invalid_event' });
+      deadLetters.add({ id: `${id} ${of}`, body: JSON.stringify(event), code: 'invalid_event' });
     }
     const discard = (name: string) => cli(['dlq', 'discard', '--group', name, '--reason', 'r', '--yes']);
     expect(await discard('blue')).toMatchObject({ code: 1, stderr: expect.stringContaining('fits 2') });
     expect((await discard('new')).stdout).toBe('1 message deleted\n');
-    expect(letters.ids()).toEqual([...IDS, 'new-1 undefined', 'new umbrella']);
+    expect(deadLetters.ids()).toEqual([...IDS, 'new-1 undefined', 'new umbrella']);
   });
 
   it('of an unknown cause are a mistake of whoever typed it', async () => {
@@ -101,15 +106,15 @@ describe('dead letters', () => {
     [['--all'], []],
     [['1f9a01bd'], [IDS[0]]],
   ])('are discarded by %j', async (which, left) => {
-    const { cli, letters } = await worldOf();
+    const { cli, deadLetters } = await worldOf();
     const ran = await cli(['dlq', 'discard', ...which, '--reason', 'r', '--yes', '--json']);
     expect(ran).toMatchObject({ code: 0, json: { discarded: 2 - left.length, missing: 0 } });
-    expect(letters.ids()).toEqual(left);
+    expect(deadLetters.ids()).toEqual(left);
   });
 
   it('are not edited without an editor, which is said at once', async () => {
-    const { cli, letters } = await worldOf();
-    letters.onTake = () => expect.unreachable('nothing is looked for');
+    const { cli, deadLetters } = await worldOf();
+    deadLetters.onTake = () => expect.unreachable('nothing is looked for');
     const stderr = expect.stringContaining('EDITOR');
     expect(await cli(['dlq', 'edit', IDS[0]])).toMatchObject({ code: 2, stderr });
   });

@@ -5,7 +5,7 @@ import { visible } from './words.ts';
  * where a reason, an error or a person's own words repeat it. Ids stay, and the words that are ours. An address is known
  * by its form, wherever it stands.
  */
-export type Hush = ReturnType<typeof createHush>;
+export type Redactor = ReturnType<typeof createRedactor>;
 
 const HIDDEN = '…';
 const ADDRESS = /[^\s@<>()[\]"',;:=/]+@[^\s@<>()[\]"',;:/]+\.[\p{L}\p{N}-]+/gu;
@@ -14,8 +14,8 @@ const SAID_WITH_ID = /…(?: <…>)? \(([^()\s]+)\)/g;
 const READ = /(?<=, got (?:\d+ fields?: )?)".*/s;
 const NAMING = /name$|mail|login/i;
 const NAMED_CHANGE = /^(?:name|rename|create_group|adopt_group)$/;
-/** Letters are kept whole, and whatever may stand in them is not known. */
-const LETTER = /_letter$|^dlq_(?:edit|discard)$/;
+/** Dead-lettered messages are kept whole, and whatever may stand in them is not known. */
+const DEAD_LETTER = /_deadLetter$|^dlq_(?:edit|discard)$/;
 const SAYS = /^(?:before|after|reason)$/;
 const EMPTY: Readonly<Record<string, unknown>> = {
   ...{ body: HIDDEN, groupName: HIDDEN, scim: null, attributes: {}, values: {} },
@@ -39,7 +39,7 @@ function reasonOf(value: Fields): unknown {
 const entriesOf = (value: Fields): Iterable<readonly [string, unknown]> =>
   value instanceof Map ? value : Object.entries(value);
 
-export function createHush() {
+export function createRedactor() {
   const heard = new Set<string>();
   let known = /(?!)/g;
   let counted = 0;
@@ -66,9 +66,9 @@ export function createHush() {
       return OURS.test(key) ? value.replace(ADDRESS, HIDDEN) : text(value.replace(READ, HIDDEN));
     if (Array.isArray(value)) return value.map((one) => hidden(one, key));
     if (!isFields(value)) return value;
-    const isLetter = saysOf(value, LETTER);
+    const isDeadLetter = saysOf(value, DEAD_LETTER);
     const fields = Object.entries(value).map(([of, one]) => {
-      const isWhole = (of in EMPTY || (isLetter && SAYS.test(of))) && one !== null && !Array.isArray(one);
+      const isWhole = (of in EMPTY || (isDeadLetter && SAYS.test(of))) && one !== null && !Array.isArray(one);
       return [of, isWhole ? (EMPTY[of] ?? (of === 'scim' ? null : HIDDEN)) : hidden(one, of)];
     });
     return Object.fromEntries(fields);
@@ -80,7 +80,7 @@ export function createHush() {
   };
 }
 
-/** As whole words; the longest first, since one name may be part of another. A colour ends in a letter. */
+/** As whole words; the longest first, since one name may be part of another. A colour ends in a dead-lettered message. */
 function anyOf(names: ReadonlySet<string>): RegExp {
   const longestFirst = [...names].sort((a, b) => b.length - a.length);
   const words = longestFirst.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');

@@ -53,16 +53,16 @@ describe('the audit keeps, with person, reason and what was before,', () => {
     const line = JSON.stringify({ ...event, type: 'directory.group.upserted', data });
     mailboxes.events.add({ id: 'd', body: line, code: 'unknown_connection' });
     const platformId = String((await ports.groups.read(refOf('g')))?.platformId);
-    const deeds = [
+    const actions = [
       ['events', 'send', temporaryFile('e.jsonl', line)],
       ['import', temporaryFile('c.csv', 'n,New,m-ann,ann@acme.test'), '--as-of', event.time],
       ['dlq', 'replay', '--all'],
       ['sync', 'g', '--timeout', '1'],
       ['release', 'g'],
     ];
-    for (const deed of deeds) {
+    for (const action of actions) {
       clock.ms += 1_000;
-      await cli(...deed, '--yes');
+      await cli(...action, '--yes');
     }
     await applyGroup(refOf('g'), ports);
     clock.ms += 1_000;

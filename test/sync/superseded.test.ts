@@ -33,7 +33,7 @@ it.each([
     const stamp = makeStamp({ time: new Date(world.nowMs()).toISOString(), id: 'e0', source: 'test' });
     const named = { ...NO_GROUP, upserted: stamp, name: { value: 'Group g', stamp } };
     const now = { nowMs: world.nowMs(), wakeAtMs: world.nowMs() };
-    await world.onlooker.desired.markDirty(ref('g'), now, named);
+    await world.toolPorts.desired.markDirty(ref('g'), now, named);
     let found: unknown;
     const slow = slowWorker(heldUpBefore, async () => {
       await tell({ remove: 'g' });
@@ -55,7 +55,7 @@ it('a stale version whose group is deleted before it is looked at is a deletion,
   world.advance(CREATE_SETTLE_MS);
   world.platform.changeAsOther(id, { name: 'Theirs' });
   say({ take: ['b'], from: 'g' });
-  await ingest(takeEvents(world), world.onlooker);
+  await ingest(takeEvents(world), world.toolPorts);
   const slow = slowWorker('platform.get', async () => world.platform.deleteAsOther(id));
   await applyGroup(ref('g'), world.portsFor(slow));
   await tell();
@@ -141,7 +141,7 @@ it.each(['create', 'patch'] as const)(
     const ports = { ...world.portsFor(slowWorker('nothing', async () => {})), createSettleMs: 3_000 };
     troubles.platform = (call) => (call === action ? 'lost_late' : 'none');
     say({ snapshot: 'g', of: ['a', 'b'] });
-    await ingest(takeEvents(world), world.onlooker);
+    await ingest(takeEvents(world), world.toolPorts);
     await applyGroup(ref('g'), ports);
     troubles.platform = (call) => (call === action ? 'unreached' : 'none');
     for (let time = 0; time < 5 && (await state('g'))?.uncertain === undefined; time += 1) {
@@ -176,7 +176,7 @@ it.each(['restore', 'adopt'])('a deletion of ours that lands late is nobody else
   await suspectChanged(world);
   await tell();
   expect(shown('g')).toEqual([['u-a', 'u-b']]);
-  expect(await allOf(world.onlooker.drift.list(CONNECTION))).toEqual([]);
+  expect(await allOf(world.toolPorts.drift.list(CONNECTION))).toEqual([]);
   const landed = expect.objectContaining({ action: 'delete', outcome: 'found_written' });
   expect(await audit('g')).toContainEqual(landed);
 });
@@ -191,10 +191,10 @@ it('a leaver does not wait for the end of a fight, which goes on once an hour', 
   for (let time = 0; time < 3; time += 1) await addStranger();
   expect(shown('g')).toEqual([['u-a', 'u-b', 'u-x']]);
 
-  await world.onlooker.hire([{ role: 'b', email: 'b@acme.test', state: 'TERMINATED' }]);
+  await world.toolPorts.hire([{ role: 'b', email: 'b@acme.test', state: 'TERMINATED' }]);
   const now = { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true };
-  await world.onlooker.desired.markDirty(ref('g'), now);
-  await applyGroup(ref('g'), world.onlooker);
+  await world.toolPorts.desired.markDirty(ref('g'), now);
+  await applyGroup(ref('g'), world.toolPorts);
   expect(shown('g')).toEqual([['u-a']]);
   await addStranger();
   expect(shown('g')).toEqual([['u-a', 'u-x']]);
@@ -207,14 +207,14 @@ it.each([
 ])('a worker that remembers the settings of before %s', async (_, before, settings, outcome, name) => {
   const { world, tell, say, ref } = await story({ settings: before });
   await tell({ upsert: 'g' });
-  const { onlooker } = world;
+  const { toolPorts } = world;
   const connections = createConnectionStore(world.table, { clock: world.nowMs, rememberMs: 60_000 });
   const seen = (await connections.find(CONNECTION)) as Connection;
   say({ upsert: 'g', name: 'New' });
-  await ingest(takeEvents(world), onlooker);
+  await ingest(takeEvents(world), toolPorts);
   const now = ConnectionSettings.parse({ baseUrl: 'https://platform.test', guard: null, ...settings });
-  await onlooker.connections.save({ ...seen, settings: now, observing: settings === undefined });
-  expect((await applyGroup(ref('g'), { ...onlooker, connections })).outcome).toBe(outcome);
+  await toolPorts.connections.save({ ...seen, settings: now, observing: settings === undefined });
+  expect((await applyGroup(ref('g'), { ...toolPorts, connections })).outcome).toBe(outcome);
   expect([...world.platform.groups.values()].map((group) => group.name)).toEqual([name]);
 });
 
@@ -226,7 +226,7 @@ it.each(['getMany VIEW#', 'platform.get'])('plan and explain late for %s begin a
   for (const ask of [plan, explain]) {
     world.platform.changeAsOther(id, { users: ['u-a', 'u-x'] });
     await suspectChanged(world);
-    expect(await ask(world.portsFor(slowWorker(held, tell)))).toEqual(await ask(world.onlooker));
+    expect(await ask(world.portsFor(slowWorker(held, tell)))).toEqual(await ask(world.toolPorts));
   }
 });
 
@@ -266,7 +266,7 @@ it('finds a change by another client within a minute of its own write once the m
   expect(shown('g')).toEqual([['u-a', 'u-b', 'u-x']]);
   await tell();
   expect(shown('g')).toEqual([['u-a', 'u-b']]);
-  expect(await allOf(world.onlooker.drift.list(CONNECTION))).toMatchObject([{ kind: 'members_added' }]);
+  expect(await allOf(world.toolPorts.drift.list(CONNECTION))).toMatchObject([{ kind: 'members_added' }]);
 });
 
 it.each(['restore', 'report', 'adopt'])(
@@ -281,7 +281,7 @@ it.each(['restore', 'report', 'adopt'])(
     await tell({ snapshot: 'g', of: ['a'] });
     world.advance(CREATE_SETTLE_MS);
     const attempt = async () => {
-      await ingest(takeEvents(world), world.onlooker);
+      await ingest(takeEvents(world), world.toolPorts);
       await applyGroup(ref('g'), world.portsFor(slowWorker('nothing', async () => {})));
       world.advance(1_000);
     };
@@ -292,7 +292,7 @@ it.each(['restore', 'report', 'adopt'])(
     for (let time = 0; time < 9 && (await state('g'))?.uncertain === undefined; time += 1) await attempt();
     troubles.platform = NO_FAULTS.platform;
     say({ take: ['b'], from: 'g' }, { add: ['c'], to: 'g' });
-    await ingest(takeEvents(world), world.onlooker);
+    await ingest(takeEvents(world), world.toolPorts);
     for (let time = 0; time < 9 && shown('g')[0]?.length !== 2; time += 1) await attempt();
     expect(shown('g')).toEqual([['u-a', 'u-c']]);
 
@@ -302,7 +302,7 @@ it.each(['restore', 'report', 'adopt'])(
     await suspectChanged(world);
     await tell();
     expect(shown('g')).toEqual([['u-a', 'u-c']]);
-    expect(await allOf(world.onlooker.drift.list(CONNECTION))).toEqual([]);
+    expect(await allOf(world.toolPorts.drift.list(CONNECTION))).toEqual([]);
     expect(await state('g')).not.toHaveProperty('uncertain');
   },
 );

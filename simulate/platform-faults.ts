@@ -1,6 +1,6 @@
 type Span = readonly [leastMinutes: number, mostMinutes: number];
 /** Percent: how likely it shows at a call, or how many users or groups it is about; about 1 to 3 named ones else. */
-export type TemperRange = readonly [
+export type PlatformFaultRange = readonly [
   weight: number,
   minutes: Span,
   percent?: Span,
@@ -11,7 +11,7 @@ const HOURS: Span = [30, 8 * 60];
 export const DAYS: Span = [20 * 60, 3 * 24 * 60];
 
 /** What the platform may be in, and as what it is drawn. */
-export const TEMPERS = {
+export const PLATFORM_FAULTS = {
   drops_users: [3, DAYS, [3, 15], 'users'],
   keeps_users: [3, DAYS, [3, 25], 'users'],
   refuses_user_422: [3, DAYS, [1, 4], 'users'],
@@ -46,5 +46,5 @@ export const TEMPERS = {
   feed_malformed: [1, DAYS, [10, 50]],
   feed_forgets: [1, DAYS],
   refuses_connection: [1, [10, 180], [30, 100]],
-} as const satisfies Readonly<Record<string, TemperRange>>;
-export type Temper = keyof typeof TEMPERS;
+} as const satisfies Readonly<Record<string, PlatformFaultRange>>;
+export type PlatformFault = keyof typeof PLATFORM_FAULTS;

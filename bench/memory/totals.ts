@@ -1,13 +1,13 @@
 /** Counted calls by name, for example `dynamodb BatchGetItem` or `platform PATCH /groups/{id}`. */
 export type Counts = Readonly<Record<string, number>>;
 
-export interface Tally {
+export interface Totals {
   add(name: string, by?: number): void;
   /** What was counted since the last look, names sorted; nothing that stayed at zero. */
   take(): Counts;
 }
 
-export function createTally(): Tally {
+export function createTotals(): Totals {
   let counts = new Map<string, number>();
   return {
     add(name, by = 1) {

@@ -8,7 +8,7 @@ import { makeStamp, parseStamp, type Stamp } from '../../domain/stamp.ts';
 import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
 
 /** A dead message as far as it can be understood. */
-export interface Letter {
+export interface DeadLetter {
   readonly message: DeadMessage;
   readonly queue: Mailbox['name'];
   /** Events that can be read from it by now; none where it is not to be read. */
@@ -24,7 +24,7 @@ export interface Letter {
 }
 
 /** @param nowMs when it is read: an event from the future may have become acceptable */
-export function readLetter(message: DeadMessage, queue: Mailbox['name'], nowMs: number): Letter {
+export function readDeadLetter(message: DeadMessage, queue: Mailbox['name'], nowMs: number): DeadLetter {
   if (queue === 'apply') {
     const ref = readApplyMessage(message.body);
     const problems = ref === undefined ? ['expected {connection, group}'] : [];
@@ -64,7 +64,7 @@ const asName = (said: unknown) =>
   typeof said === 'string' && /^[a-z0-9-]{1,32}$/.test(said) ? connectionName(said) : undefined;
 
 /**
- * The stamp to send along when a letter goes back to the events queue. An event without a time of its own keeps the
+ * The stamp to send along when a dead-lettered message goes back to the events queue. An event without a time of its own keeps the
  * place in the order that its first sending gave it; beside one that has a time the stamp does no harm.
  */
 export function stampOf({ stamp, sentAtMs, originalMessageId, id }: DeadMessage): Stamp {

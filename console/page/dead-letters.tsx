@@ -1,37 +1,38 @@
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
-import type { Letters as LettersAnswer, ReplayProgress, ShownLetter } from '../answers.ts';
+import type { DeadLetters as DeadLettersAnswer, ReplayProgress, ShownDeadLetter } from '../answers.ts';
 import { duration, number } from './format.ts';
 import { lines, live, post, useAnswer } from './net.ts';
 import { Answered, Ask, ask, Button, Empty, Page, perform, Section, State, sayDone, Time } from './parts.tsx';
 import { connection, go, id, pathTo } from './route.ts';
 import { T } from './texts.ts';
 
-type Cause = LettersAnswer['causes'][number];
-type Summary = LettersAnswer['messages'][number];
+type Cause = DeadLettersAnswer['causes'][number];
+type Summary = DeadLettersAnswer['messages'][number];
 
-export function Letters() {
-  const asked = useAnswer<LettersAnswer>('letters');
+export function DeadLetters() {
+  const asked = useAnswer<DeadLettersAnswer>('deadLetters');
   const { value, reload } = asked;
-  const { letters = null } = live.value ?? {};
+  const { deadLetters = null } = live.value ?? {};
   // What was replayed may be back at once, and be as many as before.
   useEffect(() => {
-    if (value !== undefined && letters !== null && letters !== value.total) void reload();
+    if (value !== undefined && deadLetters !== null && deadLetters !== value.total) void reload();
   }, [live.value]);
   return (
-    <Page title={T.letters.title}>
+    <Page title={T.deadLetters.title}>
       <Running done={reload} />
       <Answered asked={asked}>
         {({ causes, messages, names, total, inFlightElsewhere, complete }) =>
           total === 0 ? (
             <section class="card">
-              <Empty title={T.letters.empty}>{T.letters.emptyText}</Empty>
+              <Empty title={T.deadLetters.empty}>{T.deadLetters.emptyText}</Empty>
             </section>
           ) : (
             <>
               <p class="muted" role="status">
-                {T.letters.total(total)}. {inFlightElsewhere > 0 && T.letters.elsewhere(inFlightElsewhere)}{' '}
-                {!complete && T.letters.incomplete}
+                {T.deadLetters.total(total)}.{' '}
+                {inFlightElsewhere > 0 && T.deadLetters.elsewhere(inFlightElsewhere)}{' '}
+                {!complete && T.deadLetters.incomplete}
               </p>
               {causes.map((cause) => (
                 <OfCause
@@ -51,28 +52,28 @@ export function Letters() {
 
 const SHOWN = 20;
 
-/** Letters are of all connections; names and links are of the one whose pages these are. */
+/** Dead-lettered messages are of all connections; names and links are of the one whose pages these are. */
 const isHere = (of: string | null) => of === connection.value;
 
 interface OfCauseProps {
   readonly cause: Cause;
   readonly messages: readonly Summary[];
-  readonly names: LettersAnswer['names'];
+  readonly names: DeadLettersAnswer['names'];
 }
 
 function OfCause({ cause, messages, names }: OfCauseProps) {
   const { code, count, oldestMs } = cause;
   const [shown, setShown] = useState(SHOWN);
   const facts = [
-    T.letters.oldest(duration(oldestMs)),
-    ...(cause.superseded > 0 ? [T.letters.superseded(cause.superseded)] : []),
+    T.deadLetters.oldest(duration(oldestMs)),
+    ...(cause.superseded > 0 ? [T.deadLetters.superseded(cause.superseded)] : []),
   ];
   return (
     <Section
       title={`${code} · ${number(count)}`}
       aside={
-        <Button onClick={() => askReplay({ code }, count)} label={`${T.letters.replayCause}: ${code}`}>
-          {T.letters.replayCause}
+        <Button onClick={() => askReplay({ code }, count)} label={`${T.deadLetters.replayCause}: ${code}`}>
+          {T.deadLetters.replayCause}
         </Button>
       }
     >
@@ -83,7 +84,7 @@ function OfCause({ cause, messages, names }: OfCauseProps) {
           .map(({ id, message, group, connection: of, ageMs, failures, superseded }) => (
             <li key={id}>
               <span class="grow">
-                <a href={pathTo('letters', id)}>
+                <a href={pathTo('deadLetters', id)}>
                   {group === null
                     ? id
                     : isHere(of)
@@ -94,14 +95,14 @@ function OfCause({ cause, messages, names }: OfCauseProps) {
                 </a>
                 <small class="muted block lines">{message}</small>
               </span>
-              {failures > 1 && <span class="bad-text">{T.letters.again(failures)}</span>}
-              {superseded && <span class="muted">{T.letters.moot}</span>}
+              {failures > 1 && <span class="bad-text">{T.deadLetters.again(failures)}</span>}
+              {superseded && <span class="muted">{T.deadLetters.moot}</span>}
               <span class="muted">{duration(ageMs)}</span>
             </li>
           ))}
       </ul>
       {messages.length > shown && (
-        <Button onClick={() => setShown(shown * 5)}>{T.letters.more(messages.length - shown)}</Button>
+        <Button onClick={() => setShown(shown * 5)}>{T.deadLetters.more(messages.length - shown)}</Button>
       )}
     </Section>
   );
@@ -114,10 +115,10 @@ function askReplay(
   count: number,
 ): void {
   ask({
-    title: T.letters.replayTitle(count),
-    text: T.letters.replayText(count, duration(Math.max(1_000, count * EACH_SECONDS * 1_000))),
-    verb: T.letters.replay,
-    field: { label: T.letters.rate, isNumber: true, optional: true },
+    title: T.deadLetters.replayTitle(count),
+    text: T.deadLetters.replayText(count, duration(Math.max(1_000, count * EACH_SECONDS * 1_000))),
+    verb: T.deadLetters.replay,
+    field: { label: T.deadLetters.rate, isNumber: true, optional: true },
     run: async ({ value }) => {
       const rate = value.trim() === '' ? {} : { rate: Number(value) };
       const stopping = new AbortController();
@@ -145,10 +146,10 @@ async function follow(response: Response, of: number, stopping: AbortController)
       running.value = { progress, of, stop };
     }
     const { replayed, failed, problem } = progress;
-    sayDone(problem ?? T.letters.ended(replayed, failed), problem !== undefined);
+    sayDone(problem ?? T.deadLetters.ended(replayed, failed), problem !== undefined);
   } catch {
     const isOurs = stopping.signal.aborted;
-    sayDone(isOurs ? T.letters.stopped : T.live.gone, !isOurs);
+    sayDone(isOurs ? T.deadLetters.stopped : T.live.gone, !isOurs);
   }
   running.value = null;
 }
@@ -162,21 +163,21 @@ function Running({ done }: { readonly done: () => Promise<void> }) {
   const { progress, of, stop } = now;
   return (
     <div class="notice running" role="status">
-      <span>{T.letters.progress(progress.replayed, Math.max(of, progress.replayed))}</span>
-      <progress value={progress.replayed} max={Math.max(of, 1)} aria-label={T.letters.replay} />
-      <Button onClick={stop}>{T.letters.stop}</Button>
+      <span>{T.deadLetters.progress(progress.replayed, Math.max(of, progress.replayed))}</span>
+      <progress value={progress.replayed} max={Math.max(of, 1)} aria-label={T.deadLetters.replay} />
+      <Button onClick={stop}>{T.deadLetters.stop}</Button>
     </div>
   );
 }
 
-export function Letter() {
-  const asked = useAnswer<ShownLetter>('letter', { id: id.value }, false);
+export function DeadLetter() {
+  const asked = useAnswer<ShownDeadLetter>('deadLetter', { id: id.value }, false);
   return (
-    <Page title={T.letters.one}>
+    <Page title={T.deadLetters.one}>
       <p>
-        <a href={pathTo('letters')}>{T.letters.back}</a>
+        <a href={pathTo('deadLetters')}>{T.deadLetters.back}</a>
       </p>
-      <Answered asked={asked}>{(letter) => <Shown {...letter} />}</Answered>
+      <Answered asked={asked}>{(deadLetter) => <Shown {...deadLetter} />}</Answered>
     </Page>
   );
 }
@@ -191,9 +192,9 @@ const pretty = (body: string, indent?: number): string => {
 
 const JUDGE_AFTER_MS = 250;
 
-function Shown(letter: ShownLetter) {
-  const { id, queue, code, message, firstFailedAt, failures, superseded, problems, now, body } = letter;
-  const of = letter.connection;
+function Shown(deadLetter: ShownDeadLetter) {
+  const { id, queue, code, message, firstFailedAt, failures, superseded, problems, now, body } = deadLetter;
+  const of = deadLetter.connection;
   const original = pretty(body, 2);
   const [text, setText] = useState(original);
   const [judged, setJudged] = useState<{ readonly text: string; readonly problems: readonly string[] }>({
@@ -213,30 +214,30 @@ function Shown(letter: ShownLetter) {
   }, [text]);
   const isJudged = judged.text === text;
   const notSent = !isEdited
-    ? T.letters.unchanged
+    ? T.deadLetters.unchanged
     : !isJudged
-      ? T.letters.judging
+      ? T.deadLetters.judging
       : judged.problems.length > 0
-        ? T.letters.now
+        ? T.deadLetters.now
         : undefined;
-  const leave = () => go(pathTo('letters'));
+  const leave = () => go(pathTo('deadLetters'));
   return (
     <div class="two wide-left">
       <Section
-        title={T.letters.body}
+        title={T.deadLetters.body}
         aside={
           queue === 'events' && (
             <Button kind="quiet" onClick={() => setText(pretty(text, 2))}>
-              {T.letters.format}
+              {T.deadLetters.format}
             </Button>
           )
         }
       >
         {queue === 'apply' ? (
-          <p class="muted">{T.letters.apply}</p>
+          <p class="muted">{T.deadLetters.apply}</p>
         ) : (
           <p class="muted small" id="body-hint">
-            {T.letters.bodyHint}
+            {T.deadLetters.bodyHint}
           </p>
         )}
         <textarea
@@ -244,34 +245,34 @@ function Shown(letter: ShownLetter) {
           rows={Math.min(28, text.split('\n').length + 1)}
           spellcheck={false}
           readOnly={queue === 'apply'}
-          aria-label={T.letters.body}
+          aria-label={T.deadLetters.body}
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
         />
         <div class="actions end">
           <Ask
             kind="danger"
-            title={T.letters.discardTitle}
-            text={T.letters.discardText}
-            verb={T.letters.discard}
+            title={T.deadLetters.discardTitle}
+            text={T.deadLetters.discardText}
+            verb={T.deadLetters.discard}
             danger
             needsReason
             run={async ({ reason }) => {
-              await perform('discard', { ids: [id], reason }, T.letters.discarded);
+              await perform('discard', { ids: [id], reason }, T.deadLetters.discarded);
               leave();
             }}
           />
-          <Button onClick={() => askReplay({ ids: [id] }, 1)}>{T.letters.replay}</Button>
+          <Button onClick={() => askReplay({ ids: [id] }, 1)}>{T.deadLetters.replay}</Button>
           {queue === 'events' && (
             <Ask
               kind="primary"
               not={notSent}
-              title={T.letters.sendTitle}
-              text={T.letters.sendText}
-              verb={T.letters.send}
+              title={T.deadLetters.sendTitle}
+              text={T.deadLetters.sendText}
+              verb={T.deadLetters.send}
               needsReason
               run={async ({ reason }) => {
-                await perform('amend', { id, body: pretty(text), reason }, T.letters.sent);
+                await perform('amend', { id, body: pretty(text), reason }, T.deadLetters.sent);
                 leave();
               }}
             />
@@ -279,14 +280,14 @@ function Shown(letter: ShownLetter) {
         </div>
       </Section>
       <div class="stack">
-        <Section title={T.letters.error}>
+        <Section title={T.deadLetters.error}>
           <p>
             <strong>{code}</strong>
           </p>
           <p class="lines">{message}</p>
           <p class="muted small">
-            <Time at={firstFailedAt} /> {failures > 1 && `· ${T.letters.again(failures)}`}{' '}
-            {superseded && `· ${T.letters.moot}`}
+            <Time at={firstFailedAt} /> {failures > 1 && `· ${T.deadLetters.again(failures)}`}{' '}
+            {superseded && `· ${T.deadLetters.moot}`}
           </p>
         </Section>
         <section
@@ -295,12 +296,12 @@ function Shown(letter: ShownLetter) {
           aria-live="polite"
         >
           {!isJudged ? (
-            T.letters.judging
+            T.deadLetters.judging
           ) : judged.problems.length === 0 ? (
-            T.letters.good
+            T.deadLetters.good
           ) : (
             <>
-              <strong>{T.letters.now}</strong>
+              <strong>{T.deadLetters.now}</strong>
               {judged.problems.map((problem) => (
                 <p key={problem} class="lines">
                   {problem}
@@ -310,12 +311,12 @@ function Shown(letter: ShownLetter) {
           )}
         </section>
         {now.map(({ group, state, wanted, users }) => (
-          <Section key={group} title={T.letters.groupNow}>
+          <Section key={group} title={T.deadLetters.groupNow}>
             <p>
               {isHere(of) ? <a href={pathTo('groups', group)}>{group}</a> : `${of}/${group}`}{' '}
               <State of={state} />
             </p>
-            <p class="muted small">{T.letters.standing(wanted, users)}</p>
+            <p class="muted small">{T.deadLetters.standing(wanted, users)}</p>
           </Section>
         ))}
       </div>

@@ -13,12 +13,12 @@ import {
 } from '../../shared/domain/ids.ts';
 import { decideRequests } from '../../shared/operate/confirm-settings.ts';
 import {
-  discardLetter,
-  findLetters,
+  discardDeadLetter,
+  findDeadLetters,
   problemsOf,
   sendAmended,
 } from '../../shared/operate/dead-letters/amend.ts';
-import { replayLetters } from '../../shared/operate/dead-letters/replay.ts';
+import { replayDeadLetters } from '../../shared/operate/dead-letters/replay.ts';
 import { allGroups, NotFound } from '../../shared/operate/find-group.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';
 import { forgetMember } from '../../shared/operate/forget.ts';
@@ -55,14 +55,14 @@ const settings = z.object({ changes: z.array(change).min(1) });
 /** What the page showed of the connection: what another person has made of it since is not undone unseen. */
 const seen = z.object({ gate: text, since: text.nullish(), reason: text.nullish(), observing: z.boolean() });
 
-interface Deed {
+interface Action {
   readonly input: z.ZodType;
   readonly act: (input: never, asked: Asked) => Promise<unknown>;
 }
-const deed = <Input extends z.ZodType>(
+const action = <Input extends z.ZodType>(
   input: Input,
   act: (input: z.infer<Input>, asked: Asked) => Promise<unknown>,
-): Deed => ({ input, act });
+): Action => ({ input, act });
 
 const refs = (ids: readonly string[], { connection }: Asked) =>
   ids.map((group) => ({ connection, group: groupId(group) }));
@@ -71,7 +71,7 @@ const refOf = (group: string, asked: Asked) => ({ connection: asked.connection, 
 const decision = z.object({ group: text, digest: text, reason, users: groups.optional() });
 
 const decide = (isApproved: boolean) =>
-  deed(decision, async ({ group, digest, reason, users }, asked) => {
+  action(decision, async ({ group, digest, reason, users }, asked) => {
     const ref = refOf(group, asked);
     const word = { reason, digest };
     const some = users?.map(platformUserId);
@@ -89,10 +89,10 @@ const NOT_SOME = {
 } as const;
 
 /** What the page may have done, by the last part of the address. */
-export const DEEDS: Readonly<Record<string, Deed>> = {
+export const ACTIONS: Readonly<Record<string, Action>> = {
   approve: decide(true),
   reject: decide(false),
-  pause: deed(z.object({ groups, reason }), async ({ groups, reason }, asked) => {
+  pause: action(z.object({ groups, reason }), async ({ groups, reason }, asked) => {
     const paused: string[] = [];
     for (const ref of refs(groups, asked)) {
       const was = await asked.ports.groups.read(ref);
@@ -100,36 +100,36 @@ export const DEEDS: Readonly<Record<string, Deed>> = {
     }
     return { paused };
   }),
-  resume: deed(z.object({ groups: groups.min(0) }), async ({ groups }, asked) => {
+  resume: action(z.object({ groups: groups.min(0) }), async ({ groups }, asked) => {
     for (const ref of refs(groups, asked)) await resumeGroup(ref, asked.ports);
   }),
-  'pause-all': deed(z.object({ reason }), ({ reason }, { connection, ports }) =>
+  'pause-all': action(z.object({ reason }), ({ reason }, { connection, ports }) =>
     pauseConnection(connection, reason, ports),
   ),
-  'resume-all': deed(z.object({ seen: seen.optional() }), ({ seen }, { connection, ports }) => {
+  'resume-all': action(z.object({ seen: seen.optional() }), ({ seen }, { connection, ports }) => {
     const { gate: state, since, reason, observing = false } = seen ?? {};
     const gate = { state, reason, sinceMs: Date.parse(since ?? '') } as Gate;
     return resumeConnection(connection, ports, seen && { gate, observing });
   }),
-  sync: deed(z.object({ groups }), ({ groups }, asked) =>
+  sync: action(z.object({ groups }), ({ groups }, asked) =>
     syncGroups(refs(groups, asked), asked.ports, { timeoutMs: 0 }),
   ),
-  adopt: deed(z.object({ group: text, platformId: text }), async ({ group, platformId }, asked) => {
+  adopt: action(z.object({ group: text, platformId: text }), async ({ group, platformId }, asked) => {
     const { kind } = await adoptGroup(refOf(group, asked), platformGroupId(platformId), asked.ports);
     if (kind !== 'adopted') throw new Changed(`nothing was changed: ${kind.replaceAll('_', ' ')}`);
   }),
-  release: deed(z.object({ group: text }), ({ group }, asked) =>
+  release: action(z.object({ group: text }), ({ group }, asked) =>
     releaseGroup(refOf(group, asked), asked.ports),
   ),
-  rebind: deed(z.object({ member: text, role: text }), async ({ member, role }, asked) => {
+  rebind: action(z.object({ member: text, role: text }), async ({ member, role }, asked) => {
     const who = { member: memberId(member), role: roleId(role) };
     const { kind } = await rebindMember(asked.connection, who, asked.ports);
     if (kind !== 'rebound') throw new NotFound(`no refresh of people has met the employee ${role}`);
   }),
-  forget: deed(z.object({ member: text }), ({ member }, { connection, ports }) =>
+  forget: action(z.object({ member: text }), ({ member }, { connection, ports }) =>
     forgetMember(connection, memberId(member), ports),
   ),
-  'preview-settings': deed(settings, async ({ changes }, asked): Promise<SettingsPreview> => {
+  'preview-settings': action(settings, async ({ changes }, asked): Promise<SettingsPreview> => {
     const { connection, ports } = asked;
     const plan = await planSettings(connection, changes, ports);
     const all = plan.replans ? await allGroups(connection, ports) : [];
@@ -137,7 +137,7 @@ export const DEEDS: Readonly<Record<string, Deed>> = {
     const effects = all.length > MOST_PREVIEWED ? null : await settingsEffect(all, plan, asked);
     return { changes: differences, replans, requested, effects, total: sumOf(effects ?? []) };
   }),
-  settings: deed(settings, async ({ changes }, { connection, ports }) => {
+  settings: action(settings, async ({ changes }, { connection, ports }) => {
     const plan = await planSettings(connection, changes, ports);
     let { settings: shown } = plan.connection;
     for (const { key, before } of changes) if (before !== undefined) shown = applySetting(shown, key, before);
@@ -146,33 +146,33 @@ export const DEEDS: Readonly<Record<string, Deed>> = {
     if (plan.needsPeople) await ports.functions.run('people', { connection });
     return done;
   }),
-  'decide-requests': deed(
+  'decide-requests': action(
     z.object({ isConfirmed: z.boolean(), shown: z.array(SettingRequestRow).min(1) }),
     (decision, { connection, ports }) => decideRequests(connection, decision, ports),
   ),
-  judge: deed(z.object({ id: text, body: text }), async ({ id, body }, asked) => {
+  judge: action(z.object({ id: text, body: text }), async ({ id, body }, asked) => {
     const { message } = await asked.desk.known(id);
     return { problems: problemsOf(body, message, asked.ports.clock()) };
   }),
-  amend: deed(z.object({ id: text, body: text, reason }), async ({ id, body, reason }, asked) => {
-    const letter = await asked.desk.known(id);
-    const problems = problemsOf(body, letter.message, asked.ports.clock());
+  amend: action(z.object({ id: text, body: text, reason }), async ({ id, body, reason }, asked) => {
+    const deadLetter = await asked.desk.known(id);
+    const problems = problemsOf(body, deadLetter.message, asked.ports.clock());
     if (problems.length > 0) throw new Changed(`not sent, ingest would refuse it: ${problems.join('; ')}`);
-    const isSent = await asked.desk.inTurn(() => sendAmended(letter, { body, reason }, asked.ports));
+    const isSent = await asked.desk.inTurn(() => sendAmended(deadLetter, { body, reason }, asked.ports));
     if (!isSent) throw new NotFound(GONE);
   }),
-  discard: deed(z.object({ ids: groups, reason }), ({ ids, reason }, { ports, desk }) =>
+  discard: action(z.object({ ids: groups, reason }), ({ ids, reason }, { ports, desk }) =>
     desk.inTurn(async () => {
-      const letters = await findLetters(ids, BOTH_QUEUES, ports);
-      for (const letter of letters) await discardLetter(letter, reason, ports);
-      return { discarded: letters.length };
+      const deadLetters = await findDeadLetters(ids, BOTH_QUEUES, ports);
+      for (const deadLetter of deadLetters) await discardDeadLetter(deadLetter, reason, ports);
+      return { discarded: deadLetters.length };
     }),
   ),
-  replay: deed(
+  replay: action(
     z.object({ ids: groups.optional(), code: text.optional(), rate: z.number().positive().optional() }),
     async (selection, asked) => replay(selection, asked),
   ),
-  'make-token': deed(
+  'make-token': action(
     z.object({ days: z.int().positive().max(3_660).nullable() }),
     async ({ days }, { connection, ports }) => {
       await requireConnection(connection, ports);
@@ -180,7 +180,7 @@ export const DEEDS: Readonly<Record<string, Deed>> = {
       return { token: (await issueToken(connection, expiresMs, ports)).token };
     },
   ),
-  'revoke-token': deed(z.object({ prefix: text }), ({ prefix }, { connection, ports }) =>
+  'revoke-token': action(z.object({ prefix: text }), ({ prefix }, { connection, ports }) =>
     withdrawToken(connection, prefix, ports),
   ),
 };
@@ -213,7 +213,7 @@ function replay(
       try {
         for (const queue of BOTH_QUEUES) {
           const { replayed, failed } = total;
-          const report = await replayLetters(queue, ports, {
+          const report = await replayDeadLetters(queue, ports, {
             connection,
             selection: { ids, code },
             rate,

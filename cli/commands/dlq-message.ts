@@ -3,17 +3,17 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ShownLetter } from '../../shared/contract/answers.ts';
+import type { ShownDeadLetter } from '../../shared/contract/answers.ts';
 import { parseJson } from '../../shared/contract/json.ts';
 import {
-  discardLetters,
-  findLetters,
+  discardDeadLetters,
+  findDeadLetters,
   problemsOf,
   SHORT_ID,
   sendAmended,
 } from '../../shared/operate/dead-letters/amend.ts';
-import { describeLetter } from '../../shared/operate/dead-letters/describe.ts';
-import type { Letter } from '../../shared/operate/dead-letters/letter.ts';
+import type { DeadLetter } from '../../shared/operate/dead-letters/dead-letter.ts';
+import { describeDeadLetter } from '../../shared/operate/dead-letters/describe.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
 import type { Names } from '../../shared/operate/names.ts';
 import type { Context } from '../context.ts';
@@ -23,9 +23,9 @@ import { plural, shellWords } from '../output/words.ts';
 import { groupOf, type QueueOption, queuesOf, selectionOf, surveyChosen, type Which } from './dlq-queue.ts';
 import { toMs } from './explain.ts';
 
-async function findOne(context: Context, id: string, options: QueueOption): Promise<Letter> {
-  const [letter] = await findLetters([id], queuesOf(options), await context.ports());
-  if (letter !== undefined) return letter;
+async function findOne(context: Context, id: string, options: QueueOption): Promise<DeadLetter> {
+  const [deadLetter] = await findDeadLetters([id], queuesOf(options), await context.ports());
+  if (deadLetter !== undefined) return deadLetter;
   throw new NotFound(
     `no dead letter has the id ${id} (or another consumer holds it right now): groupsync dlq list`,
   );
@@ -33,13 +33,13 @@ async function findOne(context: Context, id: string, options: QueueOption): Prom
 
 export async function show(context: Context, id: string, options: QueueOption): Promise<number> {
   const { out } = context;
-  const letter = await findOne(context, id, options);
-  const { document, missing } = await describeLetter(letter, await context.ports());
+  const deadLetter = await findOne(context, id, options);
+  const { document, missing } = await describeDeadLetter(deadLetter, await context.ports());
   const named = {
     groups: [...document.events, ...document.now].flatMap(({ group }) => group ?? []),
     members: document.events.flatMap(({ members }) => members.slice(0, SHOWN_MEMBERS)),
   };
-  const names = await context.names(named, letter.connection);
+  const names = await context.names(named, deadLetter.connection);
   out.answer(document, (shown) => print(shown, names, context));
   const short = shellWords(document.id.slice(0, SHORT_ID));
   const [first] = missing;
@@ -57,27 +57,28 @@ export async function show(context: Context, id: string, options: QueueOption): 
 const SHOWN_BODY = 2_000;
 const SHOWN_MEMBERS = 10;
 
-function print(letter: ShownLetter, names: Names, { out }: Context): void {
-  out.line(`message     ${letter.id} (${letter.queue})`);
-  out.line(`connection  ${letter.connection ?? 'cannot be told'}`);
-  out.line(`cause       ${letter.code}: ${letter.message}`);
-  const again = letter.failures === 1 ? '' : `; failed ${letter.failures} times, last ${letter.failedAt}`;
-  out.line(`since       ${letter.firstFailedAt}${again}`);
-  out.line(`superseded  ${letter.superseded ? 'yes: newer state has made it moot' : 'no'}`);
-  for (const problem of letter.problems) out.line(`now         ${out.paint.red(problem)}`);
-  for (const event of letter.events) out.line(eventLine(event, names));
-  for (const { group, state, platformId, wanted, users } of letter.now) {
+function print(deadLetter: ShownDeadLetter, names: Names, { out }: Context): void {
+  out.line(`message     ${deadLetter.id} (${deadLetter.queue})`);
+  out.line(`connection  ${deadLetter.connection ?? 'cannot be told'}`);
+  out.line(`cause       ${deadLetter.code}: ${deadLetter.message}`);
+  const again =
+    deadLetter.failures === 1 ? '' : `; failed ${deadLetter.failures} times, last ${deadLetter.failedAt}`;
+  out.line(`since       ${deadLetter.firstFailedAt}${again}`);
+  out.line(`superseded  ${deadLetter.superseded ? 'yes: newer state has made it moot' : 'no'}`);
+  for (const problem of deadLetter.problems) out.line(`now         ${out.paint.red(problem)}`);
+  for (const event of deadLetter.events) out.line(eventLine(event, names));
+  for (const { group, state, platformId, wanted, users } of deadLetter.now) {
     out.line(
       `group now   ${names.group(group)}: ${state}; ${wanted} wanted; platform ${platformId ?? 'has none'}, ${plural(users, 'user')}`,
     );
   }
   out.line();
   // What is no JSON keeps to one line.
-  const shown = pretty(letter.body).slice(0, SHOWN_BODY);
-  for (const line of parseJson(letter.body).ok ? shown.split('\n') : [shown]) out.line(line);
+  const shown = pretty(deadLetter.body).slice(0, SHOWN_BODY);
+  for (const line of parseJson(deadLetter.body).ok ? shown.split('\n') : [shown]) out.line(line);
 }
 
-function eventLine({ kind, group, time, members }: ShownLetter['events'][number], names: Names): string {
+function eventLine({ kind, group, time, members }: ShownDeadLetter['events'][number], names: Names): string {
   const shown = members.slice(0, SHOWN_MEMBERS).map(names.member);
   const who = shown.length === 0 ? '' : `: ${shown.join(', ')}`;
   return `event       ${kind} ${group === null ? '' : names.group(group)} at ${toMs(time) ?? '?'}${who}`;
@@ -98,9 +99,9 @@ export async function edit(context: Context, id: string, { reason }: { reason: s
   const { out, io } = context;
   const editor = editorOf(io);
   const ports = await context.ports();
-  const letter = await findOne(context, id, { queue: 'events' });
-  const original = pretty(letter.message.body);
-  const accepted = (text: string) => problemsOf(rewritten(text), letter.message, ports.clock());
+  const deadLetter = await findOne(context, id, { queue: 'events' });
+  const original = pretty(deadLetter.message.body);
+  const accepted = (text: string) => problemsOf(rewritten(text), deadLetter.message, ports.clock());
   let edited = await editText(original, editor, io);
   for (let problems = accepted(edited); problems.length > 0; problems = accepted(edited)) {
     if (edited === original) break;
@@ -110,7 +111,7 @@ export async function edit(context: Context, id: string, { reason }: { reason: s
     edited = await editText(edited, editor, io);
   }
   if (edited === original) {
-    out.answer({ id: letter.message.id, sent: false }, () =>
+    out.answer({ id: deadLetter.message.id, sent: false }, () =>
       out.line('nothing was changed, nothing was sent'),
     );
     return EXIT.done;
@@ -118,8 +119,8 @@ export async function edit(context: Context, id: string, { reason }: { reason: s
   if (!(await context.confirm('Send it in place of the original?'))) return EXIT.failed;
   // Indented for the editor only: a large message would not fit then.
   const body = rewritten(edited);
-  const sent = await sendAmended(letter, { body, reason }, ports);
-  out.answer({ id: letter.message.id, sent }, () =>
+  const sent = await sendAmended(deadLetter, { body, reason }, ports);
+  out.answer({ id: deadLetter.message.id, sent }, () =>
     out.line(
       sent
         ? 'sent; the original is kept in the audit'
@@ -164,12 +165,14 @@ export async function discard(
   const selection = await selectionOf(context, ids, options);
   if (!canAsk(io)) await context.reason(options.reason);
   const { messages, inFlightElsewhere } = await surveyChosen(context, selection, options);
-  const shown = messages.slice(0, SHOWN_LETTERS);
+  const shown = messages.slice(0, SHOWN_DEAD_LETTERS);
   const names = await context.names({ groups: shown.flatMap(({ group }) => group ?? []) });
   const sayGroup = groupOf(names, context);
-  for (const letter of shown)
-    out.note(`${letter.id.slice(0, SHORT_ID)}  ${letter.code}  ${sayGroup(letter) ?? ''}  ${letter.message}`);
-  if (messages.length > SHOWN_LETTERS) out.note(`… and ${messages.length - SHOWN_LETTERS} more`);
+  for (const deadLetter of shown)
+    out.note(
+      `${deadLetter.id.slice(0, SHORT_ID)}  ${deadLetter.code}  ${sayGroup(deadLetter) ?? ''}  ${deadLetter.message}`,
+    );
+  if (messages.length > SHOWN_DEAD_LETTERS) out.note(`… and ${messages.length - SHOWN_DEAD_LETTERS} more`);
   if (messages.length === 0) {
     if (ids.length > 0 || inFlightElsewhere > 0)
       throw new NotFound('none of these is a dead letter, or another consumer holds it: groupsync dlq list');
@@ -182,7 +185,7 @@ export async function discard(
   let discarded = 0;
   for (const queue of queuesOf(options)) {
     const chosen = messages.filter((message) => message.queue === queue).map(({ id }) => id);
-    discarded += await discardLetters(queue, new Set(chosen), { reason, signal: io.signal, ports });
+    discarded += await discardDeadLetters(queue, new Set(chosen), { reason, signal: io.signal, ports });
   }
   const missing = Math.max(ids.length, messages.length) - discarded;
   out.answer({ discarded, missing }, () => {
@@ -192,4 +195,4 @@ export async function discard(
   return missing === 0 ? EXIT.done : EXIT.attention;
 }
 
-const SHOWN_LETTERS = 20;
+const SHOWN_DEAD_LETTERS = 20;

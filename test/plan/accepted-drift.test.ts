@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { Difference } from '../../shared/domain/drift.ts';
 import { memberId, type PlatformUserId, platformUserId } from '../../shared/domain/ids.ts';
 import type { Stamp } from '../../shared/domain/stamp.ts';
-import type { Waiver } from '../../shared/domain/view.ts';
+import type { AcceptedDrift } from '../../shared/domain/view.ts';
+import { acceptDrift, type LatestStamps, standingAcceptedDrift } from '../../shared/plan/accepted-drift.ts';
 import type { WantedGroup } from '../../shared/plan/draft.ts';
-import { type Newness, standingWaiver, waive } from '../../shared/plan/waive.ts';
 
 const users = (ids: string) => [...ids].map(platformUserId);
 const set = (ids: string): ReadonlySet<PlatformUserId> => new Set(users(ids));
@@ -14,7 +14,7 @@ const wanted = (ids: string): WantedGroup => ({
   spokeId: 'g',
   users: new Map(users(ids).map((user) => [user, memberId(`m-${user}`)])),
 });
-const waiver = (over: Partial<Waiver> = {}): Waiver => ({
+const acceptedDrift = (over: Partial<AcceptedDrift> = {}): AcceptedDrift => ({
   policy: 'adopt',
   seen: at('5'),
   present: set('x'),
@@ -24,26 +24,26 @@ const waiver = (over: Partial<Waiver> = {}): Waiver => ({
   ...over,
 });
 const NOTHING = { present: set(''), absent: set(''), name: false, spokeId: false };
-const newness = (over: Partial<Newness> = {}): Newness => ({
+const latestStamps = (over: Partial<LatestStamps> = {}): LatestStamps => ({
   newest: at('5'),
   name: at('5'),
   everybody: at('1'),
   user: () => at('5'),
   ...over,
 });
-const standing = (now: Partial<Newness>, given = waiver(), group = wanted('ab')) =>
-  standingWaiver(given, newness(now), group);
+const standing = (now: Partial<LatestStamps>, given = acceptedDrift(), group = wanted('ab')) =>
+  standingAcceptedDrift(given, latestStamps(now), group);
 
-describe('waive', () => {
-  it('keeps what was waived before, and takes back what is undone', () => {
-    const next = waive({
+describe('acceptDrift', () => {
+  it('keeps what was accepted before, and takes back what is undone', () => {
+    const next = acceptDrift({
       policy: 'report',
       seen: at('4'),
       differences: [
         { kind: 'members_added', before: [], after: ['a', 'y'] },
         { kind: 'members_removed', before: ['b', 'x'], after: [] },
       ],
-      earlier: waiver({ name: false }),
+      earlier: acceptedDrift({ name: false }),
     });
     expect(next).toEqual({
       policy: 'report',
@@ -55,23 +55,28 @@ describe('waive', () => {
     });
   });
 
-  it.each<[Difference, Partial<Waiver>]>([
+  it.each<[Difference, Partial<AcceptedDrift>]>([
     [{ kind: 'members_added', before: [], after: ['a'] }, { present: set('a') }],
     [{ kind: 'name', before: 'a', after: 'b' }, { name: true }],
     [{ kind: 'spoke_id', before: 'a', after: null }, { spokeId: true }],
-  ])('waives nothing but what differs: %o', (difference, expected) => {
-    const next = waive({ policy: 'adopt', seen: at('4'), differences: [difference], earlier: undefined });
-    expect(next).toEqual({ ...waiver({ ...NOTHING, seen: at('4') }), ...expected });
+  ])('accepts nothing but what differs: %o', (difference, expected) => {
+    const next = acceptDrift({
+      policy: 'adopt',
+      seen: at('4'),
+      differences: [difference],
+      earlier: undefined,
+    });
+    expect(next).toEqual({ ...acceptedDrift({ ...NOTHING, seen: at('4') }), ...expected });
   });
 });
 
-describe('what stands of a waiver', () => {
+describe('what stands of an accepted drift', () => {
   it('is all of it while the directory says nothing new', () => {
-    expect(standing({})).toEqual(waiver());
-    expect(standing({}, waiver({ policy: 'report' }))).toEqual(waiver({ policy: 'report' }));
+    expect(standing({})).toEqual(acceptedDrift());
+    expect(standing({}, acceptedDrift({ policy: 'report' }))).toEqual(acceptedDrift({ policy: 'report' }));
   });
 
-  it.each<[string, Partial<Newness>, Partial<Waiver>]>([
+  it.each<[string, Partial<LatestStamps>, Partial<AcceptedDrift>]>([
     ['the name', { name: at('6') }, { name: false }],
     ['a user who was added', { user: () => at('6') }, { absent: set('') }],
     [
@@ -83,27 +88,29 @@ describe('what stands of a waiver', () => {
     ['everybody', { everybody: at('6') }, { present: set('') }],
     ['something else', {}, {}],
   ])('under adopt ends only with a newer word about %s', (_, now, changed) => {
-    expect(standing({ newest: at('6'), ...now })).toEqual(waiver(changed));
+    expect(standing({ newest: at('6'), ...now })).toEqual(acceptedDrift(changed));
   });
 
-  it.each<[string, Partial<Waiver>]>([
+  it.each<[string, Partial<AcceptedDrift>]>([
     ['users who are there', { present: set('x') }],
     ['users who are missing', { absent: set('a') }],
     ['the name', { name: true }],
     ['the spokeId', { spokeId: true }],
   ])('is kept for %s alone', (_, one) => {
-    const alone = waiver({ ...NOTHING, ...one });
+    const alone = acceptedDrift({ ...NOTHING, ...one });
     expect(standing({}, alone)).toEqual(alone);
   });
 
   it('leaves out what is no difference any more', () => {
-    expect(standing({}, waiver(), wanted('xb'))).toEqual(waiver({ present: set(''), absent: set('') }));
+    expect(standing({}, acceptedDrift(), wanted('xb'))).toEqual(
+      acceptedDrift({ present: set(''), absent: set('') }),
+    );
   });
 
   it('is nothing where nothing is left of it', () => {
-    expect(standing({}, waiver({ name: false, spokeId: false }), wanted('xb'))).toBeUndefined();
-    expect(standingWaiver(undefined, newness(), wanted(''))).toBeUndefined();
+    expect(standing({}, acceptedDrift({ name: false, spokeId: false }), wanted('xb'))).toBeUndefined();
+    expect(standingAcceptedDrift(undefined, latestStamps(), wanted(''))).toBeUndefined();
     // Under `report`, once the directory has said anything newer.
-    expect(standing({ newest: at('6') }, waiver({ policy: 'report' }))).toBeUndefined();
+    expect(standing({ newest: at('6') }, acceptedDrift({ policy: 'report' }))).toBeUndefined();
   });
 });

@@ -3,12 +3,12 @@ import { eachField, FIELD_NAMES, GROUP_FIELDS } from '../domain/group-fields.ts'
 import type { GroupState } from '../domain/group-state.ts';
 import type { PlatformUserId } from '../domain/ids.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../domain/stamp.ts';
-import type { Waiver } from '../domain/view.ts';
+import type { AcceptedDrift } from '../domain/view.ts';
 import type { WantedGroup } from './draft.ts';
 import type { Wanted } from './facts.ts';
 
 /** How new the directory's word is, about the group as a whole and about each thing in it. */
-export interface Newness {
+export interface LatestStamps {
   readonly newest: Stamp;
   readonly name: Stamp;
   /** Latest complete snapshot, or deletion: a word about everybody, whoever is not in it included. */
@@ -19,8 +19,8 @@ export interface Newness {
   readonly departed?: ReadonlyMap<PlatformUserId, Stamp>;
 }
 
-/** How new the directory's word about a group is, for waivers. */
-export function newnessOf({ registers }: GroupState, wanted: Wanted): Newness {
+/** How new the directory's word about a group is, for accepted drift. */
+export function latestStampsOf({ registers }: GroupState, wanted: Wanted): LatestStamps {
   const name = registers.name?.stamp ?? STAMP_ZERO;
   const ofMember = new Map(wanted.registers.map(({ member, stamp }) => [member, stamp]));
   let newest = [registers.upserted, registers.deleted, registers.snapshot, name].reduce(laterStamp);
@@ -38,16 +38,16 @@ export function newnessOf({ registers }: GroupState, wanted: Wanted): Newness {
   };
 }
 
-export interface WaiveInput {
-  readonly policy: Waiver['policy'];
+export interface AcceptDriftInput {
+  readonly policy: AcceptedDrift['policy'];
   readonly seen: Stamp;
   readonly differences: readonly Difference[];
-  /** What was waived before and still stands. */
-  readonly earlier: Waiver | undefined;
+  /** What was accepted before and still stands. */
+  readonly earlier: AcceptedDrift | undefined;
 }
 
-/** Adds what was just found to what is waived already. */
-export function waive({ policy, seen, differences, earlier }: WaiveInput): Waiver {
+/** Adds what was just found to what is accepted already. */
+export function acceptDrift({ policy, seen, differences, earlier }: AcceptDriftInput): AcceptedDrift {
   const present = new Set(earlier?.present);
   const absent = new Set(earlier?.absent);
   for (const { kind, before, after } of differences) {
@@ -72,8 +72,8 @@ function move(
 }
 
 /**
- * What of a waiver still stands. The directory's newer word ends it; so does the difference itself when it is gone
- * (somebody who is wanted by now needs no waiver to stay).
+ * What of an accepted drift still stands. The directory's newer word ends it; so does the difference itself when it is gone
+ * (somebody who is wanted by now needs no accepted drift to stay).
  *
  *     the directory's newer word is about | report | adopt
  *     ------------------------------------|--------|------------------------------------------
@@ -82,21 +82,24 @@ function move(
  *     a user who was taken out, or added  |        | that user's ends
  *     everybody (snapshot, deletion)      |        | all users' end
  */
-export function standingWaiver(
-  waiver: Waiver | undefined,
-  newness: Newness,
+export function standingAcceptedDrift(
+  acceptedDrift: AcceptedDrift | undefined,
+  latestStamps: LatestStamps,
   wanted: Pick<WantedGroup, 'users'>,
-): Waiver | undefined {
-  if (waiver === undefined) return undefined;
-  const { policy, seen } = waiver;
-  if (policy === 'report' && newness.newest > seen) return undefined;
+): AcceptedDrift | undefined {
+  if (acceptedDrift === undefined) return undefined;
+  const { policy, seen } = acceptedDrift;
+  if (policy === 'report' && latestStamps.newest > seen) return undefined;
   const isOld = (stamp: Stamp | undefined) => stamp === undefined || stamp <= seen;
-  const present = [...waiver.present].filter(
-    (user) => !wanted.users.has(user) && isOld(newness.everybody) && isOld(newness.departed?.get(user)),
+  const present = [...acceptedDrift.present].filter(
+    (user) =>
+      !wanted.users.has(user) && isOld(latestStamps.everybody) && isOld(latestStamps.departed?.get(user)),
   );
-  const absent = [...waiver.absent].filter((user) => wanted.users.has(user) && isOld(newness.user(user)));
-  const fields = eachField((field) => waiver[field] && (field !== 'name' || isOld(newness.name)));
+  const absent = [...acceptedDrift.absent].filter(
+    (user) => wanted.users.has(user) && isOld(latestStamps.user(user)),
+  );
+  const fields = eachField((field) => acceptedDrift[field] && (field !== 'name' || isOld(latestStamps.name)));
   if (present.length === 0 && absent.length === 0 && !FIELD_NAMES.some((field) => fields[field]))
     return undefined;
-  return { ...waiver, ...fields, present: new Set(present), absent: new Set(absent) };
+  return { ...acceptedDrift, ...fields, present: new Set(present), absent: new Set(absent) };
 }

@@ -4,13 +4,13 @@ import type { Row } from './rows.ts';
 const MAX_ROWS = 1_000_000;
 
 /** Rows go in as they come and come out by group, member and line. */
-export interface Sorter {
+export interface RowSort {
   /** @throws Error if there are more rows than can be sorted in memory */
   add(row: Row): Promise<void>;
   sorted(): AsyncIterable<Row>;
 }
 
-export function createSorter(maxRows = MAX_ROWS): Sorter {
+export function createRowSort(maxRows = MAX_ROWS): RowSort {
   const rows: Row[] = [];
   return {
     async add(row) {

@@ -1,0 +1,120 @@
+import { type GroupRegisters, groupExists, groupFloor, NO_GROUP } from './group.ts';
+import type { StoredMember } from './group-state.ts';
+import { type GroupId, groupId, type MemberId, memberId } from './ids.ts';
+import type { Stamp } from './stamp.ts';
+
+/*
+ * Groups within groups. A group that is a member of another group has a member register there, whose id names the group.
+ * The members of the outer group are flattened each time they are read, so no copy of them has to follow a change:
+ *
+ *     Everyone: ann, Sales         Sales: bob, North         North: cat, Everyone
+ *     flattened: ann, bob, cat     a cycle ends at a group that was visited before
+ */
+
+/** Groups that one group may contain, on all levels together. */
+export const MAX_NESTED_GROUPS = 500;
+/** Levels of groups within a group. */
+export const MAX_NESTING_DEPTH = 10;
+/** Member registers of a group and of all groups within it: they are in memory together. */
+export const MAX_NESTED_MEMBERS = 250_000;
+
+const NESTED = 'urn:groupsync:group:';
+
+/** The id of the member register of a group that is a member of another group. */
+export const nestedMember = (group: GroupId): MemberId => memberId(`${NESTED}${group}`);
+
+/** The group that a member register names; undefined for the register of a user. */
+export const nestedGroup = (member: string): GroupId | undefined =>
+  member.startsWith(NESTED) ? groupId(member.slice(NESTED.length)) : undefined;
+
+/** A group and its own member registers. */
+export interface GroupContent {
+  readonly registers: GroupRegisters;
+  readonly members: readonly StoredMember[];
+}
+type Contents = ReadonlyMap<GroupId, GroupContent>;
+
+const NOTHING: GroupContent = { registers: NO_GROUP, members: [] };
+
+/** Groups that are members of known groups, and whose content is not known. */
+export function unknownGroups(contents: Contents): readonly GroupId[] {
+  const members = [...contents.values()].flatMap((content) => content.members);
+  const named = members.flatMap(({ member }) => nestedGroup(member) ?? []);
+  return [...new Set(named)].filter((group) => !contents.has(group));
+}
+
+/**
+ * The users of a group and of all groups within it, each with one register: the latest that counts, or else the one that
+ * ended last. Pending marks are those of the outer group.
+ * @param contents the outer group and all groups within it
+ */
+export function flattenedMembers(outer: GroupId, contents: Contents): readonly StoredMember[] {
+  const users = new Map<MemberId, StoredMember>();
+  for (const [group, reach] of reachedFrom(outer, contents)) {
+    const { registers, members } = contents.get(group) ?? NOTHING;
+    const floor = groupFloor(registers);
+    for (const register of members) {
+      if (nestedGroup(register.member) !== undefined) continue;
+      const one = asReached(register, floor, reach);
+      const other = users.get(register.member);
+      users.set(register.member, other === undefined ? one : better(other, one));
+    }
+  }
+  return [...users.values()];
+}
+
+/** How a group is reached from the outer group. */
+interface Reach {
+  /** Stamp of the outer group's register that leads to it; undefined for the outer group itself. */
+  readonly via: Stamp | undefined;
+  /** When it left the outer group; undefined while it is within it. */
+  readonly ended: Stamp | undefined;
+}
+
+/** Groups within the outer group come first: a group that is still within it may also have left it on another path. */
+function reachedFrom(outer: GroupId, contents: Contents): ReadonlyMap<GroupId, Reach> {
+  const reached = new Map<GroupId, Reach>([[outer, { via: undefined, ended: undefined }]]);
+  for (const isWithin of [true, false]) {
+    // The iteration also visits the groups that it adds.
+    for (const [group, from] of reached) {
+      for (const [inner, to] of stepsFrom(group, from, contents)) {
+        const isOfPass = (to.ended === undefined) === isWithin;
+        if (isOfPass && !reached.has(inner)) reached.set(inner, to);
+      }
+    }
+  }
+  return reached;
+}
+
+function stepsFrom(group: GroupId, from: Reach, contents: Contents): readonly (readonly [GroupId, Reach])[] {
+  const { registers, members } = contents.get(group) ?? NOTHING;
+  const floor = groupFloor(registers);
+  return members.flatMap((register) => {
+    const inner = nestedGroup(register.member);
+    if (inner === undefined) return [];
+    const { registers: ofInner } = contents.get(inner) ?? NOTHING;
+    const deleted = groupExists(ofInner) ? undefined : ofInner.deleted;
+    const ended = from.ended ?? endOf(register, floor) ?? deleted;
+    return [[inner, { via: from.via ?? register.stamp, ended }] as const];
+  });
+}
+
+/** When a membership ended; undefined while it counts. */
+function endOf({ value, stamp }: StoredMember, floor: Stamp): Stamp | undefined {
+  if (value === 'absent') return stamp;
+  return stamp < floor ? floor : undefined;
+}
+
+/** A register of an inner group as a register of the outer group. */
+function asReached(register: StoredMember, floor: Stamp, { via, ended }: Reach): StoredMember {
+  const { pending, ...unmarked } = register;
+  const own = via === undefined ? register : { ...unmarked, via };
+  const end = endOf(register, floor) ?? ended;
+  return end === undefined ? own : { ...own, value: 'absent', stamp: end };
+}
+
+function better(other: StoredMember, one: StoredMember): StoredMember {
+  const isBetter = one.value === other.value ? one.stamp > other.stamp : one.value === 'present';
+  const { pending } = other;
+  return isBetter ? { ...other, ...one, ...(pending && { pending }) } : other;
+}

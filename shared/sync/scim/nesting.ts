@@ -1,0 +1,127 @@
+import { groupExists, isUnheardOf } from '../../domain/group.ts';
+import { type GroupId, groupId, type MemberId, memberId } from '../../domain/ids.ts';
+import { MAX_NESTED_GROUPS, MAX_NESTING_DEPTH, nestedGroup, nestedMember } from '../../domain/nesting.ts';
+import type { ListedMember } from '../../scim/document.ts';
+import { badRequest } from '../../scim/errors.ts';
+import { groupAsMember, type MemberChange } from '../../scim/patch/members.ts';
+import { acceptsNested } from '../../scim/resource-type.ts';
+import type { ScimContext } from './context.ts';
+
+/*
+ * A group that is a member of another group. Clients name it by its id, as they name a user. The member register has an id
+ * that says that it is a group (`domain/nesting.ts`), so the table needs no second list.
+ */
+
+/** Groups' ids begin with it, so that what cannot be a group costs no read. */
+export const GROUP_ID_MARK = 'g';
+
+/** A listed id as clients know it. */
+export function listedMember(id: string): ListedMember {
+  const group = nestedGroup(id);
+  return group === undefined ? { value: id, type: 'User' } : { value: group, type: 'Group' };
+}
+
+/** The ids under which a group may list what a client names. */
+export const listedIdsOf = (id: string): readonly MemberId[] =>
+  id.startsWith(GROUP_ID_MARK) ? [memberId(id), nestedMember(groupId(id))] : [memberId(id)];
+
+/** The groups among listed ids. */
+export const groupsAmongListed = (ids: Iterable<string>): readonly GroupId[] =>
+  [...ids].flatMap((id) => nestedGroup(id) ?? []);
+
+/**
+ * The change with groups under the ids of their member registers. Groups that were deleted are left out, as deleted users are.
+ * @throws ScimError invalidValue for a group that is to join where groups are no members, or is nested too deep
+ */
+export async function withNestedGroups(
+  group: GroupId,
+  change: MemberChange,
+  context: ScimContext,
+): Promise<MemberChange> {
+  if (groupsAmongListed(change.present).length > 0) throw reservedId();
+  const suspects = [...change.present, ...change.absent].filter((id) => id.startsWith(GROUP_ID_MARK));
+  if (suspects.length === 0) return change;
+  const groups = await liveGroups(suspects, context);
+  const joining = [...groups].filter((id) => change.present.has(id)).map(groupId);
+  if (joining.length > 0 && !acceptsNested(context.types.Group)) throw groupAsMember();
+  const deleted = await deletedGroups(
+    suspects.filter((id) => change.present.has(id) && !groups.has(id)),
+    context,
+  );
+  if (deleted.size > 0) context.noteStale({ group, deleted: [...deleted], unknown: [] });
+  await checkNesting(group, joining, context);
+  const listed = (id: string): string => (groups.has(id) ? nestedMember(groupId(id)) : id);
+  const present = [...change.present].filter((id) => !deleted.has(id));
+  return {
+    ...change,
+    present: new Set(present.map(listed)),
+    absent: new Set([...change.absent].map(listed)),
+  };
+}
+
+const reservedId = () =>
+  badRequest('invalidValue', 'members: expected ids of users or groups, got an id that names a register');
+
+async function liveGroups(ids: readonly string[], { ports, connection }: ScimContext) {
+  const found = await ports.scim.read(connection, 'Group', ids);
+  return new Set(found.filter(({ state }) => state === 'live').map(({ id }) => id));
+}
+
+async function deletedGroups(ids: readonly string[], { ports, connection }: ScimContext) {
+  const states = await Promise.all(ids.map((id) => ports.groups.read({ connection, group: groupId(id) })));
+  const deleted = states.filter(
+    (state) => state !== undefined && !groupExists(state.registers) && !isUnheardOf(state.registers),
+  );
+  return new Set<string>(deleted.flatMap((state) => state?.ref.group ?? []));
+}
+
+/** @throws ScimError invalidValue if the groups would be nested too deep, or would be too many */
+async function checkNesting(group: GroupId, joining: readonly GroupId[], context: ScimContext) {
+  if (joining.length === 0) return;
+  const { ports, connection } = context;
+  const around = (one: GroupId) => ports.desired.groupsAround({ connection, group: one });
+  const within = (one: GroupId) => ports.scim.groupsWithin({ connection, group: one });
+  const [above, below] = await Promise.all([levelsFrom([group], around), levelsFrom(joining, within)]);
+  const levels = above.levels - 1 + below.levels;
+  if (levels > MAX_NESTING_DEPTH) {
+    throw badRequest(
+      'invalidValue',
+      `members: expected groups nested at most ${MAX_NESTING_DEPTH} levels deep`,
+    );
+  }
+  const groups = new Set([...above.groups, ...below.groups]).size;
+  if (groups > MAX_NESTED_GROUPS) {
+    throw badRequest(
+      'invalidValue',
+      `members: expected at most ${MAX_NESTED_GROUPS} groups nested in each other`,
+    );
+  }
+}
+
+/** The groups that are reached from some groups, and in how many levels; it ends one level or a few groups past the limits. */
+async function levelsFrom(
+  first: readonly GroupId[],
+  next: (group: GroupId) => Promise<readonly GroupId[]>,
+): Promise<{ readonly levels: number; readonly groups: ReadonlySet<GroupId> }> {
+  const groups = new Set(first);
+  let level = first;
+  let levels = 0;
+  while (level.length > 0) {
+    levels += 1;
+    if (levels > MAX_NESTING_DEPTH || groups.size > MAX_NESTED_GROUPS) break;
+    const reached = (await Promise.all(level.map(next))).flat();
+    level = [...new Set(reached)].filter((group) => !groups.has(group));
+    for (const group of level) groups.add(group);
+  }
+  return { levels, groups };
+}
+
+/** Notes the groups within a group before their registers are written, so that no change of them is missed. */
+export async function noteNesting(
+  group: GroupId,
+  members: Iterable<string>,
+  { ports, connection }: ScimContext,
+): Promise<void> {
+  const inner = groupsAmongListed(members);
+  if (inner.length > 0) await ports.desired.noteNesting({ connection, group }, inner);
+}

@@ -1,0 +1,69 @@
+import type { PlatformAction, PlatformFault } from '../life.ts';
+import type { PlatformOptions } from './facts.ts';
+
+interface Lasting {
+  readonly action: PlatformAction;
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  /** Whom it has chosen by its share, where it is about nobody by name: the same for as long as it lasts. */
+  readonly chosen: Map<string, boolean>;
+}
+
+export type PlatformFaults = ReturnType<typeof createPlatformFaults>;
+
+/** Which platform faults the platform is in. What shows is counted where it takes effect: `fire`. */
+export function createPlatformFaults({ clock, random: ofPlatform, runLog }: PlatformOptions) {
+  const random = ofPlatform.fork('tempers');
+  let lasting: readonly Lasting[] = [];
+  let struck: string[] = [];
+
+  const find = (platformFault: PlatformFault): Lasting | undefined =>
+    lasting.length === 0
+      ? undefined
+      : lasting.find(({ action, untilMs }) => action.platformFault === platformFault && clock() < untilMs);
+  const chance = ({ share = 1 }: PlatformAction) => share >= 1 || random.chance(share);
+  /** Whether it shows at this call. */
+  const shows = (platformFault: PlatformFault): boolean => {
+    const found = find(platformFault);
+    return found !== undefined && chance(found.action);
+  };
+  const fire = (platformFault: PlatformFault): true => {
+    struck.push(platformFault);
+    runLog.fired(`platformFault:${platformFault}`);
+    return true;
+  };
+
+  return {
+    find,
+    shows,
+    fire,
+    /** Shows at this call, and so takes effect. */
+    strikes: (platformFault: PlatformFault): boolean => shows(platformFault) && fire(platformFault),
+    begin(action: PlatformAction) {
+      const sinceMs = clock();
+      const still = lasting.filter(({ untilMs }) => sinceMs < untilMs);
+      lasting = [...still, { action, sinceMs, untilMs: sinceMs + action.forMs, chosen: new Map() }];
+    },
+    calm() {
+      lasting = [];
+    },
+    /** Whether it is about this user or group (any of its ids); about nobody by name: about its share of all. */
+    isAbout(platformFault: PlatformFault, ...ids: readonly (string | null | undefined)[]): boolean {
+      const found = find(platformFault);
+      if (found === undefined) return false;
+      const { action, chosen } = found;
+      const { about = [] } = action;
+      if (about.length > 0) return about.some((one) => ids.includes(one)) && chance(action);
+      const key = ids.find((id) => typeof id === 'string') ?? '';
+      const isChosen = chosen.get(key) ?? chance(action);
+      chosen.set(key, isChosen);
+      return isChosen;
+    },
+    /** What took effect since the last asking. */
+    taken(): readonly string[] {
+      const taken = struck;
+      if (taken.length > 0) struck = [];
+      return taken;
+    },
+  };
+}

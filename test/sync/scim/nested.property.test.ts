@@ -1,0 +1,146 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { groupFloor, memberCounts, NO_GROUP } from '../../../shared/domain/group.ts';
+import { connectionName, type GroupRef, groupId } from '../../../shared/domain/ids.ts';
+import { STAMP_ZERO } from '../../../shared/domain/stamp.ts';
+import { PATIENCE_MS, runs } from '../../support/engine/runs.ts';
+import { add, remove, replace } from '../../support/scim-operations.ts';
+import { type Client, clientOf, createWorld } from './support/server.ts';
+
+/*
+ * Requests to groups that contain each other, whose calls of the table are interleaved in a drawn order. A request may die
+ * before any of its calls; its client then sends it again. A group is read when it was marked last, so what is read then
+ * must be what its members are in the end.
+ */
+
+const GROUPS = 3;
+const USERS = ['a', 'b'] as const;
+
+const which = fc.nat(GROUPS - 1);
+const request = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('nest' as const), outer: which, inner: which }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('part' as const), outer: which, inner: which }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('only' as const), outer: which, inner: which }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('end' as const), outer: which, inner: which }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('join' as const, 'leave' as const),
+      outer: which,
+      user: fc.constantFrom(...USERS),
+    }),
+  },
+);
+type Request = typeof request extends fc.Arbitrary<infer Value> ? Value : never;
+const drawn = fc.record({
+  before: fc.array(request, { maxLength: 3 }),
+  together: fc.array(request, { minLength: 2, maxLength: 4 }),
+  picks: fc.array(fc.nat(1_000), { minLength: 20, maxLength: 100 }),
+  dies: fc.option(fc.record({ request: fc.nat(3), calls: fc.nat(30) })),
+});
+type Drawn = typeof drawn extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** The server with groups and users; calls of a request wait until they are let go. */
+async function createGroups() {
+  const caller = new AsyncLocalStorage<number>();
+  const waiting: { readonly by: number; readonly go: () => void }[] = [];
+  const world = createWorld({
+    settings: { nested: 'flatten' },
+    before: () => {
+      const by = caller.getStore();
+      return by === undefined
+        ? Promise.resolve()
+        : new Promise((resolve) => void waiting.push({ by, go: resolve }));
+    },
+  });
+  const { desired, groups } = world.ports;
+  const membersOf = async (ref: GroupRef) => {
+    const floor = groupFloor((await groups.read(ref))?.registers ?? NO_GROUP);
+    const counted = (await groups.members(ref)).filter((one) => memberCounts(one, floor, STAMP_ZERO));
+    return counted.map(({ member }) => String(member)).sort();
+  };
+  /** What apply would read if it ran right after the last mark. */
+  const atLastMark = new Map<string, readonly string[]>();
+  const markDirty: typeof desired.markDirty = async (ref, ...how) => {
+    const standing = await desired.markDirty(ref, ...how);
+    await caller.exit(async () => atLastMark.set(ref.group, await membersOf(ref)));
+    return standing;
+  };
+  const ports = { ...world.ports, desired: { ...desired, markDirty } };
+  const client = clientOf(ports, { authorization: `Bearer ${await world.newToken()}` });
+  const ids: string[] = [];
+  for (let n = 0; n < GROUPS; n += 1) {
+    ids.push((await client.post('/Groups', { displayName: `Group ${n}` })).body.id);
+  }
+  const users = new Map<string, string>();
+  for (const userName of USERS) users.set(userName, (await client.post('/Users', { userName })).body.id);
+  return { world, client, caller, waiting, ids, users, atLastMark, membersOf };
+}
+
+async function play({ before, together, picks, dies }: Drawn) {
+  const made = await createGroups();
+  const { caller, waiting, client, ids, users, atLastMark, membersOf, world } = made;
+  const send = (one: Request) => sendTo(client, one, { ids, users });
+  for (const one of before) await send(one);
+  const running = new Set(together.keys());
+  for (const [by, one] of together.entries()) {
+    void caller.run(by, () => send(one)).finally(() => running.delete(by));
+  }
+  const calls = new Map<number, number>();
+  let died: Request | undefined;
+  for (let step = 0; running.size > 0; step += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+    const able = waiting.filter(({ by }) => running.has(by));
+    const pick = picks[step % picks.length] ?? 0;
+    const next = able[pick % Math.max(1, able.length)];
+    if (next === undefined) continue;
+    waiting.splice(waiting.indexOf(next), 1);
+    calls.set(next.by, (calls.get(next.by) ?? 0) + 1);
+    if (dies !== null && next.by === dies.request && (calls.get(next.by) ?? 0) > dies.calls) {
+      running.delete(next.by);
+      died = together[next.by];
+    } else next.go();
+    world.time.nowMs += step % 7 === 0 ? 1 : 0;
+  }
+  if (died !== undefined) await send(died);
+  for (const id of ids) {
+    const members = await membersOf({ connection: connectionName('default'), group: groupId(id) });
+    expect(atLastMark.get(id), `what was read of ${id} when it was marked last`).toEqual(members);
+  }
+}
+
+interface Known {
+  readonly ids: readonly string[];
+  readonly users: ReadonlyMap<string, string>;
+}
+
+function sendTo(client: Client, one: Request, { ids, users }: Known) {
+  const outer = `/Groups/${ids[one.outer]}`;
+  if ('user' in one) {
+    const value = users.get(one.user);
+    const leave = remove(`members[value eq "${value}"]`);
+    return client.patch(outer, [one.kind === 'join' ? add('members', [{ value }]) : leave]);
+  }
+  const inner = { value: ids[one.inner], type: 'Group' };
+  switch (one.kind) {
+    case 'nest':
+      return client.patch(outer, [add('members', [inner])]);
+    case 'part':
+      return client.patch(outer, [remove(`members[value eq "${inner.value}"]`)]);
+    case 'only':
+      return client.patch(outer, [replace('members', [inner])]);
+    default:
+      return client.delete(outer);
+  }
+}
+
+describe('groups that contain each other', () => {
+  it(
+    'are marked after each change of their members, however requests are interleaved and die',
+    async () => {
+      await fc.assert(fc.asyncProperty(drawn, play), { ...runs(100), endOnFailure: true });
+    },
+    PATIENCE_MS,
+  );
+});

@@ -1,0 +1,297 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { parseSettings } from '../../../shared/contract/change-setting.ts';
+import { createOAuthServer } from '../../../shared/oauth/oauth-server.ts';
+import { explainMember } from '../../../shared/operate/explain.ts';
+import { groupsOfMember } from '../../../shared/operate/groups-of-member.ts';
+import { createScimStore } from '../../../shared/store/scim-store.ts';
+import { createScimTokenStore } from '../../../shared/store/scim-token-store.ts';
+import { createRateLimiter } from '../../../shared/sync/scim/limiter.ts';
+import { createToken } from '../../../shared/sync/scim/tokens.ts';
+import { story } from '../../support/engine/story.ts';
+import { CONNECTION } from '../../support/engine/world.ts';
+import { add, remove, replace } from '../../support/scim-operations.ts';
+import { BASE, type Client, clientOf, createWorld } from './support/server.ts';
+
+/* Groups as members of groups, from a request to the platform. */
+
+const NAMES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'] as const;
+type Name = (typeof NAMES)[number];
+
+let told: Awaited<ReturnType<typeof story>>;
+let client: Client;
+let ids: Record<Name, string>;
+
+async function start(settings: object = {}) {
+  told = await story({ settings: { nested: 'flatten', ...settings } });
+  await told.hire(...NAMES);
+  const { toolPorts, table, nowMs } = told.world;
+  const tokens = createScimTokenStore(table);
+  const randomHex = (bytes: number) => '0'.repeat(2 * bytes);
+  const ports = {
+    ...toolPorts,
+    scim: createScimStore(table),
+    tokens,
+    limiter: createRateLimiter(nowMs),
+    oauth: createOAuthServer(),
+    randomHex,
+  };
+  const { token } = await createToken(CONNECTION, { tokens, clock: nowMs, randomHex });
+  client = clientOf(ports, { authorization: `Bearer ${token}` });
+  const made: Partial<Record<Name, string>> = {};
+  for (const name of NAMES) {
+    const emails = [{ value: `${name}@acme.test`, type: 'work' }];
+    made[name] = (await client.post('/Users', { userName: name, emails })).body.id;
+  }
+  ids = made as Record<Name, string>;
+}
+
+const valuesOf = (names: readonly Name[]) => names.map((name) => ({ value: ids[name] }));
+const groupValue = (value: string) => ({ value, type: 'Group' });
+const users = (...names: readonly Name[]) => names.map((name) => `u-${name}`);
+
+async function makeGroup(displayName: string, names: readonly Name[], groups: readonly string[] = []) {
+  const members = [...valuesOf(names), ...groups.map(groupValue)];
+  const { status, body } = await client.post('/Groups', { displayName, members });
+  expect(status, JSON.stringify(body)).toBe(201);
+  return body.id as string;
+}
+const patch = (group: string, ...operations: readonly unknown[]) =>
+  client.patch(`/Groups/${group}`, operations);
+const membersOf = async (group: string) => (await client.get(`/Groups/${group}`)).body.members;
+
+describe('a group within a group', () => {
+  beforeEach(() => start());
+
+  it('is shown as a group with its address, and its users are members of the outer group', async () => {
+    const inner = await makeGroup('Inner', ['a', 'b']);
+    const outer = await makeGroup('Outer', ['c'], [inner]);
+    await told.tell();
+    expect(told.shown(outer)).toEqual([users('a', 'b', 'c')]);
+    expect(told.shown(inner)).toEqual([users('a', 'b')]);
+    const shown = [
+      { value: ids.c, type: 'User', $ref: `${BASE}/Users/${ids.c}`, display: 'c' },
+      { value: inner, type: 'Group', $ref: `${BASE}/Groups/${inner}`, display: 'Inner' },
+    ];
+    expect(await membersOf(outer)).toEqual(shown);
+    const [listed] = (await client.get('/Groups?filter=displayName eq "Outer"')).body.Resources;
+    expect(listed.members).toEqual(shown);
+  });
+
+  it('passes each change on to all groups around it', async () => {
+    const inner = await makeGroup('Inner', ['a']);
+    const middle = await makeGroup('Middle', ['b'], [inner]);
+    const outer = await makeGroup('Outer', ['c'], [middle]);
+    await told.tell();
+    expect(told.shown(outer)).toEqual([users('a', 'b', 'c')]);
+    await patch(inner, add('members', valuesOf(['d'])));
+    await told.tell();
+    expect([told.shown(inner), told.shown(middle), told.shown(outer)]).toEqual([
+      [users('a', 'd')],
+      [users('a', 'b', 'd')],
+      [users('a', 'b', 'c', 'd')],
+    ]);
+    await patch(inner, remove(`members[value eq "${ids.a}"]`));
+    await told.tell();
+    expect(told.shown(outer)).toEqual([users('b', 'c', 'd')]);
+    await patch(`${middle}`, remove(`members[value eq "${inner}"]`));
+    await told.tell();
+    expect([told.shown(inner), told.shown(middle), told.shown(outer)]).toEqual([
+      [users('d')],
+      [users('b')],
+      [users('b', 'c')],
+    ]);
+  });
+
+  it('keeps a user in the outer group until both the direct and the nested membership end', async () => {
+    const inner = await makeGroup('Inner', ['a', 'b']);
+    const outer = await makeGroup('Outer', ['a', 'c'], [inner]);
+    await told.tell();
+    await patch(outer, remove(`members[value eq "${ids.a}"]`));
+    await told.tell();
+    expect(told.shown(outer)).toEqual([users('a', 'b', 'c')]);
+    await patch(outer, add('members', valuesOf(['a'])));
+    await patch(inner, remove(`members[value eq "${ids.a}"]`));
+    await told.tell();
+    expect(told.shown(outer)).toEqual([users('a', 'b', 'c')]);
+    await patch(outer, remove(`members[value eq "${ids.a}"]`));
+    await told.tell();
+    expect(told.shown(outer)).toEqual([users('b', 'c')]);
+  });
+
+  it('keeps a user whom an event takes out of the outer group alone', async () => {
+    const inner = await makeGroup('Inner', ['a', 'b']);
+    const outer = await makeGroup('Outer', ['a', 'c'], [inner]);
+    await told.tell();
+    const event = {
+      specversion: '1.0',
+      id: 'leaves',
+      source: 'test',
+      type: 'directory.group.member.removed',
+      time: new Date(told.world.nowMs()).toISOString(),
+      data: { group: { id: outer }, members: [{ id: ids.a }] },
+    };
+    told.world.eventsQueue.send({ body: JSON.stringify(event), attributes: {} });
+    await told.tell();
+    expect(told.shown(outer)).toEqual([users('a', 'b', 'c')]);
+  });
+
+  it('takes its users along when it is deleted, from what the outer group lists too', async () => {
+    const inner = await makeGroup('Inner', ['a', 'b']);
+    const outer = await makeGroup('Outer', ['c'], [inner]);
+    await told.tell();
+    const before = (await client.get(`/Groups/${outer}`)).headers['etag'];
+    expect((await client.delete(`/Groups/${inner}`)).status).toBe(204);
+    await told.tell();
+    expect(told.shown(outer)).toEqual([users('c')]);
+    const { headers, body } = await client.get(`/Groups/${outer}`);
+    expect(body.members.map(({ value }: { value: string }) => value)).toEqual([ids.c]);
+    expect(headers['etag']).not.toBe(before);
+    // A late request that still names it is accepted without it, as with deleted users.
+    const late = await client.put(`/Groups/${outer}`, {
+      displayName: 'Outer',
+      members: [...valuesOf(['c']), groupValue(inner)],
+    });
+    expect(late).toMatchObject({ status: 200, stale: [{ group: outer, deleted: [inner], unknown: [] }] });
+    expect(await membersOf(outer)).toHaveLength(1);
+  });
+
+  it('follows a user who is switched off, switched on or deleted', async () => {
+    const inner = await makeGroup('Inner', ['a', 'b']);
+    const outer = await makeGroup('Outer', ['c'], [inner]);
+    await told.tell();
+    await client.patch(`/Users/${ids.a}`, [replace('active', false)]);
+    await told.tell();
+    expect(told.shown(outer)).toEqual([users('b', 'c')]);
+    await client.patch(`/Users/${ids.a}`, [replace('active', true)]);
+    await told.tell();
+    expect(told.shown(outer)).toEqual([users('a', 'b', 'c')]);
+    await client.delete(`/Users/${ids.b}`);
+    await told.tell();
+    expect(told.shown(outer)).toEqual([users('a', 'c')]);
+  });
+
+  it('may be part of a cycle: each group of it has the users of all', async () => {
+    const one = await makeGroup('One', ['a']);
+    const two = await makeGroup('Two', ['b'], [one]);
+    await patch(one, add('members', [groupValue(two), groupValue(one)]));
+    await told.tell();
+    expect([told.shown(one), told.shown(two)]).toEqual([[users('a', 'b')], [users('a', 'b')]]);
+    await patch(two, add('members', valuesOf(['c'])));
+    await told.tell();
+    expect([told.shown(one), told.shown(two)]).toEqual([[users('a', 'b', 'c')], [users('a', 'b', 'c')]]);
+    await patch(two, remove(`members[value eq "${one}"]`));
+    await told.tell();
+    expect([told.shown(one), told.shown(two)]).toEqual([[users('a', 'b', 'c')], [users('b', 'c')]]);
+  });
+
+  it('is replaced by PUT, survives a PUT of what was read, and is found by filters', async () => {
+    const inner = await makeGroup('Inner', ['a']);
+    const other = await makeGroup('Other', ['b']);
+    const outer = await makeGroup('Outer', ['c'], [inner]);
+    const read = await client.get(`/Groups/${outer}`);
+    const same = await client.put(`/Groups/${outer}`, read.body);
+    expect(same.headers['etag']).toBe(read.headers['etag']);
+    for (const filter of [`members eq "${inner}"`, `members[value eq "${inner}" and type eq "Group"]`]) {
+      const { body } = await client.get(`/Groups?filter=${encodeURIComponent(filter)}`);
+      expect(body.Resources.map(({ id }: { id: string }) => id)).toEqual([outer]);
+    }
+    await client.put(`/Groups/${outer}`, { displayName: 'Outer', members: [groupValue(other)] });
+    await told.tell();
+    expect(told.shown(outer)).toEqual([users('b')]);
+    await patch(outer, remove('members[type eq "Group"]'));
+    await told.tell();
+    expect(told.shown(outer)).toEqual([[]]);
+    expect(await membersOf(outer)).toEqual([]);
+  });
+
+  it('explains why one of its users is in the outer group', async () => {
+    const inner = await makeGroup('Inner', ['a']);
+    const outer = await makeGroup('Outer', ['c'], [inner]);
+    await told.tell();
+    const connection = await told.world.toolPorts.connections.find(CONNECTION);
+    if (connection === undefined) throw new Error('expected the connection of the world');
+    const ports = told.world.toolPorts as never;
+    const explained = await explainMember(told.ref(outer), ids.a, { connection, ports });
+    expect(explained).toMatchObject({ member: ids.a, wanted: true, present: true });
+    const groups = await groupsOfMember(CONNECTION, told.member(ids.a), ports);
+    expect(groups.toSorted()).toEqual([inner, outer].toSorted());
+  });
+
+  it('makes the outer group list a user whom the platform refused', async () => {
+    const inner = await makeGroup('Inner', ['a', 'b']);
+    const outer = await makeGroup('Outer', ['c'], [inner]);
+    told.world.platform.unacceptable.add('u-a');
+    await told.tell();
+    expect(told.shown(outer)).toEqual([users('b', 'c')]);
+    expect((await told.state(outer))?.counts).toMatchObject({ pending: 1 });
+  });
+});
+
+describe('the removal guard', () => {
+  it('holds the removals that the end of an inner group causes in the outer group', async () => {
+    await start({ guard: {} });
+    const inner = await makeGroup('Inner', ['a', 'b', 'c', 'd', 'e', 'f']);
+    const outer = await makeGroup('Outer', ['g'], [inner]);
+    await told.tell();
+    await client.delete(`/Groups/${inner}`);
+    await told.tell();
+    expect(told.shown(outer)).toEqual([users('a', 'b', 'c', 'd', 'e', 'f', 'g')]);
+    expect(await told.state(outer)).toMatchObject({ settled: 'held', hold: { removes: 6 } });
+  });
+});
+
+describe('groups as members', () => {
+  const refused = { status: 400, body: { scimType: 'invalidValue' } };
+
+  it('are refused by default, by type or by id, with the setting that accepts them', async () => {
+    await start({ nested: 'ignore' });
+    const inner = await makeGroup('Inner', ['a']);
+    const outer = await makeGroup('Outer', ['b']);
+    for (const member of [groupValue(inner), { value: inner }]) {
+      const answer = await patch(outer, add('members', [member]));
+      expect(answer).toMatchObject(refused);
+      expect(answer.body.detail).toContain('nested=flatten');
+    }
+  });
+
+  it('are announced by the schema of groups only if they are accepted', async () => {
+    const typesOf = async (settings: object) => {
+      const world = createWorld({ settings });
+      const { body } = await (await world.client()).get(
+        '/Schemas/urn:ietf:params:scim:schemas:core:2.0:Group',
+      );
+      const members = body.attributes.find(({ name }: { name: string }) => name === 'members');
+      return members.subAttributes.find(({ name }: { name: string }) => name === 'type').canonicalValues;
+    };
+    expect(await typesOf({})).toEqual(['User']);
+    expect(await typesOf({ nested: 'flatten' })).toEqual(['User', 'Group']);
+  });
+
+  it('may be nested ten levels deep, and a deeper one is refused from above and from below', async () => {
+    await start();
+    const chain = [await makeGroup('Level 0', ['a'])];
+    for (let level = 1; level <= 10; level += 1) {
+      chain.push(await makeGroup(`Level ${level}`, [], [chain.at(-1) ?? '']));
+    }
+    const [first = '', last = ''] = [chain[0], chain.at(-1)];
+    const above = { displayName: 'Above', members: [groupValue(last)] };
+    expect(await client.post('/Groups', above)).toMatchObject(refused);
+    const below = await makeGroup('Below', ['b']);
+    const answer = await patch(first, add('members', [groupValue(below)]));
+    expect(answer).toMatchObject(refused);
+    expect(answer.body.detail).toContain('at most 10 levels');
+    await told.tell();
+    expect(told.shown(last)).toEqual([users('a')]);
+  });
+
+  it('have ids of their own: the id of a register is no member', async () => {
+    await start();
+    const inner = await makeGroup('Inner', ['a']);
+    const members = [{ value: `urn:groupsync:group:${inner}` }];
+    expect(await client.post('/Groups', { displayName: 'Outer', members })).toMatchObject(refused);
+  });
+
+  it('have a default that refuses them', () => {
+    expect(parseSettings({ baseUrl: 'https://platform.test' }).nested).toBe('ignore');
+  });
+});
