@@ -6,6 +6,7 @@ import {
   CredentialReport,
   count,
   DirectoryGroupRow,
+  DirectoryPreview,
   DirectoryReadReport,
   DirectoryStatus,
   DriftRow,
@@ -43,7 +44,12 @@ import { Finding } from '../shared/contract/contract-report.ts';
 
 const Skipped = z.object({ connection: text, skipped: text }).describe('Another run is at it.');
 
-const Connect = z.object({ connection: text, stored: z.boolean(), ...Inspection.shape });
+const Connect = z.union([
+  z.object({ connection: text, stored: z.boolean(), ...Inspection.shape }),
+  z
+    .object({ connection: text, stored: z.boolean(), kind: text, ...DirectoryPreview.shape })
+    .describe('With --directory.'),
+]);
 
 /* Of commands that change something, of connections and of SCIM. */
 

@@ -10,6 +10,7 @@ import {
 } from '@aws-sdk/client-secrets-manager';
 import { parseJson } from '../contract/json.ts';
 import { directorySecretName, secretName } from '../contract/names.ts';
+import type { ConnectionName } from '../domain/ids.ts';
 import {
   type CredentialVault,
   type DirectorySecrets,
@@ -62,21 +63,29 @@ export function createDirectorySecrets(client: SecretsManagerClient, prefix: str
 const RECOVERY_DAYS = 7;
 
 /** Stores credentials in Secrets Manager, each time as a new version: to put one that was there before does nothing. */
+async function putSecret(client: SecretsManagerClient, Name: string, SecretString: string): Promise<string> {
+  try {
+    return (await client.send(new CreateSecretCommand({ Name, SecretString }))).VersionId ?? '';
+  } catch (error) {
+    if (isBeingDeleted(error)) {
+      await client.send(new RestoreSecretCommand({ SecretId: Name }));
+    } else if (!(error instanceof ResourceExistsException)) throw error;
+    const put = await client.send(new PutSecretValueCommand({ SecretId: Name, SecretString }));
+    return put.VersionId ?? '';
+  }
+}
+
+/** Stores the key of a connection's directory. */
+export const storeDirectoryKey =
+  (client: SecretsManagerClient, prefix: string) =>
+  async (connection: ConnectionName, key: unknown): Promise<void> => {
+    await putSecret(client, directorySecretName(prefix, connection), JSON.stringify(key));
+  };
+
 export function createVault(client: SecretsManagerClient, prefix: string): CredentialVault {
   return {
-    async store(connection, token) {
-      const Name = secretName(prefix, connection);
-      const SecretString = JSON.stringify({ token });
-      try {
-        return (await client.send(new CreateSecretCommand({ Name, SecretString }))).VersionId ?? '';
-      } catch (error) {
-        if (isBeingDeleted(error)) {
-          await client.send(new RestoreSecretCommand({ SecretId: Name }));
-        } else if (!(error instanceof ResourceExistsException)) throw error;
-        const put = await client.send(new PutSecretValueCommand({ SecretId: Name, SecretString }));
-        return put.VersionId ?? '';
-      }
-    },
+    store: (connection, token) =>
+      putSecret(client, secretName(prefix, connection), JSON.stringify({ token })),
 
     async remove(connection) {
       const isRemoved = await removeSecret(client, secretName(prefix, connection));

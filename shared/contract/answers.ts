@@ -213,6 +213,27 @@ export const DirectoryStatus = z.object({
 });
 export type DirectoryStatus = Answer<typeof DirectoryStatus>;
 
+/** What a directory shows before it is connected. */
+export const DirectoryPreview = z.object({
+  listed: count.describe('Groups of the directory.'),
+  selected: count.describe('Groups that groups.include and groups.exclude select.'),
+  sample: z
+    .array(
+      z.object({
+        group: text,
+        name: text,
+        members: count,
+        matched: count.describe('Members with an employee on the platform.'),
+        problem: nullable(text).describe('Why the group cannot be read.'),
+      }),
+    )
+    .describe('The first of the selected groups, read whole.'),
+  others: z
+    .array(text)
+    .describe('Ids of groups that came from another source, and that this directory does not have.'),
+});
+export type DirectoryPreview = Answer<typeof DirectoryPreview>;
+
 /** One run of the reader. */
 export const DirectoryReadReport = z.object({
   connection: text,

@@ -184,6 +184,7 @@ export const ConnectionSettings = object('an object of connection settings', {
   /** The directory that is read; null: none is, and changes come as events or by SCIM. */
   directory: DirectorySource.nullable().default(null),
 });
+export type DirectorySetting = NonNullable<z.infer<typeof ConnectionSettings>['directory']>;
 export type ConnectionSettings = Readonly<z.infer<typeof ConnectionSettings>>;
 
 /** The connection's match rules in the order in which they are tried. */

@@ -1,4 +1,5 @@
-import { type Directories, DirectoryError } from '../sync/ports/directory.ts';
+import type { DirectorySetting } from '../contract/settings.ts';
+import { type Directories, type Directory, DirectoryError } from '../sync/ports/directory.ts';
 import { type DirectorySecrets, SecretError } from '../sync/ports/secrets.ts';
 import type { DirectoryWorld } from './exchange.ts';
 import { createGoogleDirectory } from './google/directory.ts';
@@ -11,21 +12,25 @@ export function createDirectories(secrets: DirectorySecrets, world: DirectoryWor
       if (directory === null) {
         throw new DirectoryError('denied', `connection ${name}: expected the setting directory, got null`);
       }
-      const secret = await secrets.read(name).catch((cause: unknown) => {
+      const key = await secrets.read(name).catch((cause: unknown) => {
         if (!(cause instanceof SecretError)) throw cause;
         throw new DirectoryError('denied', cause.message, { cause });
       });
-      const key = ServiceAccountKey.safeParse(secret);
-      if (!key.success) {
-        // The value is never shown: it holds a private key.
-        const fields = 'type, client_email, private_key_id and private_key';
-        throw new DirectoryError(
-          'denied',
-          `connection ${name}: expected the key file of a service account with ${fields}`,
-        );
-      }
-      const { administrator, baseUrl } = directory;
-      return createGoogleDirectory({ key: key.data, administrator, baseUrl }, world);
+      return openDirectory(directory, key, world);
     },
   };
+}
+
+/** @throws DirectoryError `denied` if the key is no key file; the message does not show it */
+export function openDirectory(
+  { administrator, baseUrl }: DirectorySetting,
+  key: unknown,
+  world: DirectoryWorld,
+): Directory {
+  const parsed = ServiceAccountKey.safeParse(key);
+  if (!parsed.success) {
+    const fields = 'type, client_email, private_key_id and private_key';
+    throw new DirectoryError('denied', `expected the key file of a service account with ${fields}`);
+  }
+  return createGoogleDirectory({ key: parsed.data, administrator, baseUrl }, world);
 }

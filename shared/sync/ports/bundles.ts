@@ -8,7 +8,7 @@ import type {
 } from './connections.ts';
 import type { Deployment, Functions } from './deployment.ts';
 import type { DesiredStore, UserStore } from './desired.ts';
-import type { ReaderStore } from './directory.ts';
+import type { DirectoryApplicants, ReaderStore } from './directory.ts';
 import type { Eraser } from './eraser.ts';
 import type { GroupIndex } from './group-index.ts';
 import type { GroupStore } from './groups.ts';
@@ -46,6 +46,7 @@ export interface Ports {
   readonly tokens: ScimTokenStore;
   readonly platforms: Platforms;
   readonly applicants: Applicants;
+  readonly directoryApplicants: DirectoryApplicants;
   readonly applyQueue: ApplyQueue;
   readonly deadLetters: DeadLetterQueue;
   readonly mailboxes: Readonly<Record<'events' | 'apply', Mailbox>>;

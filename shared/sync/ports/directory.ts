@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { DirectorySetting } from '../../contract/settings.ts';
 import { type Frozen, number, text } from '../../domain/forms.ts';
 import type { ConnectionName, GroupId, MemberId } from '../../domain/ids.ts';
 import type { ReaderGroup } from '../../domain/reader-group.ts';
@@ -11,6 +12,17 @@ export interface Directories {
    * @throws DirectoryError `denied` if there is no usable credential
    */
   open(connection: Connection): Promise<Directory>;
+}
+
+/** A directory that an operator wants to connect. */
+export interface DirectoryApplicants {
+  /**
+   * @param key the credential, as the vendor's key file has it
+   * @throws DirectoryError `denied` if it is no key file
+   */
+  present(setting: DirectorySetting, key: unknown): Promise<Directory>;
+  /** Stores the credential for the connection. */
+  store(connection: ConnectionName, key: unknown): Promise<void>;
 }
 
 /** A company's directory, read through its API. Every method may throw a DirectoryError, and nothing else. */
