@@ -35,7 +35,8 @@ const COMMANDS = (
     ['approver', 'holds reject g --reason r; holds approve h --reason r'],
     ['operator', 'doctor; plan; reconcile; sync g; release i; adopt i <group>; pause i --reason r; resume i'],
     ['operator', 'pause --reason r; resume; rebind nobody r-bob; connections set default drift=report'],
-    ['operator', 'people refresh; events send e.jsonl; import m.csv; forget nobody'],
+    ['viewer', 'directory status; directory groups'],
+    ['operator', 'directory read; people refresh; events send e.jsonl; import m.csv; forget nobody'],
     ['operator', 'scim token create; scim token revoke <token>; dlq edit <dead-lettered message> --reason r'],
     ['operator', 'scim client create; scim client rotate <client>; scim client revoke <client>'],
     [
