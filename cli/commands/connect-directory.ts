@@ -39,7 +39,10 @@ export async function connectDirectory(
     .then((directory) => previewDirectory(connection, directory, setting, ports))
     .catch((error: Error) => {
       if (!(error instanceof DirectoryError)) throw error;
-      throw new Advised(`nothing was stored: ${error.message}`, 'groupsync connect --help');
+      throw new Advised(
+        `nothing was stored: ${error.message}; docs/read-google.md`,
+        'groupsync directory status',
+      );
     });
   const document = (stored: boolean) => ({ connection: name, stored, kind: setting.kind, ...preview });
   for (const line of previewLines(preview)) out.note(line);
