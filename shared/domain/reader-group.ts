@@ -21,7 +21,7 @@ export const ReaderGroup = z.lazy(() =>
     sentMs: number.exactOptional(),
     /** Reads of the last hour that listed fewer users than the directory counts. */
     shortMs: z.array(number).exactOptional(),
-    /** The first read that found nobody where there had been members. */
+    /** The first read that found no member where there had been some. */
     emptyMs: number.exactOptional(),
     /** The first answer that there is no such group. */
     missingMs: number.exactOptional(),

@@ -52,7 +52,7 @@ it('reads the directory of one connection', async () => {
 it.each([
   ['no directory is read', 'events'],
   ['another run is reading the directory', 'busy'],
-])('says that %s', async (skipped, connection) => {
+])('reports that %s', async (skipped, connection) => {
   expect(await handler({ connection }, CONTEXT)).toEqual({ reports: [{ connection, skipped }] });
 });
 
@@ -63,5 +63,5 @@ it('fails after the read if an operator has to look at groups', async () => {
 });
 
 it('fails for a connection that does not exist', async () => {
-  await expect(handler({ connection: 'nobody' }, CONTEXT)).rejects.toThrow('there is no connection nobody');
+  await expect(handler({ connection: 'missing' }, CONTEXT)).rejects.toThrow('there is no connection missing');
 });

@@ -85,8 +85,8 @@ async function countMatched(
   { people }: PreviewPorts,
 ): Promise<number> {
   const found = await atOnce(READS_IN_FLIGHT, users, async ({ id, attributes }) => {
-    const said = [...attributes].map(([name, value]) => [name, { value, stamp: STAMP_ZERO }] as const);
-    const user = { ...undescribed(id), attributes: new Map(said) };
+    const registers = [...attributes].map(([name, value]) => [name, { value, stamp: STAMP_ZERO }] as const);
+    const user = { ...undescribed(id), attributes: new Map(registers) };
     return (await standingNow(user, undefined, { connection, people })).person;
   });
   return found.filter((person) => person !== undefined).length;

@@ -21,18 +21,18 @@ export type ReadOutcome =
       readonly isNamed: boolean;
       readonly added: readonly MemberId[];
       readonly removed: readonly MemberId[];
-      /** The listing is short: nobody is removed, and the group is read again. */
+      /** The listing is short: no member is removed, and the group is read again. */
       readonly isShort: boolean;
     };
 
 /**
- * Decides what to send. A listing that is short or empty by mistake must remove nobody.
+ * Decides what to send. A listing that is short or empty by mistake must remove no member.
  *
- *   users listed    short reads in the hour  nobody, was somebody  difference            result
+ *   users listed    short reads in the hour  empty, had members    difference            result
  *   --------------  -----------------------  --------------------  --------------------  ------------------------------
- *   fewer than told 1 or 2                   any                   any                   again: short
- *   fewer than told 3 or more                any                   nothing to add        again: short
- *   fewer than told 3 or more                any                   members to add        changes, additions only
+ *   below the count 1 or 2                   any                   any                   again: short
+ *   below the count 3 or more                any                   nothing to add        again: short
+ *   below the count 3 or more                any                   members to add        changes, additions only
  *   all             any                      any                   none                  equal
  *   all             any                      first time            some                  again: empty
  *   all             any                      no, or confirmed      superseded only       again: superseded

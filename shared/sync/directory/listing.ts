@@ -6,7 +6,7 @@ import { addGroup, forgetGroup, originAt, type ReaderRun, send, storeGroup } fro
 import { deletionMessage } from './events.ts';
 import { isSelected } from './reports.ts';
 
-/** The directory shows so few of the known groups that nothing it says is used. */
+/** The directory shows so few of the known groups that none of its answers is used. */
 export class ListingError extends Error {
   override readonly name = 'ListingError';
 }

@@ -120,7 +120,7 @@ async function readChildren(
 
 /**
  * A group of another company may be a member, and the directory does not show it. So a group that could never be read is
- * left out: nobody is in the outer group because of it. One that could be read before is expected again.
+ * left out: no member of the outer group comes from it. One that could be read before is expected again.
  * @returns undefined for a group that is left out
  */
 async function readChild(

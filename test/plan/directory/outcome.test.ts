@@ -57,7 +57,7 @@ describe('a listing with fewer users than the directory counts', () => {
     expect(decide({ isShort: true })).toEqual({ kind: 'again', because: 'short' });
   });
 
-  it('adds members, and removes nobody, at the third time within an hour', () => {
+  it('adds members, and removes none, at the third time within an hour', () => {
     const shortMs = minutesAgo(20, 10);
     expect(decide({ isShort: true, difference, shortMs })).toEqual({
       kind: 'changes',
@@ -76,10 +76,10 @@ describe('a listing with fewer users than the directory counts', () => {
   });
 });
 
-describe('a group that shows nobody where there had been members', () => {
+describe('a group that shows no member where there had been some', () => {
   const emptied = { members: [], difference: { removed: [ANN, BOB] } };
 
-  it('is read again before anybody is removed', () => {
+  it('is read again before a member is removed', () => {
     expect(decide(emptied)).toEqual({ kind: 'again', because: 'empty' });
     expect(decide({ ...emptied, emptyMs: NOW_MS - 9 * MINUTE_MS })).toEqual({
       kind: 'again',

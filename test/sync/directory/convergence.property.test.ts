@@ -13,7 +13,7 @@ function truth(state: Readonly<Record<string, readonly string[]>>, group: string
 }
 
 describe('a difficult directory', () => {
-  it.each([1, 2, 3])('removes nobody who stays, and ends as the directory is (seed %i)', async (seed) => {
+  it.each([1, 2, 3])('removes no member who stays, and ends as the directory is (seed %i)', async (seed) => {
     const state: Record<string, string[]> = { rowing: ['a', 'b'], chess: ['c'], sport: ['rowing', 'd'] };
     const reader = await openReader({
       world: company(state),

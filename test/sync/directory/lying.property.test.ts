@@ -91,7 +91,7 @@ function removedBy({ type, data }: Body, truth: Truth): readonly string[] {
   return [];
 }
 
-it('removes nobody whom the directory has, whatever it answers, and ends as the directory is', async () => {
+it('keeps every member that the directory has, whatever it answers, and ends as the directory is', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(LIE, { minLength: 5, maxLength: 40 }), async (given) => {
       const truth: Truth = new Map([

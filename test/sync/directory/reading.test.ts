@@ -25,7 +25,7 @@ describe('reading a directory', () => {
     expect(await reader.stored('rowing')).toMatchObject({ agreedMs: expect.any(Number) });
   });
 
-  it('always says whether a user is active, and sends a user again only after a change', async () => {
+  it('always sends whether a user is active, and sends a user again only after a change', async () => {
     const reader = await openReader({ world: company({ rowing: ['a', 'b'] }) });
     await reader.hire('a', 'b');
     await reader.run();

@@ -23,7 +23,7 @@ describe('a directory that answers wrongly', () => {
     ['failures', { error: 'backendError' }],
     ['a used-up quota', { error: 'quotaExceeded' }],
     ['404 for the members', { error: 'notFound' }],
-  ])('removes nobody by %s in place of the members', async (_, fault) => {
+  ])('removes no member because of %s in place of the members', async (_, fault) => {
     const reader = await settled();
     await reader.google.control('faults', [{ match: MEMBERS, times: 30, ...fault }]);
     await reader.change({ kind: 'changeRole', group: 'rowing', member: 'a', role: 'OWNER' });
@@ -35,7 +35,7 @@ describe('a directory that answers wrongly', () => {
     expect(reader.shown('rowing')).toEqual([['u-a']]);
   });
 
-  it('removes nobody by an empty list until another read, ten minutes later, shows the same', async () => {
+  it('removes no member because of an empty list until another read, ten minutes later, shows the same', async () => {
     const reader = await settled();
     const empty = { match: MEMBERS, status: 200, body: '{"kind":"admin#directory#members"}' };
     await reader.google.control('counts', { group: 'rowing', count: null });
@@ -54,7 +54,7 @@ describe('a directory that answers wrongly', () => {
     expect(reader.takeSent().map(({ data }) => data.members)).toEqual([[]]);
   });
 
-  it('removes nobody from a list that is shorter than the count, and adds members after three such reads', async () => {
+  it('removes no member because of a list that is shorter than the count, and adds members after three such reads', async () => {
     const reader = await settled();
     await reader.google.control('counts', { group: 'rowing', count: 3 });
     await reader.change(
