@@ -28,16 +28,16 @@ export type ReadOutcome =
 /**
  * Decides what to send. A listing that is short or empty by mistake must remove no member.
  *
- *   users listed    short reads in the hour  empty, had members    difference            result
- *   --------------  -----------------------  --------------------  --------------------  ------------------------------
- *   below the count 1 or 2                   any                   any                   again: short
- *   below the count 3 or more                any                   nothing to add        again: short
- *   below the count 3 or more                any                   members to add        changes, additions only
- *   all             any                      any                   none                  equal
- *   all             any                      first time            some                  again: empty
- *   all             any                      no, or confirmed      superseded only       again: superseded
- *   all             any                      no, or confirmed      some, ≤ 1,000 users   snapshot
- *   all             any                      no, or confirmed      some, more users      changes
+ *   users listed     short reads in the hour  empty, had members    difference            result
+ *   ---------------  -----------------------  --------------------  --------------------  ------------------------------
+ *   below the count  1 or 2                   any                   any                   again: short
+ *   below the count  3 or more                any                   nothing to add        again: short
+ *   below the count  3 or more                any                   members to add        changes, additions only
+ *   all              any                      any                   none                  equal
+ *   all              any                      first time            some                  again: empty
+ *   all              any                      no, or confirmed      superseded only       again: superseded
+ *   all              any                      no, or confirmed      some, ≤ 1,000 users   snapshot
+ *   all              any                      no, or confirmed      some, more users      changes
  */
 export function outcomeOf(
   read: GroupRead,
