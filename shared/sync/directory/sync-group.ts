@@ -34,8 +34,9 @@ export async function syncGroup(known: ReaderGroup, run: ReaderRun): Promise<boo
   const outcome = outcomeOf(read, differenceOf(read, stored, stamp), known, nowMs);
   const news = [...whole.users.values()].filter((user) => users.isNews(user, stamp));
   const messages = messagesOf(outcome, whole, origin);
-  await send(run, [...userMessages(news, origin), ...messages]);
+  // Before they are sent: groups that are read at the same time have members in common. A run that cannot send fails.
   for (const user of news) users.noteSent(user, stamp);
+  await send(run, [...userMessages(news, origin), ...messages]);
   report.read += 1;
   if (messages.length > 0) report.sent += 1;
   await storeGroup(run, nextOf(known, run, { outcome, whole, news, stampMs: origin.stampMs, nowMs }));

@@ -25,6 +25,13 @@ describe('reading a directory', () => {
     expect(await reader.stored('rowing')).toMatchObject({ agreedMs: expect.any(Number) });
   });
 
+  it('describes a user once, though several groups have the user as a member', async () => {
+    const reader = await openReader({ world: company({ rowing: ['a', 'b'], chess: ['a'], sport: ['a'] }) });
+    await reader.run();
+    const users = reader.takeSent().flatMap(({ data }) => data.user?.['id'] ?? []);
+    expect(users.sort()).toEqual(['a', 'b']);
+  });
+
   it('always sends whether a user is active, and sends a user again only after a change', async () => {
     const reader = await openReader({ world: company({ rowing: ['a', 'b'] }) });
     await reader.hire('a', 'b');
