@@ -30,11 +30,11 @@ export interface Context {
   readonly names: (named: Named, of?: ConnectionName) => Promise<Names>;
   /** One group, as it is named to a person. */
   readonly said: (ref: GroupRef) => Promise<string>;
-  /** `--yes`: nobody is to be asked. */
+  /** `--yes`: do not ask for confirmation. */
   readonly yes: boolean;
-  /** Asks on a terminal; true with `--yes`. @throws UsageError where nobody can be asked */
+  /** Asks on a terminal; true with `--yes`. @throws UsageError without a terminal */
   readonly confirm: (question: string) => Promise<boolean>;
-  /** Why a person does it: as given, or asked for. @throws UsageError where nobody can be asked */
+  /** The operator's reason: as given, or asked for on a terminal. @throws UsageError without a terminal */
   readonly reason: (given: string | undefined) => Promise<string>;
   readonly close: () => Promise<void>;
 }

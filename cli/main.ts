@@ -14,7 +14,7 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
     stopping.abort();
   });
 }
-// A reader that has seen enough (`| head`) stops us as Ctrl-C does. Whether anybody reads changes no exit code.
+// A reader that closes the pipe (`| head`) stops us as Ctrl-C does. A closed pipe changes no exit code.
 process.stdout.on('error', (error: NodeJS.ErrnoException) =>
   error.code === 'EPIPE' ? stopping.abort() : process.exit(1),
 );

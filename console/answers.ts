@@ -68,7 +68,7 @@ export interface HoldLine extends HoldRow {
   readonly name: string | null;
 }
 
-/** A membership that nobody on the platform could be found for, or more than one. */
+/** A membership for which no employee on the platform was found, or more than one. */
 export interface Unmatched {
   readonly person: PersonName;
   readonly cause: string;
@@ -230,6 +230,6 @@ export interface ReplayProgress {
   readonly replayed: number;
   readonly failed: number;
   readonly remaining: number | null;
-  /** Why it ended early, though nobody stopped it. */
+  /** Why the replay ended early without being stopped by the operator. */
   readonly problem?: string;
 }

@@ -28,7 +28,9 @@ export async function handler(
   // All have had their turn: one company's fault must not look as if nothing ran.
   if (invocation.task === 'pump') {
     base.metrics.emit('PumpCompleted', 1);
-    await notifyOfStage(ports).catch((error) => base.logger.error('nobody was told', errorFields(error)));
+    await notifyOfStage(ports).catch((error) =>
+      base.logger.error('the notices could not be sent', errorFields(error)),
+    );
   }
   if (invocation.task === 'health' && invocation.connection === undefined) {
     base.logger.info('leavers were forgotten', await ports.eraser.leavers(ports.clock()));

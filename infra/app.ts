@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { ConnectorStack, functionCode } from './index.ts';
 import { environmentOf, readSettings, SettingsError } from './settings.ts';
 
-/** Beside `cdk.json`, not tracked: the settings of whoever deploys. */
+/** Next to `cdk.json`, not tracked by git: the settings of this deployment. */
 const SETTINGS_FILE = 'groupsync.json';
 const Settings = z.record(z.string(), z.unknown());
 

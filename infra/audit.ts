@@ -20,8 +20,8 @@ import { removalPolicy } from './state.ts';
 const TRY_FOR = Duration.hours(12);
 
 /**
- * With the SDK that the Lambda runtime has, and so without a bundle. The key holds the id of the change: one that is
- * tried again finds what it has written, and an entry that somebody changes later lies beside what it was.
+ * Uses the SDK of the Lambda runtime, so it needs no bundle. The object key contains the id of the change: a retry writes
+ * the same object again, and a later change of an entry becomes a second object next to the first.
  */
 export const EXPORTER = `
 const { PutObjectCommand, S3Client } = require('@aws-sdk/client-s3');
@@ -45,7 +45,7 @@ interface AuditExportProps extends Pick<ConnectorFunctionProps, 'settings' | 'ke
   readonly undelivered: IQueue;
 }
 
-/** Every entry of the audit, in a bucket where nobody can change or delete it for so many days. */
+/** Exports every audit entry to a bucket with object lock: no principal can change or delete it for `lockedDays`. */
 export class AuditExport extends Construct {
   readonly worker: ConnectorFunction;
   readonly bucket: Bucket;

@@ -161,7 +161,7 @@ export class ConnectorStack extends Stack {
 const task = (name: ScheduleKey, everyMinutes: number, description: string) =>
   ({ name, everyMinutes, description, payload: { task: name } }) as const;
 
-/** Where alarms go. The policy that `enforceSSL` makes takes the place of the default one, and lets nobody in by itself. */
+/** The topic of the alarms. The policy of `enforceSSL` replaces the default policy and grants no access by itself. */
 function alarmTopic(stack: Stack, settings: Settings, key: IKey): Topic {
   const topic = new Topic(stack, 'AlarmTopic', {
     topicName: alarmTopicName(settings.prefix),

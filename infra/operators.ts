@@ -60,7 +60,10 @@ const PEOPLE: Readonly<Record<'viewer' | 'approver' | 'operator', readonly Right
   ],
 };
 
-/** Three policies to attach to people's roles; whoever writes the table can do all that is kept there, so two must suffice. */
+/**
+ * Three policies to attach to the roles of operators. Write access to the table covers everything stored in it, so more
+ * than two policies that write would not protect more.
+ */
 export class Operators extends Construct {
   constructor(scope: Construct, id: string, { settings, key }: { settings: Settings; key: IKey }) {
     super(scope, id);
@@ -94,7 +97,7 @@ export class Operators extends Construct {
   }
 }
 
-/** By names, service first, which say more to whoever reads the policy than references would. */
+/** ARNs by name, with the service first: a reader of the policy understands names better than references. */
 function namesOf({ prefix, sources }: Settings) {
   const table = `dynamodb:table/${tableName(prefix)}`;
   const queue = (key: QueueKey) => `sqs:${queueName(prefix, key)}`;

@@ -41,14 +41,14 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
     queues: { events: CONSUME, eventsDlq: SEND, apply: SEND },
     secrets: [],
   },
-  // A refusal may be everybody's: another group is asked, which the index finds.
+  // A refusal may concern every group, so another group is fetched, which the index finds.
   apply: {
     table: READ_WRITE_AND_DELETE,
     index: ['Query'],
     queues: { apply: [...CONSUME, ...SEND], applyDlq: SEND },
     secrets: USE_CREDENTIAL,
   },
-  // Whom everybody has left is found by no list: each day a thirtieth of the table is looked through.
+  // No list contains the members that have left every group, so a thirtieth of the table is scanned each day.
   reconcile: { ...SCHEDULED, table: [...SCHEDULED.table, 'Scan'] },
   people: SCHEDULED,
   // Writes desired state and wakes groups, as ingest does; like ingest it calls no platform and sees no secret.
@@ -120,7 +120,7 @@ const connectionSecrets = (scope: Construct, prefix: string) =>
 export const asFound = (arn: string) =>
   Token.asString(arn).replaceAll(/\$\{Token\[AWS[.:]+(\w+)[^\]]*\]\}/g, '<AWS::$1>');
 
-/** What the function that looks at everything each minute needs besides, to tell people: nothing where nobody is told. */
+/** The extra permissions of the reconcile function for sending notices; none if no target is set. */
 export function grantNotify(role: Role, told: readonly string[], { prefix, queues, key }: Resources): void {
   const topics = told.filter((target) => target !== WEBHOOK);
   // Secrets Manager puts six characters of its own at the end of a name.
@@ -158,7 +158,7 @@ export function grantExport(
   const bucket = Stack.of(role).getLogicalId(on.bucket.node.defaultChild as CfnBucket);
   Validations.of(role).acknowledge({
     id: `AwsSolutions-IAM5[Resource::<${bucket}.Arn>/*]`,
-    reason: 'Objects are added by names that nobody knows before.',
+    reason: 'The names of added objects are not known at deployment.',
   });
 }
 

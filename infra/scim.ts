@@ -111,7 +111,7 @@ const PERIOD = Duration.minutes(5);
 /** Fewer failures than this within a period are no rate: one of two requests may fail by chance. */
 const FEW_FAILURES = 5;
 
-/** What an identity provider would feel, judged where it knocks. An endpoint that nobody calls reports nothing. */
+/** Alarms about errors that an identity provider sees, measured at the API. An unused endpoint reports nothing. */
 class ScimAlarms extends Construct {
   /** Requests answered with 429, by API Gateway's throttle or by the server's own limit. */
   readonly throttled: Metric;

@@ -37,7 +37,7 @@ export const StageSettings = z.strictObject({
     .string()
     .regex(
       /^[a-z][a-z0-9-]{0,31}$/,
-      'expected 1 to 32 of a-z, 0-9 and -, beginning with a dead-lettered message',
+      'expected 1 to 32 of a-z, 0-9 and -, beginning with a letter from a to z',
     )
     .default(DEFAULT_PREFIX),
   region: z
@@ -83,7 +83,7 @@ export const StageSettings = z.strictObject({
   scimRequestsPerSecond: number.pipe(z.int().min(25).max(10_000)).default(100),
   scimBurst: number.pipe(z.int().min(25).max(5_000)).default(200),
   scimConcurrency: number.pipe(z.int().min(1).max(1_000)).optional(),
-  // What is locked stays locked, whoever asks: a slip must not last a lifetime.
+  // No principal can delete locked objects, so the maximum limits the effect of a typing error.
   auditExportDays: number.pipe(z.int().min(1).max(3_653)).optional(),
   keyArn: z
     .string()

@@ -68,8 +68,8 @@ export class Sources extends Construct {
         detail: { eventType: [{ prefix: 'group.' }, { prefix: 'user.' }] },
       },
     });
-    // CDK's own target lets in every rule of the account where a queue is encrypted: whoever may make rules could then
-    // grant access to groups.
+    // For an encrypted queue, CDK's own target admits every rule of the account. A principal that may create rules could
+    // then grant access to groups.
     rule.addTarget({
       bind: () => ({ arn: events.queueArn, deadLetterConfig: { arn: undelivered.queueArn } }),
     });
@@ -97,7 +97,7 @@ export class Sources extends Construct {
     this.#useKey(key, 'topic', { principals: [new ServicePrincipal('sns.amazonaws.com')], conditions });
   }
 
-  /** Without this whoever sends could not encrypt. The policy of a key that `keyArn` names is not ours to change. */
+  /** Lets the sender encrypt messages. The policy of an imported key (`keyArn`) cannot be changed here. */
   #useKey(key: IKey, who: string, statement: PolicyStatementProps): void {
     const use = new PolicyStatement({
       ...statement,
@@ -113,11 +113,11 @@ export class Sources extends Construct {
   }
 }
 
-/** Whoever else the account's policies would let send is refused. */
+/** Denies sending to all other principals, also to those that the account's policies allow. */
 export const closeTo = (producers: string | readonly string[], queue: Queue) =>
   queue.addToResourcePolicy(
     new PolicyStatement({
-      sid: 'NobodyElse',
+      sid: 'DenyOtherSenders',
       effect: Effect.DENY,
       principals: [new AnyPrincipal()],
       actions: ['sqs:SendMessage'],

@@ -28,7 +28,7 @@ export function localSettings(
   }
 }
 
-/** Stores what a secret holds. A restart with the same is no new secret, for which somebody may wait. */
+/** Stores the content of a secret. The same content is not stored again: a new version would look like a rotation. */
 export async function storeSecret(client: SecretsManagerClient, Name: string, held: object): Promise<void> {
   const SecretString = JSON.stringify(held);
   try {

@@ -11,7 +11,7 @@ export interface DataFolder {
   readonly secrets: string;
   /**
    * The instant at which the example's events end, in milliseconds since 1970. It is chosen at the first start and
-   * kept: shifted anew at each start, old events would be newer than what happened in between.
+   * kept. If each start shifted the events again, old events would become newer than changes made in between.
    */
   readonly exampleEndMs: number;
   readonly release: () => void;

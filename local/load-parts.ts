@@ -34,7 +34,7 @@ export async function loadParts(): Promise<StackParts> {
     endFormerWork: async (connection) => {
       const { pk } = connectionKey(connection);
       for await (const leases of ports.table.query({ partition: pk, prefix: 'LEASE#' })) {
-        // Not deleted: what a lease guards refuses tokens that have begun anew.
+        // The leases are not deleted: their tokens would start from 1 again, and the guarded stores would refuse them.
         for (const { pk, sk } of leases) await ports.table.update({ pk, sk }, { remove: ['untilMs'] });
       }
       for await (const groups of ports.index.all(connection)) {

@@ -32,7 +32,7 @@ export interface StartOptions {
 const EXAMPLES = `
 Examples:
   npm start                                       the example company, until Ctrl-C
-  npm start -- --once                             the same, ending when every group is in step
+  npm start -- --once                             the same, ending when every group is in sync
   npm start -- --empty --data .groupsync/data     nothing at first; keeps its state for the next start
   npm start -- --events mine.jsonl --world mine.json --once
   npm start -- --directory google                 the example company, read from a directory through its API
@@ -96,7 +96,7 @@ export function commandLine(): Command {
     .description(
       'Runs groupsync on this machine: queues, table, platform and the deployed handlers, in one process.',
     )
-    .option('--once', 'exit when every group is in step: 0, or 1 if that takes longer than --timeout')
+    .option('--once', 'exit when every group is in sync: 0, or 1 if that takes longer than --timeout')
     .option('--timeout <seconds>', 'how long --once waits', seconds, 120)
     .option('--events <file>', 'publish this JSONL file, one event a line (repeatable)', collect)
     .option('--world <file>', "the platform's world as JSON")

@@ -18,8 +18,8 @@ export interface PollerOptions {
   readonly fn: LocalFunction;
   /**
    * When a failed message is received again. Lambda leaves it until the queue's visibility timeout ends: six times the
-   * function's timeout, as a guard against two runs of one message. Here both ends are one process that knows when a
-   * run is over, and nobody at a desk waits six minutes for a retry. Receive counts and redrive are the queue's.
+   * function's timeout, as a guard against two runs of one message. Here one process runs both sides and knows when a
+   * run is over, and six minutes is too long for a developer to wait. The queue keeps receive counts and redrive.
    */
   readonly retryAfterSeconds: number;
   /** A whole batch came back, or the queue could not be read. */
@@ -27,7 +27,7 @@ export interface PollerOptions {
 }
 
 export interface Poller {
-  /** Ends the long poll at once and resolves when the invocations under way are done. */
+  /** Ends the long poll at once and resolves when the invocations in flight are done. */
   readonly stop: () => Promise<void>;
 }
 

@@ -70,6 +70,6 @@ function describe({ events, apply, groups, dirty }: Standing): string {
   if (events > 0) return `${events} events and ${apply} wake-ups of groups waiting`;
   if (groups === undefined) return `${apply} wake-ups of groups waiting`;
   return dirty > 0
-    ? `${dirty} of ${groups.length} groups not in step yet`
+    ? `${dirty} of ${groups.length} groups not in sync yet`
     : `${groups.length} groups settled`;
 }

@@ -100,8 +100,8 @@ async function freeLocalFile({ once, localFile }: StartOptions): Promise<string>
 async function refuseTaken(localFile: string, own?: string): Promise<void> {
   const holder = await holderOf(localFile, own);
   if (holder === undefined) return;
-  const mend = 'stop it first, or give this one a file of its own with --local-file';
-  throw new UsageError(`${localFile}: in use by the stack of process ${holder}; ${mend}`);
+  const fix = 'stop it first, or give this one a file of its own with --local-file';
+  throw new UsageError(`${localFile}: in use by the stack of process ${holder}; ${fix}`);
 }
 
 /** Where the handlers' output goes: beside the local file. Runs with `--once` leave one log, not one each. */

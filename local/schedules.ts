@@ -5,9 +5,9 @@ export interface Schedule {
   readonly isEnabled: () => boolean;
   /** Takes effect at once: the next run is one whole period away. */
   readonly update: (change: { enabled: boolean; everySeconds: number }) => void;
-  /** Runs it beside its timetable; while a run is under way, the call shares that run. */
+  /** Runs it now, in addition to its schedule. If a run is in progress, the call shares that run. */
   readonly runNow: () => Promise<void>;
-  /** No run begins after this; resolves when the one under way is done. */
+  /** No run begins after this; resolves when the current run is done. */
   readonly stop: () => Promise<void>;
 }
 

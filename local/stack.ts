@@ -48,7 +48,7 @@ export interface StackOptions {
   readonly gatherSeconds?: number | undefined;
   readonly loadParts: LoadParts;
   readonly onError: (message: string) => void;
-  /** Takes what people are told; nobody is told without it. */
+  /** Receives notifications; without it none are sent. */
   readonly onTold?: (text: string) => void;
 }
 
@@ -58,7 +58,7 @@ export interface Stack {
   readonly parts: StackParts;
   /** For when nothing more comes: groups are woken now that wait for the end of their window. */
   readonly endWindows: () => Promise<void>;
-  /** Ends pollers and schedules, then the emulators. Waits for work under way no longer than `graceMs`. */
+  /** Ends pollers and schedules, then the emulators. Waits for running work no longer than `graceMs`. */
   readonly stop: (graceMs?: number) => Promise<void>;
 }
 

@@ -7,7 +7,7 @@ export async function startWebhook(show: (text: string) => void) {
     let body = '';
     for await (const chunk of request) body += String(chunk);
     const { text } = JSON.parse(body) as { readonly text: string };
-    show(`told: ${text.replaceAll('\n', '\n      ')}`);
+    show(`notification: ${text.replaceAll('\n', '\n      ')}`);
     response.end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -3,9 +3,9 @@ import { isPromised } from '../shared/domain/promise.ts';
 import type { ApplyPorts, WakePorts } from '../shared/sync/ports/bundles.ts';
 
 /**
- * Where nothing more comes, what is left of a group's window gathers nothing. As whoever wakes a group does, this promises
- * on its item first, for now and in place of the window's end: then the group's wake-up is not early.
- * @returns false where the wake-up waits for something else: somebody is at work, or tries again later
+ * Ends a group's coalescing window early, for when no more events come. As every sender of a wake-up does, this first
+ * stores the scheduled wake-up on the group's item, with the current time instead of the window's end.
+ * @returns false if the wake-up waits for something else: a worker is writing the group, or will retry later
  */
 export async function endWindow(
   wakeUp: string,

@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 
-/** What the project may grow to. Whoever must pass a figure raises it here, in a commit that says why. */
+/** The size limits of the project. To exceed a limit, raise it here in a commit that gives the reason. */
 const Budget = z.strictObject({
   /** Lines of code, by the folders that are counted together. */
   lines: z.record(z.string(), z.int()),

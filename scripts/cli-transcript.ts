@@ -62,14 +62,14 @@ const FOR_ANOTHER = ['00g7', '00g8', '00g9']
   .map((id) => event('group.upserted', { group: { id, name: 'Elsewhere' } }, { connection: 'later' }))
   .join('\n');
 
-/** Somebody who mends a name. */
+/** An editor that corrects a name. */
 const EDITOR = `
 import { readFileSync, writeFileSync } from 'node:fs';
 const file = process.argv[2];
-writeFileSync(file, readFileSync(file, 'utf8').replace('Elsewhere', 'Mended'));
+writeFileSync(file, readFileSync(file, 'utf8').replace('Elsewhere', 'Corrected'));
 `;
 
-/** A heading, a command line, or something that is done in between. */
+/** A heading, a command line, or a wait. */
 type Step = string | { readonly run: string; readonly stdin?: string } | { readonly wait: number };
 
 const STEPS: readonly Step[] = [
@@ -117,7 +117,7 @@ const STEPS: readonly Step[] = [
   { run: 'forget 00u-zoe --yes' },
   { run: 'audit' },
   '## Dead letters',
-  { run: 'events send dead-lettered messages.jsonl' },
+  { run: 'events send deadLetters.jsonl' },
   { wait: 3_000 },
   { run: 'dlq list' },
   { run: 'dlq show Dead-lettered message' },

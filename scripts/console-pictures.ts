@@ -7,8 +7,8 @@ import { LocalFile } from '../local/local-file.ts';
 import { openBrowser } from '../test/console/support/browser.ts';
 
 /*
- * The pictures of docs/console.md: the example company on the local stack, with something of everything that may need
- * somebody. `npm run docs:pictures`; with --all each page also at 320 and 1,600 pixels, light and dark, to look at.
+ * Takes the pictures of docs/console.md: the example company on the local stack, with one case of everything that may
+ * need an operator. `npm run docs:pictures`; with --all each page also at 320 and 1,600 pixels, light and dark.
  */
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -37,7 +37,7 @@ function event(type: string, data: object): string {
   return JSON.stringify({ specversion: '1.0', ...named, type: `directory.${type}`, time, data });
 }
 
-/** A list of a group with three members left, people whom nobody on the platform matches, messages that cannot be read. */
+/** Sends a snapshot that leaves three members in a group, people without a match, and messages that cannot be read. */
 async function tell(file: LocalFile): Promise<void> {
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
   const sqs = new SQSClient({ region: file.region, endpoint: file.sqs, credentials });

@@ -78,7 +78,7 @@ export function createCloud(life: Life, runLogOf: (nowMs: () => number) => RunLo
     actions: [] as OperatorDone[],
     saidMs: new Map<string, number>(),
     cutOffMs: new Map<string, readonly number[]>(),
-    /** How often anything happened to anybody in the HR systems. */
+    /** The number of changes of people in the HR systems. */
     companyActions: 0,
     /** Until then a platform fault or a fault may show. */
     troubledUntilMs: 0,

@@ -138,7 +138,7 @@ export function requestByScim(cloud: Cloud, happening: DirectoryHappening, lanes
   if (way.lateMs > 0) return cloud.start(requestLate(cloud, happening, token));
   const about = 'group' in action ? action.group : 'member' in action ? action.member : '';
   const members = 'members' in action ? action.members : [];
-  // Of one resource one after the other; and whoever is named was made before, and is deleted after.
+  // Requests about one resource run one after the other. A member is created before a request names them, and deleted after it.
   const before = Promise.all([about, `${about} named`, ...members].map((one) => lanes.get(one)));
   const asking = before.then(async () => {
     while (!cloud.isOver) {

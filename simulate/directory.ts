@@ -297,7 +297,7 @@ function replay(
   }
 }
 
-/** The last of its parts ends the membership of whoever was said to be in before the first of them. */
+/** The last part of a snapshot ends the membership of everyone whose latest event is older than the first part. */
 function replaySnapshot(
   { directoryEvent, source }: Pick<Heard, 'directoryEvent' | 'source'>,
   position: number,

@@ -26,7 +26,7 @@ export interface Town extends Pick<ConnectionSpec, 'name' | 'company' | 'people'
 
 export interface Rhythm {
   readonly happenings: readonly Happening[];
-  /** When very many left which group: somebody may have to decide. */
+  /** When very many people left which group: an operator may have to decide. */
   readonly leavings: readonly { readonly atMs: number; readonly group: string }[];
   /** When something was sent that will be refused. */
   readonly refusals: readonly number[];
@@ -153,7 +153,7 @@ function createStory(
   const refusals: number[] = [];
   const roles = new Set(people.map(({ role }) => role));
   const isHere = (id: string) => roles.has(roleOf(connection, id));
-  // Some members are nobody's whom the company knows.
+  // Some members match no employee of the company.
   const everybody = [
     ...Array.from({ length: count }, (_, index) => `p${index}`),
     ...Array.from({ length: count }, (_, index) => `h${index}`).filter(isHere),
@@ -217,7 +217,7 @@ function createStory(
     const person = { role: roleOf(connection, member), email };
     company(soon(atMs - 6 * HOUR_MS, 12 * HOUR_MS), { kind: 'hire', person });
   };
-  const anybody = () => random.pick(everybody);
+  const anyMember = () => random.pick(everybody);
   const beginning = (deadLetter: string) => everybody.filter((member) => member.startsWith(deadLetter));
 
   const tell: Readonly<Record<Kind, (atMs: number, group: string) => void>> = {
@@ -245,7 +245,7 @@ function createStory(
     },
     terminate: (atMs) => {
       if (everybody.length < 6) return;
-      const member = anybody();
+      const member = anyMember();
       const role = roleOf(connection, member);
       company(soon(atMs - 2 * HOUR_MS, 4 * HOUR_MS), { kind: 'terminate', role });
       goAway(member, atMs);
@@ -272,7 +272,7 @@ function createStory(
     },
     person: (atMs) => {
       const kind = weighted(random, { terminate: 3, activate: 3, lose_user_id: 1, erase: 1 });
-      const role = roleOf(connection, anybody());
+      const role = roleOf(connection, anyMember());
       company(atMs, { kind, role });
       if (kind === 'terminate') company(soon(atMs, DAY_MS), { kind: 'activate', role });
     },
@@ -290,14 +290,14 @@ function createStory(
     },
     burst: (atMs, group) => {
       for (let left = between(random, 6, 14); left > 0; left -= 1) {
-        const member = anybody();
+        const member = anyMember();
         const turn = membersOf(group).has(member) ? leave : join;
         turn(group, [member], soon(atMs, 2 * MINUTE_MS));
       }
     },
-    /** The same second says one thing and its contrary; the order of what is said decides. */
+    /** Two contrary events in the same second; their order decides. */
     again: (atMs, group) => {
-      const members = [anybody()];
+      const members = [anyMember()];
       const actions: readonly DirectoryAction[] = [
         { kind: 'join', group, members },
         { kind: 'leave', group, members },
@@ -312,7 +312,7 @@ function createStory(
       refusals.push(atMs);
       const future: Way = { form: 'native', time: 'future', lateMs: 0, copies: 1 };
       if (random.chance(0.5)) say(atMs, { kind: 'rubbish', body: random.pick(RUBBISH) });
-      else say(atMs, { kind: 'join', group, members: [anybody()] }, future);
+      else say(atMs, { kind: 'join', group, members: [anyMember()] }, future);
     },
   };
 

@@ -34,7 +34,7 @@ export function drawTrouble(random: Random, town: Town, scene: Scene): readonly 
   ];
 }
 
-/** As a group's `users` name somebody. */
+/** The id under which a group's `users` name this employee. */
 const userOf = ({ settings }: Town, role: string): string =>
   settings.memberIdField === 'id' ? role : `u-${role}`;
 
@@ -82,10 +82,10 @@ function drawPlatformFault(
   const [least, most] = isLong ? DAYS : minutes;
   const users = some(random, town.people, between(random, 1, 3)).map(({ role }) => userOf(town, role));
   const named = about === 'retryAfter' ? [random.pick(RETRY_AFTERS)] : random.chance(0.6) ? users : undefined;
-  // What lasts for days and is about everybody closes the gate; about a few, it is theirs.
+  // A fault that lasts for days closes the gate if it affects all groups; so some affect a few groups only.
   const few = isLong ? some(random, town.groups, 3) : undefined;
-  const whom = few ?? (about === undefined ? undefined : named);
-  // A token is revoked, mended and revoked again; so does other trouble come back.
+  const chosen = few ?? (about === undefined ? undefined : named);
+  // A token may be revoked, replaced and revoked again. Other platform faults may come back too.
   const spells = platformFault.startsWith('token') ? between(random, 1, 3) : random.chance(0.1) ? 2 : 1;
   return Array.from({ length: spells }, (): Happening => {
     const atMs = between(random, 0, Math.max(0, endMs - 2 * HOUR_MS));
@@ -96,7 +96,7 @@ function drawPlatformFault(
       kind: 'platformFault',
       platformFault,
       forMs,
-      ...(whom && { about: whom }),
+      ...(chosen && { about: chosen }),
       ...share,
     } as const;
     return { atMs, connection: town.name, actor: 'platform', action };
@@ -140,7 +140,7 @@ function drawMeanwhile(random: Random, town: Town, { atMs, action }: Happening):
     return some(random, town.groups, 6).map((group): Happening => {
       const edit = { kind: 'edit', group, name: `Looked at ${random.below(100)}` } as const;
       const laterMs = between(random, 0, action.forMs / 2);
-      return { atMs: atMs + laterMs, connection: town.name, actor: 'somebody', action: edit };
+      return { atMs: atMs + laterMs, connection: town.name, actor: 'client', action: edit };
     });
   }
   if (action.platformFault !== 'late_writes') return [];
@@ -155,7 +155,7 @@ function drawMeanwhile(random: Random, town: Town, { atMs, action }: Happening):
   );
 }
 
-/** A second word about a group comes while the first is written, and before both somebody else has changed it. */
+/** Another client changes a group, and a second event about the group arrives while the first is being written. */
 export function drawAfterthoughts(random: Random, town: Town, endMs: number): readonly Happening[] {
   return some(random, town.groups, 8).flatMap((group) => {
     const [first, second] = some(random, ['p0', 'p1', 'p2', 'p3'], 2);
@@ -172,7 +172,7 @@ export function drawAfterthoughts(random: Random, town: Town, endMs: number): re
     const edit = { kind: 'edit', group, name: `Seen ${random.below(100)}` } as const;
     const earlierMs = between(random, 1_000, 20_000);
     return [
-      { atMs: atMs - earlierMs, connection: town.name, actor: 'somebody', action: edit } as const,
+      { atMs: atMs - earlierMs, connection: town.name, actor: 'client', action: edit } as const,
       ...words,
     ];
   });
@@ -180,7 +180,7 @@ export function drawAfterthoughts(random: Random, town: Town, endMs: number): re
 
 const FOREIGN_WEIGHTS = { edit: 12, delete: 2, recreate: 2, strip: 2, twin: 1, own: 2 };
 
-/** Somebody with the platform's own screen: now and then, or again and again. */
+/** Changes by another client of the platform: single ones, or the same one repeated. */
 function drawForeign(random: Random, town: Town, { endMs }: Scene): readonly Happening[] {
   const edit = (group: string): ForeignAction => {
     const users = some(random, town.people, between(random, 1, 2)).map(({ role }) => userOf(town, role));
@@ -210,7 +210,7 @@ function drawForeign(random: Random, town: Town, { endMs }: Scene): readonly Hap
     // What was there before the directory spoke is a matter of adoption.
     const isEarly = kind === 'own' && random.chance(0.6);
     const atMs = isEarly ? between(random, 2_000, MINUTE_MS) : between(random, HOUR_MS, endMs - HOUR_MS);
-    all.push({ atMs, connection: town.name, actor: 'somebody', action });
+    all.push({ atMs, connection: town.name, actor: 'client', action });
   }
   return all;
 }

@@ -16,7 +16,7 @@ import { between, type Random, seededRandom, weighted } from './random.ts';
 export interface DrawOptions {
   /** How long trouble lasts; 7 where nothing is said. */
   readonly days?: number;
-  /** Trouble to keep (`platformFault:writes_503`, `somebody.edit`, `crash`, `late`, `okta` …); all where nothing is said. */
+  /** Trouble to keep (`platformFault:writes_503`, `client.edit`, `crash`, `late`, `okta` …); all where nothing is said. */
   readonly only?: readonly string[];
   readonly scale?: keyof typeof SCALES;
   /** Two years with few happenings instead of some days with many. */

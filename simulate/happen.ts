@@ -44,9 +44,9 @@ export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, st
       case 'platform':
         platform?.begin(happening.action);
         return;
-      case 'somebody': {
+      case 'client': {
         const id = groupItem(cloud, connection, group.group ?? '')?.['platformId'];
-        platform?.somebody(happening.action, typeof id === 'string' ? id : undefined);
+        platform?.otherClient(happening.action, typeof id === 'string' ? id : undefined);
         return;
       }
       case 'operator':
@@ -75,7 +75,7 @@ function say(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLanes, toke
   }
 }
 
-/** What was on a screen is remembered where somebody decides on it later. */
+/** Remembers what a screen showed, for an operator who decides on it later. */
 function createScreens(cloud: Cloud) {
   const seen = new Map<string, Screen | undefined>();
   const look = (connection: string, group: string): Screen | undefined => {
@@ -171,14 +171,14 @@ export async function operateIn(
   if (stored === undefined) connections.delete(connection);
   else if (spec !== undefined && !connections.has(connection))
     connections.set(connection, { ...spec, company: String(stored['company']) });
-  // Nobody knows what a command had done when it died; whoever judges believes that it may have been all.
+  // It is unknown how much a command did before it died, so the invariant checks assume that it may have done everything.
   const half = { done: action.kind !== 'release', died: true, removals: seen?.users ?? [] };
   if (!lived) actions.push({ atMs: nowMs(), connection, kind: action.kind, ...about, ...half });
   return lived;
 }
 
 function directoryEventOf({ kind, ...rest }: Happening['action']): string {
-  // The group stands before it, and nobody thinks in milliseconds.
+  // The group is printed before it, and times are easier to read in minutes.
   const parts = Object.entries(rest).flatMap(([name, value]) => {
     if (name.endsWith('Ms')) return `${name.slice(0, -2)} ${Math.round(Number(value) / MINUTE_MS)} minutes`;
     return name === 'group' ? [] : `${name} ${JSON.stringify(value)}`;

@@ -2,12 +2,12 @@ import known from './known.json' with { type: 'json' };
 import type { Outcome } from './live.ts';
 import type { Violation } from './told.ts';
 
-/** A violation that an open issue is to mend; any other fails. */
+/** A violation that an open issue will fix; any other violation fails the run. */
 export interface KnownViolation extends Pick<Violation, 'oracle' | 'cause'> {
   /** What happens, in a sentence. */
   readonly what: string;
-  /** Which work mends it. */
-  readonly mendedBy: string;
+  /** The issue that fixes it. */
+  readonly fixedBy: string;
 }
 
 export const readKnown = (): readonly KnownViolation[] => known as readonly KnownViolation[];

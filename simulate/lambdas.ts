@@ -10,7 +10,7 @@ import type { RunLog } from './told.ts';
 import type { Vault } from './vault.ts';
 import { Crash, type Worker } from './worker.ts';
 
-/** Whoever acts: a function, or a person with the command line. */
+/** The actor: a function, or an operator with the command line. */
 export type Actor = LambdaName | 'judge';
 
 /** A planted bug: wraps what a worker works with. */
@@ -93,7 +93,7 @@ export function createLambdas(options: LambdasOptions) {
   const open = (actor: Actor): Seat => {
     workers += 1;
     let dead = false;
-    /** Nothing of a container goes on between two invocations: what nobody waited for goes on with the next. */
+    /** A container is frozen between two invocations. Work that was not awaited continues with the next invocation. */
     let frozen: (() => void)[] | undefined;
     const thawed = async (): Promise<void> => {
       if (frozen === undefined) return;

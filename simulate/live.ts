@@ -37,7 +37,7 @@ export interface Outcome {
 /** After trouble ends everything that waited for something has its day. */
 const QUIET_MS = 26 * HOUR_MS;
 
-/** A life of a week has some ten thousands, or three millions where ten thousand members wait for somebody to know them. */
+/** A run of a week has some ten thousand, or three million while ten thousand members wait for a match. */
 const MOST_EFFECTS = 5_000_000;
 
 /** Lives one life from its first happening to a day after its last trouble, and has it judged each hour. */

@@ -256,7 +256,7 @@ function holdingsInDirectory({ connection, action }: Happening): readonly Holdin
       address(addressOf(action.member, connection)),
       numbered(numberOf(action.member, connection)),
     ];
-    // Two hold it even where the person has no address and the member is nobody's.
+    // Both may hold it, even if the person has no address and the member matches no employee.
     const holders = [`person ${action.role}`, `member rebound ${action.member}`];
     return values.flatMap((value) => holders.map((one): Holding => [value, one]));
   }
@@ -267,6 +267,5 @@ function holdingsInDirectory({ connection, action }: Happening): readonly Holdin
   ]);
 }
 
-/** ASCII dead-lettered messages alone have no case. */
-const folded = (email: string): string =>
-  email.trim().replace(/[A-Z]/g, (deadLetter) => deadLetter.toLowerCase());
+/** Only ASCII letters are compared without case. */
+const folded = (email: string): string => email.trim().replace(/[A-Z]/g, (capital) => capital.toLowerCase());

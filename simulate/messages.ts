@@ -24,8 +24,8 @@ export interface ScimRequest {
   readonly path: string;
   readonly body: object | undefined;
   /**
-   * Of a POST: the life's name of what is made. A client asks GET `lookUp` first; whatever is found or made there has
-   * an id to be given to `learned` of the directory's record, and where it was found the request is worked out anew.
+   * Of a POST: the name in this run of the resource that it creates. A client asks GET `lookUp` first. The id of the
+   * resource, found or created, goes to `learned` of the directory's record. If it was found, the request is built again.
    */
   readonly creates?: { readonly key: string; readonly lookUp: string };
   /** What it says, for the directory's record; `made` is the id in the answer to a POST. */
@@ -37,7 +37,7 @@ export interface DirectoryEvent {
   readonly kind: 'name' | 'delete' | 'join' | 'leave' | 'snapshot' | 'profile' | 'forget';
   readonly group?: string;
   readonly name?: string | null;
-  /** Of `profile` and `forget`: the one whom it is about. */
+  /** Of `profile` and `forget`: the member that it is about. */
   readonly members?: readonly SaidMember[];
   readonly part?: { readonly snapshotId: string; readonly index: number; readonly count: number };
   /** The actor of the change, if the message names one. */
@@ -129,7 +129,7 @@ function factsOf(
     return { kind, members: [{ id, ...(email !== undefined && { email }), ...numbered }] };
   }
   const isInPart = (_: string, index: number) => part === undefined || index % part.count === part.index;
-  // A path names whom it takes out, and says nothing of their addresses.
+  // A path names the members that it removes, without their addresses.
   const isPath = form === 'scim_patch' && action.kind === 'leave';
   const isNumbered = form === 'native' || form === 'sns' || form === 'eventbridge';
   const said = (id: string): SaidMember => {
@@ -316,7 +316,7 @@ function groupRequest(action: Extract<DirectoryAction, { group: string }>, idOf:
   const { kind, group: key } = action;
   const id = idOf(key);
   const name = ('name' in action ? action.name : null) ?? undefined;
-  // A client can name nobody whom the server did not make.
+  // A client can only name users that the server created.
   const named = 'members' in action ? action.members.flatMap((one) => idOf(one) ?? []) : undefined;
   const members = named?.map((one) => ({ id: one }));
   if (id === undefined) {

@@ -45,11 +45,11 @@ export interface OperatorDone {
   readonly done: boolean;
   /** The command died halfway. */
   readonly died?: boolean;
-  /** Of an approval: whom it lets go. */
+  /** Of an approval: the users whose removal it approves. */
   readonly removals?: readonly string[];
 }
 
-/** The hold that somebody saw on their screen, which may be old by the time they decide. */
+/** The hold that an operator saw on their screen; it may be out of date when they decide. */
 export type Screen = Pick<Hold, 'digest' | 'decision'> & { readonly users: readonly string[] };
 
 /** What an operator has at hand beside the engine. */
@@ -153,9 +153,8 @@ async function perform(
         return ours[0] !== undefined && discardDeadLetter(ours[0], REASON, tool);
       for (const one of ours) {
         const body = desk.reworded(one.message.body);
-        const isMended =
-          body !== one.message.body && problemsOf(body, one.message, tool.clock()).length === 0;
-        if (isMended) return sendAmended(one, { body, reason: REASON }, tool);
+        const isValid = body !== one.message.body && problemsOf(body, one.message, tool.clock()).length === 0;
+        if (isValid) return sendAmended(one, { body, reason: REASON }, tool);
       }
       return false;
     }

@@ -29,7 +29,7 @@ export function understood<Form>(form: z.ZodType<Form>, item: Item, what: string
 const MOST_ANSWERS = 200;
 const answers = new Map<string, Map<string, ReturnType<typeof decoded>>>();
 
-/** As above; whoever changes what others may get as well is told. */
+/** As above; an attempt to change a shared result throws. */
 export const decode: typeof decoded = (text, decoding, facts, secrets) => {
   const endpoint = `${facts.method} ${facts.pathTemplate}`;
   const known = answers.get(endpoint) ?? new Map();

@@ -4,7 +4,7 @@ import { allStoresOver, type EnginePorts } from './engine.ts';
 import type { Actor, Plant } from './lambdas.ts';
 import found from './planted-found.json' with { type: 'json' };
 
-/** A bug that was mended, or was never there: the world must find it. Each wraps a port, in at most eight lines. */
+/** A bug that was fixed, or never existed; the simulation must find it. Each wraps a port, in at most eight lines. */
 export interface PlantedBug {
   readonly name: string;
   /** What goes wrong. */
@@ -45,7 +45,7 @@ const atTable =
 type Bug = readonly [what: string, plant: Plant, needs?: string];
 
 const BUGS: Readonly<Record<string, Bug>> = {
-  // ── what was mended ────────────────────────────────────────────────────────────────────────────────────────────
+  // ── bugs that were fixed ───────────────────────────────────────────────────────────────────────────────────────
   gives_up: [
     'after twenty attempts a group is left undone',
     at('groups', (groups) => ({
@@ -66,12 +66,17 @@ const BUGS: Readonly<Record<string, Bug>> = {
     '"drops_users"',
   ],
   hold_ends: [
-    'a hold that nobody decided counts as approved after a day',
+    'an undecided hold counts as approved after a day',
     at('groups', (groups, ports) => ({
       read: async (ref) => {
         const state = await groups.read(ref);
         if (state?.hold === undefined || ports.clock() - state.hold.createdAtMs < 86_400_000) return state;
-        const decision = { kind: 'approved', by: 'nobody', reason: 'a day', atMs: ports.clock() } as const;
+        const decision = {
+          kind: 'approved',
+          by: 'no-operator',
+          reason: 'a day',
+          atMs: ports.clock(),
+        } as const;
         return { ...state, hold: { ...state.hold, decision } };
       },
     })),
@@ -147,7 +152,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     '"answers_other_group"',
   ],
   links_given_up: [
-    'however many groups answer 404, each is made anew, and not looked for at its own id',
+    'however many groups answer 404, each is created again without a read of its own id',
     (ports, actor) => {
       const storeObserved = at('groups', (groups) => ({
         storeObserved: (seen, base) => groups.storeObserved(seen, base, {}),
@@ -196,12 +201,12 @@ const BUGS: Readonly<Record<string, Bug>> = {
     at('guard', (guard) => ({
       reserve: async (...asked) => {
         await guard.reserve(...asked);
-        return { group: 0, connection: 0, largestSize: 0, underWay: 0 };
+        return { group: 0, connection: 0, largestSize: 0, concurrent: 0 };
       },
     })),
   ],
   gate_ignored: [
-    'a closed gate keeps nobody out',
+    'a closed gate blocks no write',
     at('gates', (gates, _, actor) => ({
       read: async (name) =>
         actor === 'apply' ? { ...(await gates.read(name)), state: 'open' } : gates.read(name),
@@ -237,9 +242,9 @@ const BUGS: Readonly<Record<string, Bug>> = {
           : desired.markDirty(ref, when, said),
     })),
   ],
-  pump_sleeps: ['nobody takes up what was left', at('index', () => ({ due: async () => [] }))],
+  pump_sleeps: ['the requeue job finds no group', at('index', () => ({ due: async () => [] }))],
   pending_forgotten: [
-    'nobody looks again for whoever was unknown',
+    'members without a match are never matched again',
     at('index', () => ({ pending: async function* () {} })),
   ],
   views_lost: [
@@ -265,7 +270,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     atGroups(() => ({ delete: async () => 'deleted' as const })),
   ],
   leavers_stay: [
-    'whoever has left counts as employed',
+    'a person who has left counts as employed',
     at('people', (people) => ({
       save: (connection, facts, seen) => people.save(connection, { ...facts, state: 'ACTIVE' }, seen),
     })),
@@ -287,11 +292,11 @@ const BUGS: Readonly<Record<string, Bug>> = {
     })),
   ],
   drift_unrecorded: [
-    'a change by somebody else is put right without a word',
+    'an external change is reverted without a drift record',
     at('drift', () => ({ record: async () => true })),
   ],
   feed_deaf: [
-    'nobody hears of changes by somebody else',
+    'external changes in the feed are ignored',
     at('groups', () => ({ suspect: async () => false })),
   ],
   hour_forgotten: [
@@ -302,7 +307,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     })),
   ],
   past_forgotten: [
-    'a group that is shown as it was before our own write counts as changed by somebody else',
+    'a group that is shown as it was before our own write counts as an external change',
     at('groups', (groups) => ({
       read: async (ref) => {
         const { lastWriteAtMs: _, ...state } = (await groups.read(ref)) ?? {};

@@ -14,24 +14,24 @@ import { tracePage } from './trace.ts';
 
 const USAGE = `npm run simulate -- [options]
 
-  --seeds N        lives N lives (200) …
+  --seeds N        runs N simulations (200) …
   --from SEED      … from this seed on (1); "tree": from the hash of the commit's tree on
-  --seed N         lives one life and tells what was wrong in it
+  --seed N         runs one simulation and prints its violations
   --keep 3,17,42   … with only these of its happenings, as a failure prints them
   --trace FILE     … and writes it as a page
-  --only A,B       no other trouble than these platformFaults, faults and actions
+  --only A,B       only these platform faults, faults and actions
   --long           two years with few happenings
-  --days D         how long trouble lasts (7)
-  --crashes N      so many functions die besides (12 with --deep)
-  --deep           lives for an hour, or for --minutes N; all that can happen must have happened
-  --planted [...]  plants each bug, or those named, and counts the lives until it is found; with --seed lives one
+  --days D         for how many days faults occur (7)
+  --crashes N      also this many functions crash (12 with --deep)
+  --deep           runs for an hour, or for --minutes N; every fault and action must have happened
+  --planted [...]  seeds each bug, or those named, and counts the runs until it is found; with --seed runs once
   --brief          does not shrink the first failure
-  --counts         prints what took effect, in how many lives and how often
-  --all            fails for what known.json names too
+  --counts         prints what took effect, in how many runs and how often
+  --all            fails also for the violations in known.json
   --jobs N         processes (one per core)`;
 
 const DEEP_MINUTES = 60;
-/** Most effects before which a function may die are rare, and a life draws three deaths. */
+/** Most effects before which a function may crash are rare, and a run draws three crashes. */
 const DEEP_CRASHES = 12;
 const SHRINK_LIVES = 80;
 /** A planted bug is to be found within so many lives. */
@@ -88,7 +88,7 @@ function commandFor(seed: number, kept?: readonly number[]): string {
 const sentence = ({ oracle, cause, connection, group, sentence }: Violation): string =>
   `  ${oracle} (${cause})${group === undefined ? '' : ` group ${group}`}${connection === undefined ? '' : ` of ${connection}`}: ${sentence}`;
 
-/** One life, told. */
+/** Runs one simulation and prints its violations. */
 async function liveOne(seed: number): Promise<number> {
   const whole = drawLife(seed, drawn);
   const kept = given.keep?.split(',').map(Number);
@@ -97,12 +97,12 @@ async function liveOne(seed: number): Promise<number> {
   const wrong = unknownOf(outcome.violations, known);
   const { calls, effects } = outcome.figures;
   console.log(
-    `life ${seed}: ${life.days} days, ${life.happenings.length} happenings, ${calls} calls, ${effects} effects`,
+    `run ${seed}: ${life.days} days, ${life.happenings.length} happenings, ${calls} calls, ${effects} effects`,
   );
   for (const line of new Set(wrong.map(sentence))) console.log(line);
   if (given.trace !== undefined) {
     writeFileSync(given.trace, tracePage({ ...outcome, violations: wrong }, commandFor(seed, kept)));
-    console.log(`  told in ${given.trace}`);
+    console.log(`  written to ${given.trace}`);
   }
   return wrong.length === 0 ? 0 : 1;
 }
@@ -125,9 +125,9 @@ async function liveSeeds(): Promise<number> {
     jobs,
     (answer) => {
       if ('report' in answer) reports.push(answer.report);
-      else broken.push(`life ${answer.seed} broke: ${answer.broke}`);
+      else broken.push(`run ${answer.seed} broke: ${answer.broke}`);
       const lived = reports.length + broken.length;
-      if (process.stderr.isTTY) process.stderr.write(`\r${lived} lives`);
+      if (process.stderr.isTTY) process.stderr.write(`\r${lived} runs`);
     },
     isEnough,
   );
@@ -155,23 +155,23 @@ function tellFigures(reports: readonly LifeReport[], seconds: number): void {
   const years = sum(({ simulatedMs }) => simulatedMs) / (365.25 * 86_400_000);
   const faults = [...firedIn(reports).values()].reduce((all, times) => all + times, 0);
   console.log(
-    `${reports.length} lives in ${seconds.toFixed(0)} s (${((reports.length * 60) / seconds).toFixed(0)} a minute): ` +
+    `${reports.length} runs in ${seconds.toFixed(0)} s (${((reports.length * 60) / seconds).toFixed(0)} a minute): ` +
       `${years.toFixed(1)} simulated years, ${sum(({ calls }) => calls)} platform calls, ${faults} times that something fired`,
   );
 }
 
-/** For each fault that took effect: the number of lives, and how often. */
+/** For each fault that took effect: the number of runs, and how often. */
 function countsOf(reports: readonly LifeReport[]): readonly string[] {
   const everything = new Set([...everythingThatCanFire(), ...firedIn(reports).keys()]);
   return [...everything].sort().map((name) => {
     const times = reports.map(({ fired }) => fired[name] ?? 0);
     const lives = times.filter((one) => one > 0).length;
     const sum = times.reduce((all, one) => all + one, 0);
-    return `${name.padEnd(40)} ${lives} of ${reports.length} lives, ${sum} times`;
+    return `${name.padEnd(40)} ${lives} of ${reports.length} runs, ${sum} times`;
   });
 }
 
-/** Each sort of failure once, with how many lives had it. */
+/** Prints each kind of failure once, with the number of runs that had it. */
 function tellSorts(failed: readonly { report: LifeReport; wrong: readonly Violation[] }[]): void {
   const sorts = new Map<string, { seeds: number[]; example: Violation }>();
   for (const { report, wrong } of failed) {
@@ -183,7 +183,7 @@ function tellSorts(failed: readonly { report: LifeReport; wrong: readonly Violat
   }
   for (const { seeds, example } of [...sorts.values()].sort((a, b) => b.seeds.length - a.seeds.length)) {
     console.log(
-      `${seeds.length} lives (seeds ${seeds.slice(0, 8).join(', ')}${seeds.length > 8 ? ', …' : ''})\n${sentence(example)}`,
+      `${seeds.length} runs (seeds ${seeds.slice(0, 8).join(', ')}${seeds.length > 8 ? ', …' : ''})\n${sentence(example)}`,
     );
   }
 }
@@ -194,14 +194,14 @@ async function tellShrunken(seed: number, violation: Violation): Promise<void> {
     (await live(life, { endsAt: isIt })).violations.some(isIt);
   const { life, kept, lives } = await shrink(drawLife(seed, drawn), fails, SHRINK_LIVES);
   console.log(
-    `\nthe first of them, life ${seed}, shrunken in ${lives} lives to ${life.happenings.length} happenings:`,
+    `\nthe first of them, run ${seed}, reduced in ${lives} runs to ${life.happenings.length} happenings:`,
   );
   for (const { atMs, actor, connection, action } of life.happenings.slice(0, 40)) {
     console.log(
       `  ${new Date(atMs).toISOString().slice(8, 19).replace('T', ' ')}  ${connection}  ${actor}: ${JSON.stringify(action)}`,
     );
   }
-  console.log(`live it again:\n  ${commandFor(seed, kept)} --trace life.html`);
+  console.log(`run it again:\n  ${commandFor(seed, kept)} --trace life.html`);
 }
 
 /** The search for one planted bug: where it was found before, then every life that the bug can show in. */
@@ -239,10 +239,10 @@ async function findPlanted(): Promise<number> {
         : [`  broke: ${answer.broke}`, answer.seed];
     if (said === undefined) return;
     hunt.isFound = true;
-    console.log(`${hunt.bug.name}, ${hunt.bug.what}: found by life ${seed}, after ${hunt.lives}\n${said}`);
+    console.log(`${hunt.bug.name}, ${hunt.bug.what}: found by run ${seed}, after ${hunt.lives}\n${said}`);
   });
   const missed = hunts.filter(({ isFound }) => !isFound);
-  for (const { bug, lives } of missed) console.log(`${bug.name}, ${bug.what}: NOT FOUND in ${lives} lives`);
+  for (const { bug, lives } of missed) console.log(`${bug.name}, ${bug.what}: NOT FOUND in ${lives} runs`);
   console.log(`${hunts.length - missed.length} of ${hunts.length} planted bugs were found`);
   return missed.length === 0 ? 0 : 1;
 }

@@ -144,12 +144,12 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
     ({ atMs, action }) => atMs <= sinceMs && (!('forMs' in action) || atMs + action.forMs > sinceMs),
   );
   const isTroubled = around.some(({ action }) => 'forMs' in action);
-  // Once more an hour later: what a replayed dead-lettered message says of somebody is heard after the replay.
+  // Counted again an hour later: a replayed message about a person takes effect only after the replay.
   const actions = [0, HOUR_MS].map(
     (agoMs) => cloud.actions.filter(({ atMs }) => atMs <= nowMs() - agoMs).length,
   );
   const { foreign, traits, writes } = platform;
-  // Employees once more, for who was told in between; what somebody else did, once the feed tells of it.
+  // Employees are counted again for events in between. External changes count once the feed reports them.
   const found = {
     people: () =>
       [0, HOUR_MS].map((agoMs) => {
@@ -157,7 +157,7 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
         const past = life.happenings.filter(
           ({ actor, atMs }) => actor === 'company' && START_MS + atMs <= untilMs,
         );
-        // Whoever was erased while nobody was bound to them is asked for once somebody is.
+        // An employee who was erased while no member was bound to them is read once a member is bound.
         const heard = [...cloud.directory.read(name).changedAtMs.values()].filter((atMs) => atMs <= untilMs);
         return [past.length, past.some(({ action }) => action.kind === 'erase') && Math.max(...heard)];
       }),
@@ -173,7 +173,10 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
   };
 }
 
-/** Trouble that lasts, or a death of this function. What shows in writes, in the list or in the feed is met by nobody else. */
+/**
+ * Whether this task meets the fault: a crash of its own, or a fault that lasts. Faults of writes affect none of these
+ * tasks, faults of the feed only the feed, and faults of lists only the sweep and the refresh of people.
+ */
 function isMetBy(task: Task, { action }: Happening): boolean {
   if (action.kind === 'crash') return action.lambda === task;
   if (!('forMs' in action)) return false;
@@ -199,7 +202,7 @@ function strayIn({ groups, foreign }: SimulatedPlatform, name: string, cloud: Cl
     const isOver = Number((hold as { readonly expiresAtMs?: number } | undefined)?.expiresAtMs) <= nowMs;
     const shown = platformId === undefined ? version : groups.get(String(platformId))?.version;
     if (shown === version && !isOver) return [];
-    // A version that is a hash is the same each time somebody does the same.
+    // A version that is a hash is the same after each identical change.
     const edited = foreign.findLast(({ id }) => id === platformId)?.atMs;
     return [`${group} ${isOver} ${shown} ${edited}`];
   });

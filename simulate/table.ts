@@ -14,8 +14,8 @@ import type {
 import { UnstorableError } from '../shared/sync/ports/store-errors.ts';
 
 /*
- * The one table in memory: of tests, simulation and bench. It keeps DynamoDB's rules (sizes, empty keys, pages of 1 MB,
- * an index that may lag) and shares what it stores with its readers, frozen: whoever changes what was read is told.
+ * The in-memory table of tests, simulation and bench. It keeps DynamoDB's rules (sizes, empty keys, pages of 1 MB, an
+ * index that may lag). Readers share the stored items, which are frozen: an attempt to change one throws.
  */
 
 export interface MemoryTableOptions {
@@ -182,7 +182,7 @@ export class MemoryTable implements Table {
     return true;
   }
 
-  /** Items of one partition whose sort key begins so, for whoever looks on. */
+  /** Items of one partition whose sort key has this prefix, for checks. */
   under(partition: string, prefix: string): readonly Item[] {
     const all = this.#table.get(partition)?.entries ?? [];
     return [...all].flatMap(([sort, { item }]) => (sort.startsWith(prefix) ? [item] : []));

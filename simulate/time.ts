@@ -11,7 +11,7 @@ interface Due {
  */
 const AT_A_TURN = 100;
 
-/** Simulated time: whoever waits is woken in the order of instants, one at a time; of one instant, who came first. */
+/** Simulated time. Waiting tasks resume one at a time in the order of their instants, then in the order of their calls. */
 export function createTime(startMs: number) {
   let now = startMs;
   /** The next one last. */

@@ -6,7 +6,7 @@ export const LANES = [
   ['apply', 'apply'],
   ['reconcile', 'reconcile, people'],
   ['platform', 'Platform'],
-  ['somebody', 'Somebody else'],
+  ['client', 'Other clients'],
   ['operator', 'Operator'],
   ['aws', 'AWS'],
 ] as const;
@@ -43,7 +43,7 @@ export type OracleName =
   | 'shown'
   | 'erased';
 
-/** Where everybody in a life reports to. Telling costs nothing where nobody listens. */
+/** The log of a simulation run. Without a listener it costs nothing. */
 export interface RunLog {
   tell(line: Omit<Told, 'atMs'>): void;
   /** A platform fault, fault, crash point or action took effect. */

@@ -9,7 +9,7 @@ export function tracePage({ life, told, violations, fired, figures }: Outcome, c
   const shown = told.filter((line) => concerns(line, first)).slice(0, MOST_LINES);
   const omitted = told.length - shown.length;
   const title =
-    first === undefined ? `Life ${life.seed}: nothing went wrong` : `Life ${life.seed}: ${first.sentence}`;
+    first === undefined ? `Run ${life.seed}: nothing went wrong` : `Run ${life.seed}: ${first.sentence}`;
   return `<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(title)}</title><style>${STYLE}</style>
@@ -17,13 +17,13 @@ export function tracePage({ life, told, violations, fired, figures }: Outcome, c
 <h1>${escaped(first === undefined ? 'Nothing went wrong' : first.sentence)}</h1>
 <p class="where">${first === undefined ? '' : `${clock(first.atMs, told[0]?.atMs)} · ${escaped(placeOf(first))} · oracle <b>${first.oracle}</b> (${first.cause})`}</p>
 ${violations.length > 1 ? `<details><summary>${violations.length - 1} more</summary><ol>${violations.slice(1, 50).map(violationLine).join('')}</ol></details>` : ''}
-<p>Live it again: <code>${escaped(command)}</code></p>
-<details><summary>Who lives here</summary>${life.connections.map(connectionLine).join('')}
+<p>Run it again: <code>${escaped(command)}</code></p>
+<details><summary>Connections of this run</summary>${life.connections.map(connectionLine).join('')}
 <p>${figures.calls} platform calls, ${figures.effects} effects; ${[...fired]
     .sort()
     .map(([name, times]) => `${name} ${times}×`)
     .join(' · ')}</p></details>
-<p class="hint">Time runs downwards, from the day when this life began (d1). The life is judged at each full hour: whatever a red line says happened in the hours before it. ${omitted > 0 ? `Shown are the lines about the group in question and those about everybody; ${omitted} others are left out.` : ''}</p>
+<p class="hint">Time runs downwards, from the day when this run began (d1). The invariants are checked at each full hour: a red line is about the hours before it. ${omitted > 0 ? `Shown are the lines about the group in question and those about everybody; ${omitted} others are left out.` : ''}</p>
 </header>
 <div class="lanes" role="table">
 <div class="head"><b>Time</b>${LANES.map(([, name]) => `<b>${name}</b>`).join('')}</div>
@@ -72,7 +72,7 @@ function row({ atMs, lane, what, detail, group }: Told, startMs: number | undefi
   return `<div class="row"><time>${clock(atMs, startMs)}</time><p class="${lane}" style="grid-column:${2 + Math.max(0, place)}">${about}${escaped(what)}${more}</p></div>`;
 }
 
-/** Day and time of day since the life began, as nobody thinks in milliseconds. */
+/** The day since the run began, and the time of day. */
 function clock(atMs: number, startMs = atMs): string {
   const at = new Date(atMs).toISOString();
   return `d${Math.floor((atMs - startMs) / 86_400_000) + 1} ${at.slice(11, 19)}`;
@@ -105,7 +105,7 @@ header{padding:20px 24px 8px;max-width:110ch}h1{font-size:20px;line-height:1.3;m
 .row{padding:1px 24px}.row:hover{background:var(--soft)}time{color:#888;font-variant-numeric:tabular-nums;font-size:12px;white-space:nowrap}
 .row p{margin:0;padding:2px 6px;border-left:3px solid #7a8;background:var(--soft);border-radius:2px;overflow-wrap:anywhere}
 .row p.directory{border-color:#36c}.row p.company{border-color:#639}.row p.apply{border-color:#283}.row p.platform{border-color:#b60}
-.row p.somebody{border-color:#a3a}.row p.operator{border-color:#088}.row p.aws{border-color:#555}
+.row p.client{border-color:#a3a}.row p.operator{border-color:#088}.row p.aws{border-color:#555}
 small{display:block;color:#888}i{font-style:normal;font-weight:600}
 .day{margin:14px 24px 4px;font-weight:600;border-bottom:1px solid var(--line)}.again{padding:0 24px 0 122px;color:#888}
 .wrong{display:grid;grid-template-columns:92px 1fr;gap:6px;margin:4px 24px;padding:6px 0 6px 8px;background:#c0232c22;border-left:4px solid var(--red)}.wrong p{margin:0}

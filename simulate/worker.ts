@@ -1,4 +1,4 @@
-/** The process died here: nothing of it happens any more, and nobody hears an answer. */
+/** The process died here: it does nothing more, and its caller gets no answer. */
 export class Crash extends Error {
   override readonly name = 'Crash';
 }

@@ -9,7 +9,7 @@ type Shown = 'life' | 'nowMs' | 'under' | 'platforms' | 'directory' | 'runLog';
 export interface Seen extends Pick<Cloud, Shown> {
   /** The table's items as they are stored, by `pk` and `sk` with a space between. */
   readonly items: ReadonlyMap<string, Item>;
-  /** As they are now; one that was removed is not there, one connected anew is. */
+  /** The current connections, without removed ones and with those connected again. */
   readonly connections: Pick<Cloud['connections'], 'get' | 'values'>;
   readonly operators: { readonly actions: Readonly<Cloud['actions']> };
   readonly vault: Pick<Cloud['vault'], 'stored' | 'ever'>;

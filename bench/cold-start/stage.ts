@@ -14,7 +14,7 @@ import { copyToOwnPartition, inOwnPartition } from './own-partition.ts';
 const PREFIX = 'bench';
 const PEOPLE = 200;
 
-/** The local stack with a group of ten in step, and nobody taking messages: the bench hands them to the bundles itself. */
+/** The local stack with a group of ten in sync and no pollers: the bench passes messages to the bundles itself. */
 export async function startStage() {
   const real = { handlers: undefined as Awaited<ReturnType<typeof loadParts>>['handlers'] | undefined };
   const { stack, url, token, stop } = await startBenchStack({

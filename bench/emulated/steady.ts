@@ -16,7 +16,7 @@ import { startBenchStack } from './world.ts';
  */
 
 const GROUPS = 25;
-/** The groups have their turns: somebody joins each, and where a group has ten seconds for itself leaves it in the next. */
+/** The groups change in turn: one person joins each. With `leave`, they leave it again in the next turn, ten seconds later. */
 const PACES = {
   alone: { changes: 100, perSecond: 2.5, leave: true },
   steady: { changes: 400, perSecond: 50, leave: false },
@@ -98,7 +98,7 @@ async function groupsOf(url: string) {
   return State.parse(await readJson(`${url}/_simulator/state`)).companies.flatMap(({ groups }) => groups);
 }
 
-/** Every write that says whom a group has, by the platform's own log. */
+/** Every write that sets a group's members, from the platform's own log. */
 async function writesOf(url: string) {
   const spokeIds = new Map((await groupsOf(url)).map(({ id, spokeId }) => [id, spokeId]));
   const { requests } = Requests.parse(await readJson(`${url}/_simulator/requests?bodies=1`));

@@ -39,7 +39,7 @@ const TASKS: readonly (readonly [
   task: Errand['task'],
   prepare: (rig: Rig, groups: number, members: number) => Promise<What>,
 ])[] = [
-  ['Sweep, everything in step', 'sweep', NOTHING],
+  ['Sweep, everything in sync', 'sweep', NOTHING],
   [
     'Feed run, one group in ten written by us',
     'feed',
@@ -50,7 +50,7 @@ const TASKS: readonly (readonly [
     },
   ],
   ['Pump, nothing to do', 'pump', NOTHING],
-  ['Refresh of people, nobody changed', 'people', NOTHING],
+  ['Refresh of people, no changes', 'people', NOTHING],
   [
     `Ingest, a batch of ${BATCH} snapshots`,
     'ingest',

@@ -26,7 +26,7 @@ async function write(rig: Rig, groups: number, members: number): Promise<void> {
   await rig.ports.connections.find(CONNECTION);
 }
 
-/** They are in step, and written for the second time: the change after the first write costs one write unit more. */
+/** Brings groups in sync with a second write: the change after the first write costs one write unit more. */
 async function settle(rig: Rig, groups: number, members: number): Promise<void> {
   await write(rig, groups, members - 1);
   await write(rig, groups, members);
@@ -39,14 +39,14 @@ const change = async (rig: Rig, events: Parameters<Rig['ingest']>[0]) => {
 
 const readFeed = (rig: Rig) => followFeed(rig.connection, rig.ports, Number.MAX_SAFE_INTEGER);
 
-/** Twenty groups in step, whose events were read. */
+/** Twenty groups in sync, whose activity events were read. */
 async function settleAndRead(rig: Rig): Promise<void> {
   await settle(rig, 20, 5);
   await readFeed(rig);
   rig.pass(300_000);
 }
 
-/** Every schedule in its time, and nobody changes anything. */
+/** Runs every schedule for an hour without changes. */
 async function quietHour(rig: Rig): Promise<void> {
   for (let minute = 1; minute <= 60; minute += 1) {
     rig.pass(60_000);
@@ -151,12 +151,12 @@ export const SCENARIOS: readonly Scenario[] = [
     run: readFeed,
   },
   {
-    name: 'feed finds one group changed by somebody else, and apply restores it',
+    name: 'feed finds an external change of one group, and apply restores it',
     people: 10,
     prepare: async (rig) => {
       await settleAndRead(rig);
       const [id = ''] = rig.platform.groups.keys();
-      rig.platform.somebody({ kind: 'edit', group: 'd0', add: ['u9'], remove: 1 }, id, 'EXTERNAL');
+      rig.platform.otherClient({ kind: 'edit', group: 'd0', add: ['u9'], remove: 1 }, id, 'EXTERNAL');
     },
     run: async (rig) => {
       await readFeed(rig);
@@ -164,14 +164,14 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'sweep of a hundred groups in step',
+    name: 'sweep of a hundred groups in sync',
     people: 10,
     prepare: (rig) => settle(rig, 100, 5),
     run: (rig) => sweep(rig.connection, rig.ports),
   },
   { name: 'a quiet hour of twenty groups', people: 10, prepare: settleAndRead, run: quietHour },
   {
-    name: 'people refresh of five hundred, nobody changed',
+    name: 'people refresh of five hundred, no changes',
     people: 500,
     run: (rig) => refreshPeople(rig.connection, rig.ports),
   },

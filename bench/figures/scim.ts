@@ -149,7 +149,7 @@ async function steady(kinds: Prepared) {
   const [filter, , group, post, add, remove] = Object.values(kinds);
   const mix = [filter, add, remove, group, filter, post, filter, add, remove, group];
   const latencies: number[] = [];
-  const underWay: Promise<void>[] = [];
+  const inFlight: Promise<void>[] = [];
   const startedMs = performance.now();
   for (let n = 0; n < PER_SECOND * SECONDS; n += 1) {
     const dueMs = startedMs + (n * 1_000) / PER_SECOND;
@@ -157,9 +157,9 @@ async function steady(kinds: Prepared) {
     const send = mix[n % mix.length];
     // Numbers that were not used before: names are unique. Who joined leaves again.
     const sent = Promise.resolve(send?.(5_000 + n - (send === remove ? 1 : 0)));
-    underWay.push(sent.then(() => void latencies.push(performance.now() - dueMs)));
+    inFlight.push(sent.then(() => void latencies.push(performance.now() - dueMs)));
   }
-  await Promise.all(underWay);
+  await Promise.all(inFlight);
   return [0.5, 0.95, 0.99].map((share) => percentile(latencies, share));
 }
 

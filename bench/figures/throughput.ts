@@ -50,7 +50,7 @@ async function timed(run: () => Promise<void>): Promise<Timed> {
   return { ms: performance.now() - startedMs, cpuMs: (user + system) / 1_000 };
 }
 
-/** Once through the connector, and the very calls that it made once more by nobody, over services in the same state. */
+/** Runs the connector once, then repeats its recorded calls without it, over services in the same state. */
 async function pair(): Promise<Pair> {
   const first = await prepared();
   // Made now: what the directory says later counts.

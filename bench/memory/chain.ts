@@ -55,7 +55,7 @@ const TASKS: Readonly<Record<TaskName, number>> = {
   people: SCHEDULES.peopleMinutes,
   health: SCHEDULES.healthMinutes,
 };
-const FINE = new Set(['written', 'in_step', 'nothing_to_do', 'postponed']);
+const FINE = new Set(['written', 'in_sync', 'nothing_to_do', 'postponed']);
 
 /** Time-out, memory and concurrency of each function, as CloudFormation reads them. */
 export function limitsOfFunctions(): Readonly<Record<FunctionName, Limits>> {

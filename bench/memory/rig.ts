@@ -144,6 +144,6 @@ async function applyOne(body: string, ports: BenchPorts): Promise<void> {
   const ref = readApplyMessage(body);
   if (ref === undefined) throw new Error(`not an apply message: ${body}`);
   const { outcome, cause } = await applyGroup(ref, ports);
-  const isFine = ['written', 'in_step', 'nothing_to_do'].includes(outcome);
+  const isFine = ['written', 'in_sync', 'nothing_to_do'].includes(outcome);
   if (!isFine) throw new Error(`apply ended as ${outcome}`, { cause });
 }

@@ -9,7 +9,7 @@ import {
   claimKey,
   groupIndexSort,
   groupKey,
-  IN_STEP,
+  IN_SYNC,
   indexPartition,
   shardOf,
 } from '../../shared/store/keys.ts';
@@ -19,8 +19,8 @@ import { COMPANY } from './platform.ts';
 import { CONNECTION, type Rig } from './rig.ts';
 
 /**
- * Puts so many groups beside the ones that the connector made itself, as copies of what it stored for `d0`: in step
- * with the platform, of so many members each. For what reads groups and not their members (sweep, feed).
+ * Adds groups to those that the connector made itself, as copies of what it stored for `d0`: in sync with the platform,
+ * with this many members each. For jobs that read groups but not their members (sweep, feed).
  */
 export async function seedGroups(rig: Rig, groups: number, members: number): Promise<void> {
   const { table } = rig.ports;
@@ -38,7 +38,7 @@ export async function seedGroups(rig: Rig, groups: number, members: number): Pro
       platformId: id,
       version,
       gpk: indexPartition('groups', CONNECTION, shardOf(ref.group)),
-      gsk: groupIndexSort(IN_STEP, ref.group),
+      gsk: groupIndexSort(IN_SYNC, ref.group),
     };
     await table.put(item);
     await table.put({ ...claimKey(COMPANY, id), platformId: id, connection: CONNECTION, group: ref.group });

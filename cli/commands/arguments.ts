@@ -45,9 +45,9 @@ export function age(text: string): number {
 }
 
 const EVERY_MS = 2_000;
-export const WATCH = ['--watch', 'draw it anew every 2 s, until Ctrl-C'] as const;
+export const WATCH = ['--watch', 'refresh every 2 s, until Ctrl-C'] as const;
 
-/** With `--watch` a command that only shows something does so again and again. */
+/** Repeats a read-only command with `--watch`. */
 export function watched<Typed extends unknown[]>(
   show: (context: Context, ...typed: Typed) => Promise<number>,
 ) {

@@ -135,7 +135,7 @@ end`;
 
 const PATIENCE_MS = 2_000;
 
-/** Whoever presses a key waits for nothing that is not there, and reads no error. */
+/** Prints completions. Completion prints no error, and gives up after `PATIENCE_MS`. */
 async function printIds(context: Context, kind: Completable): Promise<number> {
   const late = new Promise<never[]>((resolve) => setTimeout(resolve, PATIENCE_MS, []).unref());
   const read = async () => {

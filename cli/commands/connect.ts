@@ -71,7 +71,9 @@ async function connect(context: Context, text: string | undefined, options: Conn
   const { company } = inspection;
   const document = (stored: boolean) => ({ connection: name, stored, ...inspection });
   if (company === undefined || !inspection.usable) {
-    out.answer(document(false), () => out.line('nothing was stored: mend what is marked first'));
+    out.answer(document(false), () =>
+      out.line('nothing was stored: fix the marked problems, then connect again'),
+    );
     return EXIT.failed;
   }
   const settings = await settleMemberIdField(context, input, inspection);
@@ -121,7 +123,8 @@ async function settingsFor(
 }
 
 async function promptUrl({ io }: Context): Promise<string> {
-  if (io.stdin.isTTY !== true) throw new UsageError('give --base-url where nobody can be asked');
+  if (io.stdin.isTTY !== true)
+    throw new UsageError('--base-url is required when there is no terminal to ask on');
   const address = { message: 'Address of the platform', placeholder: 'https://platform.example' };
   return (await prompt(io, 'text', address)).trim();
 }

@@ -141,7 +141,7 @@ async function set(context: Context, name: string, changes: readonly string[]): 
   if (!(await context.confirm('Change the settings?'))) return EXIT.failed;
   const { replanned, requested } = await changeSettings(plan, ports, (meanwhile) => {
     for (const { key, before, after } of meanwhile)
-      out.note(`somebody else changed ${key} meanwhile, which stays: ${before} → ${after}`);
+      out.note(`another operator changed ${key} in the meantime (${before} → ${after}); that value stays`);
   });
   if (plan.needsPeople) {
     out.note('reading employees, for the new rules …');
@@ -203,13 +203,13 @@ async function confirm(context: Context, text: string, { reject = false }: { rea
 /** Planning some thousand groups takes minutes: who changes so many is told how to see it. */
 const MOST_PREVIEWED = 500;
 
-/** What the change would have written, before anybody is asked. */
+/** Shows what the change would write, before the operator confirms it. */
 async function previewChange(context: Context, plan: SettingsPlan, changes: readonly string[]) {
   const { out } = context;
   const { name } = plan.connection;
   const refs = await allGroups(name, await context.ports());
   const seeAll = `groupsync --connection ${name} plan ${changes.map((change) => `--with ${shellWord(change)}`).join(' ')}`;
-  out.note(`every group will be planned anew; all of it: ${seeAll}`);
+  out.note(`every group will be planned again; to see the whole plan: ${seeAll}`);
   if (refs.length > MOST_PREVIEWED) return;
   const planning = async () => planningWith(plan, plan.effective, await context.ports());
   const effects = await effectOn(context, refs, planning);

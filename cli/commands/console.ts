@@ -24,7 +24,7 @@ async function serve(
   { out, io, prefix, connection, ports, spell }: Context,
   flags: { readonly port: number; readonly open: boolean },
 ): Promise<number> {
-  // Whoever asks for a status need not load it.
+  // Loaded here, so that other commands do not load the console.
   const [{ createHandle }, { loadPage }, { serveConsole }] = await Promise.all([
     import('../../console/server/handle.ts'),
     import('../console/page.ts'),

@@ -45,7 +45,7 @@ export async function show(context: Context, id: string, options: QueueOption): 
   const [first] = missing;
   const isRefused = document.problems.length > 0;
   if (first !== undefined) {
-    out.note(`connect ${first} and replay the message; if that is the wrong company, mend or discard it`);
+    out.note(`connect ${first} and replay the message; if that is the wrong company, edit or discard it`);
     out.note(`next: groupsync connect ${shellWords(first)}`);
   }
   if (!isRefused || first !== undefined) out.note(`next: groupsync dlq replay ${short}`);
@@ -124,7 +124,7 @@ export async function edit(context: Context, id: string, { reason }: { reason: s
     out.line(
       sent
         ? 'sent; the original is kept in the audit'
-        : 'somebody else took the message meanwhile; nothing was sent',
+        : 'another reader took the message in the meantime; nothing was sent',
     ),
   );
   return sent ? EXIT.done : EXIT.failed;

@@ -40,14 +40,14 @@ export async function selectionOf(context: Context, ids: readonly string[], { gr
   return { ids: ids.length === 0 ? undefined : ids, group: await groupNamed(context, group), code };
 }
 
-/** Dead-lettered messages may be about a group that nobody knows: what is no whole id or name of one is the id that they say. */
+/** A dead-lettered message may be about an unknown group. Text that matches no group's id or name is then used as the id. */
 export async function groupNamed({ connection, ports }: Context, text: string | undefined) {
   if (text === undefined) return undefined;
   const found = await findGroup(connection, text, await ports(), true).catch(unlessNothing);
   return found ?? { connection, group: groupId(text) };
 }
 
-/** Of another connection than the one asked for, of which the names are, a group is said by its id and whose it is. */
+/** A group of another connection is shown as `connection/id`: names are loaded only for the selected connection. */
 export const groupOf =
   (names: Names, asked: Pick<Context, 'connection'>) =>
   ({ connection, group }: DeadLetterSummary) =>
@@ -80,11 +80,11 @@ export async function surveyChosen(context: Context, selection: Selection, optio
   return survey;
 }
 
-/** Said once: SQS shows nobody what somebody else has taken. */
+/** Reports once that other readers hold messages: SQS hides a message from everyone but the reader that received it. */
 const sayElsewhere = ({ out }: Context) => {
   let say = out.note;
   return (messages: number, seconds: number): void => {
-    say(`somebody else looks at ${plural(messages, 'dead letter')}: waiting for up to ${seconds} s`);
+    say(`another reader holds ${plural(messages, 'dead letter')}: waiting for up to ${seconds} s`);
     say = () => {};
   };
 };
@@ -138,7 +138,7 @@ export async function replay(context: Context, ids: readonly string[], options: 
   const report = await replayAll(context, { ...asked, ids: whole }, options, plan.selected);
   out.answer(report, (shown) => print(shown, context));
   if (report.replayed > 0 && report.failedAgain === 0)
-    out.note('what is not mended comes back within a minute');
+    out.note('messages whose cause is not fixed come back within a minute');
   if (report.replayed > 0) out.note('next: groupsync dlq list');
   if (report.failed > 0) return EXIT.failed;
   return report.remaining > 0 ? EXIT.attention : EXIT.done;
@@ -180,5 +180,8 @@ function print({ replayed, failed, failedAgain, because, ...report }: ReplayRepo
   out.line(`${plural(replayed, 'message')} replayed${report.cancelled ? ', then stopped' : ''}`);
   if (failedAgain > 0) out.line(out.paint.red(`${failedAgain} came back at once: ${because}`));
   if (failed > 0) out.line(out.paint.red(`${failed} could not be sent; they are still dead letters`));
-  if (left > 0) out.line(`${left} remain, held by somebody else or not come to: run the same again to go on`);
+  if (left > 0)
+    out.line(
+      `${left} remain: another reader holds them, or they were not reached. Run the same command again`,
+    );
 }

@@ -43,9 +43,9 @@ export function addDlq(program: Command, act: Act): void {
     .action(act(show));
   dlq
     .command('edit')
-    .description('mend a message in $EDITOR; it is checked, sent, and the original kept in the audit')
+    .description('edit a message in $EDITOR; it is checked and sent, and the audit keeps the original')
     .argument('<id>', 'message id')
-    .option('--reason <text>', 'why; kept in the audit', 'mended by hand')
+    .option('--reason <text>', 'why; kept in the audit', 'edited by hand')
     .addHelpText(...examples('dlq edit 1f9a01bc', 'dlq edit 1f9a01bc --reason "typing error in the id"'))
     .action(act(edit));
   const chosen = (name: string) =>
@@ -112,7 +112,7 @@ function printSurvey(survey: Survey, names: Names, context: Context): void {
     ]);
   }
   if (selected > shown) out.line(`… and ${selected - shown} more; --json lists them`);
-  const elsewhere = inFlightElsewhere === 0 ? '' : `, ${inFlightElsewhere} of them held by somebody else`;
+  const elsewhere = inFlightElsewhere === 0 ? '' : `, ${inFlightElsewhere} of them held by another reader`;
   out.line(`${plural(total, 'dead letter')}${elsewhere}${complete ? '' : '; there may be more'}`);
   for (const step of nextSteps(survey, idOf)) out.note(`next: ${step}`);
 }
@@ -125,12 +125,12 @@ function shortIds(messages: Survey['messages']): (id: string) => string {
   return (id) => id.slice(0, length);
 }
 
-/** What works now is replayed; of the rest one is looked at. */
+/** Suggests a replay of each cause that is fixed, and a look at the first message that is still refused. */
 function nextSteps({ causes, messages }: Survey, idOf: (id: string) => string): readonly string[] {
-  const mended = causes.filter(({ count, refused }) => refused < count).map(({ code }) => code);
+  const fixed = causes.filter(({ count, refused }) => refused < count).map(({ code }) => code);
   const first = messages.find(({ refusal }) => refusal !== null);
   return [
-    ...mended.map((code) => `groupsync dlq replay --code ${code}`),
+    ...fixed.map((code) => `groupsync dlq replay --code ${code}`),
     ...(first === undefined ? [] : [`groupsync dlq show ${shellWords(idOf(first.id))}`]),
   ];
 }

@@ -12,11 +12,11 @@ import { examples } from './arguments.ts';
 export function addDoctor(program: Command, act: Act): void {
   program
     .command('doctor')
-    .description('check every part, and say how to mend each fault; changes nothing')
+    .description('run health checks and suggest fixes (read-only)')
     .option('--faults', 'show faults only')
     .option(
       '--alarms',
-      'ring one alarm, see that somebody is told, and end it again; tells everybody subscribed',
+      'set one alarm to ALARM, check that it is delivered, and reset it; notifies every subscriber',
     )
     .addHelpText(...examples('doctor', 'doctor --alarms', 'doctor --faults --json'))
     .action(act(doctor));
@@ -45,7 +45,7 @@ function printCheck({ ok, name, detail, fix }: Check, out: Context['out']): void
   const { paint } = out;
   out.line(`${ok ? paint.green('ok  ') : paint.red('FAIL')} ${name}: ${detail}`);
   for (const line of fix?.split('\n') ?? [])
-    out.line(`     ${line.startsWith('groupsync ') ? 'next' : 'mend'}: ${line}`);
+    out.line(`     ${line.startsWith('groupsync ') ? 'next' : 'fix'}: ${line}`);
 }
 
 export function addProbe(program: Command, act: Act): void {
@@ -57,7 +57,7 @@ export function addProbe(program: Command, act: Act): void {
 }
 
 export const PROBE_PLAN =
-  'makes one group "groupsync probe …" on the platform, writes to it some ten times, with nobody of the company in it, and deletes it';
+  'makes one group "groupsync probe …" on the platform, writes to it about ten times, without any employee of the company in it, and deletes it';
 
 async function probe(context: Context): Promise<number> {
   const { connection: name, out } = context;
@@ -103,14 +103,14 @@ export function addNotify(program: Command, act: Act): void {
       .action(act((context: Context) => tell(context, name === 'list')));
 }
 
-/** The function that tells all else knows whom, and how. */
+/** Lists the notification targets, or sends each a test message, through `reconcile`, the function that has them. */
 async function tell({ out, connection, connected }: Context, silent: boolean): Promise<number> {
   const { ports } = await connected();
   const answer = await ports.functions.run('reconcile', { task: 'notify', connection, silent });
   const told = Answer.parse(answer).reports.flatMap((report) => report.told);
   out.answer(silent ? { targets: told.map(({ target }) => target) } : { notified: told }, () => {
     for (const { target, failure } of told) out.line(silent ? target : `${target}: ${failure ?? 'told'}`);
-    if (told.length === 0) out.line('nobody is told: set notify (docs/deploy.md) and deploy');
+    if (told.length === 0) out.line('no notification target is set: set notify (docs/deploy.md) and deploy');
   });
   return silent || (told.length > 0 && told.every(({ failure }) => failure === null))
     ? EXIT.done

@@ -64,7 +64,7 @@ async function* linesOf(context: Context, file: string): AsyncGenerator<EventLin
       if (text.trim() !== '') yield { line, text };
     }
   } catch (cause) {
-    // Whoever stopped it says where.
+    // The code that stopped it reports where.
     if (!(cause instanceof Stopped)) throw cause;
   }
 }

@@ -13,7 +13,7 @@ import { lineOf, named } from './log.ts';
 export function addExplain(program: Command, act: Act): void {
   program
     .command('explain')
-    .description('why somebody is, or is not, in a group: from the event to the version on the platform')
+    .description('why a person is, or is not, in a group: from the event to the version on the platform')
     .argument('<group>', 'id, name, or how one begins')
     .argument('<member>', "the member's id in the directory, address or name")
     .addHelpText(...examples('explain 00g1 00u7', 'explain Engineering ann@acme.test'))
@@ -51,7 +51,7 @@ export function addPerson(program: Command, act: Act): void {
 function printPerson(report: PersonReport, { out }: Context): void {
   const { member, name, bound, person, groups, moreGroups, actions } = report;
   out.line(withId(name ?? undefined, member));
-  out.line(bound === null ? 'bound to nobody' : `bound to ${bound}, ${person?.state ?? 'not met yet'}`);
+  out.line(bound === null ? 'bound to no employee' : `bound to ${bound}, ${person?.state ?? 'not met yet'}`);
   if (groups.length === 0) out.line('no event has put them into a group');
   for (const group of groups) printMembership(group, out);
   if (moreGroups > 0) out.line(`… and ${moreGroups} more groups; explain tells of one`);
@@ -84,9 +84,12 @@ function hintsOf({ decision: { outcome }, member, match }: Explanation): readonl
     'pending:unknown': 'there or on the platform, or the setting match',
     'pending:inactive': 'on the platform, or the setting includeStates',
   };
-  const mended = where[outcome as keyof typeof where];
-  if (mended === undefined) return [];
-  return [`mend the value ${mended}; it is read every hour, or now`, 'next: groupsync people refresh'];
+  const place = where[outcome as keyof typeof where];
+  if (place === undefined) return [];
+  return [
+    `fix the value ${place}; it is read every hour, or now with the next command`,
+    'next: groupsync people refresh',
+  ];
 }
 
 function print(explanation: Explanation, { out }: Context, names: Names): void {
@@ -101,14 +104,14 @@ function print(explanation: Explanation, { out }: Context, names: Names): void {
     out.line(paint.dim(`          ${sayEvent(event)}`));
   }
   for (const { rule, value, found } of match.rules) {
-    const holders = found.map(({ id, state }) => `${id} (${state})`).join(', ') || 'nobody';
+    const holders = found.map(({ id, state }) => `${id} (${state})`).join(', ') || 'no employee';
     out.line(
       `match     ${rule}: ${value === null ? 'the member has no such attribute' : `"${value}" is ${holders}`}`,
     );
   }
   if (match.person !== null) {
     const { id, state } = match.person;
-    out.line(`person    ${id}, ${state}; in groups as ${match.user ?? 'nobody: the id is hidden'}`);
+    out.line(`person    ${id}, ${state}; in groups as ${match.user ?? 'no user: the id is hidden'}`);
   }
   out.line(`decision  ${decision.outcome}`);
   if (waiting !== null) out.line(sayWaiting(waiting));

@@ -1,7 +1,7 @@
 import type { GroupRef } from '../../shared/domain/ids.ts';
 import { allGroups } from '../../shared/operate/find-group.ts';
 import { followGroups } from '../../shared/operate/follow.ts';
-import { mendOf, sayWaiting } from '../../shared/operate/status.ts';
+import { fixForGate, sayWaiting } from '../../shared/operate/status.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { plural } from '../output/words.ts';
@@ -47,7 +47,7 @@ export async function follow(
 export async function noteObstacle({ out, connection, ports }: Context): Promise<void> {
   const { gates, connections } = await ports();
   const [gate, found] = await Promise.all([gates.read(connection), connections.find(connection)]);
-  const step = mendOf(gate, connection) ?? (found?.observing ? 'groupsync resume' : undefined);
+  const step = fixForGate(gate, connection) ?? (found?.observing ? 'groupsync resume' : undefined);
   out.note(`next: ${step ?? 'groupsync status'}`);
 }
 

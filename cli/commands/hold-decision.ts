@@ -70,7 +70,7 @@ function refuseDecided({ state, hold }: ReadHold, { again }: Decision, isScript:
   const decided = sayDecision(hold.decision);
   if (decided === undefined || !isScript || again === true) return;
   throw new Error(
-    `the hold of ${state.ref.group} is decided: ${decided}. To decide it anew: leave --yes out and be asked, or add --again`,
+    `the hold of ${state.ref.group} is already decided: ${decided}. To decide it again, run without --yes, or add --again`,
   );
 }
 

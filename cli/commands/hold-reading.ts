@@ -28,7 +28,7 @@ export function sayHold(group: string, { removes, keeps, share, rule, decision }
   ];
 }
 
-/** undefined where nobody has decided. */
+/** undefined while the hold waits for a decision. */
 export const sayDecision = (decision: HoldDecision): string | undefined =>
   decision.kind === 'waiting'
     ? undefined

@@ -38,8 +38,8 @@ export function addHolds(program: Command, act: Act): void {
     .addHelpText(...examples('holds show Engineering', 'holds show 00g1 --csv leavers.csv'))
     .action(act(show));
   const decisions = [
-    { name: 'approve', what: 'let the removals of a hold happen, once' },
-    { name: 'reject', what: 'keep the removals from happening until nobody wants them' },
+    { name: 'approve', what: 'approve the removals of a hold, once' },
+    { name: 'reject', what: 'keep the members until the removals are no longer wanted' },
   ] as const;
   for (const { name, what } of decisions) {
     const command = holds
@@ -48,7 +48,7 @@ export function addHolds(program: Command, act: Act): void {
       .argument('<group>', 'id or name')
       .option('--reason <text>', 'why; kept in the audit; asked for at a terminal')
       .option('--digest <hex>', 'decide only if the hold is still over this set; its beginning is enough')
-      .option('--again', 'with --yes: also where somebody has decided already')
+      .option('--again', 'with --yes: also if the hold is already decided')
       .addHelpText(
         ...examples(
           `holds ${name} Engineering --reason "team dissolved"`,
@@ -144,7 +144,7 @@ const FILE_COLUMNS: readonly Column<HeldMember>[] = [
 
 const SHOWN_EVENTS = 5;
 
-/** One line for each event that takes somebody out, the one that takes most first. */
+/** One line for each event that removes members, the event with the most removals first. */
 function eventsBehind(members: readonly HeldMember[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const { because, event } of members) {

@@ -41,7 +41,7 @@ async function showPending({ out, connection, connected, names }: Context): Prom
           inFile: { title: 'since', of: ({ sinceMs }) => new Date(sinceMs).toISOString() },
         },
       ],
-      'nobody is pending',
+      'no member is pending',
     );
     const [first] = pending;
     if (first !== undefined) out.note(`next: groupsync explain ${shellWords(first.group, first.member)}`);
@@ -75,13 +75,13 @@ async function showDrift(context: Context, { group, since }: { group?: string; s
         { title: 'after', of: ({ is }) => is && user(is), whole: 'id' },
         { title: 'settled', of: ({ settledBy }) => settledBy ?? 'open' },
       ],
-      'nobody else has changed our groups',
+      'no external changes to managed groups',
     );
   });
   return EXIT.done;
 }
 
-/** A row for each person whom somebody put in or took out: who it was can be asked for then. */
+/** A row for each member that another client added or removed, so that `explain` can be run for each. */
 function eachOf(row: DriftRow) {
   const [was, is] = [row.before ?? [], row.after ?? []].map((side) => [side].flat());
   const rows = Array.from({ length: Math.max(1, was?.length ?? 0, is?.length ?? 0) }, (_, at) => at);

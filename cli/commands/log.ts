@@ -24,7 +24,7 @@ export function addLog(program: Command, act: Act): void {
     command
       .option('--since <age>', 'of the last 30m, 2h or 7d', age)
       .option('--member <member>', 'about this member: id, address or name, or an id of the platform')
-      .option('--actor <text>', 'by whom: part of an id or a name')
+      .option('--actor <text>', 'who did it: part of an id or a name')
       .option('--action <action>', 'such as patch, holds_approve, or drift for every kind of it')
       .option(
         '--outcome <outcome>',
@@ -45,7 +45,7 @@ export function addLog(program: Command, act: Act): void {
   filtered(
     program
       .command('audit')
-      .description('what was written to a group and done to it, when, why and by whom, newest first')
+      .description('what was written to a group and done to it: when, why and who did it, newest first')
       .argument('[group]', 'id, name, or how one begins; without it: what people did to the connection')
       .option('--verify', 'check that no entry was changed or removed'),
   )
@@ -63,7 +63,7 @@ async function filterOf(context: Context, ref: GroupRef | undefined, options: Lo
   };
 }
 
-/** Changes name users of the platform; whoever asks may know the directory's id only, or neither. */
+/** Finds the ids of a member. Changes name platform users, but the operator may know the directory's id only, or neither. */
 async function aboutMember({ connection, ports, member }: Context, text: string, group?: GroupRef) {
   const found = await member(text).catch(unlessNothing);
   if (found === undefined) return { member: new Set([text]) };
@@ -114,7 +114,7 @@ function noteCut({ complete }: { complete: boolean }, { limit }: LogOptions, out
   if (!complete) out.note(`older ones may fit; shown are at most ${limit} (--limit), of the newest 5000`);
 }
 
-/** Time, who, what, of whom, how it ended and why. */
+/** Time, actor, action, member, outcome and cause. */
 export function lineOf(entry: LogEntry, { paint, clip }: Pick<Context['out'], 'paint' | 'clip'>): string {
   const { at, action, outcome, actor } = entry;
   const cause = entry.cause === actor.id ? '' : entry.cause.replace(RESTORES, 'restores ');

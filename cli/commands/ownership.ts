@@ -103,7 +103,7 @@ async function rebind(context: Context, text: string, role: string): Promise<num
   const groups = isBound ? outcome.groups : [];
   const said = isBound
     ? `bound; ${plural(groups.length, 'group')} will be looked at`
-    : `no employee ${role} is known; mend the id, or read them anew: groupsync people refresh`;
+    : `no employee ${role} is known; correct the id, or read the employees again: groupsync people refresh`;
   out.answer({ member, role, outcome: outcome.kind, groups }, () => out.line(said));
   return isBound ? EXIT.done : EXIT.failed;
 }
@@ -116,7 +116,7 @@ async function forget(context: Context, text: string): Promise<number> {
   const user = (await ports.users.read(connection, [member])).get(member);
   if (user === undefined) {
     out.answer({ member, forgotten: false, attributes: [], erased: {} }, () =>
-      out.line(`nothing is known of ${member}; whoever is in no group is found by id`),
+      out.line(`nothing is known of ${member}; give the id of a person who is in no group`),
     );
     return EXIT.failed;
   }

@@ -12,7 +12,7 @@ export function addPause(program: Command, act: Act): void {
     .command('pause')
     .description('stop writing to the platform, for the connection or one group; events are kept')
     .argument('[group]', 'id, name, or how one begins; without it: the whole connection')
-    .option('--reason <text>', 'why, for whoever asks next')
+    .option('--reason <text>', 'why; shown to other operators')
     .option(...NO_WAIT)
     .addHelpText(...examples('pause --reason "platform maintenance"', 'pause 00g1'))
     .action(act(pause));

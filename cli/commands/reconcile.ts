@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { allGroups } from '../../shared/operate/find-group.ts';
 import { peopleNow } from '../../shared/operate/people-now.ts';
 import { sumOf } from '../../shared/operate/setting-effect.ts';
-import { mendOf } from '../../shared/operate/status.ts';
+import { fixForGate } from '../../shared/operate/status.ts';
 import { gather } from '../../shared/sync/gather.ts';
 import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
 import type { DriftRecord } from '../../shared/sync/ports/logs.ts';
@@ -84,9 +84,9 @@ async function runNow(
   const ran = ports.functions.run(name, { ...event, connection }).catch(async (cause: Error) => {
     if (!(cause instanceof FunctionFailed)) throw cause;
     const { state } = await ports.gates.read(connection);
-    // A pause keeps nobody from reading.
-    const mend = state === 'paused' ? undefined : mendOf({ state }, connection);
-    throw new Advised(cause.message, mend ?? 'groupsync doctor --faults');
+    // A pause stops writes only, so it does not explain a failed read.
+    const fix = state === 'paused' ? undefined : fixForGate({ state }, connection);
+    throw new Advised(cause.message, fix ?? 'groupsync doctor --faults');
   });
   const answer = Answer.parse(await ran);
   const [report = {}] = answer.reports;

@@ -83,7 +83,7 @@ async function list({ out, connection, connected }: Context): Promise<number> {
 
 async function revoke(context: Context, prefix: string): Promise<number> {
   const { out, connection } = context;
-  if (!(await context.confirm(`Revoke the token ${prefix}? Whoever uses it is refused from now on.`))) {
+  if (!(await context.confirm(`Revoke the token ${prefix}? Clients that use it are refused from now on.`))) {
     return EXIT.failed;
   }
   const revoked = await withdrawToken(connection, prefix, await context.ports());

@@ -5,7 +5,7 @@ import { NotFound } from '../../shared/operate/find-group.ts';
 import { type Names, withId } from '../../shared/operate/names.ts';
 import { reportGroups } from '../../shared/operate/report.ts';
 import {
-  mendOf,
+  fixForGate,
   readGroupStatus,
   readStatus,
   sayFailingCalls,
@@ -91,7 +91,7 @@ function nextSteps(status: StatusReport) {
   const hasFault = credential.failure !== null || failingCalls.length > 0;
   const dead = (queues.eventsDlq ?? 0) + (queues.applyDlq ?? 0);
   const steps: readonly (readonly [isDue: boolean, step: string])[] = [
-    [gate.state !== 'open', mendOf(gate, connection) ?? ''],
+    [gate.state !== 'open', fixForGate(gate, connection) ?? ''],
     [gate.state !== 'backoff' && hasFault, 'groupsync doctor --faults'],
     [gate.state !== 'paused' && observing, 'groupsync resume'],
     [holds > 0, 'groupsync holds'],

@@ -28,9 +28,9 @@ const HEADERS = {
 };
 
 /**
- * Serves the console to this machine only. The page itself tells nothing, so anybody here may fetch it; what it asks
- * needs the token, which only the address in the terminal has, in the part that browsers send nowhere. Host and Origin
- * are looked at as well: a page of somebody else's may reach us by a name of its own (DNS rebinding).
+ * Serves the console to this machine only. The page itself holds no data, so any local user may fetch it. Its requests
+ * need the token, which is only in the fragment of the address in the terminal, and browsers never send a fragment.
+ * Host and Origin are checked too: a foreign page may reach us through a host name of its own (DNS rebinding).
  */
 export async function serveConsole(options: ServeOptions) {
   const server = createServer((request, response) => {

@@ -41,10 +41,12 @@ async function dropTypedAhead(stdin: Io['stdin'] & { setRawMode?: (raw: boolean)
   if (isStopped) throw new Stopped();
 }
 
-/** Only `y` and `yes` mean yes. @throws UsageError where nobody can be asked */
+/** Only `y` and `yes` mean yes. @throws UsageError without a terminal */
 export async function askYes(io: Io, question: string): Promise<boolean> {
   if (!canAsk(io)) {
-    throw new UsageError('this changes something and nobody can be asked here; give --yes to go ahead');
+    throw new UsageError(
+      'this command changes something and there is no terminal to confirm on; add --yes to go ahead',
+    );
   }
   const isYes = /^y(es)?$/i.test(await askLine(io, `${visible(question)} [y/N] `));
   if (!isYes) io.stderr.write('nothing was changed\n');

@@ -17,7 +17,7 @@ export function createSpell(
   const words = (names: readonly ('localFile' | 'prefix' | 'region' | 'profile')[]) =>
     names.flatMap((name) => {
       const value = options[name];
-      const flag = name.replace(/[A-Z]/, (deadLetter) => `-${deadLetter.toLowerCase()}`);
+      const flag = name.replace(/[A-Z]/, (capital) => `-${capital.toLowerCase()}`);
       return value === undefined ? [] : [`--${flag} ${shellWord(value)}`];
     });
   const where =

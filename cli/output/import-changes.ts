@@ -21,7 +21,7 @@ export async function changeLines(context: Context, comparison: ImportComparison
   const { added, removed, unmatched, pending = [] } = comparison;
   return [
     ...(await personLines(context, comparison)),
-    `${added} in (+), ${removed} out (−), ${unmatched} of those in match nobody on the platform (?)`,
+    `${added} added (+), ${removed} removed (−); ${unmatched} of those added match no employee on the platform (?)`,
     ...(pending.length === 0 ? [] : [pendingLine(pending)]),
     ...(await groupLines(context, comparison)),
   ];

@@ -6,8 +6,8 @@ const CODES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39] } as
 export type Paint = Readonly<Record<keyof typeof CODES, (text: string) => string>>;
 
 /**
- * Colours that nothing from outside can forge: painted text carries a mark that nobody knows, and the terminal's own
- * codes come in its place only when everything else that moves a cursor has been made visible.
+ * Colours that outside text cannot forge. Painted text carries a random mark. Terminal codes replace the mark only after
+ * all other control characters in the text were made visible.
  */
 export function createPaint(wanted: boolean) {
   const mark = `;${randomUUID()}-`;

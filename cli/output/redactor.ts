@@ -29,7 +29,7 @@ const isFields = (value: unknown): value is Fields => typeof value === 'object' 
 const saysOf = ({ kind, action }: Fields, form: RegExp) =>
   form.test(String(kind)) || form.test(String(action));
 
-/** The reason that a person gave, which may name anybody; a plain word (“ok”) would be missed all over. */
+/** The reason that an operator gave: it may name a person. A plain word (“ok”) would be replaced everywhere else too. */
 function reasonOf(value: Fields): unknown {
   const isOfPerson = 'actor' in value || 'by' in value || value['state'] === 'paused';
   const { reason } = value;
@@ -80,7 +80,7 @@ export function createRedactor() {
   };
 }
 
-/** As whole words; the longest first, since one name may be part of another. A colour ends in a dead-lettered message. */
+/** As whole words; the longest first, since one name may be part of another. A colour code ends in a letter. */
 function anyOf(names: ReadonlySet<string>): RegExp {
   const longestFirst = [...names].sort((a, b) => b.length - a.length);
   const words = longestFirst.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');

@@ -65,7 +65,7 @@ export function csvField(text: string): string {
 const cellsOf = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]) =>
   rows.map((row) => columns.map(({ of }) => visible(String(of(row) ?? '–'))));
 
-/** In cells of the terminal, of which many dead-lettered messages take two. */
+/** In cells of the terminal: many characters take two. */
 const lengthOf: (text: string) => number = strlen;
 const widest = (texts: readonly string[]) => texts.reduce((most, text) => Math.max(most, lengthOf(text)), 0);
 

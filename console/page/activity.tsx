@@ -96,7 +96,7 @@ export function Activity() {
   );
 }
 
-/** To the minute: the same question as a moment before is not asked anew. */
+/** Rounded to the minute, so that a repeated question within it is the same request. */
 const sinceOf = (hours: number): string =>
   new Date((Math.floor(Date.now() / MINUTE_MS) - hours * 60) * MINUTE_MS).toISOString();
 

@@ -126,7 +126,7 @@ function Doctor() {
                 {detail}
                 {fix !== null && (
                   <small class="block">
-                    {T.conn.mend} {fix}
+                    {T.conn.fix} {fix}
                   </small>
                 )}
               </span>

@@ -134,7 +134,7 @@ const running = signal<{
   readonly stop: () => void;
 } | null>(null);
 
-/** A replay goes on as long as somebody listens: whoever stops listening stops it. */
+/** Follows a replay. The server stops the replay when the page stops reading its progress. */
 async function follow(response: Response, of: number, stopping: AbortController): Promise<void> {
   let progress: ReplayProgress = { replayed: 0, failed: 0, remaining: null };
   const stop = () => stopping.abort();

@@ -106,7 +106,7 @@ export const Pause = ({ groups, done }: { groups: readonly string[]; done?: () =
     verb={T.groups.pause}
     needsReason
     run={async ({ reason }) => {
-      // Those that somebody else had paused before stay paused.
+      // Groups that were paused before stay paused.
       const undo = ({ paused }: { paused: readonly string[] }) =>
         performNow('resume', { groups: paused }, T.groups.resumed(paused.length));
       await perform('pause', { groups, reason }, T.groups.paused(groups.length), undo);

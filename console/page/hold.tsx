@@ -188,7 +188,7 @@ function People({ title, people, file, picked, pick }: PeopleProps) {
       }
     >
       {found.length === 0 ? (
-        <Empty title={people.length === 0 ? T.hold.none : T.hold.nobody} />
+        <Empty title={people.length === 0 ? T.hold.none : T.hold.noMatch} />
       ) : (
         <Table
           label={title}

@@ -56,7 +56,7 @@ function Shown(home: HomeAnswer) {
 /** What is true of the whole, in one sentence; the worst comes first. */
 function Sentence({ status, observing }: HomeAnswer) {
   const { groups, gate, backlog, failingCalls } = status;
-  const { deleted = 0, excluded = 0, unknown = 0, in_sync: inStep = 0 } = groups;
+  const { deleted = 0, excluded = 0, unknown = 0, in_sync: inSync = 0 } = groups;
   const every = Object.values(groups).reduce((sum, count) => sum + count, 0);
   const all = every - deleted - excluded - unknown;
   const since = live.value?.connections?.find(({ name }) => name === connection.value)?.since ?? null;
@@ -81,11 +81,11 @@ function Sentence({ status, observing }: HomeAnswer) {
   if (observing) return <>{T.home.observing}</>;
   if (failingCalls.length > 0) return <>{T.home.callsFail}</>;
   if (all === 0) return <>{T.home.empty}</>;
-  if (inStep === all) return <>{T.home.all(all)}</>;
+  if (inSync === all) return <>{T.home.all(all)}</>;
   return (
     <>
-      {T.home.some(inStep, all)}
-      {backlog > 0 && ` ${T.home.underWay(backlog)}`}
+      {T.home.some(inSync, all)}
+      {backlog > 0 && ` ${T.home.syncing(backlog)}`}
     </>
   );
 }

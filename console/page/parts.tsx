@@ -159,7 +159,7 @@ export function Person({ of, link = true }: { readonly of: PersonName; readonly 
   );
 }
 
-/** A user of a platform group, who may be nobody whom the directory has named there. */
+/** A user of a platform group; the directory may never have named them in that group. */
 export const Member = ({ of, unknown }: { of: PersonName & { user: string | null }; unknown: string }) =>
   of.id !== '' ? (
     <Person of={of} />

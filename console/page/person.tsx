@@ -65,7 +65,7 @@ export function People() {
   );
 }
 
-/** Whoever cannot be written, before anybody has searched. */
+/** People who cannot be written; shown until the operator searches. */
 function Unmatched() {
   const asked: Asked<Home> = useAnswer<Home>('home');
   return (
@@ -177,7 +177,7 @@ function Explained({ group, member }: { readonly group: string; readonly member:
                   {T.person.rule(
                     rule,
                     value,
-                    found.map(({ id, state }) => `${id} (${state})`).join(', ') || T.person.nobody,
+                    found.map(({ id, state }) => `${id} (${state})`).join(', ') || T.person.noEmployee,
                   )}
                 </p>
               ))}

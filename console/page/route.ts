@@ -30,7 +30,7 @@ export function go(path: string, how: 'push' | 'replace' = 'push'): void {
   document.querySelector<HTMLElement>('main')?.focus({ preventScroll: true });
 }
 
-/** Filters of this page, in the address: they can be sent to somebody, and Back goes back to them. */
+/** Stores the filters of this page in its address, so that a link keeps them and Back returns to them. */
 export function filterBy(filters: Readonly<Record<string, string>>): void {
   const all = { ...Object.fromEntries(query.value), ...filters };
   go(pathTo(page.value, id.value, all), 'replace');

@@ -41,7 +41,7 @@ import type { ReplayProgress, SettingsPreview } from '../answers.ts';
 import { BOTH_QUEUES } from './desk.ts';
 import type { Asked } from './queries.ts';
 
-/** Somebody else was faster, or it is not as the page showed it: look again. */
+/** The object changed since the page showed it, for example by another operator. */
 export class Changed extends Error {
   override readonly name = 'Changed';
 }
@@ -186,7 +186,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
 };
 
 const MOST_PREVIEWED = 500;
-const GONE = 'this dead letter is gone, or somebody else looks at it';
+const GONE = 'this dead letter is gone, or another reader holds it';
 
 async function settingsEffect(refs: readonly GroupRef[], plan: SettingsPlan, { ports, overview }: Asked) {
   const planAll = (given: Partial<Planning<ToolPorts>> = {}) =>
@@ -196,7 +196,7 @@ async function settingsEffect(refs: readonly GroupRef[], plan: SettingsPlan, { p
   return pMap(effects, async (effect) => ({ ...effect, name: await overview.nameOf(effect.group) }));
 }
 
-/** Lines that tell how far it is. Whoever stops listening stops the replay, between two batches. */
+/** Replays messages and streams its progress as lines. A page that stops reading stops the replay between two batches. */
 function replay(
   { ids, code, rate }: { ids?: string[] | undefined; code?: string | undefined; rate?: number | undefined },
   { connection, ports, signal }: Asked,
@@ -227,7 +227,7 @@ function replay(
         }
         tell(total);
       } catch (error) {
-        // An answer that breaks off would look as if somebody had stopped it.
+        // A response that breaks off would look like a replay that the operator stopped.
         tell({ ...total, remaining: null, problem: (error as Error).message });
       }
       if (!stopping.signal.aborted) stream.close();

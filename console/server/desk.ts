@@ -17,8 +17,7 @@ export function createDesk(ports: ToolPorts) {
   }
   async function find(id: string): Promise<DeadLetter> {
     const [deadLetter] = await inTurn(() => findDeadLetters([id], BOTH_QUEUES, ports));
-    if (deadLetter === undefined)
-      throw new NotFound('this dead letter is gone, or somebody else looks at it');
+    if (deadLetter === undefined) throw new NotFound('this dead letter is gone, or another reader holds it');
     if (kept.size === MOST_KEPT) kept.clear();
     kept.set(id, deadLetter);
     return deadLetter;
@@ -26,7 +25,7 @@ export function createDesk(ports: ToolPorts) {
   return {
     inTurn,
     find,
-    /** As it was when it was found: to judge another wording of it while somebody types. */
+    /** The message as it was when found, to validate an edited body while the operator types. */
     known: async (id: string): Promise<DeadLetter> => kept.get(id) ?? find(id),
   };
 }

@@ -14,9 +14,9 @@ import { createActivity } from './activity.ts';
 import { BOTH_QUEUES, type Desk } from './desk.ts';
 import { namesOf, readEverybody } from './people.ts';
 
-/** Whoever asks sooner is given the same: however many pages are open, the table is read once. */
+/** Requests within this time share one read of the table, however many pages are open. */
 const FRESH_MS = 1_500;
-/** A large company's table is read that much less often: a fifth of the time is spent on it at most. */
+/** A read is followed by a pause of this many times its duration: at most a fifth of the time is spent reading. */
 const PAUSE_FACTOR = 4;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -132,7 +132,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, des
         connections: await listConnections(ports),
       };
     },
-    /** Somebody did something: whoever asks next sees it. */
+    /** Call after an operator's action, so that the next request shows it. */
     forget(): void {
       current.forget();
       activity.forget();
@@ -156,7 +156,7 @@ function fitsGroup(group: GroupSummary, { text, state }: GroupFilter): boolean {
   return fitsText === true && (state === undefined || stateName(group) === state);
 }
 
-/** What needs somebody comes first. */
+/** States that need an operator come first. */
 const ORDER: readonly GroupStateName[] = [
   'failed',
   'held',
@@ -201,7 +201,7 @@ async function linesOf(
   });
 }
 
-/** Each person once, whoever is missing from most groups first. */
+/** Each person once, those missing from the most groups first. */
 async function unmatchedOf(
   connection: ConnectionName,
   pending: readonly PendingRow[],

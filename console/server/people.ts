@@ -10,7 +10,7 @@ import type { UserState } from '../../shared/sync/ports/desired.ts';
 import type { BoundTo } from '../../shared/sync/ports/people.ts';
 import type { PersonName } from '../answers.ts';
 
-/** Somebody of whom a group has heard: what the directory says of them, and who they are on the platform. */
+/** A person named in a group's events: what the directory reports of them, and who they are on the platform. */
 export interface Known {
   readonly register: StoredMember;
   readonly state: UserState | undefined;

@@ -36,7 +36,7 @@ import { BOTH_QUEUES, type Desk } from './desk.ts';
 import type { Overview } from './overview.ts';
 import { findPeople, type Known, knownOf, nameOf } from './people.ts';
 
-/** One connection, for whoever asks about it. */
+/** One connection and what is needed to answer a question about it. */
 export interface Asked {
   readonly connection: ConnectionName;
   readonly prefix: string;
@@ -180,7 +180,7 @@ async function groupDetail(ref: GroupRef, asked: Asked): Promise<GroupDetail> {
   };
 }
 
-/** In the platform's group, and nobody whom the directory has ever named in it. */
+/** A user of the platform group that the directory never named in it. */
 const UNKNOWN = {
   id: '',
   name: null,
@@ -242,7 +242,7 @@ function heldPerson(user: string, known: Known | undefined, { registers }: Group
   };
 }
 
-/** What took out somebody whom no event took out by name: a list without them, or the end of the user or group. */
+/** The latest event that removed a member without naming them: a snapshot, or the deletion of the user or group. */
 const latestOf = ({ snapshot, deleted }: GroupState['registers'], floor: string = ''): string =>
   [snapshot, deleted, floor].reduce((latest, stamp) => (stamp > latest ? stamp : latest), '');
 
@@ -266,7 +266,7 @@ async function personPage(text: string, asked: Asked): Promise<PersonPage> {
         ids.has(id as never),
       ),
     );
-  if (user === undefined && groups.length === 0) throw new NotFound(`nobody with the id ${text} is known`);
+  if (user === undefined && groups.length === 0) throw new NotFound(`no person with the id ${text} is known`);
   return {
     person: nameOf(member, user),
     attributes: Object.fromEntries([...(user?.attributes ?? [])].map(([key, { value }]) => [key, value])),

@@ -35,7 +35,7 @@ export async function createTable(client: DynamoDBClient, name: string): Promise
     },
   );
   await untilActive(client, name);
-  if (wasThere) await mendIndex(client, name);
+  if (wasThere) await repairIndex(client, name);
 }
 
 type Item = Record<string, AttributeValue>;
@@ -45,10 +45,10 @@ const { partitionKey: PK, sortKey: SK, index: INDEX } = TABLE;
 const { partitionKey: GPK, sortKey: GSK } = INDEX;
 
 /**
- * The emulator writes the index first and the item after it: a kill in between leaves entries that no item has, for good,
- * and items without theirs. An item that is put anew takes its entry along, from wherever it was before.
+ * Repairs the index after a kill. The emulator writes the index entry first and the item after it, so a kill in between
+ * leaves entries without an item, and items without an entry. Putting an item again also moves its entry.
  */
-async function mendIndex(client: DynamoDBClient, TableName: string): Promise<void> {
+async function repairIndex(client: DynamoDBClient, TableName: string): Promise<void> {
   const put = (item: Item) => client.send(new PutItemCommand({ TableName, Item: item }));
   const without = new Map((await scan(client, { TableName })).map((item) => [textOf(item, [PK, SK]), item]));
   for (const entry of await scan(client, { TableName, IndexName: INDEX.name })) {

@@ -4,7 +4,7 @@ import type { AwsReply, AwsRequest } from './exchange.ts';
 /** A request as it crosses from one thread to another: nothing but plain data. */
 type WireRequest = Omit<AwsRequest, 'query' | 'body'> & { readonly query: string; readonly body: string };
 
-/** Either thread asks the other. No reply: there is nobody, or no service, to give one. */
+/** Requests and replies between the two threads. A reply is undefined if no handler or service answers the request. */
 interface Crossings {
   readonly kind: 'crossings';
   readonly requests: readonly (readonly [id: number, request: WireRequest])[];

@@ -6,7 +6,7 @@ import { type FromWorker, startExchange, type ToWorker } from './front-messages.
 import { openShortWay } from './short-way.ts';
 
 const WORKER = new URL('./front-worker.mjs', import.meta.url);
-/** Longer than the front waits for requests under way. */
+/** Longer than the front waits for requests in flight. */
 const CLOSE_MS = 2000;
 
 /** The front in a thread of its own, so that DynamoDB and the handlers share two cores instead of one. */
@@ -31,7 +31,7 @@ export async function startFrontThread(options: {
   const closeWay = openShortWay(url, ask);
   let isClosing = false;
   worker.on('error', (error) => {
-    // Without its table the stack is of no use to anybody; at its end the table is of none to the stack.
+    // The stack cannot work without its table, so an error ends it. While the stack stops, an error does not matter.
     if (!isClosing) throw error;
   });
   return {

@@ -16,7 +16,7 @@ export interface AwsFront {
 
 /** As dynalite's own limit. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
-/** How long requests under way are waited for; one takes milliseconds. */
+/** How long `drain` waits for requests in flight; one takes milliseconds. */
 const DRAIN_MS = 1000;
 
 /**
@@ -55,27 +55,27 @@ export async function startAwsFront(options: {
 }
 
 /**
- * dynalite throws, and so ends the process, when a request reaches a store that is closed. A handler that nobody waits
- * for any more may still send one: from `drain` on, requests are cut off, and those under way are waited for.
+ * dynalite throws, and so ends the process, when a request reaches a closed store. A handler that is no longer awaited
+ * may still send one. `drain` therefore refuses new requests and waits for those in flight.
  */
 function guarded(dynamoDb: RequestListener) {
-  const underWay = new Set<Promise<AwsReply>>();
+  const inFlight = new Set<Promise<AwsReply>>();
   let isClosing = false;
   return {
     async ask(request: AwsRequest): Promise<AwsReply> {
       if (isClosing) throw new Error('the store is closing');
       const reply = replyOf(dynamoDb, request);
-      underWay.add(reply);
-      return reply.finally(() => underWay.delete(reply));
+      inFlight.add(reply);
+      return reply.finally(() => inFlight.delete(reply));
     },
     async drain() {
       isClosing = true;
-      await Promise.race([Promise.allSettled(underWay), late(DRAIN_MS)]);
+      await Promise.race([Promise.allSettled(inFlight), late(DRAIN_MS)]);
     },
   };
 }
 
-/** What dynalite answers, whether or not anybody is left to hear it; it uses no more of a response than this. */
+/** Returns dynalite's answer, also if its caller has gone. The fake response has only the members that dynalite uses. */
 function replyOf(dynamoDb: RequestListener, { method, path, query, headers, body }: AwsRequest) {
   return new Promise<AwsReply>((resolve) => {
     const sent: Record<string, string> = {};

@@ -4,7 +4,7 @@ import { INVALID_MESSAGE_BODY_CHAR } from '../../node_modules/fauxqs/dist/sqs/sq
 
 /*
  * fauxqs exports its server but not its store; these are the pinned version's own files, and the same that its server
- * loads as long as a build bundles all of it. Three of its habits would show to users, and are mended here.
+ * loads as long as a build bundles all of it. Three of its defects would be visible to users and are fixed here.
  */
 
 /** What SQS refuses in a body; fauxqs forgets that characters past U+FFFF (an emoji in a name) are allowed. */

@@ -29,7 +29,7 @@ export function openApiDocument(endpoints: readonly Endpoint[]): Json {
       title: 'Workforce Platform (simulator)',
       version: '1.0',
       description:
-        'What the simulator answers. Where the specification is silent, see docs/platform-simulator.md.',
+        'What the simulator answers. Behaviour that the specification leaves open: docs/platform-simulator.md.',
     },
     servers: [{ url: '/' }],
     security: [{ bearer: [] }],

@@ -1,4 +1,4 @@
-/** Words that the generated world is made of. The names are common ones of many languages; nobody is meant. */
+/** Words for the generated world. The names are common in many languages and refer to no real person. */
 export const FIRST_NAMES = [
   'Aisha',
   'Alejandro',

@@ -57,7 +57,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/plan/decide/missing.ts: if (nowMs - createdAtMs < createSettleMs) return notShownYet(facts); | < → <=',
     "shared/plan/decide/drift.ts: return waitMs > 0 ? { kind: 'wait', waitMs, why: UNPROVEN_READ } : undefined; | 0 → 1",
   ],
-  'at least one is at stake there, or nobody is in the group': [
+  'at least one removal is at stake there, or the group has no members': [
     'shared/plan/decide/holds.ts: const atStake = Math.max(verdict.unjudged.length, replaces?.removals ?? 0); | 0 → 1',
   ],
   'a link ends what was said of a deletion (linkTo in the store)': [

@@ -53,8 +53,8 @@ export function queueUrlsByName(sdk: Sdk, { prefix, queueUrls }: DeploymentOptio
 }
 
 /**
- * Whoever the credentials belong to, asked for once; on a local stack the person at this machine.
- * @param user their login name
+ * Returns the owner of the AWS credentials, read once; on a local stack the user of this machine.
+ * @param user the login name of the user of this machine
  */
 export function createCaller({ sts }: Sdk, isLocal: boolean, user: string): Caller {
   let asked: Promise<AuditActor> | undefined;

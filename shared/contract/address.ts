@@ -11,8 +11,8 @@ import { parsedUrl } from './url.ts';
  *   domain to ASCII         | "…@münchen.example" → "…@xn--…"      | IDNA (UTS #46, non-transitional)
  *   dot of the root         | "…@acme.example." → "…@acme.example" | DNS (RFC 1034, section 3.1)
  *
- * Simple folding makes no two dead-lettered messages one that differ in more than case: "ß" is not "ss", "ı" is not "i". Two employees with one form
- * are ambiguous, so neither is written.
+ * Simple folding unites only characters that differ in case alone: "ß" is not "ss", "ı" is not "i". Two employees with one
+ * form are ambiguous, so neither is written.
  */
 export function addressForm(text: string): string {
   const folded = foldCase(text.replace(INVISIBLE_ENDS, '').normalize('NFC')).normalize('NFC');
@@ -38,7 +38,7 @@ function foldCharacter(character: string): string {
   const lower = character.toLowerCase();
   const upper = lower.toUpperCase();
   const isOne = Array.from(upper).length === 1 && lower !== DOTLESS_I;
-  // By way of the upper case, forms of one dead-lettered message become one: final sigma, long s.
+  // The detour over the upper case unites the forms of one character: final sigma, long s.
   return isOne ? upper.toLowerCase() : lower;
 }
 

@@ -22,7 +22,7 @@ const Version = nullable(z.union([text, z.number()])).describe(
   "The group's version as the platform sent it: text or a number. A number with more digits than JSON readers keep is text: number:<digits>.",
 );
 
-/** What a schema describes, as nobody may change it. */
+/** The read-only form of the type that a schema describes. */
 type Answer<Schema extends z.ZodType> = Frozen<z.infer<Schema>>;
 
 export const Change = z.object({
@@ -142,7 +142,7 @@ export const Plan = z.object({
   held: z.array(text).describe('Users whose removal the guard stops.'),
   /** Of a hold: what an approval names. Otherwise of the action and its changes. */
   digest: text,
-  /** Why nothing would be done, where that is not simply because all is in step. */
+  /** Why nothing would be done, if the reason is not that the group is in sync. */
   note: nullable(text),
   waiting: nullable(Waiting).describe('Why it is not done yet, and when the group is read again.'),
   clashes: z
@@ -302,7 +302,7 @@ const ExplainedRule = z.object({
 });
 export type ExplainedRule = Answer<typeof ExplainedRule>;
 
-/** Why somebody is, or is not, in a group: from the event to the version on the platform. */
+/** Why a member is, or is not, in a group: from the event to the version on the platform. */
 export const Explanation = z.object({
   group: text,
   member: text,
@@ -333,7 +333,7 @@ export const Explanation = z.object({
 });
 export type Explanation = Answer<typeof Explanation>;
 
-/** One thing that happened: a write, a person's action, or what somebody else changed on the platform. */
+/** One log entry: a write, an operator's action, or an external change on the platform. */
 export const LogEntry = z.object({
   id: text,
   at: instant,
@@ -361,7 +361,7 @@ export type LogEntry = Answer<typeof LogEntry>;
 export const PersonReport = z.object({
   member: text,
   name: nullable(text),
-  bound: nullable(text).describe('The employee whom they are bound to.'),
+  bound: nullable(text).describe('The employee that the member is bound to.'),
   person: Explanation.shape.match.shape.person,
   attributes: z
     .record(text, z.object({ value: text, at: instant }))
@@ -568,7 +568,7 @@ export type EventsReport = Answer<typeof EventsReport>;
 const ImportComparison = z.object({
   added: count,
   removed: count,
-  unmatched: count.describe('Of those added: whom no match rule finds.'),
+  unmatched: count.describe('Of those added: members that no match rule finds.'),
   pending: z
     .array(z.object({ cause: PendingCause, count }))
     .optional()
@@ -592,7 +592,9 @@ const ImportComparison = z.object({
       group: text,
       groupName: text.describe('As the file has it.'),
       member: text,
-      email: nullable(text).describe('As the file has it; null also of whom it does not name.'),
+      email: nullable(text).describe(
+        'As the file has it; also null for a member that the file does not name.',
+      ),
     }),
   ),
   held: z.array(text).describe('Groups whose removals the guard would hold.'),
@@ -707,9 +709,9 @@ export const ReplayReport = z.object({
   replayed: count,
   /** Refused by the queue or the table: still in the dead-letter queue. */
   failed: count,
-  /** Of those selected: in flight elsewhere, refused, or dead-lettered anew while we worked. */
+  /** Of those selected: in flight elsewhere, refused, or dead-lettered again during the replay. */
   remaining: count,
-  failedAgain: count.describe('Of those remaining: sent back, and dead-lettered anew while we worked.'),
+  failedAgain: count.describe('Of those remaining: sent back, and dead-lettered again during the replay.'),
   because: nullable(text).describe('Why the first of them came back.'),
   cancelled: z.boolean(),
 });

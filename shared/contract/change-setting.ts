@@ -130,8 +130,9 @@ function merge(
 }
 
 /**
- * What is stored after a change: what nobody here knows stays, but for that within a list which changed.
- * @param known what was understood of `stored`, from which `after` was made
+ * Returns the settings to store after a change. Settings that this release does not know stay, except within a list that
+ * changed.
+ * @param known the known part of `stored`, from which `after` was made
  */
 export function overStored(stored: unknown, known: unknown, after: unknown): unknown {
   if (!isGroup(stored) || !isGroup(known) || !isGroup(after))

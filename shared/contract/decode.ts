@@ -196,8 +196,9 @@ function standingOf({ reading, place }: Piece, slot: number, delivery: Delivery)
 }
 
 /**
- * An event that could not be read may turn out to have no time of its own once it is mended, so it keeps its place
- * too. Where it does have a time, that counts, and the stamp beside it does no harm. Other words stay other words.
+ * Returns the rejection of an unreadable event. Once fixed, the event may have no time of its own, so the rejection keeps
+ * its place in time. If the event has a time, that time counts and the kept stamp is ignored. A message that was edited
+ * before stays marked as edited.
  */
 function rejectionOf(
   { code, message }: Invalid,

@@ -65,7 +65,7 @@ export const METRICS = {
   DirtyGroups: level('Count'),
   /** How long the longest waiting dirty group has waited; 0 without one. */
   OldestDirtySeconds: level('Seconds'),
-  /** Groups with removals that the guard stopped and nobody has approved or rejected. */
+  /** Groups with held removals that no operator has approved or rejected. */
   HoldsWaiting: level('Count'),
   /** Members that cannot be resolved to a person yet. */
   PendingMembers: level('Count'),

@@ -1,7 +1,7 @@
 /**
- * The word that a person most likely meant: the one with the fewest dead-lettered messages that are wrong, missing, added or exchanged, whatever the
- * case. A word with dots is also meant by its last part: `minSize` for `guard.minSize`.
- * @returns undefined where more than two in five dead-lettered messages differ
+ * Returns the word that was most likely meant: the one with the fewest wrong, missing, added or exchanged characters. Case
+ * is ignored. The last part of a word with dots is enough: `minSize` for `guard.minSize`.
+ * @returns undefined if more than two in five characters differ
  */
 export function nearest(text: string, words: readonly string[]): string | undefined {
   const typed = text.toLowerCase();

@@ -67,7 +67,7 @@ function object<Shape extends z.ZodRawShape>(what: string, shape: Shape) {
 
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** Whether an address leads back to whoever calls it: for a deployed function that is Lambda's own interface. */
+/** Whether an address leads back to the caller: for a deployed function that is Lambda's own interface. */
 export const isLoopbackUrl = (text: string): boolean =>
   /^(?:.*\.)?localhost\.?$|^(?:127|0)\.|^\[::(?:1|ffff:(?:7f|0).*)?\]$/.test(new URL(text).hostname);
 
@@ -144,7 +144,7 @@ export const ConnectionSettings = object('an object of connection settings', {
   onGroupDeleted: oneOf(['delete', 'empty', 'release']).default('delete'),
   drift: DriftPolicy.default('restore'),
   adoptExisting: oneOf(['never', 'bySpokeId', 'byName']).default('bySpokeId'),
-  /** Whoever had a hold come about may not approve it: somebody else must. */
+  /** The operator who caused a hold may not approve it: another operator must. */
   fourEyes: trueOrFalse.default(false),
   /** null switches the guard off. */
   guard: GuardLimits.nullable().prefault({}),

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type Frozen, text } from './forms.ts';
 import { eachField, GROUP_FIELDS } from './group-fields.ts';
 
-/** What somebody else did to a group on the platform. */
+/** The kinds of external changes to a platform group. */
 export const DRIFT_KINDS = [
   ...Object.values(eachField((field) => GROUP_FIELDS[field].drift)),
   ...([
@@ -16,24 +16,24 @@ export const DRIFT_KINDS = [
 ];
 export type DriftKind = (typeof DRIFT_KINDS)[number];
 
-/** Begins an id that sorts by when the difference came to be, behind those that tell no time, which are bare hashes. */
+/** Prefix of record ids that sort by the time of the difference. They sort after ids without a time, which are hashes. */
 export const DATED = 'g';
 
-/** Stands for the initiator where no event told of a difference. */
-export const NOBODY_KNOWN = 'UNKNOWN';
+/** The initiator of a difference that no event explains. */
+export const UNKNOWN_INITIATOR = 'UNKNOWN';
 
-/** Who it was, as the feed says: personal, so never in a log. */
+/** The actor that the feed names. It is personal data, so it never goes to a log. */
 export const Actor = z.lazy(() => z.object({ role: text.nullable(), name: text.nullable() }));
 export type Actor = Frozen<z.infer<typeof Actor>>;
 
-/** One event of the activity feed about a platform group: who did something, and of what kind. */
+/** One event of the activity feed about a platform group: its initiator and its type. */
 export const Trace = z.lazy(() =>
   z.object({
     id: text,
-    /** `ROLE`, `SYSTEM`, `EXTERNAL`, or whatever else the platform says. */
+    /** `ROLE`, `SYSTEM`, `EXTERNAL`, or any other value of the platform. */
     initiator: text,
     actor: Actor.exactOptional(),
-    /** `event_type` of the specification; most values are listed nowhere. */
+    /** `event_type` of the specification, which lists only some of the values. */
     type: text,
     /** Timestamp as the feed gave it. */
     at: text.nullable(),
@@ -41,7 +41,7 @@ export const Trace = z.lazy(() =>
 );
 export type Trace = Frozen<z.infer<typeof Trace>>;
 
-/** One difference, before somebody changed the platform and after; lists are sorted. */
+/** One external change: the value before and after it. Lists are sorted. */
 export interface Difference {
   readonly kind: DriftKind;
   readonly before: string | readonly string[] | null;

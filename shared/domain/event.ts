@@ -32,19 +32,19 @@ export type DirectoryChange =
   | { readonly kind: 'user.upserted'; readonly user: Member }
   | { readonly kind: 'user.deleted'; readonly user: MemberId };
 
-/** Who did it, as the directory says, or the token of a SCIM client: personal, so never in a log. */
+/** The actor that the directory names, or the token of a SCIM client. It is personal data, so it never goes to a log. */
 export const EventActor = z.lazy(() =>
   z.object({
     kind: z.enum(['directory', 'scim']),
     id: text,
     name: text.exactOptional(),
-    /** The person who sent the event by hand, whatever it says itself. */
+    /** The operator who sent the event, whatever actor the event itself names. */
     by: text.exactOptional(),
   }),
 );
 export type EventActor = Frozen<z.infer<typeof EventActor>>;
 
-/** One thing that the directory says happened, with its place in the order of all events. */
+/** One event of the directory, with its place in the order of all events. */
 export interface DirectoryEvent {
   readonly connection: ConnectionName;
   /** The event's id as its producer gave it: for the audit and for `explain`, never for order (the stamp is). */

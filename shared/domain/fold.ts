@@ -10,7 +10,7 @@ export interface PartMarker extends SnapshotPart {
   readonly stamp: Stamp;
 }
 
-/** What a batch of events says of one group: the latest of each register, to be joined with what is stored. */
+/** The latest value of each register of one group in a batch of events, to be joined with the stored registers. */
 export interface GroupFold {
   readonly group: GroupId;
   upserted: Stamp;
@@ -22,21 +22,21 @@ export interface GroupFold {
   readonly parts: Map<string, PartMarker>;
 }
 
-/** What a batch of events says of one directory user. */
+/** The events of a batch about one directory user. */
 export interface UserFold {
   readonly user: MemberId;
   /**
-   * What one event said, as it said it, and that event's stamp. Most users are named once in a batch: registers of
-   * their own for a hundred thousand of them would cost more than all the rest of the fold.
+   * The attributes of the first event, and its stamp in `saidAt`. Most users appear once in a batch: separate registers for
+   * a hundred thousand of them would cost more than the rest of the fold.
    */
   said: ReadonlyMap<string, string>;
   saidAt: Stamp;
-  /** What further events said. */
+  /** The attributes of further events. */
   more: Map<string, Register<string>> | undefined;
   deleted: Stamp;
 }
 
-/** The latest of each attribute that a batch says of a user. */
+/** Returns the latest value of each attribute of a user in the batch. */
 export function attributesOf({ said, saidAt, more }: UserFold): ReadonlyMap<string, Register<string>> {
   const registers = new Map(more);
   for (const [name, value] of said) registers.set(name, join(registers.get(name), { value, stamp: saidAt }));

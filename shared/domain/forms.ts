@@ -3,14 +3,14 @@ import type * as ids from './ids.ts';
 import type { Stamp } from './stamp.ts';
 
 /*
- * What the schemas of stored items are made of. Made once: schemas are dear to make, and a new worker makes them before
- * it can read its first group.
+ * The parts of the schemas of stored items. They are created once: a schema is expensive to create, and a new worker needs
+ * them before it can read its first group.
  */
 
 export const text = z.string();
 export const number = z.number();
 export const texts = z.array(text);
-/** What we stored is what it is called: no schema of its own, which a worker would make and run for the name alone. */
+/** Casts stored text to a branded type. A separate schema per brand would cost time and check nothing more. */
 const textAs = <Name extends string>() => text as unknown as z.ZodType<Name, string>;
 export const connectionText = textAs<ids.ConnectionName>();
 export const groupText = textAs<ids.GroupId>();
@@ -21,7 +21,7 @@ export const versionForm = z.union([text, number]) as unknown as z.ZodType<ids.V
 export const intentText = textAs<ids.IntentId>();
 export const stampText = textAs<Stamp>();
 
-/** What a schema describes, as nobody may change it. */
+/** The read-only form of the type that a schema describes. */
 export type Frozen<Value> = Value extends string | number | boolean | null | undefined
   ? Value
   : Value extends readonly (infer Item)[]

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { FailingCalls } from './failing-calls.ts';
 import { type Frozen, groupText, number, platformGroupText, text } from './forms.ts';
 
-/** The switch before the platform, one per connection. */
+/** The circuit breaker of a connection. */
 export const Gate = z.lazy(() =>
   z.object({
     state: z.enum(['open', 'backoff', 'unauthorized', 'paused']),
@@ -10,19 +10,19 @@ export const Gate = z.lazy(() =>
     sinceMs: number.exactOptional(),
     /** When to try again. */
     untilMs: number.exactOptional(),
-    /** How often in a row it closed by itself: the back-off grows with it. */
+    /** How often in a row it closed by itself; the backoff grows with it. */
     closings: number,
-    /** The secret that was found wanting; another one opens the gate. */
+    /** The version of the secret that the platform refused; another version opens the gate. */
     secretVersion: text.exactOptional(),
-    /** When its tokens were last refreshed in vain. */
+    /** When its tokens were last refreshed without success. */
     refusedAtMs: number.exactOptional(),
-    /** Groups that failed with no success in between, the latest last, though the connection itself seemed well. */
+    /** Groups that failed without a success in between, latest last, although the connection itself answered well. */
     failing: z.array(groupText).exactOptional(),
-    /** Half-open: of all groups only this one may try. */
+    /** Half-open: only this group may be written. */
     canary: groupText.exactOptional(),
-    /** Though `/me` is well, the platform refuses its groups: the one of ours, and the list, that are asked again. */
+    /** Set if `/me` works but the platform refuses its groups: this group, and the list, are fetched as the test. */
     witness: platformGroupText.exactOptional(),
-    /** It has just opened: what failed behind it need not wait out its own back-off. */
+    /** It has just opened: groups that failed behind it become due without waiting for their own backoff. */
     backlog: z.boolean().exactOptional(),
     /** Endpoints whose calls fail, or failed until recently. A write without this field keeps the stored value; `[]` removes it. */
     failingCalls: z.array(FailingCalls).exactOptional(),

@@ -8,11 +8,11 @@ import { Hold } from './hold.ts';
 import type { GroupRef } from './ids.ts';
 import { STAMP_ZERO } from './stamp.ts';
 
-/** A record in the guard's book: removals of one write. */
+/** A reservation of the guard: the removals of one write. */
 const GuardRecord = z.lazy(() => z.object({ intent: intentText, atMs: number, removals: number }));
 export type GuardRecord = Frozen<z.infer<typeof GuardRecord>>;
 
-/** Where a view lies, and how to tell that it is whole: a small one is `text`, a large one has a `head` that names its buckets. */
+/** Points to a view and proves that it is complete. A small view is `text`; a large one has a `head` with its buckets. */
 const ViewPointer = z.lazy(() =>
   z.object({
     id: intentText,
@@ -54,7 +54,7 @@ const Intent = z.lazy(() =>
      * group that the platform has answered without effect, including this one.
      */
     misses: number.exactOptional(),
-    /** What the guard's book says of this write's removals. */
+    /** The guard's reservation for the removals of this write. */
     reserved: GuardRecord.exactOptional(),
     /** Digest of the approval that the write uses up. */
     consumes: text.exactOptional(),
@@ -92,13 +92,13 @@ const Uncertain = z.lazy(() =>
 );
 export type Uncertain = Frozen<z.infer<typeof Uncertain>>;
 
-/** A sign that somebody else changed the group on the platform. */
+/** A sign of an external change to the platform group. */
 const SuspectedChange = z.lazy(() =>
   z.object({
     version: versionForm.nullable(),
-    /** What the activity feed told of it, oldest first; empty where a comparison found it. */
+    /** The activity events about it, oldest first; empty if a comparison found the change. */
     traces: z.array(Trace),
-    /** When it was noted; later than every suspicion before it, so that it tells one from the next. */
+    /** When it was noted. Always later than the one before, so that it identifies the suspected change. */
     atMs: number,
   }),
 );
@@ -115,12 +115,12 @@ export type RefusedValue = Frozen<z.infer<typeof RefusedValue>>;
 const MemberCounts = z.lazy(() => z.object({ wanted: number, applied: number, pending: number }));
 export type MemberCounts = Frozen<z.infer<typeof MemberCounts>>;
 
-/** Others undo what we write: how often within the hour that began at `sinceMs` we have put the group right. */
+/** Flap damping: how often we have restored the group within the hour that began at `sinceMs`. */
 const FlapDamping = z.lazy(() =>
   z.object({
     sinceMs: number,
     count: number,
-    /** The directory's newest word when it became too often: a newer one is written at once. */
+    /** The newest directory stamp when the damping began: a newer event is written at once. */
     seen: stampText.exactOptional(),
   }),
 );
@@ -129,7 +129,10 @@ export type FlapDamping = Frozen<z.infer<typeof FlapDamping>>;
 const AcceptedDeletion = z.lazy(() => z.object({ policy: z.enum(['report', 'adopt']), seen: stampText }));
 export type AcceptedDeletion = Frozen<z.infer<typeof AcceptedDeletion>>;
 
-/** A member whom a batch named, since when they were in where it took them out, and whom to read for them beforehand. */
+/**
+ * A member that the last batch changed. `left`: stamp of the membership that the batch ended. `role`: role that the member
+ * is bound to, to be read ahead.
+ */
 const ChangedMember = z.lazy(() =>
   z.object({ member: text, left: stampText.exactOptional(), role: text.optional() }),
 );
@@ -147,15 +150,15 @@ export const GroupItem = z.lazy(() =>
     nameStamp: stamp,
     actor: EventActor.exactOptional(),
     actorStamp: stamp,
-    /** Raised by everything that apply must look at; an apply clears `dirty` only at the rev it has read. */
+    /** Raised by every change that apply must handle; an apply clears `dirty` only at the rev that it has read. */
     rev: number.default(0),
     dirtySince: number.exactOptional(),
     wakeAt: number.exactOptional(),
-    /** What the last apply left behind; a dirty group's is out of date. */
+    /** The result of the last apply; out of date while the group is dirty. */
     settled: z.enum(['in_sync', 'held', 'deleted', 'unnamed', 'excluded']).exactOptional(),
     failedAt: number.exactOptional(),
     attempts: number.default(0),
-    /** When apply called the platform about the group in the last hour, since the directory or a person spoke of it. */
+    /** Times of apply's calls about the group in the last hour, since the last event or operator's action. */
     calledMs: z.array(number).default([]),
     lastError: GroupError.exactOptional(),
     /** By field, the value that the platform refused last. Members are written without it. */
@@ -164,13 +167,13 @@ export const GroupItem = z.lazy(() =>
       .exactOptional(),
     /** Digest of the failure that was reported last: the same failure is reported once. */
     reportedFailure: text.exactOptional(),
-    /** A person had it tried again: its failures until then, as a dead-lettered message says them. */
+    /** The failures before an operator retried the group, in the form of a dead-lettered message. */
     failedBefore: text.exactOptional(),
     platformId: platformGroupText.exactOptional(),
     version: versionForm.exactOptional(),
     view: ViewPointer.exactOptional(),
     intent: Intent.exactOptional(),
-    /** The intent that its worker has ended with, not knowing the outcome. */
+    /** The intent that its worker has released without knowing the outcome. */
     releasedIntent: intentText.exactOptional(),
     hold: Hold.exactOptional(),
     /** Removals that an operator approved while others of the group stay held; stored until a write uses them up. */
@@ -182,18 +185,18 @@ export const GroupItem = z.lazy(() =>
     createdAt: number.exactOptional(),
     /** When the platform first answered 404 for the group, if it has not shown it since. */
     missedAt: number.exactOptional(),
-    /** The group was taken over, or changed by somebody else: the next write sends every field. */
+    /** The group was adopted or changed externally: the next write sends every field. */
     takeOver: z.boolean().default(false),
-    /** Records of differences that are being put right. */
+    /** Drift records of differences that are being restored. */
     openDrift: texts.default([]),
-    /** Records of differences that were found before the feed told who made them. */
+    /** Drift records of differences that were found before the feed reported their initiator. */
     unattributed: texts.default([]),
-    /** Somebody deleted the platform's group and the policy lets that stand, until the directory says more. */
+    /** An external deletion of the group that the policy accepts until the next directory event. */
     acceptedDeletion: AcceptedDeletion.exactOptional(),
     /**
-     * The view of the platform group before, gone or let go of: should it come back, whoever we put there is ours.
-     * `isGone`: the rule `existence` ended the link, after a deletion by groupsync or by others. The group is linked again
-     * if the platform shows it. `isListed`: a sweep saw it in a list since then.
+     * The platform group that was linked before, gone or released, with its view. If the group is linked again, the view
+     * tells which of its members are managed. `isGone`: the rule `existence` ended the link, after a deletion by groupsync
+     * or by others; the group is linked again if the platform shows it. `isListed`: a sweep saw it in a list since then.
      */
     previousLink: z
       .object({
@@ -208,7 +211,7 @@ export const GroupItem = z.lazy(() =>
     /** A person let go of this group; only `adopt` takes it back. */
     released: z.boolean().default(false),
     paused: z.boolean().default(false),
-    /** When it was, if it is: names the pause, so that nobody ends another one. */
+    /** When the group was paused. It identifies the pause, so that `resume` cannot end a later one. */
     pausedAtMs: number.exactOptional(),
     counts: MemberCounts.exactOptional(),
     /** It contains other groups, or did once: its members are not only its own member registers. */
@@ -216,9 +219,9 @@ export const GroupItem = z.lazy(() =>
     /** It is a member of other groups, or was once: what changes it changes them. */
     isContained: z.boolean().exactOptional(),
     lastWriteAt: number.exactOptional(),
-    /** With which rev the group came to be in step last, everybody in it being one user of that view, and nobody else. */
+    /** The rev and the view with which the group was last in sync: each member is exactly one user of that view. */
     inSync: z.object({ rev: number, view: intentText }).exactOptional(),
-    /** Whom the next mark after that was about, if that is all that it was about. */
+    /** The members that the first mark after that changed; absent if it changed anything else. */
     changedMembers: z.array(ChangedMember).exactOptional(),
     /** Digest of what a batch said of the group and its members last, all of it stored before the group was marked. */
     batchDigest: text.exactOptional(),
@@ -240,7 +243,7 @@ export interface GroupState extends Omit<GroupItem, Renamed> {
   readonly ref: GroupRef;
   readonly registers: GroupRegisters;
   readonly dirtySinceMs?: number;
-  /** When somebody has promised to wake the dirty group. */
+  /** When the dirty group will be woken. */
   readonly wakeAtMs?: number;
   readonly failedAtMs?: number;
   readonly createdAtMs?: number;

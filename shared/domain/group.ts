@@ -3,7 +3,7 @@ import type { GroupId, MemberId, RoleId } from './ids.ts';
 import type { Presence, Register } from './register.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from './stamp.ts';
 
-/** What the directory's events say of one group, its members aside. Each field is a register of its own. */
+/** The registers of one group without its members. Each field is a separate register. */
 export interface GroupRegisters {
   /** Latest `group.upserted` or `group.snapshot`. */
   readonly upserted: Stamp;
@@ -12,7 +12,7 @@ export interface GroupRegisters {
   /** Latest complete snapshot: members older than it are gone. */
   readonly snapshot: Stamp;
   readonly name?: Register<string>;
-  /** Of the latest of these events that said whose it was. */
+  /** The actor of the latest of these events that named one. */
   readonly saidBy?: SaidBy;
 }
 
@@ -21,7 +21,7 @@ export interface SaidBy {
   readonly actor: EventActor;
 }
 
-/** What a member register knows of its user, copied so that a large group need not read every user. */
+/** The user data in a member register, copied so that a large group need not read every user. */
 export interface UserCopy {
   /** Revision of the user that was copied; a greater one is newer. */
   readonly revision: number;
@@ -44,18 +44,18 @@ export const NO_GROUP: GroupRegisters = { upserted: STAMP_ZERO, deleted: STAMP_Z
 /** Member events never create a group: only an upsert or a snapshot later than every deletion does. */
 export const groupExists = (group: GroupRegisters): boolean => group.upserted > group.deleted;
 
-/** Only member events have named it. They are kept, and count once the group exists. */
+/** Whether only member events have named the group. They are stored, and count once the group exists. */
 export const isUnheardOf = ({ upserted, deleted }: GroupRegisters): boolean =>
   upserted === STAMP_ZERO && deleted === STAMP_ZERO;
 
-/** A name from before the deletion died with the group; a revived group is unnamed until a later name comes. */
+/** Returns the name. A deletion also ends the name, so a restored group is unnamed until a later name event. */
 export const groupName = (group: GroupRegisters): string | undefined =>
   group.name !== undefined && group.name.stamp > group.deleted ? group.name.value : undefined;
 
 /**
- * Whether whatever the platform has of the group has to go. A group that came back without a name is gone all the same:
- * its name died with the deletion, and whether the platform's group outlived that must not depend on when we looked. A
- * group that never had a name was never deleted either, so what a person linked to it stays.
+ * Whether the platform group must be removed. That includes a group that was restored without a name: the deletion ended
+ * its name, and the result must not depend on the time of our read. A group that never had a name was never deleted, so a
+ * platform group that an operator linked to it stays.
  */
 export const hasDeparted = (group: GroupRegisters): boolean =>
   !groupExists(group) || (groupName(group) === undefined && group.deleted !== STAMP_ZERO);
@@ -64,8 +64,8 @@ export const hasDeparted = (group: GroupRegisters): boolean =>
 export const groupFloor = (group: GroupRegisters): Stamp => laterStamp(group.deleted, group.snapshot);
 
 /**
- * Whether a member is in the group. A snapshot's own members carry its stamp (≥), whereas a user's deletion ends what
- * was said up to and at it (>).
+ * Whether a member is in the group. The members of a snapshot carry its stamp (≥). A deletion of the user ends memberships
+ * up to and at its own stamp (>).
  */
 export function memberCounts(
   { value, stamp, via = stamp }: Register<Presence> & Pick<MemberRegister, 'via'>,

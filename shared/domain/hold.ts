@@ -22,18 +22,24 @@ export const Hold = z.lazy(() =>
     createdAtMs: number,
     expiresAtMs: number,
     decision: HoldDecision,
-    /** Covers what a person rejected and others since: what was shown before is not to be approved, nor let go with the guard. */
+    /**
+     * Covers rejected removals and later ones. So an approval of the set that was shown before does not apply, and
+     * switching the guard off does not end the hold.
+     */
     afterRejection: z.literal(true).exactOptional(),
     /** The connection or the previous hold required four eyes when this hold was made. A later setting does not change it. */
     fourEyes: z.literal(true).exactOptional(),
-    /** Where the full set lies, and how to tell that it is whole; filled in by the store. */
+    /** Location and hash of the full set, to read it and to prove that it is complete; filled in by the store. */
     chunks: number,
     hash: text,
   }),
 );
 export type Hold = Frozen<z.infer<typeof Hold>>;
 
-/** What a write uses up if the approval with this digest permitted it. An approved hold ends together with the approval next to it. */
+/**
+ * Returns what a write uses up that the approval with this digest permitted. An approved hold ends together with the
+ * approval next to it.
+ */
 export function usedUp(
   { hold, approval }: { readonly hold?: Hold; readonly approval?: Hold },
   digest: string | undefined,
@@ -43,5 +49,5 @@ export function usedUp(
   return approval?.digest === digest ? ['approval'] : [];
 }
 
-/** A hold that nobody decided, or an approval that nobody used, ends after this; the removals are held anew. */
+/** An undecided hold and an unused approval expire after this time; the removals are then held again. */
 export const HOLD_LIFE_MS = 7 * 24 * 3_600_000;

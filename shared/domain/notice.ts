@@ -1,27 +1,27 @@
-/** What people are told of without asking. */
+/** The subjects of notices to operators. */
 export const SUBJECTS = ['hold', 'gate', 'failed', 'dead_letters', 'drift', 'credential', 'token'] as const;
 export type Subject = (typeof SUBJECTS)[number];
 
-/** Something that is so at this moment. */
+/** A state that was found now. */
 export interface Finding {
   readonly subject: Subject;
   readonly count: number;
-  /** undefined where only the looking dates it. */
+  /** undefined if only the time of the check is known. */
   readonly sinceMs?: number | undefined;
-  /** Of some of the groups; never of people. */
+  /** Names of some of the groups; never names of people. */
   readonly names?: readonly string[];
 }
 
 export interface Episode extends Finding {
   readonly sinceMs: number;
-  /** Of the latest attempt to tell something of it. */
+  /** Time of the latest attempt to send a notice about it. */
   readonly triedMs?: number;
   /** The outcome of the latest attempt is not recorded: it may have been sent. */
   readonly isUnrecorded?: true;
-  /** The count that was told. */
+  /** The count that was reported last. */
   readonly told?: number;
   readonly endedMs?: number;
-  /** Its end was told too. */
+  /** Its end was reported too. */
   readonly over?: boolean;
 }
 

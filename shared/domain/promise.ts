@@ -2,20 +2,21 @@ import type { GroupState } from './group-state.ts';
 import type { IntentId } from './ids.ts';
 
 /*
- * Waking a group is a promise on its item: whoever makes the group dirty promises when it is woken, and sends a message
- * for then. While the promise stands nobody else sends one, so a burst is one message and one write. Item first, then
- * message: what is lost in between, with its message or with its worker, the pump takes up.
+ * A dirty group has a scheduled wake-up on its item. The function that marks the group dirty stores the wake-up time and
+ * sends a delayed apply message. While that wake-up is pending no other message is sent, so a burst of events costs one
+ * message and one write. The item is written before the message: if the message or the worker is lost, the requeue job
+ * sends the message again.
  */
 
 /** Clocks of two workers differ by no more than this. */
 export const CLOCKS_APART_MS = 2_000;
-/** A promise is taken for broken so long after its time: longer than a message waits in a healthy queue. */
+/** A wake-up counts as lost this long after its time: longer than a message waits in a healthy queue. */
 export const WAKE_GRACE_MS = 60_000;
 /** SQS delays by whole seconds, and delivers a little later. */
 const DELIVERY_MS = 1_000;
-/** The call to the platform begins so soon after its intent, or not at all; its client gives up within a minute. */
+/** A call to the platform begins within this time after its intent, or not at all. The client gives up within a minute. */
 export const CALL_BEGINS_WITHIN_MS = 5_000;
-/** So long an open intent may be somebody at work: the longest call, twice the difference of clocks, and a margin. */
+/** For this long an open intent may belong to a running worker: the longest call, twice the clock difference, a margin. */
 export const AT_WORK_MS = 90_000;
 
 export interface Moment {
@@ -23,19 +24,19 @@ export interface Moment {
   readonly coalesceMs: number;
 }
 
-/** The latest promise that a change made now may rely on: one that is further off is a retry's, which must not wait. */
+/** The latest wake-up that a change made now may rely on. A later one belongs to a retry; the change must not wait for it. */
 const latestMs = ({ nowMs, coalesceMs }: Moment): number =>
   nowMs + coalesceMs + DELIVERY_MS + CLOCKS_APART_MS;
 
-/** Whoever made the promise wakes the group soon, or is at work with it and will see that it has changed. */
+/** Whether a pending wake-up covers a change made now: its worker will start soon, or runs and will see the change. */
 export const isPromised = (wakeAtMs: number, moment: Moment): boolean =>
   wakeAtMs >= moment.nowMs - WAKE_GRACE_MS && wakeAtMs <= latestMs(moment);
 
-/** At once, but for the rest of the window in which the group was written last. */
+/** The delay of a wake-up: 0, or the rest of the coalescing window after the group's last write. */
 export const delayMs = (lastWriteAtMs: number | undefined, { nowMs, coalesceMs }: Moment): number =>
   Math.min(coalesceMs, Math.max(0, (lastWriteAtMs ?? 0) + coalesceMs - nowMs));
 
-/** The open intent of another worker who may be in the middle of its call: that worker will see what has changed. */
+/** Whether another worker may be calling the platform for its open intent: that worker will see the change. */
 export const isAtWork = (
   { intent, releasedIntent }: GroupState,
   nowMs: number,
@@ -46,7 +47,7 @@ export const isAtWork = (
   intent.id !== releasedIntent &&
   nowMs - intent.atMs < AT_WORK_MS;
 
-/** A message that came twice, or too late: there is a promise for later, in a retry's time or at the window's end. */
+/** Whether a message came twice or too late: a later wake-up is scheduled, for a retry or the end of the window. */
 export function isEarly({ wakeAtMs = 0, lastWriteAtMs = 0 }: GroupState, moment: Moment): boolean {
   const windowEndMs = Math.min(wakeAtMs, lastWriteAtMs + moment.coalesceMs);
   return wakeAtMs > latestMs(moment) || moment.nowMs < windowEndMs - CLOCKS_APART_MS;

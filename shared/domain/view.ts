@@ -13,7 +13,7 @@ export interface View extends WrittenFields {
    * group, so a write that leaves them out removes them.
    */
   readonly unshown?: ReadonlySet<PlatformUserId>;
-  /** Differences by somebody else that a policy lets stand. */
+  /** External changes that a policy accepts. */
   readonly acceptedDrift?: AcceptedDrift;
 }
 
@@ -23,7 +23,7 @@ export interface UserChange {
   readonly removed: ReadonlySet<PlatformUserId>;
 }
 
-/** A listed group: of one whose form is odd, no more than that it is there, and whose it says it is. */
+/** A listed group. Of a malformed one only the id and the spokeId are known. */
 export type ListedGroup = ObservedGroup | Pick<ObservedGroup, 'id' | 'spokeId'>;
 
 export const isWhole = (listed: ListedGroup): listed is ObservedGroup => 'version' in listed;
@@ -36,8 +36,8 @@ export interface ObservedGroup extends WrittenFields {
 }
 
 /**
- * Differences that stay as somebody else made them, because the connection's policy says so. `report` lets them stand
- * until the directory next says anything about the group; `adopt` until it next says something about the very thing.
+ * External changes that stay because the connection's policy accepts them. `report` accepts them until the next directory
+ * event about the group, `adopt` until the next one about the same member or field.
  */
 export interface AcceptedDrift extends Readonly<Record<GroupField, boolean>> {
   readonly policy: 'report' | 'adopt';

@@ -26,10 +26,10 @@ export type ExplainPorts = PreviewPorts &
   Pick<ToolPorts, 'gates' | 'index' | 'people' | 'connections' | 'scim'>;
 
 /**
- * Follows one member through one group: what the directory summary, who they are, and what apply decides.
- * @param text the member's id in the directory, or a value of one of its attributes (an e-mail address); of somebody
- *   whom no event named, also an address or id that the platform has
- * @throws NotFound where nobody of that name is known, or has ever been in the group
+ * Follows one member through one group: what the directory wants, who the person is, and what apply decides.
+ * @param text the member's id in the directory, or a value of one of its attributes (an e-mail address). For a person that
+ *   no event has named, also an address or id on the platform
+ * @throws NotFound if no such member is known, or none has ever been in the group
  */
 export async function explainMember(
   ref: GroupRef,
@@ -93,11 +93,11 @@ interface Found {
   readonly member: MemberId;
   /** No event has named them in the group. */
   readonly isOutside?: boolean;
-  /** Why nobody is, with who is alike, where no event has named them at all. */
+  /** The error with similar names, if no event has named the member in any group. */
   readonly stranger?: NotFound;
 }
 
-/** A member, also by the id that the platform has of them; whom no event has named here may be known of other groups. */
+/** Finds a member, also by its platform id. A member that no event has named in this group may be known in other groups. */
 async function findMember(
   state: GroupState,
   text: string,
@@ -113,9 +113,9 @@ async function findMember(
   const only = bound.length === 1 ? bound[0] : undefined;
   // An exact id of a known user is never a part of another one's name.
   if ((await ports.users.read(ref.connection, [id])).has(id)) return { member: id, isOutside: true };
-  // Whose address is sure need not be looked for among everybody.
+  // Skip the full scan if the address belongs to exactly one member.
   if (only !== undefined && (await registersIn(state, [only], ports)).length > 0) return { member: only };
-  const none = `no event has ever named "${text}" in the group ${ref.group}, and nobody has put them in by hand`;
+  const none = `no event has ever named "${text}" in the group ${ref.group}, and no external change added them`;
   try {
     return { member: await findMemberOf([ref], text, none, ports) };
   } catch (here) {
@@ -156,7 +156,7 @@ function eventsOf(state: GroupState, { register, user }: Who): readonly Explaine
   });
 }
 
-/** Whom the platform knows by that address or id; a user id stands for itself. */
+/** Adds the person that the platform knows by that address or id; any other text is taken for a platform user id. */
 async function withStranger(
   who: Who,
   text: string,
@@ -184,7 +184,7 @@ const entriesAbout = async (
   return (await readLog(connection, { group, member: ids, limit: MOST_ENTRIES }, ports)).entries;
 };
 
-/** undefined where nobody has put them in on the platform. */
+/** undefined if no external change added them. */
 function sayByHand(entries: readonly LogEntry[], { platformUser }: Who): string | undefined {
   const added = entries.findLast(({ action }) => action === 'drift_members_added');
   if (added === undefined) return undefined;

@@ -12,8 +12,8 @@ import { sayPerson, withId } from './names.ts';
 import { requireConnection } from './settings.ts';
 
 /**
- * The member of these groups whom a person means: by id, or by address, name or another attribute, also without case
- * or by a beginning that nobody else has.
+ * Finds a member of these groups by id, or by address, name or another attribute. Case is ignored, and a unique prefix is
+ * enough.
  * @throws NotFound
  */
 export async function findMemberOf(
@@ -54,8 +54,8 @@ export async function membersHolding(
 }
 
 /**
- * The member of a connection whom a person means: by id, by a value that their employee has where a match rule compares
- * it (an address), else every group is looked through. Of those in no group there is no list: SCIM knows its users' names.
+ * Finds a member of a connection by id, or by a value of their employee that a match rule compares (an address). Otherwise
+ * it searches every group. Members without groups are in no list; only SCIM users are also found by their userName.
  * @throws NotFound
  */
 export async function findMember(
@@ -66,12 +66,12 @@ export async function findMember(
   const byId = memberId(text);
   if (text !== '' && (await ports.users.read(connection, [byId])).has(byId)) return byId;
   const known = await ports.connections.find(connection);
-  // One that was removed may still be asked about; of one that never was nothing would be found of anybody.
+  // Members of a removed connection can still be found. A connection that never existed is an error.
   if (!known && !(await ports.connections.companyOf(connection))) await requireConnection(connection, ports);
   const bound = known === undefined ? [] : await membersHolding(text, known, ports);
   if (bound.length > 1) throw new NotFound(`"${text}" fits ${bound.join(', ')}; give the id`);
   if (bound[0] !== undefined) return bound[0];
-  const none = `no group of connection ${connection} has had a member "${text}"; whoever is in none is found by id`;
+  const none = `no group of connection ${connection} has had a member "${text}"; a member without groups is found by its id`;
   const groups = await allGroups(connection, ports);
   return findMemberOf(groups, text, none, ports).catch(async (error: unknown) => {
     unlessNothing(error);

@@ -32,10 +32,10 @@ export interface FollowOptions {
 const LOOK_EVERY_MS = 400;
 
 /**
- * Wakes groups, and waits until each has been looked at: written, held, failed or in step. Of a linked group apply reads
- * the platform first, since a person who asks for this may know better than our view: what somebody else changed or
- * deleted is found now, and handled by the drift policy; members and fields that the platform refused are tried again. A group
- * that one look shows to be as it was left is not woken: there is nothing to wait for.
+ * Wakes groups, and waits until each is written, held, failed or in sync. Apply first reads a linked group from the
+ * platform, because the operator may know more than our view. So it finds external changes and deletions now, and handles
+ * them by the drift policy. Members and fields that the platform refused are tried again. A group is not woken if one
+ * listing shows that it is as groupsync left it.
  */
 export async function syncGroups(refs: readonly GroupRef[], ports: SyncPorts, options: FollowOptions) {
   await recordSync(refs, ports);
@@ -81,7 +81,7 @@ async function wakeChanged(refs: readonly GroupRef[], connection: Connection, po
   await wakeAll(others, ports, 'asked');
 }
 
-/** Whether a group is in step with all its members, and the platform shows what we wrote under the version we know. */
+/** Whether a group is in sync with all its members, and the platform shows what we wrote under the version we know. */
 async function isUntouched(state: Suspicion['state'], connection: Connection, ports: SyncPorts) {
   const { ref, view, counts, flapDamping, uncertain, suspectedChange, dirtySinceMs } = state;
   const isSettled =

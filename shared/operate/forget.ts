@@ -11,7 +11,7 @@ export type ForgetPorts = JournalPorts & Pick<ToolPorts, 'scim' | 'users' | 'peo
 /**
  * Erases the data of one person: data from the directory and SCIM, the platform's data for every role of the user, and
  * items that point to these by a value. Ids stay, and with them stamps, memberships and the binding, so that a late event brings
- * nothing back. The journal keeps that it was done, by whom, and not what was erased. After a crash it can be repeated.
+ * nothing back. The journal records the erasure and its operator, but not the erased data. After a crash it can be repeated.
  * @returns what was erased; undefined where nothing is known of the member
  */
 export async function forgetMember(connection: ConnectionName, member: MemberId, ports: ForgetPorts) {

@@ -24,12 +24,12 @@ export type HoldPorts = JournalPorts &
     readonly connections: Pick<Connections, 'find'>;
   };
 
-/** Kept with the hold and in the audit, with whoever gives it. */
+/** An operator's decision, stored with the hold and in the audit log together with the operator's name. */
 export interface HoldWord {
   readonly reason: string;
   /** Decide only this set, what the person was shown; new removals may have joined the hold since. */
   readonly digest?: string | undefined;
-  /** The decision that the person was shown, and decides anew; without it only a hold that waits is decided. */
+  /** The decision that the operator was shown and now changes; without it only a waiting hold is decided. */
   readonly decision?: HoldDecision | undefined;
 }
 
@@ -47,7 +47,7 @@ export type HoldOutcome =
 export const approveHold = (ref: GroupRef, word: HoldWord, ports: HoldPorts): Promise<HoldOutcome> =>
   decide(ref, 'approved', word, ports);
 
-/** Keeps the removals of a hold from happening until nobody wants them any more. */
+/** Stops the removals of a hold until no plan contains them any more. */
 export const rejectHold = (ref: GroupRef, word: HoldWord, ports: HoldPorts): Promise<HoldOutcome> =>
   decide(ref, 'rejected', word, ports);
 
@@ -123,8 +123,8 @@ export async function listHolds(connection: ConnectionName, ports: Pick<ToolPort
 }
 
 /**
- * One conditional write carries the decision, rev and the dirty mark; the message that follows may be lost. It is refused
- * where somebody else has decided: a word given from an old screen undoes nothing.
+ * One conditional write stores the decision, rev and the dirty mark; the message that follows may be lost. The write is
+ * refused if the hold was decided since, so a decision from an outdated page changes nothing.
  */
 async function decide(
   ref: GroupRef,
@@ -179,7 +179,7 @@ async function carryOut(
   return { kind: 'decided', hold: decided };
 }
 
-/** A hold is made soon after its cause, and anew when its time is over. */
+/** A hold is created soon after its cause, and again when it expires. */
 const LOOKED_BACK_MS = HOLD_LIFE_MS + 86_400_000;
 
 /** @throws Refused if the caller caused the hold, and the connection requires four eyes now or did when the hold was made */
@@ -193,7 +193,7 @@ async function refuseAuthors(state: GroupState, hold: Hold, ports: HoldPorts): P
   const { id: caller } = await ports.caller();
   if (!authors.has(caller)) return;
   throw new Refused(
-    `nothing was changed: the hold comes of what you did, and ${connection} asks for four eyes (setting fourEyes). Somebody else must approve it, not ${[...new Set([caller, ...authors])].join(' or ')}`,
+    `nothing was changed: your action caused the hold, and ${connection} requires a second approver (setting fourEyes). An operator other than ${[...new Set([caller, ...authors])].join(' or ')} must approve it`,
   );
 }
 
@@ -232,7 +232,7 @@ function isSameDecision(a: HoldDecision, b: HoldDecision): boolean {
   return a.kind === b.kind && a.by === b.by && a.atMs === b.atMs;
 }
 
-/** Everybody whom a hold keeps, by name, and the directory's event that takes them out. */
+/** Returns every member that a hold keeps, by name, with the directory event that removes the member. */
 export async function readHeldMembers(
   state: GroupState,
   hold: Hold,

@@ -16,15 +16,15 @@ export interface JournalPorts extends Pick<Ports, 'caller' | 'clock' | 'newId'> 
   readonly audit: Pick<AuditLog, 'record' | 'head' | 'endWith'>;
 }
 
-/** Records what the caller did, before it is done: a crash in between tells of an attempt, never hides a action. */
+/** Records the caller's action before it is done: a crash in between leaves the record of an attempt, never a gap. */
 export async function recordAction(ref: GroupRef, action: Action, ports: JournalPorts): Promise<void> {
   await doRecorded(ref, action, ports, async () => true);
 }
 
 /**
- * Records a action, does it, and corrects the record where it was refused because of what somebody else did meanwhile.
- * Only then is it named as the newest of its group, since nothing that is named may change any more. What is done to a
- * group that nobody knows is kept in the connection's journal.
+ * Records an action and does it. If it is refused because of a concurrent change, the record is corrected. Only then does
+ * the group's item name the record as its newest, because a named record must not change any more. An action on an unknown
+ * group is recorded in the connection's journal.
  */
 export async function doRecorded(
   ref: GroupRef,

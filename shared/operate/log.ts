@@ -1,5 +1,5 @@
 import type { LogEntry } from '../contract/answers.ts';
-import { DATED, NOBODY_KNOWN } from '../domain/drift.ts';
+import { DATED, UNKNOWN_INITIATOR } from '../domain/drift.ts';
 import { type ConnectionName, type GroupId, groupId, memberId } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { AuditActor, AuditedChange, DriftRecord, KeptEntry } from '../sync/ports/logs.ts';
@@ -130,16 +130,17 @@ export const shownActor = ({ kind, id, name, arn }: AuditActor): LogEntry['actor
   arn: arn ?? null,
 });
 
-/** What somebody else did on the platform; each user whom they put in or took out is a change of it. */
+/** The log entry of an external change; each user that it added or removed is a change of the entry. */
 function driftEntry(connection: ConnectionName, record: DriftRecord): LogEntry {
   const { kind, before, after, initiator, actor, group, eventIds, settledBy } = record;
   const [from, to] = [listOf(before), listOf(after)];
-  const change: AuditedChange = { kind, before: null, after: null, reason: 'somebody else' };
+  const change: AuditedChange = { kind, before: null, after: null, reason: 'external change' };
   const changes = [
     ...from.filter((value) => !to.includes(value)).map((value) => ({ ...change, before: value })),
     ...to.filter((value) => !from.includes(value)).map((value) => ({ ...change, after: value })),
   ];
-  const told = initiator === NOBODY_KNOWN ? 'no event tells who' : `told by event ${eventIds.join(', ')}`;
+  const told =
+    initiator === UNKNOWN_INITIATOR ? 'no event tells who' : `told by event ${eventIds.join(', ')}`;
   const at = new Date(record.detectedAtMs).toISOString();
   return {
     ...BARE,

@@ -24,7 +24,7 @@ export type AdoptOutcome =
   /** Another directory group, of a connection that exists, owns that platform group. */
   | { readonly kind: 'owned'; readonly owner: GroupRef }
   | { readonly kind: 'not_on_platform' }
-  /** A write of the group was under way, or changed it meanwhile: ask again. */
+  /** A write of the group is running, or has changed it: try again. */
   | { readonly kind: 'busy' };
 
 /**

@@ -23,8 +23,9 @@ export async function pauseGroup(ref: GroupRef, ports: GroupPausePorts, reason?:
 }
 
 /**
- * Ends a pause; apply catches up with whatever happened meanwhile. false where the group is not paused.
- * @param seen the group as its author saw it @throws Error where somebody else has paused or resumed it since
+ * Ends a pause; apply then writes the changes of the time in between. Returns false if the group is not paused.
+ * @param seen the group as the operator saw it
+ * @throws Error if the group was paused or resumed since
  */
 export async function resumeGroup(ref: GroupRef, ports: GroupPausePorts, seen?: GroupState) {
   const now = await ports.groups.read(ref);
@@ -42,7 +43,7 @@ export async function resumeGroup(ref: GroupRef, ports: GroupPausePorts, seen?: 
 }
 
 const changedMeanwhile = (what: string, look: string) =>
-  `nothing was changed: somebody else ${what} meanwhile; look again: ${look}`;
+  `nothing was changed: another operator ${what} meanwhile; check again: ${look}`;
 
 const pauseAction = (action: string, before: string, after: string): Action => ({
   action,
@@ -51,7 +52,8 @@ const pauseAction = (action: string, before: string, after: string): Action => (
 
 /**
  * Closes the connection's gate until a person resumes; events go on being accepted, and wait in the dirty set.
- * @param seen the gate as its author saw it @throws Error where somebody else has paused or resumed since
+ * @param seen the gate as the operator saw it
+ * @throws Error if the connection was paused or resumed since
  */
 export async function pauseConnection(
   name: ConnectionName,
@@ -66,10 +68,11 @@ export async function pauseConnection(
 }
 
 /**
- * Opens the gate, whoever closed it, and ends the observing with which a connection may begin. The pump drains the
- * backlog at its bounded rate. A gate that ought to be closed is closed again by the first call that fails.
- * @returns false where there is no such connection
- * @param seen as its author saw it @throws Error where somebody else has paused it, or set it to observe, since
+ * Opens the gate, whatever closed it, and ends the observing mode in which a connection may begin. The requeue job drains
+ * the backlog at its limited rate. If the cause of a closed gate persists, the first failed call closes the gate again.
+ * @param seen the gate and the mode as the operator saw them
+ * @returns false if there is no such connection
+ * @throws Error if the connection was paused or set to observe since
  */
 export async function resumeConnection(
   name: ConnectionName,
@@ -108,5 +111,5 @@ async function setGate(
   throw new Error(changedMeanwhile(what, 'groupsync status'));
 }
 
-/** What else closes and opens a gate is no person's word. */
+/** Identifies an operator's pause; '' for a gate in any other state. */
 const pauseIn = ({ state, reason, sinceMs }: Gate) => (state === 'paused' ? `${sinceMs} ${reason}` : '');

@@ -11,7 +11,7 @@ import { journalOf } from './journal.ts';
 import { readLog } from './log.ts';
 import { sayPerson } from './names.ts';
 
-/** Each is planned as a whole: of somebody in more groups, explain tells the others one by one. */
+/** Each group is planned as a whole. The other groups of a member with more are left to `explain`, one at a time. */
 const MOST_GROUPS = 200;
 const AT_ONCE = 8;
 const MOST_ACTIONS = 20;
@@ -19,8 +19,8 @@ const MOST_ACTIONS = 20;
 /**
  * Everything of one member of the directory: every group that an event has named them in, what became of it and why,
  * who they are on the platform, and what people did about them.
- * @param text the member's id, of somebody bound to an employee a value that a match rule compares (an address), or
- *   whatever else the directory says of them
+ * @param text the member's id, or a value of one of its attributes; of a bound member also a value of the employee that a
+ *   match rule compares (an address)
  * @throws NotFound
  */
 export async function reportPerson(

@@ -11,7 +11,7 @@ import { failureIn, type Platform, PlatformFailure } from '../sync/ports/platfor
 import type { FeedEvent } from '../sync/ports/reconcile.ts';
 import { SCOPE_REFUSALS, type WriteScope } from './connect/write-scopes.ts';
 import { journalOf, recordAction } from './journal.ts';
-import { mendOf } from './status.ts';
+import { fixForGate } from './status.ts';
 
 export interface ProbeRequest {
   readonly connection: Connection;
@@ -23,7 +23,7 @@ export interface ProbeRequest {
 /** The one group that the platform is tried with. */
 interface Throwaway extends Pick<ProbeRequest, 'connection' | 'signal'> {
   readonly id: PlatformGroupId;
-  /** Its spokeId too, and nobody else's. */
+  /** Also its spokeId; no other group has it. */
   readonly name: string;
   readonly created: ObservedGroup;
   readonly platform: Platform;
@@ -52,9 +52,9 @@ const STEPS: readonly Step[] = [
 ];
 
 /**
- * Tries on the real platform what its specification leaves open, with one group of nobody's that is made for it and
- * deleted whatever happens.
- * @throws PlatformFailure where no group could be made
+ * Tests on the real platform what its specification leaves open. It creates one group without members for that, and
+ * deletes it whatever happens.
+ * @throws PlatformFailure if no group could be created
  */
 export async function probePlatform(request: ProbeRequest, ports: ToolPorts): Promise<ProbeReport> {
   const { connection, signal } = request;
@@ -64,7 +64,7 @@ export async function probePlatform(request: ProbeRequest, ports: ToolPorts): Pr
   const change = { kind: 'probe', before: null, after: name, reason: 'to learn what the platform does' };
   await recordAction(journalOf(connection.name), { action: 'probe', changes: [change] }, ports);
   const created = await create(name, platform);
-  // Nobody else's group has the name: one that has not is an older one, and the answer is taken for none.
+  // Only this group has the name. An answer with another name shows an older group and counts as no answer.
   const id = !(created instanceof PlatformFailure) && isNamed(name, created) ? created.id : undefined;
   const findings: Finding[] = [];
   let stopped: string | null = null;
@@ -91,8 +91,8 @@ export async function probePlatform(request: ProbeRequest, ports: ToolPorts): Pr
 
 async function refuseClosedGate({ name }: Connection, { gates }: ToolPorts): Promise<void> {
   const { state } = await gates.read(name);
-  const mend = mendOf({ state }, name);
-  if (mend !== undefined) throw new Error(`nothing may be written now: the gate is ${state}; next: ${mend}`);
+  const fix = fixForGate({ state }, name);
+  if (fix !== undefined) throw new Error(`nothing may be written now: the gate is ${state}; next: ${fix}`);
 }
 
 /** @returns the failure where the group may have been made all the same */
@@ -154,7 +154,7 @@ async function tryShowing(group: Throwaway): Promise<readonly Finding[]> {
 /** If one of the scopes is missing, the probe cannot continue, and the credential cannot be used. */
 async function tryScopes(group: Throwaway): Promise<readonly Finding[]> {
   const { id, name, created, platform } = group;
-  const users = [platformUserId(`${name.replaceAll(' ', '-')}-nobody`)];
+  const users = [platformUserId(`${name.replaceAll(' ', '-')}-unknown`)];
   const version = async () => (await platform.groups.get(id))?.version ?? created.version;
   await tryScope('groups', async () => platform.groups.patch(id, { name: `${name} scope` }, await version()));
   await tryScope('members', async () => platform.groups.patch(id, { users }, await version()));
@@ -199,9 +199,9 @@ async function tryName(sent: string, group: Throwaway): Promise<string> {
 
 /** The name in the same write tells whether one bad user fails all of it: no real person is needed for that. */
 async function tryUnknownUser(group: Throwaway): Promise<string> {
-  const nobody = platformUserId(`${group.name.replaceAll(' ', '-')}-nobody`);
-  const written = await write('patch', { name: `${group.name} users`, users: [nobody] }, group);
-  const taken = `is ${written.shown.users.includes(nobody) ? 'kept' : 'dropped'}`;
+  const unknownUser = platformUserId(`${group.name.replaceAll(' ', '-')}-unknown`);
+  const written = await write('patch', { name: `${group.name} users`, users: [unknownUser] }, group);
+  const taken = `is ${written.shown.users.includes(unknownUser) ? 'kept' : 'dropped'}`;
   return `${written.isRefused ? written.answer : taken}; the rest of the write is ${written.isDone ? 'done' : 'not done'}`;
 }
 

@@ -9,7 +9,7 @@ export type RebindPorts = WakePorts & JournalPorts & Pick<ToolPorts, 'users' | '
 export type RebindOutcome =
   /** Bound; these groups were woken. Those that could not be are found again by the pump: the walk stays open. */
   | { readonly kind: 'rebound'; readonly groups: readonly GroupId[]; readonly unwoken: number }
-  /** The people index does not know this person: refresh it, or mend the id. */
+  /** The people index does not know this person: refresh it, or correct the id. */
   | { readonly kind: 'unknown_person' };
 
 /**

@@ -4,7 +4,7 @@ import { createToken, revokeToken, type TokenSummary } from '../sync/scim/tokens
 import { doRecorded, type JournalPorts, journalOf, recordAction } from './journal.ts';
 import { instant } from './status.ts';
 
-/** Makes a token for a person. It is in the journal before anybody sees it. */
+/** Creates a token for an operator. It is recorded in the journal before it is shown. */
 export async function issueToken(
   connection: ConnectionName,
   expiresMs: number | undefined,

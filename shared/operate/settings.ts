@@ -35,7 +35,7 @@ export interface SettingsPlan {
   readonly changes: readonly SettingDifference[];
   /** The changed settings that wait for another person because four eyes is on. */
   readonly requested: readonly string[];
-  /** Every group is planned anew. */
+  /** Every group is planned again. */
   readonly replans: boolean;
   /** The people index lacks what the new rules compare, until it is refreshed. */
   readonly needsPeople: boolean;
@@ -97,9 +97,9 @@ export async function planSettings(
 /**
  * Saves settings, and marks every group dirty where plans may differ now. The pump wakes the groups once all workers
  * have noticed the change.
- * @param tell what somebody else has changed since the plan was made; it stays
+ * @param tell called with the changes of other operators since the plan was made; they stay
  * @returns how many groups are planned again, and which settings another person must confirm
- * @throws Error where somebody else has changed the same setting since
+ * @throws Error if another operator has changed the same setting since
  */
 export async function changeSettings(
   plan: SettingsPlan,
@@ -151,7 +151,7 @@ const underFourEyes = (name: string): string =>
 /** Settings that say how the platform is called, not what should be there. */
 const CALLING = new Set(['baseUrl', 'concurrency', 'timeoutMs', 'activity', 'directory']);
 
-/** Every group is planned anew. */
+/** Whether every group must be planned again. */
 export const altersPlans = (changes: readonly SettingDifference[]): boolean =>
   changes.some(({ key }) => !CALLING.has(key));
 
@@ -205,7 +205,7 @@ function mergedConnection({ read, wanted }: Pick<ConnectionChange, 'read' | 'wan
       .map(({ key, before, after }) => `${key}: ${before} → ${after}`)
       .join(', ');
     throw new Error(
-      `nothing was changed: somebody else changed the same setting meanwhile (${meanwhile}); look again: groupsync connections show ${now.name}`,
+      `nothing was changed: another operator changed the same setting meanwhile (${meanwhile}); check again: groupsync connections show ${now.name}`,
     );
   }
   const observing = wanted.observing === read.observing ? now.observing : wanted.observing;

@@ -14,7 +14,7 @@ import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection, Health } from '../sync/ports/connections.ts';
 import type { Deployment } from '../sync/ports/deployment.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';
-import { DIRECTORY_EVENT } from '../sync/ports/platform.ts';
+import { ANSWER_PREFIX } from '../sync/ports/platform.ts';
 import { plural } from './names.ts';
 import { type ReportPorts, reportGroup, stateName, summaries } from './report.ts';
 
@@ -137,8 +137,11 @@ const REASON_SHOWN = 160;
 export const shortened = (text: string): string =>
   text.length <= REASON_SHOWN ? text : `${text.slice(0, REASON_SHOWN - 1)}…`;
 
-/** What opens a gate, or says more of it. */
-export const mendOf = (gate: Pick<StatusReport['gate'], 'state'>, connection: string): string | undefined =>
+/** The command that opens a gate, or shows more about it. */
+export const fixForGate = (
+  gate: Pick<StatusReport['gate'], 'state'>,
+  connection: string,
+): string | undefined =>
   ({
     open: undefined,
     paused: 'groupsync resume',
@@ -150,7 +153,7 @@ const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-dig
 
 /** Why a group waits and until when, in the time zone of this machine. */
 export const sayWaiting = ({ until, reason }: Waiting): string =>
-  `waiting until ${CLOCK.format(new Date(until))}: ${shortened(reason.split(DIRECTORY_EVENT, 1)[0] ?? '')}`;
+  `waiting until ${CLOCK.format(new Date(until))}: ${shortened(reason.split(ANSWER_PREFIX, 1)[0] ?? '')}`;
 
 /** The gate as a sentence: what is closed, why, and when it is tried again. */
 export function sayGate({ state, reason, until }: StatusReport['gate']): string {
@@ -159,7 +162,7 @@ export function sayGate({ state, reason, until }: StatusReport['gate']): string 
     case 'open':
       return 'open';
     case 'paused':
-      return `paused: nothing is written until somebody resumes (${why})`;
+      return `paused: nothing is written until an operator resumes (${why})`;
     case 'unauthorized':
       return `unauthorized: the platform does not accept the credential (${why})`;
     case 'backoff':

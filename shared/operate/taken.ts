@@ -101,8 +101,8 @@ function entryOf(connection: ConnectionName, words: readonly Word[]): LogEntry |
   if (!event) return undefined;
   const { id, source } = event;
   const time = new Date(stampTimeMs(first.stamp)).toISOString();
-  const nobody: EventActor = { kind: 'directory', id: source };
-  const { name = null, ...actor } = words.find((word) => word.actor)?.actor ?? nobody;
+  const unsigned: EventActor = { kind: 'directory', id: source };
+  const { name = null, ...actor } = words.find((word) => word.actor)?.actor ?? unsigned;
   const cause = `event ${id} of ${source}`;
   const changes = words.map(({ register, summary, member = null }) => ({
     ...{ kind: register, member, before: null, after: summary, reason: cause },

@@ -10,8 +10,8 @@ const LIFE_MS = 400 * 86_400_000;
  *
  *     item names ──▶ newest ──names──▶ the one before ──names──▶ … ──▶ the first
  *
- * Whoever changes or removes an entry has to change all after it, and the item. Not to be told is an entry that nothing
- * names: put by a worker that died before it could name it.
+ * A change or a removal of an entry is detected unless all later entries and the item are changed too. It cannot be
+ * detected for an entry that nothing names: one put by a worker that died before it could name it.
  */
 export async function verifyAudit(
   ref: GroupRef,

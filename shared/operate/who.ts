@@ -55,7 +55,7 @@ export async function identify(member: MemberId, state: GroupState, connection: 
   return { member, register, user, rules, person, platformUser, cause };
 }
 
-/** What the verdict on a member rests on. */
+/** The facts for the verdict on a member. */
 export const askedOf = (
   who: Who,
   {
@@ -71,13 +71,13 @@ export const askedOf = (
   isSwitchedOn: who.user === undefined || isActive(who.user.attributes),
 });
 
-/** Where apply does not even read what the directory wants, a person still wants to know. */
+/** Reads the wanted state also where apply would not, because operators want to see it. */
 export const withWords = (facts: Facts, connection: Connection, ports: WhoPorts): Promise<Facts> =>
   facts.wanted !== undefined && facts.views !== undefined
     ? Promise.resolve(facts)
     : learn({ kind: 'read', what: ['wanted', 'views'] }, facts, readingOf(facts.state, connection, ports));
 
-/** What keeps every write of the group back. */
+/** Returns the reason why the group is not written at all; undefined if there is none. */
 export function obstacleTo(state: GroupState, connection: Connection, gate: string): Verdict | undefined {
   if (connection.observing)
     return { outcome: 'observing', detail: 'the connection only observes: groupsync resume' };
@@ -101,7 +101,7 @@ const WHY_PENDING: Readonly<Record<MemberStanding['cause'], (who: Who, connectio
   ambiguous: ({ user, rules }) => {
     const several = rules.find(({ found }) => found.length > 1);
     return user?.role !== undefined || several === undefined
-      ? `their attributes now point to somebody else than ${user?.role ?? 'before'}`
+      ? `their attributes now match another person than ${user?.role ?? 'before'}`
       : `several employees have the same ${several.rule.split('=')[1]}`;
   },
   inactive: ({ person }, { settings }) =>
@@ -110,7 +110,8 @@ const WHY_PENDING: Readonly<Record<MemberStanding['cause'], (who: Who, connectio
       : `their roleState is ${person?.state}; members may be ${settings.includeStates.join(', ')}`,
   unknown: ({ user, rules, person }) => {
     if (person !== undefined) return `the platform does not tell the userId of ${person.role}`;
-    if (user?.role !== undefined) return `no refresh of people has met ${user.role}, whom they are bound to`;
+    if (user?.role !== undefined)
+      return `no refresh of people has found ${user.role}, the employee that they are bound to`;
     const values = rules.filter(({ value }) => value !== null);
     return values.length === 0
       ? `no event gave them an attribute that a match rule uses (${rules.map(({ rule }) => rule).join(', ')})`

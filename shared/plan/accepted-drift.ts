@@ -11,15 +11,15 @@ import type { Wanted } from './facts.ts';
 export interface LatestStamps {
   readonly newest: Stamp;
   readonly name: Stamp;
-  /** Latest complete snapshot, or deletion: a word about everybody, whoever is not in it included. */
-  readonly everybody: Stamp;
+  /** Of the latest complete snapshot or deletion: an event about every user, also about users that it does not list. */
+  readonly allUsers: Stamp;
   /** Of the register behind a user that is wanted; undefined for a user that is not. */
   readonly user: (user: PlatformUserId) => Stamp | undefined;
-  /** Users whom the directory took out of the group, as far as that may matter, and when. */
+  /** Users that the directory removed from the group, with the stamp of the removal; only those that may matter. */
   readonly departed?: ReadonlyMap<PlatformUserId, Stamp>;
 }
 
-/** How new the directory's word about a group is, for accepted drift. */
+/** The latest directory stamps of a group, as accepted drift needs them. */
 export function latestStampsOf({ registers }: GroupState, wanted: Wanted): LatestStamps {
   const name = registers.name?.stamp ?? STAMP_ZERO;
   const ofMember = new Map(wanted.registers.map(({ member, stamp }) => [member, stamp]));
@@ -29,7 +29,7 @@ export function latestStampsOf({ registers }: GroupState, wanted: Wanted): Lates
   return {
     newest,
     name,
-    everybody: laterStamp(registers.snapshot, registers.deleted),
+    allUsers: laterStamp(registers.snapshot, registers.deleted),
     user: (user): Stamp | undefined =>
       wanted.standing
         .get(user)
@@ -42,11 +42,11 @@ export interface AcceptDriftInput {
   readonly policy: AcceptedDrift['policy'];
   readonly seen: Stamp;
   readonly differences: readonly Difference[];
-  /** What was accepted before and still stands. */
+  /** The drift that was accepted before and is still valid. */
   readonly earlier: AcceptedDrift | undefined;
 }
 
-/** Adds what was just found to what is accepted already. */
+/** Adds new differences to the accepted drift. */
 export function acceptDrift({ policy, seen, differences, earlier }: AcceptDriftInput): AcceptedDrift {
   const present = new Set(earlier?.present);
   const absent = new Set(earlier?.absent);
@@ -72,15 +72,15 @@ function move(
 }
 
 /**
- * What of an accepted drift still stands. The directory's newer word ends it; so does the difference itself when it is gone
- * (somebody who is wanted by now needs no accepted drift to stay).
+ * Returns the part of an accepted drift that is still valid. A newer directory event ends it. It also ends once the
+ * difference is gone: a user that the directory wants by now needs no accepted drift.
  *
- *     the directory's newer word is about | report | adopt
+ *     the newer directory event is about  | report | adopt
  *     ------------------------------------|--------|------------------------------------------
- *     anything in the group               | ends   | stands, but for:
+ *     anything in the group               | ends   | stays valid, except:
  *     the name                            |        | the name ends
- *     a user who was taken out, or added  |        | that user's ends
- *     everybody (snapshot, deletion)      |        | all users' end
+ *     a user who was removed or added     |        | that user's ends
+ *     all users (snapshot, deletion)      |        | all users' end
  */
 export function standingAcceptedDrift(
   acceptedDrift: AcceptedDrift | undefined,
@@ -93,7 +93,7 @@ export function standingAcceptedDrift(
   const isOld = (stamp: Stamp | undefined) => stamp === undefined || stamp <= seen;
   const present = [...acceptedDrift.present].filter(
     (user) =>
-      !wanted.users.has(user) && isOld(latestStamps.everybody) && isOld(latestStamps.departed?.get(user)),
+      !wanted.users.has(user) && isOld(latestStamps.allUsers) && isOld(latestStamps.departed?.get(user)),
   );
   const absent = [...acceptedDrift.absent].filter(
     (user) => wanted.users.has(user) && isOld(latestStamps.user(user)),

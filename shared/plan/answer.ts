@@ -8,25 +8,25 @@ import { foreignDifferences, isSpokeIdLost, shows, viewOf, withHidden } from './
 import { foldName, renamedTo } from './names.ts';
 import type { Plan, PlanChange } from './plan.ts';
 
-/** What a successful answer makes of a write. */
+/** What a successful answer shows about a write. */
 export interface Answer {
   /** The group that the write made: what was sent, under the name that the platform made of the one sent. */
   readonly made: View | undefined;
-  /** Users whom this very write took out and who are still there: their removal did not happen. */
+  /** Users that this write removed and the answer still shows: their removal did not happen. */
   readonly kept: readonly PlatformUserId[];
-  /** The platform put somebody in by itself: the next plan takes them out, where the policy does not let them stay. */
+  /** The platform added a user by itself. The next plan removes that user unless the policy lets external members stay. */
   readonly hasAdded: boolean;
   /** A new name was sent, and the group has its old one. */
   readonly keepsName: boolean;
 }
 
 /**
- * Compares the answer with what was sent. Users whom it shows though they were not sent:
+ * Compares the answer with what was sent. Users that it shows although they were not sent:
  *
  *                          | create        | put           | patch
  *     ---------------------|---------------|---------------|--------------------------------
  *     removed by the plan  | –             | kept          | kept
- *     any other            | platform's    | platform's    | somebody else's: drift, not judged here
+ *     any other            | platform's    | platform's    | external change: drift, not judged here
  */
 export function readAnswer(plan: Plan, observed: ObservedGroup | undefined): Answer {
   const { action, after, removals } = plan;
@@ -54,34 +54,34 @@ export function readAnswer(plan: Plan, observed: ObservedGroup | undefined): Ans
 export const isUndone = ({ kept, hasAdded, keepsName }: Answer): boolean =>
   kept.length > 0 || hasAdded || keepsName;
 
-/** What to tell a person of what the platform did not do; undefined where the next write may well do it. */
+/** The message about changes that the platform answered with 200 but did not make; undefined if there are none. */
 export function toldOf({ kept, keepsName }: Answer): string | undefined {
   const told: string[] = [];
-  if (kept.length > 0) told.push(`${kept.length} user${kept.length === 1 ? '' : 's'} whom we took out`);
+  if (kept.length > 0) told.push(`${kept.length} user${kept.length === 1 ? '' : 's'} that groupsync removed`);
   if (keepsName) told.push('the name that the group had');
   return told.length === 0 ? undefined : `the platform keeps ${told.join(', and ')}`;
 }
 
-/** What a write made of the group. */
+/** The result of a write. */
 export interface Outcome {
-  /** The group from now on; undefined where it is gone. */
+  /** The view of the group after the write; undefined if the group is gone. */
   readonly view: View | undefined;
   /** The platform shows exactly what was sent. */
   readonly isAsPrepared: boolean;
-  /** What was done of the plan. */
+  /** The changes of the plan that were made. */
   readonly changes: readonly PlanChange[];
   readonly kept: readonly PlatformUserId[];
   /** Users that were sent and are not shown: later writes still send them, and a later fetch shows whether they are in. */
   readonly unshown: readonly PlatformUserId[];
-  /** What somebody else did meanwhile. */
+  /** External changes since the group was read. */
   readonly foreign: ObserveExternal | undefined;
   readonly isUndone: boolean;
   readonly trouble: GroupTrouble | undefined;
 }
 
 /**
- * Reads a successful answer. A platform that compares the version has refused a PATCH where somebody else was faster;
- * one that does not has let both changes through, and only here can theirs be told.
+ * Reads a successful answer. A platform that compares versions refuses a PATCH after an external change. A platform that
+ * does not compare them applies both changes, and only the answer shows the external one.
  * @param facts with the open intent
  */
 export function judgeAnswer(plan: Plan, observed: ObservedGroup | undefined, facts: Facts): Outcome | Read {
@@ -100,7 +100,7 @@ export function judgeAnswer(plan: Plan, observed: ObservedGroup | undefined, fac
     trouble: message === undefined ? undefined : { code: 'kept', message },
   };
   if (observed === undefined || made === undefined || plan.after === undefined) return outcome;
-  // Whoever was ours and is kept stays ours: to be taken out by a later write, also where strangers may stay.
+  // A managed member that the platform keeps stays managed. A later write removes it, also where external members may stay.
   const shown = viewOf(observed, made, kept.length > 0 ? facts.views?.base : undefined);
   const foreign = plan.action === 'patch' ? foreignBeside(plan, observed, { made, shown, facts }) : undefined;
   if (foreign !== undefined && foreign.kind === 'read') return foreign;

@@ -1,12 +1,12 @@
-/** Why a person of a hold would go, as far as that tells who had it come about. */
+/** Why a held user would be removed, as far as that shows who caused the hold. */
 export interface HeldCause {
-  /** The directory said so; `unsigned` where it keeps no name with what it says: a user was deleted. */
+  /** `said`: an event; `unsigned`: an event that records no sender (a deleted user); `not_said`: no event. */
   readonly kind: 'said' | 'unsigned' | 'not_said';
-  /** Who sent the event by hand; undefined of the directory's own. */
+  /** The operator who sent the event; undefined for an event of the directory. */
   readonly by?: string | undefined;
 }
 
-/** What a person did to the connection before the hold was made. */
+/** An operator's action on the connection before the hold was created. */
 export interface EarlierAction {
   readonly action: string;
   readonly by: string;
@@ -16,9 +16,9 @@ const SENDS: ReadonlySet<string> = new Set(['import', 'events_send', 'dlq_replay
 const SETS: ReadonlySet<string> = new Set(['connections_set', 'connect', 'reconnect', 'rebind']);
 
 /**
- * The people who had a hold come about, who may not be the one that approves it (four eyes). What the directory itself
- * says needs one approver, whoever that is. Where no event says why somebody would go, settings do; where an event keeps
- * no name, whoever sent any is taken for the one.
+ * Returns the operators who caused a hold; none of them may approve it (four eyes). A hold that a directory event caused
+ * may be approved by any operator. If no event explains a removal, the authors are the operators who changed settings. If an
+ * event does not record its sender, the authors are all operators who sent events.
  */
 export function authorsOf(
   causes: readonly HeldCause[],

@@ -1,16 +1,16 @@
-import { type Actor, type DriftKind, NOBODY_KNOWN, type Trace } from '../domain/drift.ts';
+import { type Actor, type DriftKind, type Trace, UNKNOWN_INITIATOR } from '../domain/drift.ts';
 
-/** Who is named for a difference, and the events that say so. */
+/** The initiator of a difference, and the events that prove it. */
 export interface Attribution {
-  /** `UNKNOWN` where no event told of it. */
+  /** `UNKNOWN` if no event explains the difference. */
   readonly initiator: string;
   readonly actor?: Actor;
   readonly eventIds: readonly string[];
 }
 
-export const UNATTRIBUTED: Attribution = { initiator: NOBODY_KNOWN, eventIds: [] };
+export const UNATTRIBUTED: Attribution = { initiator: UNKNOWN_INITIATOR, eventIds: [] };
 
-/** Event types that the specification or the platform's own feed names; whatever else comes may mean anything else. */
+/** Event types with a known meaning, from the specification or the platform's feed. Any other type may mean anything. */
 const ADDED = 'EXTERNAL_GROUP_ADD';
 const REMOVED = 'EXTERNAL_GROUP_REMOVE';
 const MEMBER_ADDED = 'EXTERNAL_GROUP_MEMBER_ADD';
@@ -35,14 +35,14 @@ function explains(kind: DriftKind, { type }: Trace): boolean {
   return !KNOWN.has(type) || (kind === 'duplicate_spoke_id' && type === ADDED);
 }
 
-/** Where nothing explains it: types that nobody listed may mean anything, listed ones only what has none of its own. */
+/** If no event explains the change: an unlisted type may explain any kind, a listed type only kinds without an own type. */
 const mayExplain = (kind: DriftKind, { type, initiator }: Trace): boolean =>
   !KNOWN.has(type) || (OWN_TYPE[kind] === undefined && initiator !== APPLICATION);
 
 /** How the feed names applications, and with them ourselves. */
 const APPLICATION = 'EXTERNAL';
 
-/** Of several hands on one group the person's is named: the others are rather the platform's, or our own. */
+/** If several initiators changed one group, a person is named first: the others are the platform or groupsync itself. */
 const RANK: ReadonlyMap<string, number> = new Map([
   ['ROLE', 3],
   ['SYSTEM', 2],
@@ -51,9 +51,10 @@ const RANK: ReadonlyMap<string, number> = new Map([
 const rank = (initiator: string): number => RANK.get(initiator) ?? 0;
 
 /**
- * Names who made a difference: of the events about the group those whose type explains it, or else those that may; and
- * of those the ones by the strongest initiator. Our own writes show as EXTERNAL too: they never hide a person or the
- * platform itself. What means another thing explains nothing: the event that does may not have been read yet.
+ * Returns the initiator of a difference. It takes the events about the group whose type explains the difference, or else
+ * those that may explain it, and of these the events of the initiator with the highest rank. Our own writes have the
+ * initiator EXTERNAL, so they never hide a person or the platform. An event of another type explains nothing: the right
+ * event may not have been read yet.
  */
 export function attribute(kind: DriftKind, traces: readonly Trace[]): Attribution {
   const fitting = traces.filter((trace) => explains(kind, trace));

@@ -9,7 +9,7 @@ import { compareText, NO_PLAN, type Plan, type PlanAction, type PlanChange, sort
 
 /** A directory group as it should look on the platform. */
 export interface WantedGroup extends Readonly<Record<GroupField, string>> {
-  /** Users to be in it, with a directory member that each stands for. */
+  /** The users that the group should have, each with its directory member. */
   readonly users: ReadonlyMap<PlatformUserId, MemberId>;
 }
 
@@ -18,9 +18,9 @@ export interface DraftInput
     Pick<GroupTreatment, 'mode'> {
   /** undefined: the directory has no such group (any more). */
   readonly wanted: WantedGroup | undefined;
-  /** The platform group as last known; undefined where we own none. */
+  /** The linked platform group as last known; undefined if there is none. */
   readonly current: View | undefined;
-  /** Send every field (PUT) rather than the changed ones: when taking a group over, or healing one. */
+  /** Send every field (PUT), not only the changed ones: after an adoption or an external change. */
   readonly whole: boolean;
   /** Removals that may not happen now. */
   readonly held: ReadonlySet<PlatformUserId>;
@@ -28,9 +28,9 @@ export interface DraftInput
   readonly barred?: ReadonlySet<PlatformUserId> | undefined;
   /** Fields that are not written: their wanted value is refused, in use by another group, or tried later. */
   readonly fixed?: ReadonlySet<GroupField> | undefined;
-  /** Differences that stay as they are, and what still stands of them. */
+  /** The accepted drift that is still valid: these differences stay. */
   readonly acceptedDrift?: AcceptedDrift | undefined;
-  /** Why somebody whom the directory names is not wanted, for the reason of a removal. */
+  /** Why a user that the directory names is not wanted; becomes the reason of the removal. */
   readonly whyNot: ReadonlyMap<PlatformUserId, { readonly member: MemberId; readonly reason: string }>;
 }
 
@@ -154,7 +154,7 @@ function asAllowed(wanted: WantedGroup, current: View, { acceptedDrift, fixed }:
   };
 }
 
-/** What the platform made of the wanted name is left as it is. */
+/** If the platform normalised the wanted name, its form stays. */
 function namesAfter(wanted: Allowed, current: View): Pick<View, 'name' | 'alias'> {
   const { name, alias } = current;
   if (!says(current, 'name', wanted.name)) return { name: wanted.name };
@@ -191,20 +191,20 @@ export interface MergeInput extends Pick<ConnectionSettings, 'membership'> {
   readonly ours: ReadonlySet<PlatformUserId>;
   /** Users in the group on the platform; `true` where we put them there (the base of the three-way merge). */
   readonly theirs: ReadonlyMap<PlatformUserId, boolean>;
-  /** Users that must stay whatever the merge says: removals that are held, or that a policy forbids. */
+  /** Users that must stay whatever the result of the merge: removals that are held or that a policy forbids. */
   readonly keep: (user: PlatformUserId) => boolean;
 }
 
 /**
- * Who will be in the group, and who of them is ours. For each user:
+ * Returns the users of the group after the write; `true` for managed users ("mine"). For each user:
  *
  *     wanted | there | mine | authoritative | additive
  *     -------|-------|------|---------------|---------------------------------
  *      yes   |  no   |  –   | add, mine     | add, mine
  *      yes   |  yes  | yes  | stays, mine   | stays, mine
- *      yes   |  yes  |  no  | stays, mine   | stays, theirs: they were first
+ *      yes   |  yes  |  no  | stays, mine   | stays, external: it was there first
  *      no    |  yes  | yes  | remove        | remove
- *      no    |  yes  |  no  | remove        | stays, theirs
+ *      no    |  yes  |  no  | remove        | stays, external
  *
  * `keep` turns a removal into a stay. Linear in the size of both sides.
  */

@@ -10,7 +10,7 @@ import type { RecentRemovals } from './guard.ts';
 /** A member that the directory has in the group but that cannot be written. */
 export type PendingMember = Omit<PendingMark, 'sinceMs'>;
 
-/** Who stands behind a user that is wanted: a refusal is remembered with the person's revision. */
+/** The member behind a wanted user. A refusal is stored with the revision of the person. */
 export interface Standing {
   readonly member: MemberId;
   readonly revision: number;
@@ -22,7 +22,7 @@ export interface Standing {
 
 /** What the directory wants of one group, in the platform's terms. */
 export interface Wanted {
-  /** Read of whom the last change was about: all others are as the view has them, and no more is known of them. */
+  /** Only the members of the last change were read. All others are assumed to be as the view has them. */
   readonly isPart?: true;
   readonly state: 'absent' | 'unnamed' | 'present';
   /** Only of a group that is `present`. */
@@ -30,7 +30,7 @@ export interface Wanted {
   /** Members present in the directory, pending ones included. */
   readonly count: number;
   readonly pending: ReadonlyMap<MemberId, PendingMember>;
-  /** Users whom the directory names but who may not be members now, for the reason of their removal. */
+  /** Users that the directory names but who may not be members now, with the reason of their removal. */
   readonly whyNot: ReadonlyMap<PlatformUserId, { readonly member: MemberId; readonly reason: string }>;
   readonly standing: ReadonlyMap<PlatformUserId, readonly Standing[]>;
   readonly registers: readonly StoredMember[];
@@ -62,13 +62,13 @@ export interface HeldUsers {
 }
 
 /**
- * Removals in the guard's book for the write that is to come, and what else was removed in the rolling hour; of the
- * group's `underWay`, so lately that another worker may be about to try the very same write.
+ * The guard's reservation for the next write, and the other removals of the rolling hour. `concurrent` counts the
+ * removals of this group that are so recent that another worker may be about to send the same write.
  */
 export interface Reservation extends GuardRecord {
   /** Users in the group before the write. */
   readonly size: number;
-  readonly recent: RecentRemovals & { readonly underWay: number };
+  readonly recent: RecentRemovals & { readonly concurrent: number };
 }
 
 /** The managed groups of the connection, and groups known from before a creation. */
@@ -112,7 +112,7 @@ export interface Facts {
   readonly wanted?: Wanted | undefined;
   readonly views?: Views | undefined;
   readonly held?: HeldUsers | undefined;
-  /** Users whom the directory took out since the accepted drift in the view was given. */
+  /** Users that the directory removed since the drift in the view was accepted. */
   readonly departed?: ReadonlyMap<PlatformUserId, Stamp> | undefined;
   /** The platform's group just now. Of a creation whose outcome is unknown: the groups that may be it. */
   readonly look?: ObservedGroup | 'gone' | undefined;

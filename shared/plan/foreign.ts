@@ -78,11 +78,10 @@ const mayHold = ({ users, unshown }: View, user: PlatformUserId): boolean =>
 const sorted = (users: readonly PlatformUserId[]): readonly PlatformUserId[] => [...users].sort(compareText);
 
 /**
- * What was observed, with who in it is ours: everybody whom a view of ours says we put there. Additions of a write
- * whose outcome is unknown count as ours too; else a later removal of them would be taken for somebody else's wish.
- * A name that the platform made of another keeps that other one beside it.
- * A platform that does not echo a field is taken to hold what we sent. Users of ours who may be in the group stay in
- * `unshown`.
+ * Returns the observed group as a view. A user is managed if one of our views says that we added it. Additions of an
+ * uncertain write count as managed too; otherwise a later removal of them would be taken for an external change.
+ * If the platform normalised the name, `alias` keeps the name that was sent. If the platform does not echo a field, the
+ * view holds the value that was sent. Managed users that may be in the group stay in `unshown`.
  */
 export function viewOf(observed: ObservedGroup, ...ours: readonly (View | undefined)[]): View {
   const known = ours.find((view) => view !== undefined);
@@ -161,10 +160,10 @@ export function shows(observed: ObservedGroup, view: View): boolean {
 }
 
 /**
- * Whether somebody took the spokeId away from a group that a write of ours left with one. A null says so only on a
- * platform that shows spokeIds at all: other groups then have theirs. Where it never shows any, that must not cost a
- * listing each time, so an older one will do.
- * @param agesMs how old the listing may be; the next is asked for where the one before shows no spokeId
+ * Returns whether an external change removed the spokeId that a write of ours had set. A null proves that only on a
+ * platform that shows spokeIds at all, which other groups in a listing prove. An older listing is enough: a platform that
+ * never shows a spokeId must not cost a listing each time.
+ * @param agesMs how old the listing may be; the next age is tried if the listing before shows no spokeId
  */
 export function isSpokeIdLost(
   observed: ObservedGroup,

@@ -12,7 +12,7 @@ export const UNLINKED_ALWAYS = 2;
 export const mayUnlink = ({ links, recent }: { readonly links: number; readonly recent: number }): boolean =>
   recent < Math.max(UNLINKED_ALWAYS, Math.floor((links + recent) * UNLINKED_SHARE));
 
-/** Limits on removals that nobody approved; null switches the guard off. */
+/** Limits on removals without an approval; null switches the guard off. */
 export type GuardLimits = NonNullable<ConnectionSettings['guard']>;
 
 export interface GuardInput {

@@ -24,7 +24,7 @@ export interface HoldVerdict {
   readonly unjudged: readonly PlatformUserId[];
   /** May not happen now. */
   readonly held: readonly PlatformUserId[];
-  /** New removals came, or its time is over: what is held must be recorded anew. */
+  /** New removals came, or the hold has expired: the held removals must be recorded again. */
   readonly superseded: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface HoldVerdict {
  *     waiting            | held                | held, and the hold is superseded
  *     approved           | permitted           | the guard judges
  *     rejected           | held                | the guard judges
- *     past its time      | held anew           | held with them
+ *     expired            | held again          | held with them
  *
  * New removals join a waiting hold, so that what a person approves is the whole of what will happen. Time alone lets
  * nothing through: the limit of an hour would not stop after a week what it stopped before.
@@ -73,10 +73,11 @@ export function approvedBeside(
 }
 
 /**
- * The hold that is about this plan. One over another platform group, or over another kind of write, says nothing of
- * these removals: what was approved, or stopped, as removals is not a deletion, and the reverse. One whose set cannot
- * be read may be over any of them, so all are held anew. One that waits for a person has no say once the guard is
- * switched off, save where it covers what a person rejected, or where nobody wants any of its removals any more.
+ * Returns the hold if it applies to this plan, otherwise undefined. A hold of another platform group or of another kind
+ * of write does not apply: a decision about removals is no decision about a deletion, and the reverse. If the held set
+ * cannot be read, it may cover any removal, so all are held again. A waiting or expired
+ * hold applies only if the plan still contains one of its removals, and the guard is on or the hold may cover rejected
+ * removals.
  */
 export function holdWithSay(
   hold: Hold,
@@ -94,16 +95,16 @@ export function holdWithSay(
       : { hold, users };
   const waits = current.hold.decision.kind === 'waiting' || isOver(current.hold, nowMs);
   const isGuarded = limits !== null || mayCoverRejected(hold);
-  const isAboutSomebody = isGuarded && plan.removals.some((user) => current.users.has(user));
-  return !waits || isAboutSomebody ? current : undefined;
+  const coversRemoval = isGuarded && plan.removals.some((user) => current.users.has(user));
+  return !waits || coversRemoval ? current : undefined;
 }
 
 const kindOf = ({ departs }: Plan): HeldUsers['about'] => (departs ? 'delete' : 'remove');
 
-/** Whether a person has rejected some of what it holds, and nobody has let them go since. */
+/** Whether an operator rejected some of the held removals and no operator approved them since. */
 export const mayCoverRejected = ({ decision: { kind }, afterRejection }: Hold): boolean =>
   kind === 'rejected' || (afterRejection === true && kind === 'waiting');
 
-/** A rejection stands until nobody wants the removals any more; everything else must be decided anew. */
+/** A rejection has no time limit. A waiting or an approved hold expires, and its removals must be decided again. */
 export const isOver = (hold: Hold, nowMs: number): boolean =>
   hold.decision.kind !== 'rejected' && nowMs >= hold.expiresAtMs;

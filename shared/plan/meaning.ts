@@ -1,13 +1,13 @@
-/** How a call failed, as the client tells it. */
+/** How a call failed, as the client reports it. */
 export type FailureKind =
   /** The credential is not accepted. */
   | 'unauthorized'
-  /** The credential may not do this; by itself it does not tell whether it may do anything. */
+  /** The credential may not make this call. Whether it may make others is unknown. */
   | 'forbidden'
   | 'not_found'
   /** Any other status outside 2xx and 5xx. */
   | 'rejected'
-  /** Told to wait (429): no work was done. */
+  /** The platform asked to wait (429): no work was done. */
   | 'throttled'
   /** The platform failed: 5xx, or an answer that is not as specified. */
   | 'unavailable'
@@ -27,25 +27,25 @@ export interface Failed {
 export interface Meaning {
   /** Whether the write behind this may have happened; a read never does. */
   readonly happened: 'no' | 'unknown';
-  /** Whose trouble it is; `probe`: something neutral must be asked (`/me`) to tell. */
+  /** What the failure concerns; `probe`: a neutral call (`/me`) must show it. */
   readonly whose: 'connection' | 'group' | 'probe';
   readonly next: Next;
 }
 
 type Next =
-  /** Everybody waits, where it turns out to be the connection's trouble; else as `wait`. */
+  /** All groups wait if the failure concerns the connection; otherwise as `wait`. */
   | 'gate'
-  /** Later: what was sent may well be accepted then. */
+  /** Try later: the platform may accept the same request then. */
   | 'wait'
-  /** A look at the platform tells what became of the write. */
+  /** Fetch the group: the platform shows whether the write took effect. */
   | 'settle'
-  /** A look tells whether somebody else was faster or the content is refused. */
+  /** Fetch the group: it shows whether an external change came first or the content is refused. */
   | 'compare'
-  /** Waiting mends nothing. */
+  /** Waiting does not help. */
   | 'refuse'
   /** The group seems to be gone. */
   | 'gone'
-  /** Something is there, in a form that is not understood. */
+  /** The answer is malformed. */
   | 'odd';
 
 const WRITES: ReadonlySet<Call> = new Set(['create', 'change', 'delete']);
@@ -65,7 +65,7 @@ const NOT_FOUND: Readonly<Record<Call, Meaning>> = {
 };
 
 /**
- * What a failed call means, for whoever made it. Total: any kind, status and call has its place.
+ * Returns what a failed call means for the caller. Total: every kind, status and call has an entry.
  *
  *     failure                            | create       | change       | delete       | group  | groups | other
  *     -----------------------------------|--------------|--------------|--------------|--------|--------|-------
@@ -77,7 +77,8 @@ const NOT_FOUND: Readonly<Record<Call, Meaning>> = {
  *     any other 4xx                      | refuse *     | compare *    | refuse *     | refuse *        | refuse *
  *     429                                | gate !       | gate !       | gate !       | gate ! | gate ! | gate !
  *
- * `?` it may have happened, everywhere else it did not. `!` the connection's, `*` the group's, else a probe tells.
+ * `?`: the write may have happened; everywhere else it did not. The failure concerns the connection (`!`), the group (`*`),
+ * or whatever a probe shows (no mark).
  */
 export function meaningOf({ kind, status = 0 }: Failed, call: Call = 'other'): Meaning {
   const unsure = WRITES.has(call) ? UNSURE : WAIT;

@@ -111,7 +111,7 @@ export function grouped<Listed, Key>(groups: readonly Listed[], keyOf: (group: L
   return found;
 }
 
-/** Its form is odd and it shows no spokeId: once our POST is sent, nobody could tell that it was there before. */
+/** A malformed group without a spokeId: after our POST it could not be told from the group that the POST created. */
 export const mayBeAny = (group: ListedGroup): boolean => !isWhole(group) && group.spokeId === null;
 
 /**

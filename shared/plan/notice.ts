@@ -4,7 +4,7 @@ import { type Episode, type Finding, type Notice, SUBJECTS, type Subject } from 
 /*
  * | an episode                                  | told                  |
  * |---------------------------------------------|-----------------------|
- * | began, and nobody knows                     | that it began         |
+ * | began, and its beginning was not told       | that it began         |
  * | has more in it than was told                | that it grew          |
  * | is over, its beginning was told             | that it ended         |
  * | is over, its beginning was not told         | nothing               |
@@ -16,7 +16,7 @@ import { type Episode, type Finding, type Notice, SUBJECTS, type Subject } from 
 const TELL_AGAIN_AFTER_MS = 15 * 60_000;
 export const MOST_NAMES = 5;
 
-/** The episodes after a look at some subjects; of the others nothing is concluded. */
+/** Returns the episodes after a check of some subjects; the episodes of other subjects stay as they are. */
 export function observe(
   known: readonly Episode[],
   found: readonly Finding[],
@@ -42,7 +42,7 @@ function goingOn(known: Episode | undefined, finding: Finding, nowMs: number): E
   return { ...finding, ...attempt, told, sinceMs: Math.min(beganMs, sinceMs) };
 }
 
-/** Whether people know that it began, or may know, and were not told that it ended. */
+/** Whether its beginning was reported, or may have been, and its end was not. */
 const isEndOwed = ({ over, told, isUnrecorded }: Episode): boolean =>
   over !== true && (told !== undefined || isUnrecorded === true);
 
@@ -55,7 +55,7 @@ export function isToBeTold(episode: Episode, nowMs: number): boolean {
   return endedMs === undefined ? isUnrecorded === true || count > (told ?? 0) : isEndOwed(episode);
 }
 
-/** The episode as it is recorded before an attempt: until its outcome is recorded, people may know or not. */
+/** The episode as it is stored before an attempt. Until the outcome is stored, the notice may or may not have been sent. */
 export const beforeTelling = (episode: Episode, nowMs: number): Episode => ({
   ...episode,
   triedMs: nowMs,
@@ -69,9 +69,9 @@ export function afterTelling(attempted: Episode, { isSent }: { readonly isSent: 
   return episode.endedMs === undefined ? { ...episode, told: episode.count } : { ...episode, over: true };
 }
 
-/** What is so, and the command that deals with it. */
+/** The state of each subject, and the command for it. */
 const WORDS: Readonly<Record<Subject, readonly [what: string, command: string]>> = {
-  hold: ['groups held until somebody decides: {n}', 'holds'],
+  hold: ['groups held until an operator decides: {n}', 'holds'],
   gate: ['nothing is written, the gate to the platform is closed', 'doctor'],
   failed: ['groups failed that wait for a person: {n}', 'groups --state failed'],
   dead_letters: ['dead letters that wait for a person: {n}', 'dlq list'],

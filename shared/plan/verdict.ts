@@ -80,7 +80,7 @@ function verdictOfWanted(asked: Asked): Verdict {
   if (!isAdded(decision, user))
     return verdict(
       'accepted',
-      'somebody took them out on the platform, and the drift policy lets that stand',
+      'another client removed them on the platform, and the drift policy accepts that',
     );
   return state.dirtySinceMs === undefined
     ? verdict('waiting', 'they became known since the group was last looked at; the next look adds them')
@@ -99,7 +99,7 @@ const whyUnnamed = ({ facts: { state } }: Asked): string =>
     ? 'the directory deleted the group, and no event has named it since; until one does it counts as deleted'
     : 'no event has named the group yet, and the platform wants a name';
 
-/** Of somebody whom the directory does not have in the group. */
+/** For a user that the directory does not have in the group. */
 function verdictOfStranger(asked: Asked): Verdict {
   const { facts, decision, user, obstacle } = asked;
   const { state } = facts;

@@ -31,7 +31,7 @@ export function targetOf(
 
 function segment(name: string, id: string | undefined): string {
   if (typeof id !== 'string' || id === '') throw new TypeError(`${name}: expected an id that is not empty`);
-  // A dot segment survives percent-encoding and is resolved by whoever handles the URL next (RFC 3986 section 5.2.4).
+  // A dot segment survives percent-encoding, and the next component that handles the URL resolves it (RFC 3986 5.2.4).
   if (id === '.' || id === '..') throw new TypeError(`${name}: "." and ".." cannot be an id in a path`);
   try {
     return encodeURIComponent(id);

@@ -205,7 +205,7 @@ export function createLimiter(concurrency: number): Limiter {
   };
   return async (work, signal) => {
     if (free > 0) free -= 1;
-    // A slot is handed over, not freed: nobody can take it in between.
+    // A slot is handed over, not freed, so no other call can take it in between.
     else await turn(waiting, signal);
     try {
       return await work();

@@ -1,4 +1,4 @@
-import { DIRECTORY_EVENT } from '../sync/ports/platform.ts';
+import { ANSWER_PREFIX } from '../sync/ports/platform.ts';
 import { retryAfterOf } from './retry.ts';
 
 /**
@@ -42,7 +42,7 @@ function describe(what: string, facts: PlatformErrorFacts): string {
   const wait = facts.retryAfterMs === undefined ? '' : `, retry after ${facts.retryAfterMs} ms`;
   const request = facts.requestId === undefined ? '' : ` (request ${facts.requestId})`;
   const excerpt =
-    facts.excerpt === undefined || facts.excerpt === '' ? '' : `${DIRECTORY_EVENT}${facts.excerpt}`;
+    facts.excerpt === undefined || facts.excerpt === '' ? '' : `${ANSWER_PREFIX}${facts.excerpt}`;
   return `${facts.method} ${facts.pathTemplate}${status}: ${what}${wait}${request}${excerpt}`;
 }
 

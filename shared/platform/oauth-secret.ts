@@ -8,7 +8,7 @@ import { type Credential, staticBearer } from './credential.ts';
 import { UnauthorizedError } from './errors.ts';
 import { type OAuthOptions, oauthCredential, UNSENT } from './oauth.ts';
 
-/** Longer than a token request takes; a worker that died with it holds nobody up for longer. */
+/** Longer than a token request takes. The lease of a worker that died blocks the others no longer than this. */
 const LEASE_MS = 30_000;
 const LEASE_NAME = 'oauth';
 const LOOK_AGAIN_MS = 500;
@@ -60,7 +60,7 @@ function oauthOptions(
     mayRefresh: tokens?.mayRefresh,
     reread: async () => {
       const { value, version } = await options.secrets.read(name);
-      // A person's token stays where it is: it is taken up when the platform is opened anew.
+      // An operator stored a static token. It stays, and is used when the platform is opened again.
       if ('token' in value) throw new UnauthorizedError('a static token was stored meanwhile', UNSENT);
       note(version, value.storedAtMs);
       return value;
@@ -69,7 +69,7 @@ function oauthOptions(
   };
 }
 
-/** Waits for whoever is refreshing; what they stored is found by `reread`, and then there is nothing left to do. */
+/** Waits while another worker refreshes. `reread` then finds the tokens that it stored, and no refresh is needed. */
 async function withLease<Result>(
   connection: ConnectionName,
   work: () => Promise<Result>,
@@ -129,7 +129,7 @@ export function refusedSecrets(clock: () => number) {
     mayRefresh(name: ConnectionName, cause: RefreshCause, inUse: SecretInUse): boolean {
       const { version, storedAtMs = Number.NEGATIVE_INFINITY, wasAccepted } = inUse;
       const known = refusalOf(name, version);
-      // What `/me` accepts another token would not mend; once `/me` refuses it too, it is an ordinary refusal.
+      // If `/me` accepts the token, a new token would not help. Once `/me` refuses it too, it is an ordinary refusal.
       if (known !== undefined && (!known.isAtGroups || (cause === 'refused' && wasAccepted))) return false;
       return cause === 'expired' || wasAccepted || clock() - storedAtMs >= STORED_LATELY_MS;
     },

@@ -74,7 +74,7 @@ function renew(options: OAuthOptions, state: State): Promise<void> {
   const exclusively = options.exclusively ?? ((work) => work());
   return exclusively(async () => {
     const stored = (await options.reread?.()) ?? state.tokens;
-    // Where the old refresh token is gone, ours was stored though nobody heard so, or others have stored since.
+    // If the old refresh token is gone, our write succeeded without an answer, or another worker has stored tokens since.
     if (state.unsaved?.old.refreshToken !== stored.refreshToken) {
       if (stored.accessToken !== state.tokens.accessToken && isFresh(stored, options.clock())) {
         Object.assign(state, { tokens: stored, unsaved: undefined });
@@ -206,7 +206,7 @@ function refusal(
   // Whatever else is wrong with our own credentials is a state of the connection as well.
   if (answer.status === 400 || answer.status === 401)
     return new UnauthorizedError('no token was given', full);
-  // Its 404 says nothing of the group or the person that a token was needed for; these mean the same whoever answers.
+  // A 404 of the token endpoint says nothing about a group or a person. The other statuses mean the same as the platform's.
   if (answer.status < 500 && ![402, 403, 408, 429].includes(answer.status))
     return new ServerError('no token was given', full);
   return errorOfStatus(full, answer.headers, nowMs);

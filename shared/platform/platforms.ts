@@ -20,7 +20,7 @@ export function createPlatforms(options: PlatformsOptions): Platforms {
   const opening = new Map<string, Promise<Platform>>();
   const refusals = refusedSecrets(options.clock);
 
-  const openAnew = async (connection: Connection, key: string, nowMs: number): Promise<Platform> => {
+  const reopen = async (connection: Connection, key: string, nowMs: number): Promise<Platform> => {
     const secret = await readSecret(connection, options.secrets);
     const known = open.get(key)?.platform;
     const platform =
@@ -42,10 +42,10 @@ export function createPlatforms(options: PlatformsOptions): Platforms {
       const refused = [unlessSecret, refusedSecret?.version, refusedAtGroups?.version];
       const isGood = known !== undefined && !refused.includes(known.platform.secretVersion);
       if (isGood && nowMs - known.secretReadAtMs < SECRET_AGE_MS) return known.platform;
-      // The groups of one batch ask at once: one look at the secret answers them all.
-      const underWay = opening.get(key);
-      if (underWay !== undefined) return underWay;
-      const platform = openAnew(connection, key, nowMs).finally(() => opening.delete(key));
+      // The groups of one batch open the platform at the same time: one read of the secret serves them all.
+      const pending = opening.get(key);
+      if (pending !== undefined) return pending;
+      const platform = reopen(connection, key, nowMs).finally(() => opening.delete(key));
       opening.set(key, platform);
       return platform;
     },

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { EmployeeField } from '../contract/match-rule.ts';
-import { NOBODY_KNOWN } from '../domain/drift.ts';
+import { UNKNOWN_INITIATOR } from '../domain/drift.ts';
 import { platformGroupId } from '../domain/ids.ts';
 import { type EmployeeRecord, type FeedStart, failureIn, type Platform } from '../sync/ports/platform.ts';
 import type { FeedEvent } from '../sync/ports/reconcile.ts';
@@ -62,7 +62,7 @@ const isObject = (value: unknown): value is object => typeof value === 'object' 
 const textOf = (value: unknown): string | null | undefined =>
   typeof value === 'number' ? String(value) : typeof value === 'string' || value === null ? value : undefined;
 
-/** The feed as reconcile wants it: which groups were touched, by whom. An unknown event type is data, never an error. */
+/** The feed as reconcile needs it: the changed groups and the initiators. An unknown event type is data, not an error. */
 export async function* feedPages(client: GroupClient, start: FeedStart, call: Calling) {
   for await (const { events, next, done } of calling(client.activity.follow(start), call)) {
     yield { events: events.map(eventOf), next, done };
@@ -74,7 +74,7 @@ function eventOf({ id, timestamp, subjects, initiator, event_type: type }: Activ
   return {
     id: id.length <= LONGEST_TEXT ? id : createHash('sha256').update(id).digest('base64url'),
     at: timestamp?.slice(0, LONGEST_TEXT) ?? null,
-    initiator: initiator?.type?.slice(0, LONGEST_TEXT) ?? NOBODY_KNOWN,
+    initiator: initiator?.type?.slice(0, LONGEST_TEXT) ?? UNKNOWN_INITIATOR,
     type: type?.slice(0, LONGEST_TEXT) ?? '',
     ...actorOf(initiator),
     groups: (subjects ?? []).flatMap(({ type, instance }) =>

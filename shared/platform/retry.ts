@@ -9,7 +9,7 @@
  *   503 with Retry-After                   again   again              stop      (a)
  *   sent and no answer: timeout, reset     again   stop               stop      may have been done
  *   408, 500, 502, 503 without, 504        again   stop               stop      may have been done
- *   other 4xx, 3xx, a body we cannot read  stop    stop               stop      waiting mends nothing
+ *   other 4xx, 3xx, a body we cannot read  stop    stop               stop      waiting does not help
  *
  * (a) The header says that the server chose not to serve (RFC 9110, 15.6.4), but a proxy may add it to any 503. Should
  *     the first try have been done after all, a repeated PUT or PATCH meets its own version and shows as a conflict,

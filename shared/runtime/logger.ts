@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { DIRECTORY_EVENT } from '../sync/ports/platform.ts';
+import { ANSWER_PREFIX } from '../sync/ports/platform.ts';
 
 /** Ids, counts, codes and durations only: no token, e-mail address or name ever (invariant 10). */
 export type LogFields = {
@@ -46,11 +46,11 @@ export function createLogger(options: LoggerOptions, context: LogFields = {}): L
 const ADDRESS = /[^\s"'<>(),;:]+@[^\s"'<>(),;:]+/g;
 
 /**
- * Some directories make an address the id of a group or person: the log has a name for it that only its owner can tell.
- * What the platform said in words of its own may name anybody, wherever it stands: in an error, or kept in a report.
+ * Removes personal data from a text. Some directories use an address as the id of a group or person, so addresses are
+ * replaced by a pseudonym. The platform's own error text may contain names, so the text is cut before it.
  */
 function impersonal(text: string): string {
-  const [ours = ''] = text.split(DIRECTORY_EVENT);
+  const [ours = ''] = text.split(ANSWER_PREFIX);
   return ours.includes('@') ? ours.replace(ADDRESS, addressName) : ours;
 }
 

@@ -68,7 +68,7 @@ const LISTS: Readonly<Record<string, string>> = {
   '/platform/api/company_activity': 'events of the feed are not as specified',
 };
 
-/** What of a list has another form than specified: by its number only, for it may be anybody's. */
+/** Logs how many elements of a list are malformed. It logs only the number, because they may belong to other clients. */
 export function reportOdd({ pathTemplate, ignoredFields = [] }: AttemptFacts, logger: Logger): void {
   const what = LISTS[pathTemplate];
   if (what !== undefined && ignoredFields.length > 0) logger.warn(what, { count: ignoredFields.length });

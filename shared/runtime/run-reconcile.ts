@@ -65,7 +65,7 @@ export async function runReconcile(
 /** So many are named in a message. */
 const NAMED = 10;
 
-/** All else was done; only a failed run makes a person look at what will not mend itself. */
+/** The error of a run that did everything else. Only a failed run raises an alarm for faults that need an operator. */
 const unhandled = (stuck: readonly string[]): Error =>
   new Error(`${stuck.length} could not be handled: ${stuck.slice(0, NAMED).join('; ')}`);
 

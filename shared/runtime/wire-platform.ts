@@ -27,7 +27,7 @@ const CONNECT_TIMEOUT_MS = 3_000;
 
 /**
  * How much of undici's parser, in WebAssembly, V8 runs before it optimises it in the background: at its own 1.8 million
- * (13 by Node 24) 100 ms of a new worker. Given no earlier than needed: flags make V8 compile Node's own modules anew.
+ * (13 by Node 24) 100 ms of a new worker. Set no earlier than needed: flags make V8 compile Node's own modules again.
  */
 const WASM_BUDGET = '--wasm-tiering-budget=200000000';
 

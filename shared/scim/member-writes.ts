@@ -28,7 +28,7 @@ export const openWrites = (writes: Writes, nowMs: number): readonly string[] =>
 type Held = Pick<ReadonlyMap<string, unknown>, 'has'>;
 const NONE: Held = new Map();
 
-/** Writes whose process died and that nobody finishes. What they have written stays, and they write nothing more. */
+/** Writes whose process died, so they are never finished. What they wrote stays, and they write nothing more. */
 export const deadWrites = (writes: Writes, nowMs: number, held = NONE): readonly string[] => {
   const open = new Set(openWrites(writes, nowMs));
   return [...writes.keys()].filter((id) => !open.has(id) && !held.has(id));

@@ -39,7 +39,7 @@ export function createHealthStore(table: Table): HealthStore {
   };
 }
 
-/** Episodes of another form than this release knows are told anew. */
+/** Episodes in a form that this release does not know are dropped, and so reported again. */
 const KnownEpisode = z.custom<Episode>((value) =>
   SUBJECTS.includes((value as Partial<Episode>)?.subject as Subject),
 );

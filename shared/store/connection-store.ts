@@ -11,9 +11,9 @@ import { type Change, equal, exists, missing, type Table, type Value } from './t
 const Tombstone = z.lazy(() => z.object({ company: text, erasedMs: number.exactOptional() }));
 
 /**
- * Connections change rarely and are read by every batch, so they are remembered for `rememberMs`. One that is not
- * known is looked up again each time: its first events must not be rejected because somebody asked too early.
- * @param onUnknown told, once, of settings that a newer release wrote
+ * Connections change rarely and every batch reads them, so they are cached for `rememberMs`. A missing connection is not
+ * cached: otherwise a read before `connect` would make ingest reject the first events.
+ * @param onUnknown called once with settings that a newer release wrote
  */
 export function createConnectionStore(
   table: Table,

@@ -13,9 +13,9 @@ import type { Attributes, Condition, Item, Table } from './table.ts';
 import { all, any, equal, exists, greater, itemsOf, less, missing } from './table.ts';
 
 /**
- * How long a tombstone lives past its stamp or its receipt, whichever is later. Events, replays included, are refused
- * if they are 400 days old when ingest reads them, however long they waited: by the end of 430 days nothing older than
- * the tombstone can still be accepted, with a month to spare, so its end can resurrect nobody.
+ * How long a tombstone is kept after its stamp or its receipt, whichever is later. Ingest refuses events, also replayed
+ * ones, that are 400 days old when it reads them. After 430 days no event older than the tombstone can be accepted, with a
+ * month of margin. So the expiry of a tombstone cannot bring a removed member back.
  */
 export const TOMBSTONE_LIFE_MS = 430 * 24 * 3_600_000;
 

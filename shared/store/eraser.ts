@@ -186,7 +186,7 @@ async function belongs(
     return !isOver || stampTimeMs(laterStamp(ended, floor)) > overMs;
   });
 }
-/** Who did something: by id in the directory, or by role on the platform, where somebody without a name has none said. */
+/** The actor of an entry: an id in the directory, or a role on the platform. The name may be absent. */
 const Actor = z.lazy(() => z.record(z.string(), z.nullable(z.string())));
 
 /** Here alone a key is read: names of connections hold no `#`. */

@@ -2,7 +2,7 @@ import type { PendingCause, SettledState } from '../domain/group-state.ts';
 import { type ConnectionName, type GroupRef, groupId, memberId } from '../domain/ids.ts';
 import type { GroupIndex, GroupSummary, PendingEntry } from '../sync/ports/group-index.ts';
 import { promise } from './group-writes.ts';
-import { dueText, groupIndexSort, groupKey, IN_STEP, indexPartition, NOT_DUE, SHARDS } from './keys.ts';
+import { dueText, groupIndexSort, groupKey, IN_SYNC, indexPartition, NOT_DUE, SHARDS } from './keys.ts';
 import { all, eachOf, equal, exists, type Item, type Table } from './table.ts';
 
 /** Every shard of one list of the index, in their order; all are asked at once. */
@@ -18,7 +18,7 @@ export async function* queryIndex(
       .query({ partition, index: true, ...(between && { between }) })
       [Symbol.asyncIterator]();
     const first = pages.next();
-    // Whoever comes to it hears of a failure; whoever ends before need not.
+    // A failure reaches the reader that awaits this page. A reader that stops earlier must not get an unhandled rejection.
     first.catch(() => undefined);
     return { pages, first };
   });
@@ -54,7 +54,7 @@ export function createGroupIndex(table: Table): GroupIndex {
 
     async *all(connection, which) {
       const seen = new Set<string>();
-      for await (const page of queryIndex(table, 'groups', connection, which && ['0', IN_STEP])) {
+      for await (const page of queryIndex(table, 'groups', connection, which && ['0', IN_SYNC])) {
         // The entry of a group that changes meanwhile moves, so it may come twice.
         const shown = page.filter(({ pk }) => !seen.has(pk) && seen.add(pk));
         yield shown.map((item) => summaryOf(connection, item));

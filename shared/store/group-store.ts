@@ -13,6 +13,7 @@ import {
   dirtying,
   ending,
   foundBeside,
+  holdIsAs,
   intentIs,
   intentIsAs,
   promise,
@@ -52,7 +53,7 @@ const linkAttributes = ({ id, version, view }: LinkedGroup) => ({
   viewId: view.id,
 });
 
-/** What a flip leaves nothing of, clean or not. */
+/** The attributes that a flip removes, whether the group is clean after it or not. */
 const removedBy = (
   seen: GroupState,
   { driftClosed, platform, consumedHold, settled, isCertain, hasRemoved, found }: Flip,
@@ -70,7 +71,7 @@ const removedBy = (
   ...refusalExplainedBy(found),
 ];
 
-/** What a flip writes, clean or not. */
+/** The change of a flip, whether the group is clean after it or not. */
 const writtenBy = (flip: Flip): Change => {
   const { seen, platform, found, createdAtMs, settled, counts, writtenAtMs, calledMs } = flip;
   return {
@@ -193,7 +194,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       const key = memberKey(ref, member);
       const { written } = await table.update(key, { set: stored, remove }, exists('stamp'));
       if (written || mark === undefined || !(await table.get(groupKey(ref)))?.['containsGroups']) return;
-      // A member of a group within the group, of whom the group itself has no register.
+      // A member of a nested group: the outer group has no register of that member.
       const absent = { member, presence: 'absent', stamp: STAMP_ZERO };
       await table.update(key, { set: stored, setIfMissing: absent, remove });
     },
@@ -247,7 +248,8 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         const { set, remove } = ending(seen, platform?.view, flip);
         const removed = new Set([...(written.remove ?? []), ...remove]);
         const clean = { set: { ...written.set, ...set }, remove: [...removed] };
-        return change(ref, clean, all(intentIs(flip.intent), revIsAs(seen), missing('paused')));
+        const isAsSeen = all(revIsAs(seen), holdIsAs(seen), missing('paused'));
+        return change(ref, clean, all(intentIs(flip.intent), isAsSeen));
       };
       const writeDirty = () => {
         const dirty = { ...written, set: { ...written.set, ...promise(ref, flip.wakeAtMs) } };
@@ -296,13 +298,13 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
           },
           remove: [...remove, ...certain, MISSED, ...(driftClosed ? ['openDrift'] : [])],
         },
-        all(untouchedSince(seen), revIsAs(seen), missing('paused')),
+        all(untouchedSince(seen), revIsAs(seen), holdIsAs(seen), missing('paused')),
       );
     },
 
     async keepUnattributed(seen, ids) {
       const left = ids.length === 0 ? { remove: ['unattributed'] } : { set: { unattributed: [...ids] } };
-      // Whatever is found comes with another view.
+      // New drift is always stored together with a new view.
       await update(seen.ref, left, viewIsAs(seen));
     },
 
@@ -313,7 +315,8 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         seen.ref,
         {
           ...dirtying(seen.ref, dirty, { set: { suspectedChange, suspectedChangeAt: atMs } }),
-          // Whoever changes it there again and again has no more calls made for that.
+          // Repeated external changes must not raise the number of calls, so they keep `calledMs` and `attempts`. Only an
+          // operator's `sync` resets them.
           ...(version === null && suspectedChange.traces.length === 0 ? {} : { remove: ['failedAt'] }),
         },
         all(equal('platformId', seen.platformId ?? ''), suspectIsAs(seen)),
@@ -353,7 +356,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       update(
         ref,
         {
-          // Lists of what is not in step show a paused group.
+          // Lists of groups that are not in sync include paused groups.
           set: { paused: true, ...placed(ref, NOT_DUE) },
           setIfMissing: { pausedAtMs: atMs },
           remove: [MISSED],
@@ -388,11 +391,12 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
     async postpone(seen, { retryAtMs, soonerMs, attempts, calledMs, error, mine = seen.intent?.id }) {
       const { ref } = seen;
-      const nobodyElse = mine === undefined ? missing('intentId') : any(missing('intentId'), intentIs(mine));
+      const noOtherIntent =
+        mine === undefined ? missing('intentId') : any(missing('intentId'), intentIs(mine));
       const until = (wakeAtMs: number, when: Condition) => {
         const tried = { attempts, calledMs, lastError: { ...error } };
         const set = { ...tried, ...(mine && { releasedIntent: mine }), ...promise(ref, wakeAtMs) };
-        return update(ref, { set }, all(exists('dirtySince'), nobodyElse, when));
+        return update(ref, { set }, all(exists('dirtySince'), noOtherIntent, when));
       };
       if (await until(retryAtMs, revIsAs(seen))) return retryAtMs;
       return (await until(soonerMs, exists('rev'))) ? soonerMs : undefined;

@@ -5,23 +5,23 @@ import { WAKE_GRACE_MS } from '../domain/promise.ts';
 import type { Dirty } from '../sync/ports/desired.ts';
 import type { Flip, FoundForeign, ReportedError } from '../sync/ports/groups.ts';
 import { OF_THIS_SCHEMA, plain } from './item-form.ts';
-import { dueText, groupKey, IN_STEP, MEMBER_PREFIX, NOT_DUE, placed } from './keys.ts';
+import { dueText, groupKey, IN_SYNC, MEMBER_PREFIX, NOT_DUE, placed } from './keys.ts';
 import { all, type Change, type Condition, equal, exists, less, missing, type Table } from './table.ts';
 
 /*
  * The life of a write, as conditions on the group item:
  *
  *     openIntent   no intent, view, uncertain and dirty as read  intent := ours
- *     flip         intent is ours (and rev as it was read)       view, version, intent gone (dirty gone, or a promise)
+ *     flip         intent is ours (and rev and hold as read)     view, version, intent gone (dirty gone, or a promise)
  *     postpone     no intent but ours (and rev as it was read)   a promise, intent released
  *     dropIntent   intent is ours                                intent gone
  *     accept       no intent, view, uncertain and dirty as read  view, version
- *     settle       no intent, rev and view as they were read     dirty gone
+ *     settle       no intent, rev, view and hold as read         dirty gone
  *
  *     fail         intent and rev as they were read              dirty gone
  *
- * A worker that was superseded fails its condition and changes nothing. That dirty is compared too keeps one from linking
- * what a later one has settled: nobody would look at the group again. From openIntent to flip dirty stays.
+ * A superseded worker fails its condition and changes nothing. The conditions compare dirty too: otherwise a worker could
+ * link a group that a later worker has settled, and no message would follow. From openIntent to flip dirty stays.
  */
 export const intentIs = (id: IntentId): Condition => equal('intentId', id);
 export const viewIsAs = ({ view }: GroupState): Condition =>
@@ -41,6 +41,9 @@ export const suspectIsAs = ({ suspectedChange }: GroupState): Condition =>
     ? missing('suspectedChangeAt')
     : equal('suspectedChangeAt', suspectedChange.atMs);
 export const revIsAs = ({ rev }: GroupState): Condition => (rev === 0 ? missing('rev') : equal('rev', rev));
+/** A hold that came after the group was read keeps the group from being done: the next apply checks it. */
+export const holdIsAs = ({ hold }: GroupState): Condition =>
+  hold === undefined ? missing('hold') : equal('hold.digest', hold.digest);
 /** The hold as it was read, with the same word on it. */
 export const decisionIs = ({ digest, decision }: Hold): Condition =>
   all(
@@ -49,11 +52,11 @@ export const decisionIs = ({ digest, decision }: Hold): Condition =>
     decision.kind === 'waiting' ? missing('hold.decision.atMs') : equal('hold.decision.atMs', decision.atMs),
   );
 
-/** Bounds of lists on the group item: far more than ever stand open, far less than an item holds. */
+/** Limits of the lists on the group item: far more than are ever open, far less than an item can hold. */
 const MAX_OPEN_DRIFT = 500;
 const MAX_UNATTRIBUTED = 100;
 
-/** What a look found of others' doing, as attributes of the group item: joined with what stands open there. */
+/** The external changes that a fetch found, as attributes of the group item, merged with the open ones. */
 export const foundBeside = (
   seen: GroupState,
   { openDrift = [], unattributed = [], acceptedDeletion, flapDamping, audited, uncertain }: FoundForeign = {},
@@ -69,7 +72,7 @@ const merged = (before: readonly string[], more: readonly string[], most: number
 
 /**
  * Ends what apply has to do. If each wanted member is one user of the view, and no other user is in it, the next mark may
- * name the members that it is about (`sync/apply/touched.ts`).
+ * name the members that it is about (`sync/match/touched.ts`).
  */
 export function ending(
   { rev, ref, hold, approval }: GroupState,
@@ -85,10 +88,10 @@ export function ending(
     const set = { ...placed(ref, NOT_DUE), failedAt: error.atMs, lastError: { ...error } };
     return { set: { ...set, reportedFailure: reported }, remove: [...DONE_WITH, ...TOLD] };
   }
-  const isInStep = settled === 'in_sync' && view?.size === wanted && applied === wanted && pending === 0;
-  if (!isInStep || (hold ?? approval) !== undefined)
+  const isInSync = settled === 'in_sync' && view?.size === wanted && applied === wanted && pending === 0;
+  if (!isInSync || (hold ?? approval) !== undefined)
     return { set: placed(ref, NOT_DUE), remove: [...CLEAN, ...TOLD] };
-  const set = { ...placed(ref, IN_STEP), inSync: { rev, view: view.id } };
+  const set = { ...placed(ref, IN_SYNC), inSync: { rev, view: view.id } };
   return { set, remove: [...CLEAN, 'changedMembers'] };
 }
 
@@ -96,16 +99,16 @@ export const TOLD = ['changedMembers', 'inSync'];
 const DONE_WITH = ['dirtySince', 'wakeAt', 'attempts', 'failedBefore', 'releasedPlatformId'];
 const CLEAN = [...DONE_WITH, 'lastError', 'failedAt', 'refusedFields', 'reportedFailure'];
 
-/** A promise to wake a group, and when the pump may take it for broken: what the index sorts by. */
+/** The scheduled wake-up of a group, and the time from which the requeue job treats it as lost. The index sorts by it. */
 export const promise = (ref: GroupRef, wakeAtMs: number, dueMs = wakeAtMs + WAKE_GRACE_MS) => ({
   wakeAt: wakeAtMs,
   ...placed(ref, dueText(dueMs)),
 });
 
 /**
- * What every write carries that apply must hear of: rev, the dirty mark and the promise in the very same write, so that
- * no crash leaves one without the others. A promise that stands already stays, unless `isAtOnce`; the pump then comes
- * a little later than it might. Further attributes of the same write join `set` and `remove`.
+ * The change that marks a group dirty: rev, the dirty mark and the wake-up in one write, so that no crash leaves one
+ * without the others. A wake-up that is already scheduled stays unless `isAtOnce`; the requeue job then runs a little later
+ * than it could. Further attributes of the same write go into `set` and `remove`.
  */
 export const dirtying = (
   ref: GroupRef,

@@ -32,7 +32,7 @@ export function createGuardStore(table: Table): GuardStore {
     const own = besides.flatMap((record) =>
       record ? [guardKey(connection, record.atMs, record.intent).sk] : [],
     );
-    const sum = { group: 0, connection: 0, largestSize: 0, underWay: 0 };
+    const sum = { group: 0, connection: 0, largestSize: 0, concurrent: 0 };
     const { pk } = connectionKey(connection);
     const from = `${GUARD_PREFIX}${guardMinute(atMs - COUNTS_MS)}`;
     for (const item of await itemsOf(table, { partition: pk, between: [from, `${GUARD_PREFIX}~`] })) {
@@ -42,7 +42,7 @@ export function createGuardStore(table: Table): GuardStore {
       sum.group += Number(item['removals']);
       sum.largestSize = Math.max(sum.largestSize, Number(item['size']));
       if (Number(item['atMs']) > Math.max(writtenAtMs, atMs - AT_WORK_MS))
-        sum.underWay += Number(item['removals']);
+        sum.concurrent += Number(item['removals']);
     }
     return sum;
   };

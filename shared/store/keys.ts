@@ -66,9 +66,9 @@ export const personKey = (connection: ConnectionName, role: RoleId): Key => ({
   pk: personPartition(connection, role),
   sk: 'PERSON',
 });
-/** Sorts first bindings apart that no refresh has borne out: `keyPart` writes no such sign. */
+/** Separates first bindings that no refresh has proven yet; `keyPart` never writes this character. */
 export const UNPROVEN_PREFIX = '#';
-/** That a member is bound to a person; the index lists all persons of whom that was ever so. */
+/** The item of a binding of a member to a person. The index lists every person that ever had one. */
 export const boundMemberItem = (
   connection: ConnectionName,
   role: RoleId,
@@ -140,8 +140,8 @@ export const driftPartition = (connection: ConnectionName): string => `drift#${c
 export const CONNECTIONS_PARTITION = 'connections';
 /** Sorts after every time: a group that waits for nothing. */
 export const NOT_DUE = '~';
-/** Sorts after those as well, whatever their ids: a group in step. */
-export const IN_STEP = `${NOT_DUE}$`;
+/** Sorts after those too, whatever their ids: a group in sync. */
+export const IN_SYNC = `${NOT_DUE}$`;
 export const dueText = (atMs: number): string => String(Math.max(0, Math.floor(atMs))).padStart(14, '0');
 export const groupIndexSort = (due: string, group: GroupId): string => `${due}#${keyPart(group)}`;
 /** Where the index has a group's own item. */

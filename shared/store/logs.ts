@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { NOBODY_KNOWN } from '../domain/drift.ts';
+import { UNKNOWN_INITIATOR } from '../domain/drift.ts';
 import { text } from '../domain/forms.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import { AuditEntry, type AuditLog, type DriftLog, DriftRecord, type KeptEntry } from '../sync/ports/logs.ts';
@@ -22,18 +22,18 @@ import type { Item, QueryRequest, Table } from './table.ts';
 import { all, any, eachOf, equal, exists, missing } from './table.ts';
 
 const AUDIT_LIFE_SECONDS = 400 * 86_400;
-/** Of a list the first are kept, and no more than an item has room for: an id alone may have two thousand bytes. */
+/** How many entries of a list are kept at most, and how many bytes: a single id may have two thousand bytes. */
 const MAX_LISTED = 1_000;
 const MAX_LIST_BYTES = 250_000;
 
-/** As JSON they are no shorter than as the table counts them. */
+/** Returns the first entries that fit into an item. Their JSON is never shorter than their size in DynamoDB. */
 function fitting<Entry>(list: readonly Entry[], most = MAX_LISTED): readonly Entry[] {
   const first = list.slice(0, most);
   const fits = Buffer.byteLength(JSON.stringify(first)) <= MAX_LIST_BYTES;
   return fits ? first : fitting(first, Math.floor(first.length / 2));
 }
 
-/** Whoever asks for the newest must not read what a year has left. */
+/** Limits a page, so that a request for the newest entries does not read a year of them. */
 const PAGE_SIZE = 100;
 const Head = z.lazy(() => z.object({ lastAudit: text.exactOptional(), lastAction: text.exactOptional() }));
 
@@ -82,7 +82,7 @@ export function createAuditLog(table: Table): AuditLog {
   };
 }
 
-/** What the index names from that time on, in its order. */
+/** The items that the index lists from that time on, in its order. */
 async function* itemsSince(table: Table, atMs: number, wanted: QueryRequest) {
   for await (const page of table.query({ ...wanted, index: true, between: [dueText(atMs), '~'] })) {
     const items = new Map((await table.getMany(page)).map((item) => [`${item.pk} ${item.sk}`, item]));
@@ -97,10 +97,10 @@ function parseEntry(item: Item): KeptEntry {
   return { ...entry, link: linkTo(item) };
 }
 
-/** Where an item lies, and how long, is not what it says. */
+/** Attributes that are not part of the content of an entry: keys, schema and expiry. */
 const BESIDE = new Set(['pk', 'sk', 'gpk', 'gsk', 'schema', 'expiresAt']);
 
-/** Over all that the item says, in whatever order it was read: a later release may say more. 132 bits, as short as may be. */
+/** Hashes all content attributes in a canonical order, also those that a later release adds. 132 bits keep it short. */
 function linkTo(item: Item): string {
   const said = Object.entries(item).filter(([name]) => !BESIDE.has(name));
   const hash = createHash('sha256')
@@ -153,7 +153,7 @@ export function createDriftLog(table: Table): DriftLog {
       await table.update(
         driftKey(ref, id),
         { set: { initiator, ...(actor && { actor }), eventIds: fitting(eventIds) } },
-        equal('initiator', NOBODY_KNOWN),
+        equal('initiator', UNKNOWN_INITIATOR),
       );
     },
 

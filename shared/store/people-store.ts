@@ -45,7 +45,7 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
       await Promise.all(roles.map((role) => table.put(boundMemberItem(connection, role, noting, false))));
     const people = [...(await read(connection, roles)).values()];
     const found = people.filter(({ values }) => values.get(field) === value);
-    // Whoever held it when that was asked may have handed it on since.
+    // The answer read ahead may be stale: the value may have moved to another person since.
     return asked?.length && found.length === 0 ? holding(connection, field, value, noting) : found;
   };
 
@@ -112,7 +112,7 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
       const pointers = keysOf({ ...facts, values });
       const inFlight = { concurrency: WRITES_IN_FLIGHT };
       const isOlder = any(missing('revision'), less('revision', revision));
-      // Pointers to a new person carry no condition, and so travel together: nobody can have deleted one.
+      // Pointers to a new person need no condition, so they are written in batches: no refresh can have deleted one.
       const when = seen === undefined ? undefined : isOlder;
       await pMap(pointers.values(), (key) => table.put({ ...key, role, revision }, when), inFlight);
       const saved = await table.put(

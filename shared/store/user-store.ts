@@ -16,7 +16,7 @@ import { all, any, eachOf, equal, exists, type Item, less, missing, type Table }
 const MAX_RACES = 50;
 const WRITES_IN_FLIGHT = 32;
 
-/** @param onDropped told of each user of whom more was said than is kept, by the number of attributes */
+/** @param onDropped called for each user with more attributes than are kept, with the number of dropped attributes */
 export function createUserStore(
   table: Table,
   onDropped: (connection: ConnectionName, member: MemberId, dropped: number) => void = () => {},
@@ -185,7 +185,7 @@ function joined(
     review: before.review || (changesMatch && before.role !== undefined),
     revision,
     writes: before.writes + 1,
-    // No group has settled what to make of somebody of whom there is not even a note.
+    // A user without an item needs no fan-out: every group notes an unknown user before it settles.
     ...(mustBeHeard && current !== undefined ? { fanOut: revision } : {}),
     ...(current === undefined ? boundTo : {}),
   };
@@ -205,15 +205,15 @@ function joinedAttributes({ attributes, erasedMs }: UserState, said: UserChange[
   return all;
 }
 
-/** Too long a value is kept as an empty one, which matches nobody: the shorter one before it is not true any more. */
+/** A value that is too long is stored as an empty one, which matches no person: the value before it is no longer true. */
 const storable = (name: string, register: Register<string>): Register<string> =>
   Buffer.byteLength(name) + Buffer.byteLength(register.value) > MAX_ATTRIBUTE_BYTES
     ? { value: '', stamp: register.stamp }
     : register;
 
 /**
- * So many attributes as an item can hold, whatever names producers think of: those that decide who a member is, then
- * the latest. Whatever is left out once ranks no higher later, so every order of arrival keeps the same.
+ * Returns as many attributes as an item can hold, whatever their names: first those that identify a member, then the
+ * latest. A dropped attribute never ranks higher later, so every order of arrival keeps the same attributes.
  */
 function keptOf(attributes: ReadonlyMap<string, Register<string>>, matched: ReadonlySet<string>) {
   if (attributes.size <= MAX_ATTRIBUTES_PER_MEMBER) return attributes;

@@ -14,7 +14,7 @@ import type { Item, Key, Table } from './table.ts';
 
 /*
  * A small view is text on its group's item. The users of a larger one are spread over buckets by their ids, so that a
- * change of one user writes one bucket anew:
+ * change of one user rewrites one bucket:
  *
  *     pointer on the item ──▶ VIEW#<view>#0000, its head: all but the users, names of buckets ──▶ VIEW#~<bucket>: users
  *
@@ -158,8 +158,8 @@ function madeAtMs(id: string): number {
 }
 
 /*
- * A view as lines: name, spokeId, then what is accepted, the other form of the name and hidden users, each line beginning with `!`, then a
- * line per user (`+` ours, `-` somebody else's). Encoding keeps a line a line, whatever an id holds.
+ * A view as lines: name and spokeId; then the accepted drift, the other form of the name and hidden users, each line
+ * beginning with `!`; then a line per user (`+` managed, `-` external). Values are URI-encoded, so no id breaks a line.
  */
 
 const ALIAS = '!alias ';

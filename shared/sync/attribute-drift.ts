@@ -1,4 +1,4 @@
-import { NOBODY_KNOWN, type Trace } from '../domain/drift.ts';
+import { type Trace, UNKNOWN_INITIATOR } from '../domain/drift.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import type { PlatformGroupId } from '../domain/ids.ts';
 import { type Attribution, attribute } from '../plan/attribute.ts';
@@ -11,9 +11,9 @@ export const HOPE_MS = 24 * 3_600_000;
 const CLOCK_SLACK_MS = 60_000;
 
 /**
- * Apply may meet a change before the feed has told of it: in a conflict, or in a look before a removal. Once the feed
- * names somebody, the records that wait for a name get it, each from the events about its own platform group: the one
- * that stands in for a deleted group has events of its own, which tell nothing of the deletion.
+ * Apply may find an external change before the feed reports it: in a conflict, or in a fetch before a removal. When the
+ * feed reports the initiator, the open records get it, each from the events of its own platform group. A group that
+ * replaces a deleted one has its own events, which say nothing about the deletion.
  */
 export async function attributeDrift(
   state: GroupState,
@@ -23,9 +23,9 @@ export async function attributeDrift(
   if (state.unattributed.length === 0 || told.size === 0) return;
   const left: string[] = [];
   for (const record of await drift.read(state.ref, state.unattributed)) {
-    if (record.initiator !== NOBODY_KNOWN || clock() - record.detectedAtMs >= HOPE_MS) continue;
+    if (record.initiator !== UNKNOWN_INITIATOR || clock() - record.detectedAtMs >= HOPE_MS) continue;
     const named = attributeTo(record, told);
-    if (named.initiator === NOBODY_KNOWN) left.push(record.id);
+    if (named.initiator === UNKNOWN_INITIATOR) left.push(record.id);
     else await drift.attribute(state.ref, record.id, named);
   }
   if (left.length < state.unattributed.length) await groups.keepUnattributed(state, left);
@@ -46,7 +46,7 @@ function isBefore({ at }: Trace, { detectedAtMs }: DriftRecord): boolean {
   return Number.isNaN(atMs) || atMs <= detectedAtMs + CLOCK_SLACK_MS;
 }
 
-/** What a suspicion tells is about the platform group that the directory group is linked to. */
+/** Returns the activity events of a suspected change; they are about the linked platform group. */
 export const toldOf = ({
   platformId,
   suspectedChange,

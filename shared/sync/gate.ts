@@ -62,9 +62,9 @@ type GatePorts = ClosingPorts &
   Pick<Ports, 'platforms' | 'groups'> & { readonly index: Pick<Ports['index'], 'all'> };
 
 /**
- * For whoever only reads the platform: asks the gate before, and tells it after. A person's pause stops writes, and so
- * do groups that fail one after the other; whatever else closes the gate is everybody's.
- * @throws PlatformFailure while the gate is closed, and what `read` throws
+ * Runs a read of the platform behind the gate, and reports a failed call to the gate. An operator's pause and a gate that
+ * failing groups closed stop only writes; a gate closed for any other reason stops reads too.
+ * @throws PlatformFailure while the gate is closed, and the errors of `read`
  */
 export async function throughGate<Result>(
   connection: Connection,
@@ -89,17 +89,17 @@ const isClosedForAll = (gate: Gate): boolean =>
   gate.state === 'unauthorized' || (gate.state === 'backoff' && !isClosedByGroups(gate));
 
 /**
- * Tells the gate of a failed call. Only what concerns everybody closes it:
+ * Reports a failed call to the gate. Only a failure that concerns all groups closes it:
  *
  *     `meaningOf`      | `/me`        | groups     | then
  *     -----------------|--------------|------------|---------------------------------------
  *     the connection's | –            | –          | gate `backoff` until Retry-After
  *     probe            | fails        | –          | gate `unauthorized` or `backoff`
  *     probe, `gate`    | all is well  | refuse     | gate likewise, until they do not
- *     anything else    | –            | –          | whoever called waits alone
+ *     anything else    | –            | –          | only the caller waits
  *
- * @param group of which the call was
- * @returns whether it is everybody's trouble; a gate that is closed for all already, or paused, is left as it is
+ * @param group the group of the call
+ * @returns whether the failure concerns all groups. A gate that is already closed for all, or paused, stays as it is.
  */
 export async function tellGate(
   connection: Connection,

@@ -82,8 +82,8 @@ async function letIn(name: ConnectionName, gate: Gate, ports: GateKeeperPorts): 
 }
 
 /**
- * Of the groups that wait, one that has not just failed; rather one that was not tried since it changed; and of those
- * the longest due, so that all have their turn. undefined where none waits.
+ * Returns the waiting group to try first, or undefined if none waits. Groups that have not just failed come first, then
+ * groups that were not tried since they changed, then the longest due, so that every group gets its turn.
  */
 async function nextCanary(
   name: ConnectionName,

@@ -7,7 +7,7 @@ export async function gather<Item>(pages: AsyncIterable<readonly Item[]>): Promi
   return all;
 }
 
-/** What comes of each item, in their order, `most` of them under way at a time. */
+/** Returns the results in the order of the items, with at most `most` calls of `make` running at a time. */
 export const atOnce = <Item, Made>(
   most: number,
   items: Iterable<Item>,

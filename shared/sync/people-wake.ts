@@ -96,9 +96,9 @@ async function followed(
 }
 
 /**
- * Whether the member belongs to the user to whom the role of its binding moved, although the old user has another role
- * that may be a member: only the new user has the values of the member. So the correction of a wrong merge separates
- * the members again.
+ * Whether the member follows the role of its binding to another user, although the old user has another role that may be a
+ * member. It does if only the new user has the values of the member. So the correction of a wrong merge separates the
+ * members again.
  */
 async function hasMovedWith(user: UserState, record: Person, input: MatchInput): Promise<boolean> {
   const { settings } = input.connection;

@@ -67,11 +67,12 @@ function unreadFailure(failures: readonly PlatformFailure[]): PlatformFailure | 
 }
 
 /**
- * A first binding was made by what the refresh before it knew, and whoever was found then may have left long ago: the
- * event of a newcomer with a leaver's address must mean the same before and after the refresh that tells of both. So the
- * refresh after it either proves the binding, which then stays whatever becomes of its person, or undoes it.
+ * A first binding uses the people index as the refresh before it left it, so the person that it found may have left since.
+ * The event of a newcomer with a leaver's address must have the same result before and after the refresh that reports
+ * both. So the refresh after a first binding either undoes it or proves it. A proven binding stays, whatever becomes of
+ * its person.
  *
- *     refresh    leaver ACTIVE ─────────────────────▶ leaver TERMINATED, newcomer ACTIVE ──▶ unbound, matched anew
+ *     refresh    leaver ACTIVE ─────────────────────▶ leaver TERMINATED, newcomer ACTIVE ──▶ unbound, matched again
  *     event                     └▶ bound, unproven
  *
  * A binding whose own role has ended, while its user has another role that may be a member, is matched again first:

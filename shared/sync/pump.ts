@@ -22,17 +22,17 @@ export interface PumpReport {
   readonly gate: string;
   readonly walksResumed: number;
   readonly reenqueued: number;
-  /** What could not be handled, by id, and why; it keeps nothing else waiting. */
+  /** The items that failed, by id, with the reason. They do not stop the others. */
   readonly stuck?: readonly string[];
 }
 
-/** Goes on with the others where one fails, and says which. */
+/** Runs the work of one item. A failure is reported and does not stop the other items. */
 type Alone = (item: string, work: () => Promise<void>) => Promise<void>;
 
 /**
- * What keeps everything moving (each minute): tries a closed gate, takes up walks that were interrupted, and wakes the
- * dirty groups that are due, the longest due first and so many at a time that a backlog drains at a bounded rate.
- * @param everything wake every dirty group, due or not: after a restart with empty queues
+ * The requeue job, run each minute. It tries a closed gate, resumes interrupted fan-outs, and wakes the dirty groups that
+ * are due. The longest due come first, at most `PUMP_BATCH` at a time, so that a backlog drains at a limited rate.
+ * @param everything wakes every dirty group, due or not: after a restart with empty queues
  */
 export async function pump(
   connection: ConnectionName,
@@ -74,8 +74,8 @@ const INDEX_SHOWS_ALL_MS = 180_000;
 const told = (stuck: readonly string[]) => (stuck.length === 0 ? {} : { stuck });
 
 /**
- * What failed behind a gate that has just opened need not wait out its own back-off: it is due at once. Only once: what
- * fails in the open waits again.
+ * Makes the groups that failed behind a closed gate due now that the gate has opened, instead of after their own backoff.
+ * This happens once per opening: a group that fails with the gate open waits again.
  */
 async function endBackOffs(
   connection: ConnectionName,
@@ -104,7 +104,7 @@ const NO_MATTER_WHEN = 9_999_999_999_999;
 async function wakeDue(due: readonly GroupSummary[], ports: PumpPorts, alone: Alone): Promise<number> {
   const rescheduled: GroupRef[] = [];
   const nowMs = ports.clock();
-  // The new promise comes before the message: a pump that dies in between is late, never too busy.
+  // The new wake-up is stored before the message is sent: after a crash in between the group is late, never sent too often.
   const reschedule = async (group: GroupSummary) => {
     const isOurs = await ports.index.reschedule(group, { wakeAtMs: nowMs, dueMs: nextLook(group, ports) });
     // A paused group is woken when its pause ends, and only kept out of the way of the others.
@@ -114,7 +114,7 @@ async function wakeDue(due: readonly GroupSummary[], ports: PumpPorts, alone: Al
   return rescheduled.length - (await ports.applyQueue.wake(rescheduled)).length;
 }
 
-/** A group whose apply never comes to its end is woken ever more rarely: each vain message ends as a dead letter. */
+/** The backoff of a group whose apply never finishes, because each of its messages becomes a dead-lettered message. */
 function nextLook({ dirtySinceMs }: GroupSummary, { clock, coalesceMs, random }: PumpPorts): number {
   const nowMs = clock();
   const inVainMs = Math.min(LONGEST_BACKOFF_MS, Math.round((nowMs - (dirtySinceMs ?? nowMs)) / 8));
@@ -126,7 +126,7 @@ async function resumeWalks(connection: ConnectionName, ports: PumpPorts, alone: 
   for await (const members of ports.users.openWalks(connection)) {
     for (const member of members) {
       await alone(`user ${member}`, async () => {
-        // As in ingest: groups hear of the user, are woken, and only then does the walk end.
+        // As in ingest: the groups get the change and are woken before the fan-out ends.
         const user = (await ports.users.read(connection, [member])).get(member);
         if (user?.fanOut !== undefined) await walkAndWake(connection, user, ports);
         resumed += 1;

@@ -5,10 +5,10 @@ import type { Connection } from './ports/connections.ts';
 import type { UserStore } from './ports/desired.ts';
 import type { Platform } from './ports/platform.ts';
 
-/** What is read with: apply's own ports, or, for a preview, such as write nothing. */
+/** The ports for reading facts: apply's own ports, or, for a preview, ports that write nothing. */
 export interface Reading {
   readonly connection: Connection;
-  /** Rejects where the connection is another by now than the one that is read for. */
+  /** Rejects if the connection was changed since the round began. */
   readonly confirm?: () => Promise<void>;
   readonly platform: { readonly groups: Pick<Platform['groups'], 'list' | 'get'> };
   readonly ports: Pick<ApplyPorts, 'clock'> & {
@@ -16,7 +16,7 @@ export interface Reading {
     readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'previousOwner' | 'claimedBy'>;
     readonly groups: Pick<ApplyPorts['groups'], 'read' | 'members' | 'readView' | 'readChange' | 'readHeld'> &
       Partial<Pick<ApplyPorts['groups'], 'registers'>>;
-    /** Without `copyToMember`, registers keep the copies that they have; without `noteUnknown`, nobody is noted. */
+    /** Without `copyToMember`, registers keep their copies; without `noteUnknown`, no unknown user is noted. */
     readonly users: Pick<UserStore, 'read'> & Partial<Pick<UserStore, 'copyToMember' | 'noteUnknown'>>;
     /** Without `bind`, first matches are believed and not recorded. */
     readonly people: ResolvePeople;

@@ -11,7 +11,7 @@ export const retireClaim = (
   { claims, clock }: Pick<Ports, 'claims' | 'clock'>,
 ): Promise<void> => claims.retire(company, id, { owner, untilMs: clock() + HOPE_MS });
 
-/** Ends the claim to a platform group that was let go of, unless it is linked, or somebody links it again just now. */
+/** Ends the claim to a released platform group, unless the group is linked, or is being linked again right now. */
 export async function endClaim(
   { ref, releasedPlatformId, platformId }: Pick<GroupState, 'ref' | 'releasedPlatformId' | 'platformId'>,
   company: string,

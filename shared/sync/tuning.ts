@@ -1,12 +1,12 @@
-/** Writes of one batch that are under way together: enough to hide the round trip, few enough to share a partition. */
+/** Concurrent writes of one batch: enough to hide the round trip, few enough to share a partition. */
 export const WRITES_IN_FLIGHT = 32;
 export const READS_IN_FLIGHT = 32;
 
 /** How often one apply may meet a conflict before the group goes back to wait its turn. */
 export const MAX_CONFLICTS = 5;
-/** So many refusals of one write and its parts cost a dozen calls; what is left of it by then is tried an hour later. */
+/** The most refusals of one write and its parts; they cost a dozen calls. The rest is tried an hour later. */
 export const MAX_REFUSALS = 6;
-/** What the platform refused for what is in it, a group or a member, is tried once more after so long. */
+/** A group or a member whose content the platform refused is tried again after this time. */
 export const REFUSED_AGAIN_MS = 24 * 3_600_000;
 /** Shortest time between two writes whose only reason is a user that a successful write did not show. */
 export const UNSHOWN_AGAIN_MS = 3_600_000;
@@ -19,7 +19,7 @@ export const LARGE_GROUP = 1_000;
 /** The end of a role waits this long for a later page to show the user's next role. An hourly listing is not faster anyway. */
 export const ENDING_WAIT_MS = 60_000;
 
-/** People missing from a listing whom one refresh asks for by id, and how many of these requests are under way together. */
+/** How many people missing from a listing one refresh requests by id, and how many of these requests run at a time. */
 export const ASKED_BY_ID = 100;
 export const ASKED_IN_FLIGHT = 4;
 
@@ -31,30 +31,30 @@ export const PUMP_BATCH = 600;
 /** Walks that one pump takes up per connection: each may mean thousands of groups. */
 export const PUMP_WALKS = 100;
 
-/** So many groups that fail in a row close the gate, however well the connection itself answers. */
+/** This many failing groups in a row close the gate, even if the connection itself answers well. */
 export const FAILING_GROUPS = 5;
 /** How often a credential that was refused is tried again, and groups that closed the gate. */
 export const REFUSED_WAIT_MS = 600_000;
 
 const SHORTEST_ASKED_MS = 1_000;
 const LONGEST_ASKED_MS = 900_000;
-/** A wait that the platform asked for, whatever it said; who asks again and again means more than they say. */
+/** The wait that the platform asked for, within limits. It doubles for each earlier request in a row. */
 export const boundedWaitMs = (ms: number, before = 0): number =>
   Math.min(LONGEST_BACKOFF_MS, Math.min(LONGEST_ASKED_MS, Math.max(SHORTEST_ASKED_MS, ms)) * 2 ** before);
 
 const FIRST_BACKOFF_MS = 2_000;
 export const LONGEST_BACKOFF_MS = 3_600_000;
 
-/** What applies of a group may cost in an hour; with a look of the feed and one of the sweep it is twelve. */
+/** Calls per hour that applies of one group may make; with one read of the feed and one of the sweep it is twelve. */
 export const CALLS_AN_HOUR = 10;
 const CALLS_OF_A_TRY = 4;
 const HOUR_MS = 3_600_000;
 
-/** Those of the last hour. */
+/** Returns the calls of the last hour. */
 export const calledOf = (callsMs: readonly number[], nowMs: number): readonly number[] =>
   callsMs.filter((atMs) => nowMs - atMs < HOUR_MS).slice(-CALLS_AN_HOUR);
 
-/** When the next try is due: once it costs no more calls than an hour may. */
+/** Returns when the next attempt is due: not before its calls fit into the calls per hour. */
 export const affordableAtMs = (dueMs: number, callsMs: readonly number[]): number =>
   Math.max(dueMs, (callsMs.at(-(CALLS_AN_HOUR - CALLS_OF_A_TRY + 1)) ?? dueMs - HOUR_MS) + HOUR_MS);
 

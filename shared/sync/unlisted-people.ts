@@ -39,7 +39,7 @@ export async function askUnlisted(
   { platform, people, bound, fields, listed, nowMs }: Asking,
 ): Promise<Answers> {
   const { name, settings } = connection;
-  // A listing without anybody says more of the credential than of the people.
+  // An empty listing points to the credential: it does not prove that all people have left.
   if (listed.size === 0) return { answers: [], failures: [] };
   const unlisted = new Set(bound.map(({ role }) => role).filter((role) => !listed.has(role)));
   const known = await people.read(name, [...unlisted]);

@@ -20,14 +20,14 @@ export function copyOf(user: UserState): UserCopy {
 const FIRST_REVISION = 1;
 
 /**
- * Carries a changed user to the groups it may be in, and names them: the caller marks them dirty and wakes them before
- * it ends the walk. Every register gets the new copy first, also one without: an apply that has read the user before it
- * changed may be about to write its old copy there. Only the very first revision needs none, because copies of users
- * that have no revision are never made; and a user who is new needs no walk.
+ * Fan-out of a changed user: copies it to the groups that it may be in, and returns them. The caller marks these groups
+ * dirty and wakes them before it ends the fan-out. Every register gets the new copy first, also one without a copy: an
+ * apply that read the user before the change may be about to write its old copy there. The first revision needs no copies,
+ * because users without a revision are never copied; and a new user needs no fan-out.
  *
- * Why nobody is missed: whoever makes a member present writes IN# before the register and wakes the group after it; the
- * walk comes after the write of USER and reads IN# consistently. Either the walk sees the IN#, or the group is woken
- * after USER was written, and apply reads USER then.
+ * Why no group is missed: a writer that makes a member present writes IN# before the register and wakes the group after
+ * it. The fan-out comes after the write of USER and reads IN# consistently. Either the fan-out sees the IN#, or the group
+ * is woken after USER was written, and apply reads USER then.
  *
  *     joiner   IN# ──▶ register ──▶ marks dirty, wakes
  *     walker   USER (revision, walk) ──▶ reads IN# ──▶ renews copies ──▶ marks dirty, wakes ──▶ clears walk

@@ -62,12 +62,12 @@ function judgeGroups(sight: Sight, company: string, calls: readonly PlatformCall
     const saidMs = sight.seen.saidMs.get(key) ?? 0;
     const newsMs = latest([reading?.changedAtMs.get(owner.group) ?? 0, companyMs, actionMs, saidMs]);
     if (spent.length <= CALLS_PER_GROUP || sight.nowMs - newsMs <= 2 * HOUR_MS) continue;
-    // Of two whom one message reached at once neither knows of the other's calls, and nobody of those of a worker that
-    // could not write them down.
+    // Two workers that receive one message at once do not know of each other's calls. No worker knows of the calls of a
+    // worker that was cut off before it stored them.
     const cutOff = (sight.seen.cutOffMs.get(key) ?? []).filter((atMs) => sight.nowMs - atMs <= 2 * HOUR_MS);
     const workers = 1 + cutOff.length + (areAtOnce(spent) ? 1 : 0);
     if (spent.length <= CALLS_PER_GROUP * workers) continue;
-    const sentence = `Nobody said anything of the group ${owner.group} in two hours; expected at most ${CALLS_PER_GROUP} calls an hour for it, found ${spent.length}.`;
+    const sentence = `No event, operator or company changed the group ${owner.group} in two hours; expected at most ${CALLS_PER_GROUP} calls an hour for it, found ${spent.length}.`;
     sight.accuse('bounded', 'calls_per_group', owner, sentence);
   }
 }
@@ -102,14 +102,14 @@ function callsOfGroups(sight: Sight, company: string, calls: readonly PlatformCa
     const [who] = by.split('-');
     // What is gone is asked for at its own id, once by each event about it.
     if (who === 'feed' && status === 404) continue;
-    // What somebody else changed is looked at once by each run of the feed, whatever apply has spent on it.
+    // Each run of the feed reads a group with an external change once, however many calls apply has spent on it.
     const key = `${owner.connection} ${owner.group} ${who === 'feed'}`;
     spent.set(key, { owner, calls: [...(spent.get(key)?.calls ?? []), call] });
   }
   return spent.values();
 }
 
-/** Whoever is refused asks another group, once, whether all are. */
+/** A worker that is refused reads another group, once, to learn whether all groups are refused. */
 function askedForOthers(calls: readonly PlatformCall[]): ReadonlySet<PlatformCall> {
   const refusals = calls.filter(({ status }) => [401, 402, 403, 404, 410].includes(Number(status)));
   const isAsking = ({ id, by, atMs, route, method }: PlatformCall) => {
@@ -138,7 +138,7 @@ function isIdle({ nowMs, seen }: Sight, connection: Sighted): boolean {
   if (gate !== 'open' || seen.queues.events.length + seen.queues.apply.length > 0) return false;
   return groups.every((group) => {
     const { dirtySince, failedAt, intent, hold } = item(group) ?? {};
-    // A member whom the platform refused is tried again once a day, and so is a group.
+    // Refused members and failed groups are tried again once a day.
     const isRefused = (member: string) =>
       storedMember(seen, connection.name, group, member)?.pendingCause === 'refused';
     const isWaiting = [...(reading.groups.get(group)?.members ?? [])].some(isRefused);

@@ -6,7 +6,7 @@ import { hasReturned } from './returns.ts';
 import type { Sight, Sighted } from './sight.ts';
 import { partitionOf, type StoredMember, storedMember, storedUser, treatmentOf } from './stored.ts';
 
-/** Beside the plain ones: whoever was in it before may stay; a refusal made us give it up. */
+/** In addition to missing and extra users: a user who was in the group before may stay; a refusal made us give up. */
 type UserCause =
   | 'missing_user'
   | 'extra_user'
@@ -111,10 +111,10 @@ function compared(context: Context, name: string): readonly Difference[] {
   const wanted = nameOnPlatform(connection, group, name);
   const isTaken =
     traits.uniqueNames && [...groups.values()].some((one) => one.name === wanted && one.id !== actual?.id);
-  // An empty group to which the platform adds its installer, and whose spokeId it does not show, may be anybody's.
+  // A group that has only the platform's installer, and whose spokeId the platform does not show, may be of any client.
   const { platformId, lastError } = connection.item(group) ?? {};
-  const isNobodys = platformId === undefined && !traits.echoSpokeId && traits.installer !== null;
-  if (isNobodys && lastError?.code === 'name_in_use') return [];
+  const isUnidentified = platformId === undefined && !traits.echoSpokeId && traits.installer !== null;
+  if (isUnidentified && lastError?.code === 'name_in_use') return [];
   const isGone = ['deleted', 'recreated'].some((kind) => namedByDrift(context, kind).size > 0);
   if (actual === undefined) {
     const isRefusedWhole = [sentName(connection, group, name), group].some((value) =>
@@ -145,7 +145,7 @@ function compared(context: Context, name: string): readonly Difference[] {
 
 /** Nothing differs at all, be it explained or not. */
 function isSame({ connection, group, actual }: Context, name: string): boolean {
-  const { users } = connection.whom(group);
+  const { users } = connection.expected(group);
   const isCalledSo =
     actual?.name === nameOnPlatform(connection, group, name) && connection.isIdOf(group, actual.spokeId);
   return isCalledSo && users.size === actual.users.length && actual.users.every((user) => users.has(user));
@@ -180,7 +180,7 @@ function isRefused(context: Context, field: 'name' | 'spokeId', value: string): 
 
 function missingUsers(context: Context, actual: HeldGroup): readonly Difference[] {
   const { sight, connection, group } = context;
-  const { userOf, unsure } = connection.whom(group);
+  const { userOf, unsure } = connection.expected(group);
   const there = new Set(actual.users);
   const missing = [...userOf].filter(([, user]) => !there.has(user));
   if (missing.length === 0) return [];
@@ -198,12 +198,12 @@ function missingUsers(context: Context, actual: HeldGroup): readonly Difference[
 
 function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] {
   const { connection, group, treatment } = context;
-  const { userOf, may } = connection.whom(group);
+  const { userOf, may } = connection.expected(group);
   const wanted = new Set(userOf.values());
   const extras = actual.users.filter((user) => !wanted.has(user) && !may.has(user));
   if (extras.length === 0 || treatment.mode === 'upsertOnly') return [];
   const addedBy = connection.ledger.pasts.get(actual.id)?.addedBy;
-  // Whom we put in before the group was let go of is nobody's when it is found again.
+  // The users that we added before a release count as added by others when the group is found again.
   const isLetGo = mayHaveReleased(context.sight, connection.name);
   // The returned connection does not know which users the removed connection added.
   const isReturned = hasReturned(connection.name);

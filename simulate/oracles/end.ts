@@ -43,10 +43,10 @@ function judgePending(sight: Sight, connection: Sighted, group: string): void {
   if (sight.isInDeadLetters(group) || connection.isHalfHeard(group)) return;
   // A deletion ends the name. Until the directory names the group again, its members are not planned.
   if (connection.reading.groups.get(group)?.name === undefined) return;
-  const { pending, unsure } = connection.whom(group);
+  const { pending, unsure } = connection.expected(group);
   for (const [member, cause] of pending) {
     const shown = storedMember(sight.seen, name, group, member)?.pendingCause;
-    // Who left before anybody knew them is not known to have left, and who was known may be gone: both words are true.
+    // A person who left before they were ever found shows as unknown, and a known person may be gone: accept both causes.
     const isTrue =
       shown === cause || (cause !== 'ambiguous' && (shown === 'unknown' || shown === 'inactive'));
     if (isTrue || unsure.has(member) || isBoundByMore(sight, connection, member)) continue;
@@ -64,8 +64,9 @@ function judgeSeconds(sight: Sight, { name, company, platform, groups, settings,
     actions.some(({ kind }) => kind === 'remove_connection' || kind === 'set');
   if (isShared || letsGo || mayFindNoneOfBefore({ name, settings, platform })) return;
   for (const group of groups) {
-    // An empty group with an installer may be anybody's where spokeIds are not shown, and its POST or the list right after it was not answered, or not heard.
-    const isNobodys = ({ sent, atMs }: PlatformWrite) =>
+    // Without spokeIds, an empty group with an installer may be of any client if its POST, or the list right after
+    // it, was not answered or the answer was lost.
+    const isUnidentified = ({ sent, atMs }: PlatformWrite) =>
       !platform.traits.echoSpokeId &&
       platform.traits.installer !== null &&
       sent.users?.length === 0 &&
@@ -77,7 +78,7 @@ function judgeSeconds(sight: Sight, { name, company, platform, groups, settings,
             (call.atMs === atMs ? spokeId === group : isSoon(call.atMs, atMs)),
         ));
     const made = platform.writes.filter(
-      (one) => one.action === 'create' && isIdOf(group, one.sent.spokeId) && !isNobodys(one),
+      (one) => one.action === 'create' && isIdOf(group, one.sent.spokeId) && !isUnidentified(one),
     );
     const there = made
       .filter(

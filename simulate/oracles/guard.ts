@@ -5,14 +5,14 @@ import type { Judge, Owner, Sight, Sighted } from './sight.ts';
 
 type Limits = NonNullable<ConnectionSettings['guard']>;
 
-/** An approval that nobody used ends after this. */
+/** An unused approval expires after this time. */
 const APPROVAL_MS = 7 * DAY_MS;
 /** How long the engine may count a removal: an hour, plus the time in which a write may still take effect. */
 const COUNTED_AT_MOST_MS = HOUR_MS + 15 * 60_000;
 /** A change of the limits is known to all by the second look after it. */
 const LIMITS_REMEMBERED = 3;
 
-/** Nobody is taken out beyond the guard's limits without a person's word, and none passes by waiting. */
+/** No removal exceeds the guard's limits without an operator's approval, and waiting does not lift a hold. */
 export function createGuard(): Judge {
   const limits = new Map<string, ConnectionSettings['guard'][]>();
   const removals = new Map<

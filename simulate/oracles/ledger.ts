@@ -6,7 +6,7 @@ export type Change = Entry & { readonly sizeBefore: number; readonly spokeIdBefo
 
 /** What became of one platform group. */
 export interface Past {
-  /** Who put each user there last; whoever was there before we looked is `them`. */
+  /** Who added each user last; for users who were there before our first read it is `them`. */
   readonly addedBy: Map<string, 'us' | 'them'>;
   readonly changes: Change[];
   spokeId: string | null;
@@ -58,9 +58,9 @@ function take(entry: Entry, past: Past): Change {
 
 const asked = ({ initiator, sent }: Entry) => (initiator === undefined ? (sent.users ?? []) : []);
 
-/** Whom the write itself put in, rather than the platform of its own accord. */
+/** The users that the write itself added, without those that the platform added by itself. */
 export const putIn = (change: Entry) => change.added.filter((user) => asked(change).includes(user));
 
-/** Whom the write itself took out. */
+/** The users that the write itself removed. */
 export const takenOut = ({ action, removed, sent }: Entry) =>
   removed.filter((user) => action === 'delete' || sent.users?.includes(user) === false);

@@ -96,7 +96,7 @@ function judgeRubbish({ seen, nowMs, accuse }: Sight, { name }: Sighted): void {
       action.kind === 'rubbish' && connection === name && START_MS + atMs <= nowMs && !kept.has(action.body),
   );
   if (lost.length <= thrownAway.length || seen.life.days > DEAD_LETTERS_KEPT_DAYS) return;
-  const sentence = `Of the messages that nobody can read ${lost.length} are not in the dead-letter queue; expected each there whole, but for ${thrownAway.length} that operators edited or threw away.`;
+  const sentence = `Of the unreadable messages ${lost.length} are not in the dead-letter queue; expected each there whole, except ${thrownAway.length} that operators edited or discarded.`;
   accuse('nothing_lost', 'deadLetter_lost', { connection: name }, sentence);
 }
 
@@ -144,7 +144,7 @@ function judgeRegisters(sight: Sight, connection: Sighted, group: string): void 
     found.push(...lacking.map((one) => `${one} is in it`), ...surplus.map((one) => `${one} is not in it`));
   }
   if (found.length === 0 || sight.seen.life.days > DEAD_LETTERS_KEPT_DAYS) return;
-  // Each begins with whom it is about: a dead-lettered message about a user is about all their groups.
+  // Each text begins with the id of its subject. A dead-lettered message about a user concerns all their groups.
   const isInDeadLetters = [group, ...found.map((one) => one.split(' ')[0] ?? '')].some(sight.isInDeadLetters);
   if (isInDeadLetters || connection.isHalfHeard(group)) return;
   const sentence = `The directory said of the group ${group} that ${found[0]}; expected that in its registers or in a dead letter, but it is in neither.`;

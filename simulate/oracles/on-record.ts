@@ -7,7 +7,7 @@ import { partitionOf, RECORDS_KEPT_MS, readItem, type StoredAudit, type StoredDr
 
 /** Clocks are 3 s apart at most, and a write waits at most a minute for its answer. */
 const AT_ONCE_MS = 90_000;
-/** An application may be ourselves, and a feed may name what nobody knows. */
+/** Initiators that are certainly other clients. An application may be ourselves, and a feed may name unknown kinds. */
 const ANOTHER: ReadonlySet<string> = new Set(['ROLE', 'SYSTEM']);
 const ACTION_MS = 30 * MINUTE_MS;
 
@@ -52,7 +52,7 @@ interface Written {
   readonly taken: Set<StoredAudit>;
 }
 
-/** It leaves the version: whoever looks for such a write finds that it did not happen, and it did not. */
+/** The write keeps the version, so a later read finds that it did not take effect, which is true. */
 const changesNothing = ({ write: { action, added, removed, sent, version }, taken }: Written): boolean =>
   added.length + removed.length === 0 &&
   ((action === 'patch' && Object.keys(sent).join() === 'users') ||
@@ -77,7 +77,7 @@ function judgeWrite(sight: Sight, company: string, { write, taken }: Written): v
   });
   const fits = ({ atMs, outcome }: StoredAudit) => {
     const laterMs = atMs - write.atMs;
-    // A write whose answer was lost is recorded when somebody has looked for it.
+    // A write whose answer was lost is recorded once a worker has read its result.
     return (
       Math.abs(laterMs) <= AT_ONCE_MS || (outcome.startsWith('found') && laterMs >= 0 && laterMs <= DAY_MS)
     );
@@ -100,7 +100,7 @@ function judgeWrite(sight: Sight, company: string, { write, taken }: Written): v
     sight.accuse('on_record', 'false_cause', owner, told);
     return;
   }
-  // What became of a write nobody can ask once the credential is lost.
+  // Without the credential no worker can read what became of a write.
   const connection = sight.connections.find(({ name }) => name === owner.connection);
   const { action, atMs = 0 } = connection?.item(owner.group)?.intent ?? {};
   const isOpen = action === write.action && atMs <= write.atMs;
@@ -119,7 +119,7 @@ function judgeActor(sight: Sight, write: Written['write'], owner: Owner, { actor
           (kind === 'edit_one' || (kind === 'approve' && group === owner.group)))),
   );
   if (actor.kind !== 'operator' || hadASay) return;
-  const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)} is put down to ${actor.id}; expected somebody who had a say in the group ${owner.group}, but they had none.`;
+  const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)} is put down to ${actor.id}; expected an operator who acted on the group ${owner.group}, but this one did not.`;
   sight.accuse('on_record', 'write_of_another', owner, sentence);
 }
 
@@ -139,8 +139,8 @@ function judgeActions(sight: Sight, { name, groups }: Sighted): void {
     const isOf = ({ action, cause, actor }: StoredAudit) =>
       actor.kind === 'operator' && (word.test(action) || word.test(cause));
     if (near.some(isOf)) continue;
-    const whom = group === undefined ? '' : ` of the group ${group}`;
-    const sentence = `An operator's ${kind}${whom} was done at ${timeOf(atMs)}; expected an audit entry with who and why, but there is none.`;
+    const ofGroup = group === undefined ? '' : ` of the group ${group}`;
+    const sentence = `An operator's ${kind}${ofGroup} was done at ${timeOf(atMs)}; expected an audit entry with who and why, but there is none.`;
     sight.accuse('on_record', `action_${kind}`, { connection: name }, sentence);
   }
 }
@@ -197,7 +197,7 @@ function judgeDrift(
     const latest = changes.slice(Math.max(0, changes.findLastIndex(isOfThem)));
     const ours = latest.map((change) => ({ ...change, added: putIn(change), removed: takenOut(change) }));
     if (!makes(ours, record)) return;
-    const sentence = `Only we changed the platform group ${platformId} so; expected no drift of it, but a record (${kind}) says that somebody else did.`;
+    const sentence = `Only we changed the platform group ${platformId} so; expected no drift of it, but a record (${kind}) reports an external change.`;
     const isLate = changes.some(({ late }) => late);
     sight.accuse('on_record', `${isLate ? 'late' : 'own'}_write_taken_for_drift`, about, sentence);
     return;

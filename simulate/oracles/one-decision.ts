@@ -23,7 +23,7 @@ export interface Around<What> {
   readonly outcome: string;
 }
 
-const DONE = new Set(['written', 'in_step']);
+const DONE = new Set(['written', 'in_sync']);
 
 type Foretold = 'in' | 'out' | 'as it was' | 'not added';
 
@@ -59,7 +59,7 @@ export function judgeExplain(seen: Seen, around: Around<Explanation>): void {
     presence === 'present' && storedUser(seen, connection, member)?.role === said.match.bound;
   if (word === 'not_wanted' && seen.under<StoredMember>(partitionOf(connection, group), 'M#').some(isThem))
     return;
-  // What somebody else has done since nobody has seen: `truth` judges how long that may last.
+  // An external change since then is not seen yet; `truth` checks how long that may last.
   if (word === 'in_sync' && !around.isSeen) return;
   const was = before?.users.includes(user) === true;
   const is = after?.users.includes(user) === true;
@@ -78,7 +78,7 @@ export function judgePlan(seen: Seen, around: Around<GroupPlan>): void {
   const company = seen.connections.get(connection)?.company ?? '';
   const { installer = null } = seen.platforms.get(company)?.traits ?? {};
   const expected = foreseen(said, before);
-  // Whoever the platform adds to each new group of its own accord is no part of any plan.
+  // The user that the platform adds by itself to each new group is not part of any plan.
   const shown = action === 'create' && installer !== null ? without(after, installer) : after;
   if (lookOf(expected) === lookOf(shown)) return;
   const planned = changes
@@ -111,4 +111,4 @@ const without = (group: Stood | undefined, user: string): Shown | undefined =>
 const lookOf = (group: Shown | undefined): string =>
   group === undefined
     ? 'gone'
-    : `"${group.name.trim().replace(/\s+/g, ' ').toLowerCase()}" with ${[...group.users].sort().join(', ') || 'nobody'}`;
+    : `"${group.name.trim().replace(/\s+/g, ' ').toLowerCase()}" with ${[...group.users].sort().join(', ') || 'no users'}`;

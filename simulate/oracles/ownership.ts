@@ -5,10 +5,10 @@ import { type Change, putIn, takenOut } from './ledger.ts';
 import { type Judge, latest, removalsSince, type Sight, type Sighted } from './sight.ts';
 import { partitionOf, treatmentOf } from './stored.ts';
 
-/** A write that was under way when a person let go of the group may still come to its end. */
-const UNDER_WAY_MS = 15 * MINUTE_MS;
+/** A write in flight when an operator releases a group may still take effect within this time. */
+const IN_FLIGHT_MS = 15 * MINUTE_MS;
 
-/** We touch only what is ours, and companies are strangers to each other. */
+/** We write only to managed groups, and never put people of one company into groups of another. */
 export function createOwnership(): Judge {
   const adoption = new Map<string, string[]>();
   const read = new Map<string, number>();
@@ -49,7 +49,7 @@ function noteLinks({ name, settings, groups, item }: Sighted, found: Map<string,
 const isStoredGroup = ({ seen }: Sight, connection: string, spokeId: string): boolean =>
   [spokeId, spokeId.toUpperCase()].some((id) => seen.items.has(`${partitionOf(connection, id)} GROUP`));
 
-/** Nobody's group is not ours to write, and whoever is gone writes no more, but for what was under way. */
+/** An unmanaged group is not written, and a removed connection writes no more, except for writes in flight. */
 function judgeStray(sight: Sight, { change, owner }: Sight['strays'][number]): void {
   const { connections, accuse } = sight;
   const removals = removalsSince(sight, 0);
@@ -58,14 +58,16 @@ function judgeStray(sight: Sight, { change, owner }: Sight['strays'][number]): v
   const names = [...connections.map(({ name }) => name), ...removals.map(({ connection }) => connection)];
   const isStored = names.some((name) => isStoredGroup(sight, name, change.spokeId ?? ''));
   if (owner === undefined && change.madeBy === 'us' && isStored) return;
-  if (owner !== undefined && (change.late || change.atMs - removedMs <= UNDER_WAY_MS)) return;
+  if (owner !== undefined && (change.late || change.atMs - removedMs <= IN_FLIGHT_MS)) return;
   const isTakenOver = ({ name, groupWith }: Sighted) =>
     originalName(name) === owner?.connection &&
     groupWith(change.spokeIdBefore ?? change.spokeId ?? '') !== undefined;
   if (connections.some(isTakenOver)) return;
   const [cause, whose] =
-    owner === undefined ? ['write_to_nobodys', 'nobody'] : ['write_after_removal', 'a removed connection'];
-  const sentence = `The platform group ${change.id} is ${whose}'s; expected no write to it, but there was a ${change.action}.`;
+    owner === undefined
+      ? ['write_to_unmanaged', 'no connection']
+      : ['write_after_removal', 'a removed connection'];
+  const sentence = `The platform group ${change.id} belongs to ${whose}; expected no write to it, but there was a ${change.action}.`;
   accuse('ownership', cause, owner ?? {}, sentence);
 }
 
@@ -86,7 +88,7 @@ function judgeWrite(
       done && action.connection === owner.connection && group === owner.group && atMs <= change.atMs,
   );
   const last = actions.findLast(({ kind }) => kind === 'release' || kind === 'adopt');
-  const isLate = last?.kind === 'release' && change.atMs - last.atMs > UNDER_WAY_MS;
+  const isLate = last?.kind === 'release' && change.atMs - last.atMs > IN_FLIGHT_MS;
   if (isLate && !clearsExternalId(change, owner.group, connection)) {
     const sentence = `A person let go of the group ${owner.group}; expected no further write, but there was a ${change.action} of ${change.id}.`;
     sight.accuse('ownership', 'write_after_release', owner, sentence);
@@ -108,17 +110,17 @@ function judgeWrite(
         isOurId(spokeId) &&
         Math.abs(atMs - madeAtMs) < HOUR_MS,
     );
-  // What we may do to a group is judged at our first write to it; somebody may strip our id from it afterwards.
+  // Whether we may write to a group is checked at our first write; another client may remove our id afterwards.
   const first = changes.find((one) => one.initiator === undefined);
   const isGiven = adoption.includes('byName') || actions.some(({ kind }) => kind === 'adopt');
   const isFound = isCarried && adoption.some((how) => how !== 'never');
   const isOurs = change.action === 'create' || change.madeBy === 'us' || isGiven || isFound || isTwin;
   if (isOurs || first !== change) return;
-  const sentence = `The platform group ${change.id} was made by somebody else and never given to us; expected no write to it, but there was a ${change.action}.`;
+  const sentence = `The platform group ${change.id} was made by another client and never adopted; expected no write to it, but there was a ${change.action}.`;
   sight.accuse('ownership', 'write_to_a_stranger', owner, sentence);
 }
 
-/** Whom somebody else put in stays under drift report and adopt, until the directory, the company or a person says more. */
+/** Under drift `report` or `adopt` a user added by another client stays until the directory, company or operator acts. */
 function judgeUndone(sight: Sight, { change, owner, connection }: Sight['writes'][number]): void {
   const { reading, settings, companyMs, actionMs, ledger, platform } = connection;
   const name = connection.item(owner.group)?.name;
@@ -130,7 +132,7 @@ function judgeUndone(sight: Sight, { change, owner, connection }: Sight['writes'
     const added = changes.findLast((one) => one.atMs < change.atMs && one.added.includes(user));
     const isTheirs = added?.initiator !== undefined && saidMs < added.atMs - HOUR_MS;
     if (!isTheirs || connection.troubleMs() > added.atMs - HOUR_MS) continue;
-    const sentence = `Somebody else put ${user} into the group ${owner.group} and the policy (${drift}) lets that stand; expected them to stay, but we took them out.`;
+    const sentence = `Another client added ${user} to the group ${owner.group} and the policy (${drift}) accepts that; expected them to stay, but we removed them.`;
     const cause = reading.groups.has(owner.group) ? 'undone_against_policy' : 'undone_in_emptied';
     sight.accuse('ownership', cause, owner, sentence);
   }
@@ -138,7 +140,7 @@ function judgeUndone(sight: Sight, { change, owner, connection }: Sight['writes'
 
 const STOPS_OR_STARTS = new Set(['pause_all', 'resume_all', 'observe', 'connect', 'remove_connection']);
 
-/** Who was told to pause writes nothing until somebody says otherwise, but for what was under way. */
+/** A paused group or connection is not written until an operator resumes it, except for writes in flight. */
 function judgePaused(sight: Sight, { change, owner }: Sight['writes'][number]): void {
   const before = sight.seen.operators.actions.filter(
     ({ connection, done, atMs }) => connection === owner.connection && done && atMs <= change.atMs,
@@ -146,7 +148,7 @@ function judgePaused(sight: Sight, { change, owner }: Sight['writes'][number]): 
   const ofAll = before.findLast(({ kind }) => STOPS_OR_STARTS.has(kind));
   const ofGroup = before.findLast(({ group }) => group === owner.group);
   const paused = [ofAll, ofGroup].find((action) => action?.kind.startsWith('pause') && !action.died);
-  if (paused === undefined || change.late || change.atMs - paused.atMs <= UNDER_WAY_MS) return;
+  if (paused === undefined || change.late || change.atMs - paused.atMs <= IN_FLIGHT_MS) return;
   // Of two who pause and resume at once either may be the last.
   const isAtOnce = ({ kind, atMs }: typeof paused) =>
     kind.startsWith('resume') && Math.abs(atMs - paused.atMs) < MINUTE_MS;
@@ -172,7 +174,7 @@ function judgeUsers(sight: Sight, { name, company }: Sighted, change: Change): v
   for (const user of putIn(change)) {
     const other = strangers(sight, company, (platform) => knowsPerson(platform, user));
     if (other === undefined) continue;
-    const sentence = `${user} works at ${other}; expected nobody of another company in a group of ${company}, but we put them into ${change.id}.`;
+    const sentence = `${user} works at ${other}; expected no user of another company in a group of ${company}, but we added them to ${change.id}.`;
     sight.accuse('ownership', 'user_of_another_company', { connection: name }, sentence);
   }
 }

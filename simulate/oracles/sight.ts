@@ -37,9 +37,9 @@ export interface Sighted {
   readonly groups: readonly string[];
   readonly item: (group: string) => StoredGroup | undefined;
   readonly drift: (group: string) => readonly StoredDrift[];
-  /** Users whose removal waits for a person, or was refused by one. An approval has two hours to be used. */
+  /** Users whose removal waits for an operator, or was rejected by one. An approval has two hours to be used. */
   readonly held: (group: string) => ReadonlySet<string>;
-  readonly whom: (group: string) => ExpectedUsers;
+  readonly expected: (group: string) => ExpectedUsers;
   /** The platform group that is this directory group's: the linked one, or else one that we made for it. */
   readonly actual: (group: string) => HeldGroup | undefined;
   /** The directory group whose external id this is, as the platform stores it. */
@@ -74,7 +74,7 @@ export interface Sight {
     readonly owner: Owner;
     readonly connection: Sighted;
   }[];
-  /** Our other writes: of a group that is nobody's, or that was a connection's which is gone. */
+  /** Our other writes: to a group of no connection, or of a removed connection. */
   readonly strays: readonly { readonly change: Change; readonly owner: Owner | undefined }[];
   /** Directory group of a platform group, as it was last linked; else by the id that it carries. */
   readonly ownerOf: (company: string, id: string, spokeId: string | null | undefined) => Owner | undefined;
@@ -197,7 +197,7 @@ function sighted(seen: Seen, { ledger, drifts, name, company }: Sighting): Sight
   const groups = [...reading.changedAtMs.keys()];
   const keptId = (id: string) => keptSpokeId(id, platform.traits.spokeIds);
   const holders = lazily((_: 'all') => holdersAmong(platform.employees.values()));
-  const whom = lazily((group: string) =>
+  const expected = lazily((group: string) =>
     expectedUsers(reading, group, {
       holders: holders('all'),
       settings,
@@ -214,7 +214,7 @@ function sighted(seen: Seen, { ledger, drifts, name, company }: Sighting): Sight
     settings,
     reading,
     item,
-    whom,
+    expected,
     isObserving: stored?.observing === true,
     isHalfHeard: (group) => SCIM_ID.test(group) && isScimInDoubt(past, name),
     gate: readItem<{ state: string }>(seen, `C#${name} GATE`)?.state ?? 'open',
@@ -306,8 +306,8 @@ function troubleOf(
 }
 
 /**
- * Only a person can connect it anew: the platform has replaced the refresh token in an answer that was never stored, or the
- * removal of the connection has taken the token along. One that is good and was stored must still be there.
+ * True if only an operator can connect it again: the platform replaced the refresh token in an answer that was never
+ * stored, or the removal of the connection deleted the token. A valid token that was stored must still be there.
  */
 export function hasLostItsCredential({ seen }: Sight, { platform, name }: Sighted): boolean {
   const { value } = seen.vault.stored.get(name) ?? {};

@@ -78,7 +78,7 @@ export const storedMember = (seen: Seen, connection: string, group: string, memb
 export const storedUser = (seen: Seen, connection: string, member: string) =>
   readItem<StoredMember>(seen, `U#${connection}#${part(member)} USER`);
 
-/** Whom a hold of this digest would take out. */
+/** The users whose removal a hold of this digest covers. */
 export const heldUsers = (
   under: Seen['under'],
   connection: string,

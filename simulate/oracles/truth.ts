@@ -16,7 +16,7 @@ const SEEN_THROUGH = new Set<PlatformFault>([
   ...(['writes_503', 'writes_403', 'writes_302'] as const),
 ]);
 
-/** Platform faults that keep nobody from writing: the group of a stranger, and the feed. */
+/** Platform faults that do not stop writes: those about an unmanaged group, and those of the feed. */
 const HARMLESS = new Set<PlatformFault>([
   ...(['list_shows_odd_group', 'feed_twice', 'feed_missing'] as const),
   ...(['feed_new_kind', 'feed_malformed', 'feed_forgets'] as const),
@@ -32,7 +32,7 @@ interface Memory {
   lastMs: number;
 }
 
-/** At any time: what is called in step is in step, and what is not shows that, and why, before long. */
+/** At any time: a group in state `in_sync` is in sync. Any other group shows that, and why, within a limited time. */
 export function createTruth(): Judge {
   const memory: Memory = {
     closedMs: new Map(),
@@ -75,7 +75,7 @@ function judgeGroup(sight: Sight, connection: Sighted, group: string, memory: Me
     sight.accuse('truth', 'given_up', about, sentence);
   }
   const key = `${name} ${group}`;
-  // What was given up says so, but whoever should have left does not wait for that.
+  // A group that was given up shows that in its state, but pending removals must not wait for it.
   const [difference] = unexplained(sight, connection, group).filter(
     ({ cause }) => item.failedAt === undefined || /extra|additive|left/.test(cause),
   );

@@ -10,7 +10,7 @@ export interface PlatformOptions {
   readonly random: Random;
   readonly traits: Traits;
   readonly runLog: RunLog;
-  /** In simulated time; of nobody's process, so no crash ends it. */
+  /** In simulated time. It belongs to no worker, so no crash ends it. */
   readonly sleep: (ms: number) => Promise<void>;
   readonly people?: readonly PersonSpec[];
   /** Whether each refresh voids the refresh token; drawn where nothing is said. */
@@ -21,7 +21,7 @@ export interface PlatformOptions {
 export interface HeldGroup extends Omit<PlatformGroup, 'version'> {
   readonly version: string | number;
   readonly createdAtMs: number;
-  readonly madeBy: 'us' | 'somebody';
+  readonly madeBy: 'us' | 'client';
 }
 
 export interface HeldEmployee {
@@ -41,7 +41,7 @@ export interface PlatformWrite extends Pick<HeldGroup, 'id' | 'spokeId' | 'name'
   readonly added: readonly string[];
   /** The fields of the body, as they were sent. */
   readonly sent: GroupBody;
-  /** The worker's name, or `somebody`. */
+  /** The worker's name, or `client` for another client. */
   readonly by: string;
   readonly token: string;
   /** It left the group as it was. */

@@ -166,7 +166,7 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
     return isTaken ? takenStatus : undefined;
   };
 
-  /** The users that the platform keeps of those whom we send, and of those whom it should let go. */
+  /** The users that the platform stores: some that we send are dropped, some that we remove are kept. */
   const keptUsers = (sent: readonly string[], before: readonly string[]): readonly string[] => {
     const kept = sent.filter((user) => !platformFaults.isAbout('drops_users', user));
     if (kept.length < sent.length) platformFaults.fire('drops_users');
@@ -203,7 +203,7 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
         { name: nameOf(sentName), spokeId: spokeIdOf(spokeId), users },
         newId,
       );
-      const origin = { createdAtMs: clock(), madeBy: isOurs ? 'us' : 'somebody' } as const;
+      const origin = { createdAtMs: clock(), madeBy: isOurs ? 'us' : 'client' } as const;
       return note('create', { group: hold(group, origin), change }, author, body);
     },
 
@@ -230,7 +230,7 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
       return note('delete', { group, change: rules.DELETED }, author, {});
     },
 
-    /** Somebody else's change, to which no platform fault applies. @returns whether anything changed */
+    /** A change by another client, to which no platform fault applies. @returns whether anything changed */
     edit(id: string, contentOf: (known: HeldGroup) => Partial<rules.GroupContent>, author: Author): boolean {
       const known = held.get(id);
       if (known === undefined) return false;
@@ -243,6 +243,6 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
 
     /** A group that was there long ago: the feed does not tell of it. */
     seed: (content: rules.GroupContent): HeldGroup =>
-      hold(rules.createdGroup(content, newId).group, { createdAtMs: 0, madeBy: 'somebody' }),
+      hold(rules.createdGroup(content, newId).group, { createdAtMs: 0, madeBy: 'client' }),
   };
 }

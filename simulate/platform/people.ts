@@ -16,7 +16,7 @@ export function createPeople(people: readonly PersonSpec[] = []) {
     const listed = all.filter(({ state }) => state === 'ACTIVE' || state === 'TERMINATED');
     return { all, listed, byUser: new Map(all.toReversed().map((one) => [one.userId, one.role])) };
   };
-  /** Half a million people are not gone through for each event and page: found anew once one of them changes. */
+  /** Cached, because there may be half a million people; computed again after one of them changes. */
   let known: ReturnType<typeof found> | undefined;
 
   return {

@@ -5,7 +5,7 @@ interface Lasting {
   readonly action: PlatformAction;
   readonly sinceMs: number;
   readonly untilMs: number;
-  /** Whom it has chosen by its share, where it is about nobody by name: the same for as long as it lasts. */
+  /** For a fault that names no ids: the ids chosen by its share, the same for as long as the fault lasts. */
   readonly chosen: Map<string, boolean>;
 }
 
@@ -47,7 +47,7 @@ export function createPlatformFaults({ clock, random: ofPlatform, runLog }: Plat
     calm() {
       lasting = [];
     },
-    /** Whether it is about this user or group (any of its ids); about nobody by name: about its share of all. */
+    /** Whether the fault affects this user or group (any of its ids). A fault that names no ids affects its share of all. */
     isAbout(platformFault: PlatformFault, ...ids: readonly (string | null | undefined)[]): boolean {
       const found = find(platformFault);
       if (found === undefined) return false;

@@ -6,10 +6,10 @@ import { type Answer, createAnswers } from './answers.ts';
 import type * as facts from './facts.ts';
 import { createGroups } from './groups.ts';
 import { createObstacles } from './obstacles.ts';
+import { createOtherClient } from './other-client.ts';
 import { createPeople } from './people.ts';
 import { createPlatformFaults } from './platform-faults.ts';
 import { type Request, requestOf, type Sent } from './request.ts';
-import { createSomebody } from './somebody.ts';
 import { createTokens } from './tokens.ts';
 
 export type * from './facts.ts';
@@ -51,7 +51,7 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
   const tokens = createTokens(options, platformFaults);
   const groups = createGroups(options, platformFaults);
   const people = createPeople(options.people);
-  const somebody = createSomebody(options, groups);
+  const otherClient = createOtherClient(options, groups);
   const answers = createAnswers(options, { platformFaults, groups, people, tokens });
   const obstacleOf = createObstacles(options, platformFaults, groups, tokens);
   const lateness = options.random.fork('late');
@@ -126,10 +126,10 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
     employees: people.employees,
     /** Every write of ours that was accepted, in order. */
     writes: groups.writes as readonly facts.PlatformWrite[],
-    /** Every change that somebody else made, in order. */
+    /** Every change by another client, in order. */
     foreign: groups.foreign as readonly facts.ForeignWrite[],
     calls: calls as readonly facts.PlatformCall[],
-    /** Users because of whom a write was refused. */
+    /** Users that caused a write to be refused. */
     unacceptable: groups.unacceptable,
     /** Names and external ids because of which a write was refused, with the latest refusal. */
     refusedValues: groups.refusedValues,
@@ -142,7 +142,7 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
     /** All platform faults end now, and so do fights (`again`). Late writes still arrive, within a minute; traits stay. */
     calm() {
       platformFaults.calm();
-      somebody.calm();
+      otherClient.calm();
     },
     /** @returns whether it changed anything; then it fired `company:<kind>`. */
     company(action: CompanyAction) {
@@ -150,9 +150,9 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
       if (isDone) runLog.fired(`company:${action.kind}`);
       return isDone;
     },
-    /** Somebody else's doing with this platform group; undefined: the directory group has none (somebody.ts). */
-    somebody: somebody.perform,
-    /** A group that was there long ago, somebody else's: the feed does not tell of it. */
+    /** An action of another client on this platform group; undefined: the directory group has none. See `other-client.ts`. */
+    otherClient: otherClient.perform,
+    /** An old group of another client; the feed does not report it. */
     seed: groups.seed,
     /** Does, at once, the work of a request whose caller has gone. */
     arrive(sent: Sent, by: string) {

@@ -89,8 +89,8 @@ describe('each rule refuses its bad example', () => {
     ['cli/a.ts', "import '../console/page/main.tsx'", 'knows shared'],
     ['console/page/a.tsx', "import type { R } from '../../shared/contract/r.ts'", 'runs in a browser'],
     ['console/page/a.tsx', "import 'node:fs'", 'runs in a browser'],
-    ['console/server/a.ts', "import '../../cli/run.ts'", 'asks the use cases'],
-    ['console/server/a.ts', "import 'node:fs'", 'asks the use cases'],
+    ['console/server/a.ts', "import '../../cli/run.ts'", 'calls the use cases'],
+    ['console/server/a.ts', "import 'node:fs'", 'calls the use cases'],
     ['console/answers.ts', "import { z } from 'zod'", 'rests on the answers'],
     ['local/a.ts', "import '../cli/run.ts'", 'never cli or infra'],
     ['directory-simulator/engine/a.ts', "import '../google/a.ts'", 'knows no dialect'],
@@ -129,7 +129,7 @@ describe('each rule refuses its bad example', () => {
     const breaches = judged({ [path]: text });
     expect(breaches).toHaveLength(1);
     expect(breaches[0]).toContain(says);
-    expect(breaches[0]).toContain('mend: ');
+    expect(breaches[0]).toContain('fix: ');
   });
 
   it.each([
@@ -140,7 +140,7 @@ describe('each rule refuses its bad example', () => {
     ['a star re-export', "export const a = 1; export * from '../store/b.ts'"],
     ['a re-export of types', "export const a = 1; export type { B } from '../store/b.ts'"],
     ['a require', "const b = require('../store/b.ts')"],
-  ])('by way of %s', (_title, text) => {
+  ])('%s counts as an import', (_title, text) => {
     expect(judged({ 'shared/plan/a.ts': text })).toHaveLength(1);
   });
 
@@ -152,7 +152,7 @@ describe('each rule refuses its bad example', () => {
     });
     expect(breaches).toEqual([
       expect.stringContaining(
-        'shared/plan/a.ts: imports itself by way of shared/plan/b.ts → shared/plan/c.ts → shared/plan/a.ts; mend: ',
+        'shared/plan/a.ts: imports itself by way of shared/plan/b.ts → shared/plan/c.ts → shared/plan/a.ts; fix: ',
       ),
     ]);
   });

@@ -15,7 +15,7 @@ const DOCUMENTED = ROWS.flatMap(([, , , simulatedBy = '']) =>
 );
 
 const named = (kind: string, names: readonly string[]) => names.map((name) => `${kind}:${name}`);
-const KINDS = /^(?:aws|company|somebody):/;
+const KINDS = /^(?:aws|company|client):/;
 
 describe('docs/fault-model.md', () => {
   it('gives every fault a reason, a response, a place in the simulation and a check', () => {

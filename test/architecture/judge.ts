@@ -1,7 +1,7 @@
 import type { Import, SourceFile } from './reader.ts';
 import { IMPORT_RULES, type ImportRule, LITERAL_IMPORTS, NO_BARRELS, NO_CYCLES, USE_RULES } from './rules.ts';
 
-/** Every breach of the rules in these files, each as `where: what; mend: how`, sorted. */
+/** Every breach of the rules in these files, each as `where: what; fix: how`, sorted. */
 export function judge(files: readonly SourceFile[]): string[] {
   return [...files.flatMap(judgeFile), ...cycles(files).map(describeCycle)].sort();
 }
@@ -15,7 +15,7 @@ function judgeFile(file: SourceFile): string[] {
   const rule = IMPORT_RULES.find(({ files }) => matches(files, file.path));
   if (rule === undefined) {
     return [
-      `${file.path}: no rule says what it may import; mend: move it, or add its folder to test/architecture/rules.ts`,
+      `${file.path}: no rule says what it may import; fix: move it, or add its folder to test/architecture/rules.ts`,
     ];
   }
   return [...judgeImports(file, rule), ...judgeUses(file), ...judgeBarrel(file)];
@@ -26,10 +26,10 @@ function judgeImports(file: SourceFile, rule: ImportRule): string[] {
   return file.imports.flatMap((one) => {
     const where = `${file.path}:${one.line}`;
     if (one.target === undefined)
-      return [`${where}: imports a computed specifier; mend: ${LITERAL_IMPORTS.mend}`];
+      return [`${where}: imports a computed specifier; fix: ${LITERAL_IMPORTS.fix}`];
     if (isAllowed(one, one.target, rule)) return [];
     const what = one.typeOnly ? 'imports types of' : 'imports';
-    return [`${where}: ${what} ${one.target}; mend: ${rule.mend}`];
+    return [`${where}: ${what} ${one.target}; fix: ${rule.fix}`];
   });
 }
 
@@ -45,7 +45,7 @@ function judgeUses(file: SourceFile): string[] {
   ).flatMap((rule) =>
     file.uses
       .filter(({ name }) => rule.uses.some((pattern) => usesName(pattern, name)))
-      .map(({ name, line }) => `${file.path}:${line}: uses ${name} (${rule.name}); mend: ${rule.mend}`),
+      .map(({ name, line }) => `${file.path}:${line}: uses ${name} (${rule.name}); fix: ${rule.fix}`),
   );
 }
 
@@ -55,11 +55,11 @@ const usesName = (pattern: string, name: string) =>
 
 const judgeBarrel = (file: SourceFile) =>
   file.barrel && matchesAny(NO_BARRELS.within, file.path)
-    ? [`${file.path}: only re-exports; mend: ${NO_BARRELS.mend}`]
+    ? [`${file.path}: only re-exports; fix: ${NO_BARRELS.fix}`]
     : [];
 
 const describeCycle = (cycle: readonly string[]) =>
-  `${cycle[0]}: imports itself by way of ${cycle.slice(1).join(' → ')}; mend: ${NO_CYCLES.mend}`;
+  `${cycle[0]}: imports itself by way of ${cycle.slice(1).join(' → ')}; fix: ${NO_CYCLES.fix}`;
 
 /** Each cycle once, as the way round from its first file back to it. */
 function cycles(files: readonly SourceFile[]): string[][] {

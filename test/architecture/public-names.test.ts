@@ -9,19 +9,19 @@ describe('public names', () => {
     // The first synthesis of a worker loads the CDK.
   }, 300_000);
 
-  it('are all still present', () => {
+  it('no public name of public-names.json is missing', () => {
     const message =
       'The product has lost public names that scripts rely on. Give them back their names. If a removal is wanted, take the line out of test/architecture/public-names.json by hand and say so in CHANGELOG.md';
     expect(without(frozen, product), message).toEqual([]);
   });
 
-  it('are all listed in public-names.json', () => {
+  it('every public name is listed in public-names.json', () => {
     const message =
       'The product has public names that are not written down. Run `npm run names:add` and commit test/architecture/public-names.json; from then on they stay';
     expect(without(product, frozen), message).toEqual([]);
   });
 
-  it('are collected from every kind of source', () => {
+  it('public names are collected from every kind of source', () => {
     const counts = Object.entries(product).map(([what, names]) => [what, names.length > 0]);
     expect(counts.filter(([, hasSome]) => !hasSome)).toEqual([]);
     expect(product['settings of a connection']).toContain('drift = "restore"');
@@ -29,7 +29,7 @@ describe('public names', () => {
     expect(product['stack outputs']).toContain('EventsQueueUrl');
   });
 
-  it('are only added, never removed, by npm run names:add', () => {
+  it('names:add only adds public names and never removes them', () => {
     const [before, now] = [
       { a: ['x'], b: ['y'] },
       { a: ['z'], c: ['w'] },

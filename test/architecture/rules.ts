@@ -3,7 +3,7 @@
  * that begins so, otherwise it matches exactly. Files that are not TypeScript (JSON, text) are data and not judged.
  */
 
-/** Who may import whom. A file is judged by the first rule whose `files` matches; a file that none matches fails. */
+/** Which files and packages a file may import. The first rule whose `files` matches applies; a file that matches none fails. */
 export interface ImportRule {
   readonly files: string;
   /** Project files that may be imported. */
@@ -12,7 +12,7 @@ export interface ImportRule {
   readonly packages: readonly string[];
   /** Packages of which only types may be imported. */
   readonly packageTypes?: readonly string[];
-  readonly mend: string;
+  readonly fix: string;
 }
 
 const SHARED = 'shared/*';
@@ -35,7 +35,7 @@ const adapter = (room: string, ...sdk: string[]): ImportRule => ({
   files: `shared/${room}/*`,
   mayImport: [`shared/${room}/*`, DOMAIN, CONTRACT, PORTS],
   packages: ['zod', 'node:*', BOUNDED, ...sdk],
-  mend: `shared/${room} is an adapter: it implements ports of shared/sync/ports, throws their errors and knows neither use cases nor other adapters; join them in shared/runtime/wire*.ts`,
+  fix: `shared/${room} is an adapter: it implements ports of shared/sync/ports, throws their errors and knows neither use cases nor other adapters; join them in shared/runtime/wire*.ts`,
 });
 
 /** What both simulators serve with: faults, request log, loopback check, query strings, chance. */
@@ -50,32 +50,32 @@ const SIMULATOR_SERVER = [
 ];
 
 export const IMPORT_RULES: readonly ImportRule[] = [
-  { files: DOMAIN, mayImport: [DOMAIN], packages: ['zod'], mend: pure('shared/domain') },
-  { files: CONTRACT, mayImport: [CONTRACT, DOMAIN], packages: ['zod'], mend: pure('shared/contract') },
-  { files: PLAN, mayImport: [PLAN, DOMAIN, CONTRACT], packages: [], mend: pure('shared/plan') },
+  { files: DOMAIN, mayImport: [DOMAIN], packages: ['zod'], fix: pure('shared/domain') },
+  { files: CONTRACT, mayImport: [CONTRACT, DOMAIN], packages: ['zod'], fix: pure('shared/contract') },
+  { files: PLAN, mayImport: [PLAN, DOMAIN, CONTRACT], packages: [], fix: pure('shared/plan') },
   {
     files: SCIM,
     mayImport: [SCIM],
     packages: ['zod'],
-    mend: `${pure('shared/scim')}: it is the protocol alone, and what a request means for the desired state is a use case`,
+    fix: `${pure('shared/scim')}: it is the protocol alone, and what a request means for the desired state is a use case`,
   },
   {
     files: PORTS,
     mayImport: [PORTS, DOMAIN, PLAN, CONTRACT, SCIM],
     packages: ['zod'],
-    mend: 'shared/sync/ports says what the use cases need and which errors that may end in, for adapters to read: move what it needs into a pure folder',
+    fix: 'shared/sync/ports says what the use cases need and which errors that may end in, for adapters to read: move what it needs into a pure folder',
   },
   {
     files: SYNC,
     mayImport: [SYNC, DOMAIN, PLAN, CONTRACT, SCIM],
     packages: USE_CASE_PACKAGES,
-    mend: 'shared/sync holds what the workers do: declare what it needs of the world as a port in shared/sync/ports and let shared/runtime/wire*.ts supply it; what it has in common with shared/operate belongs in sync',
+    fix: 'shared/sync holds what the workers do: declare what it needs of the world as a port in shared/sync/ports and let shared/runtime/wire*.ts supply it; what it has in common with shared/operate belongs in sync',
   },
   {
     files: OPERATE,
     mayImport: [OPERATE, SYNC, DOMAIN, PLAN, CONTRACT, SCIM],
     packages: USE_CASE_PACKAGES,
-    mend: 'shared/operate holds what operators do and ask: declare what it needs of the world as a port in shared/sync/ports and let shared/runtime/wire-tool.ts supply it',
+    fix: 'shared/operate holds what operators do and ask: declare what it needs of the world as a port in shared/sync/ports and let shared/runtime/wire-tool.ts supply it',
   },
   adapter('platform', 'undici'),
   adapter('store', '@aws-sdk/client-dynamodb', '@aws-sdk/util-dynamodb'),
@@ -88,55 +88,55 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     files: 'shared/runtime/*',
     mayImport: [SHARED],
     packages: [ANY],
-    mend: 'shared/runtime may use all of shared but nothing outside it: move what it needs into shared',
+    fix: 'shared/runtime may use all of shared but nothing outside it: move what it needs into shared',
   },
   {
     files: 'functions/frame/*',
     mayImport: ['functions/frame/*', SHARED],
     packages: ['zod'],
     packageTypes: ['aws-lambda'],
-    mend: 'functions/frame is what the handlers share: it knows shared, never a handler',
+    fix: 'functions/frame is what the handlers share: it knows shared, never a handler',
   },
   {
     files: 'functions/*',
     mayImport: ['functions/frame/*', SHARED],
     packages: ['zod'],
     packageTypes: ['aws-lambda'],
-    mend: 'a handler parses, makes one call into shared and replies: move the rest to shared (another handler, cli, local and infra are out of its reach)',
+    fix: 'a handler parses, makes one call into shared and replies: move the rest to shared (another handler, cli, local and infra are out of its reach)',
   },
   {
     files: 'cli/groupsync.mjs',
     mayImport: ['cli/main.ts', 'local/platform.ts', 'scripts/start.mjs', 'scripts/command.mjs', 'dist/*'],
     packages: ['node:*', 'tsx/esm/api'],
-    mend: 'the launcher chooses what is run, from sources or built, and nothing else',
+    fix: 'the launcher chooses what is run, from sources or built, and nothing else',
   },
   {
     files: 'cli/*',
     mayImport: ['cli/*', 'console/server/*', SHARED],
     packages: [ANY],
-    mend: 'the command line knows shared, and the server side of the page that it serves: move what it has in common with functions or local to shared',
+    fix: 'the command line knows shared, and the server side of the page that it serves: move what it has in common with functions or local to shared',
   },
   {
     files: 'console/answers.ts',
     mayImport: ['shared/contract/answers.ts'],
     packages: [],
-    mend: 'what the page is answered rests on the answers of the use cases: move what it needs into shared/contract/answers.ts',
+    fix: 'what the page is answered rests on the answers of the use cases: move what it needs into shared/contract/answers.ts',
   },
   {
     files: 'console/server/*',
     mayImport: ['console/server/*', 'console/answers.ts', SHARED],
     packages: ['zod', 'node:crypto', BOUNDED],
-    mend: 'the server side of the page asks the use cases, whoever serves it: what it needs of the machine is an argument',
+    fix: 'the server side of the page calls the use cases and runs in any server: pass what it needs of the machine as an argument',
   },
   {
     files: 'console/page/*',
     mayImport: ['console/page/*', 'console/answers.ts'],
     packages: ['preact', 'preact/hooks', '@preact/signals'],
-    mend: 'the page runs in a browser, and knows of the project only what it is answered: console/answers.ts',
+    fix: 'the page runs in a browser, and knows of the project only what it is answered: console/answers.ts',
   },
   {
     files: 'local/*',
-    // fauxqs does not export the store that local/emulators/sqs-store.ts mends. The platform's rules are one for all.
+    // fauxqs does not export the store that local/emulators/sqs-store.ts fixes. The platform's rules are shared by all.
     mayImport: [
       'local/*',
       'directory-simulator/engine/*',
@@ -147,25 +147,25 @@ export const IMPORT_RULES: readonly ImportRule[] = [
       'node_modules/fauxqs/dist/*',
     ],
     packages: [ANY],
-    mend: 'the local stack knows shared and the handlers it runs, never cli or infra: move common parts to shared',
+    fix: 'the local stack knows shared and the handlers it runs, never cli or infra: move common parts to shared',
   },
   {
     files: 'directory-simulator/google/*',
     mayImport: ['directory-simulator/google/*', 'directory-simulator/engine/*'],
     packages: ['zod', 'node:*'],
-    mend: 'a dialect knows the engine, never another dialect: move what two dialects need into directory-simulator/engine',
+    fix: 'a dialect knows the engine, never another dialect: move what two dialects need into directory-simulator/engine',
   },
   {
     files: 'directory-simulator/engine/*',
     mayImport: ['directory-simulator/engine/*', ...SIMULATOR_SERVER],
     packages: ['zod', 'fastify', 'node:*'],
-    mend: 'the engine of the directory simulator knows no dialect: give it what it needs through the interface Dialect',
+    fix: 'the engine of the directory simulator knows no dialect: give it what it needs through the interface Dialect',
   },
   {
     files: 'directory-simulator/*',
     mayImport: ['directory-simulator/*', ...SIMULATOR_SERVER, 'local/platform/*', 'local/usage.ts'],
     packages: ['zod', 'node:*'],
-    mend: 'the directory simulator knows the server code of the platform simulator, and nothing of the product that reads it',
+    fix: 'the directory simulator knows the server code of the platform simulator, and nothing of the product that reads it',
   },
   {
     files: 'infra/*',
@@ -180,19 +180,19 @@ export const IMPORT_RULES: readonly ImportRule[] = [
       // Bundled into the functions in place of the SDK's whole credential chain; the part of undici above likewise.
       '@aws-sdk/credential-provider-env',
     ],
-    mend: 'infra shares names, topology and metrics through shared/contract and names handlers by path: move what both need to shared/contract',
+    fix: 'infra shares names, topology and metrics through shared/contract and names handlers by path: move what both need to shared/contract',
   },
   {
     files: 'simulate/*',
     mayImport: ['simulate/*', SHARED, 'functions/*'],
     packages: ['undici', '@aws-sdk/client-sqs', 'esbuild', 'node:*'],
     packageTypes: ['zod'],
-    mend: 'simulate is the world around the product: it knows shared and the handlers, and neither tests nor the local stack; move what both need into simulate',
+    fix: 'simulate is the world around the product: it knows shared and the handlers, and neither tests nor the local stack; move what both need into simulate',
   },
   // Nothing above may import these; they may import everything.
-  { files: 'scripts/*', mayImport: [ANY], packages: [ANY], mend: '' },
-  { files: 'bench/*', mayImport: [ANY], packages: [ANY], mend: '' },
-  { files: 'test/*', mayImport: [ANY], packages: [ANY], mend: '' },
+  { files: 'scripts/*', mayImport: [ANY], packages: [ANY], fix: '' },
+  { files: 'bench/*', mayImport: [ANY], packages: [ANY], fix: '' },
+  { files: 'test/*', mayImport: [ANY], packages: [ANY], fix: '' },
 ];
 
 /** What a file may not use of the language's or Node's surroundings. Names as `reader.ts` gives them. */
@@ -202,7 +202,7 @@ export interface UseRule {
   readonly uses: readonly string[];
   readonly within: readonly string[];
   readonly except: readonly string[];
-  readonly mend: string;
+  readonly fix: string;
 }
 
 const DEPLOYED = ['shared/*', 'functions/*', 'infra/*'];
@@ -221,41 +221,41 @@ export const USE_RULES: readonly UseRule[] = [
     uses: ['process.env'],
     within: DEPLOYED,
     except: ['shared/runtime/config*', 'infra/settings*'],
-    mend: 'read it once in shared/runtime/config (functions) or infra/settings (infra), parse it with zod and pass the parsed value on',
+    fix: 'read it once in shared/runtime/config (functions) or infra/settings (infra), parse it with zod and pass the parsed value on',
   },
   {
     name: 'clock',
     uses: ['Date.now', 'new Date()', 'Date()', 'performance.now', 'process.hrtime', 'process.hrtime.bigint'],
     within: [...DEPLOYED, SIMULATED],
     except: [RUNTIME, RUNNER],
-    mend: 'take the time as an argument (nowMs), or a Clock port; only shared/runtime reads the clock',
+    fix: 'take the time as an argument (nowMs), or a Clock port; only shared/runtime reads the clock',
   },
   {
     name: 'randomness',
     uses: ['Math.random', '*.randomUUID', '*.randomBytes', '*.randomInt', '*.getRandomValues'],
     within: [...DEPLOYED, SIMULATED],
     except: [RUNTIME],
-    mend: 'take the id or the random number as an argument; only shared/runtime makes them',
+    fix: 'take the id or the random number as an argument; only shared/runtime makes them',
   },
   {
     name: 'timers',
     uses: ['*.setTimeout', '*.setInterval', 'scheduler.wait', 'scheduler.yield'],
     within: ['shared/*', SIMULATED],
     except: [RUNTIME],
-    mend: 'take a `sleep` as an argument or port, so that tests need not wait; only shared/runtime sets timers',
+    fix: 'take a `sleep` as an argument or port, so that tests need not wait; only shared/runtime sets timers',
   },
 ];
 
 /** Folders in which a file that only re-exports is refused. */
 export const NO_BARRELS = {
   within: ['shared/*'],
-  mend: 'import from the file that defines it: a barrel hides who uses what, and drags its whole folder into every bundle',
+  fix: 'import from the file that defines it: a barrel hides who uses what, and drags its whole folder into every bundle',
 } as const;
 
 export const NO_CYCLES = {
-  mend: 'move what both need into a third file, or turn one direction into an argument (type-only imports count: they bind the designs as much)',
+  fix: 'move what both need into a third file, or turn one direction into an argument (type-only imports count: they bind the designs as much)',
 } as const;
 
 export const LITERAL_IMPORTS = {
-  mend: 'write the specifier as a string literal: an import that cannot be read cannot be judged',
+  fix: 'write the specifier as a string literal: an import that cannot be read cannot be judged',
 } as const;

@@ -45,30 +45,48 @@ interface Says {
 }
 
 it.each([
-  ['somebody is told', {}, [true, true], /1 confirmed, 0 to be/],
-  ['nobody has confirmed', { subscriptions: ['PendingConfirmation'] }, [true, false], /link in the mail/],
-  ['nobody is to be told', { subscriptions: [] }, [true, false], /alarmEmail/],
-  ['the topic lets nobody in', { history: [FAILED] }, [false, true], /not authorized.*policies/],
-  ['nothing is on record', { history: [] }, [false], /no action/],
-  ['it may not be rung', { refused: 'SetAlarmState' }, [false], /AccessDenied/],
-  ['the list may not be read', { refused: 'ListSubscriptionsByTopic' }, [true, false], /AccessDenied/],
-] as const)('an alarm is rung, followed and ended: %s', async (_, says: Says, outcome, words) => {
-  vi.stubEnv('AWS_ACCESS_KEY_ID', 'testing');
-  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'testing');
-  onTestFinished(() => void vi.unstubAllEnvs());
-  const { asked, endpoint } = await startAws(says);
-  const sdk = createSdk({ region: 'eu-west-1' });
-  onTestFinished(() => sdk.close());
-  const alarms = createAlarmDesk(sdk, { prefix: 'groupsync', endpoint });
-  const checks = await checkAlarms(
-    { prefix: 'groupsync', alarms },
-    { clock: () => 0, sleep: async () => {} },
-  );
-  expect(checks.map(({ ok }) => ok)).toEqual(outcome);
-  expect(JSON.stringify(checks)).toMatch(words);
-  const states = asked
-    .filter((one) => one.get('Action') === 'SetAlarmState')
-    .map((one) => one.get('StateValue'));
-  expect(states).toEqual(says.refused === 'SetAlarmState' ? ['ALARM'] : ['ALARM', 'OK']);
-  expect(asked[0]?.get('AlarmName')).toBe('groupsync-pump-not-run');
-});
+  ['the topic has a confirmed subscriber', {}, [true, true], /1 confirmed, 0 to be/],
+  [
+    'no subscription is confirmed',
+    { subscriptions: ['PendingConfirmation'] },
+    [true, false],
+    /link in the mail/,
+  ],
+  ['the topic has no subscription', { subscriptions: [] }, [true, false], /alarmEmail/],
+  [
+    'the topic policy rejects the publication',
+    { history: [FAILED] },
+    [false, true],
+    /not authorized.*policies/,
+  ],
+  ['the alarm history is empty', { history: [] }, [false], /no action/],
+  ['setting the alarm state is denied', { refused: 'SetAlarmState' }, [false], /AccessDenied/],
+  [
+    'listing the subscriptions is denied',
+    { refused: 'ListSubscriptionsByTopic' },
+    [true, false],
+    /AccessDenied/,
+  ],
+] as const)(
+  'checkAlarms sets an alarm to ALARM, checks its delivery and resets it: %s',
+  async (_, says: Says, outcome, words) => {
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'testing');
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'testing');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { asked, endpoint } = await startAws(says);
+    const sdk = createSdk({ region: 'eu-west-1' });
+    onTestFinished(() => sdk.close());
+    const alarms = createAlarmDesk(sdk, { prefix: 'groupsync', endpoint });
+    const checks = await checkAlarms(
+      { prefix: 'groupsync', alarms },
+      { clock: () => 0, sleep: async () => {} },
+    );
+    expect(checks.map(({ ok }) => ok)).toEqual(outcome);
+    expect(JSON.stringify(checks)).toMatch(words);
+    const states = asked
+      .filter((one) => one.get('Action') === 'SetAlarmState')
+      .map((one) => one.get('StateValue'));
+    expect(states).toEqual(says.refused === 'SetAlarmState' ? ['ALARM'] : ['ALARM', 'OK']);
+    expect(asked[0]?.get('AlarmName')).toBe('groupsync-pump-not-run');
+  },
+);

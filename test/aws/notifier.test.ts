@@ -46,7 +46,7 @@ describe('a webhook', () => {
     [404, 'the webhook answered 404'],
     [302, 'the webhook answered 302'],
     [undefined, 'SocketError'],
-  ])('that answers %s: %o', async (status, expected) => {
+  ])('a webhook that answers %s: %o', async (status, expected) => {
     const { url, bodies } = await webhook(status);
     const told = await notifierOf(url, { isLocal: true }).notifier.tell(NOTICE);
     expect(told.get('webhook')).toBe(expected);

@@ -3,11 +3,11 @@ import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { runCli } from '../support/cli/io.ts';
 import { calledBy } from '../support/engine/story.ts';
 import { temporaryFile } from '../support/folder.ts';
-import { added, group, removed, sixInStep } from '../support/operate/world.ts';
+import { added, group, removed, sixInSync } from '../support/operate/world.ts';
 
 /** A group whose removals are held. */
 async function heldWorld() {
-  const world = await sixInStep();
+  const world = await sixInSync();
   await world.publish(removed('g', 'ann', 'bob', 'cid', 'dee'));
   await world.apply('g');
   const { cli } = world;
@@ -27,7 +27,7 @@ const change = (kind: string, before: string | null, after: string | null) =>
   expect.objectContaining({ kind, before, after });
 const DRIFT_IS_REPORTED = change('set_setting', '"restore"', '"report"');
 
-describe('the audit keeps, with person, reason and what was before,', () => {
+describe('audit log of operator actions', () => {
   it.each([
     ['g', 'holds approve g --reason r', 'holds_approve', change('decide_hold', 'waiting', 'approved')],
     ['g', 'holds reject g --reason r', 'holds_reject', change('decide_hold', 'waiting', 'rejected')],
@@ -37,16 +37,19 @@ describe('the audit keeps, with person, reason and what was before,', () => {
     ['', 'rebind m-ann r-bob', 'rebind', change('rebind', 'r-ann', 'r-bob')],
     ['', 'connections set default drift=report', 'connections_set', DRIFT_IS_REPORTED],
     ['', 'connections remove default', 'connections_remove', change('remove_connection', 'company', null)],
-  ])('of the group %s: %s', async (of, command, action, changed) => {
-    const { cli, newest, clock } = await heldWorld();
-    clock.ms += 1_000;
-    expect((await cli(...command.split(' '), '--yes')).code).toBe(0);
-    const cause = command.endsWith('--reason r') ? 'local:tester: r' : 'local:tester';
-    const entry = { action, cause, changes: [changed], outcome: 'written' };
-    expect(await newest(...(of === '' ? [] : [of]))).toMatchObject(entry);
-  });
+  ])(
+    'the entry of group %s has the operator, the reason and the previous value: %s',
+    async (of, command, action, changed) => {
+      const { cli, newest, clock } = await heldWorld();
+      clock.ms += 1_000;
+      expect((await cli(...command.split(' '), '--yes')).code).toBe(0);
+      const cause = command.endsWith('--reason r') ? 'local:tester: r' : 'local:tester';
+      const entry = { action, cause, changes: [changed], outcome: 'written' };
+      expect(await newest(...(of === '' ? [] : [of]))).toMatchObject(entry);
+    },
+  );
 
-  it('what was sent, replayed, imported and looked at again, and groups taken and let go', async () => {
+  it('records sends, replays, imports and syncs, and the adoption and release of groups', async () => {
     const { cli, clock, mailboxes, platform, ports, refOf } = await heldWorld();
     const event = { specversion: '1.0', id: 'e', source: 's', time: new Date(clock.ms).toISOString() };
     const data = { group: { id: 'n', name: 'New' } };
@@ -79,7 +82,7 @@ describe('the audit keeps, with person, reason and what was before,', () => {
     ]);
   });
 
-  it('the end of a pause, of a group and of the connection', async () => {
+  it('records the end of a pause of a group and of the connection', async () => {
     const { cli, newest, clock } = await heldWorld();
     await cli('pause', 'g', '--yes');
     await cli('pause', '--yes');
@@ -96,7 +99,7 @@ describe('the audit keeps, with person, reason and what was before,', () => {
     });
   });
 
-  it('that a SCIM token was made and ended, and nothing of the token itself', async () => {
+  it('records the creation and revocation of a SCIM token without the token', async () => {
     const { cli, newest, clock, table } = await heldWorld();
     const { token, prefix } = (await cli('scim', 'token', 'create', '--json')).json;
     expect(await newest()).toMatchObject({
@@ -115,7 +118,7 @@ describe('the audit keeps, with person, reason and what was before,', () => {
     expect(JSON.stringify([...table.items])).not.toContain(token);
   });
 
-  it('that an OAuth client for SCIM was created, rotated and revoked, and nothing of its secrets', async () => {
+  it('records the creation, rotation and revocation of an OAuth client for SCIM without its secrets', async () => {
     const { cli, newest, clock, table } = await heldWorld();
     const { clientId, clientSecret } = (await cli('scim', 'client', 'create', '--json')).json;
     expect(await newest()).toMatchObject({
@@ -141,14 +144,14 @@ describe('the audit keeps, with person, reason and what was before,', () => {
     for (const secret of [clientSecret, rotated.clientSecret]) expect(stored).not.toContain(secret);
   });
 
-  it('and shows from what to what', async () => {
+  it('groupsync audit shows the previous and the new value', async () => {
     const { cli } = await heldWorld();
     await cli('connections', 'set', 'default', 'drift=report', '--yes');
     expect((await cli('audit')).stdout).toContain('"restore" → "report": drift');
   });
 });
 
-it('a decision without a reason is refused before anybody is named', async () => {
+it('holds approve and holds reject require a reason before they look up the group', async () => {
   const { cli } = await heldWorld();
   for (const verb of ['approve', 'reject'])
     expect(await cli('holds', verb, 'g', '--yes')).toMatchObject({
@@ -156,8 +159,8 @@ it('a decision without a reason is refused before anybody is named', async () =>
     });
 });
 
-describe('a hold that somebody has decided', () => {
-  it('is not decided anew by a script, which is told who decided', async () => {
+describe('holds approve and holds reject for a decided hold', () => {
+  it('a script cannot change the decision without --again, and the error names the first operator', async () => {
     const { cli, cliOfBob, ports, refOf } = await heldWorld();
     const { digest } = (await cli('holds', '--json')).json.holds[0];
     await cliOfBob('holds', 'reject', 'g', '--reason', 'ticket 12', '--yes');
@@ -172,7 +175,7 @@ describe('a hold that somebody has decided', () => {
     expect((await ports.groups.read(refOf('g')))?.hold?.decision.kind).toBe('approved');
   });
 
-  it('is decided anew by a person who was shown the decision', async () => {
+  it('an operator who sees the earlier decision can change it', async () => {
     const { cliOfBob, ask } = await heldWorld();
     await cliOfBob('holds', 'approve', 'g', '--reason', 'ticket 12', '--yes');
     const { code, stderr } = await ask(['holds', 'reject', 'g', '--reason', 'r'], 'Keep them in?');
@@ -180,7 +183,7 @@ describe('a hold that somebody has decided', () => {
     expect(stderr).toMatch(/decided already: approved by Bob at .*ticket 12/);
   });
 
-  it('while a person looked at it stays as it is, and they are told by whom', async () => {
+  it('a decision made while the operator reads the hold stands, and the error names its author', async () => {
     const { cliOfBob, ports, refOf } = await heldWorld();
     const { groups } = ports;
     let reads = 0;

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { effectsOf, sumOf } from '../../shared/operate/setting-effect.ts';
 import { runCli } from '../support/cli/io.ts';
 import { temporaryFile } from '../support/folder.ts';
-import { added, group, removed, savedWorld, sixInStep } from '../support/operate/world.ts';
+import { added, group, removed, savedWorld, sixInSync } from '../support/operate/world.ts';
 
 const LEAVERS = ['bob', 'cid', 'dee', 'eve'];
 
 async function heldWorld() {
-  const world = await sixInStep();
+  const world = await sixInSync();
   await world.publish(removed('g', ...LEAVERS));
   await world.apply('g');
   return world;
@@ -17,7 +17,7 @@ const lines = (...events: object[]) => events.map((event) => JSON.stringify(even
 
 describe('status', () => {
   it('exits with 0 where all is well, and with 3 for each thing that needs attention', async () => {
-    const well = await sixInStep();
+    const well = await sixInSync();
     expect((await well.cli('status')).code).toBe(0);
     expect((await well.cli('status', 'g')).code).toBe(0);
     const held = await heldWorld();
@@ -53,9 +53,9 @@ describe('holds approve --member', () => {
       hold: { removes: 2, decision: { kind: 'waiting' } },
       approval: { removes: 2, decision: { kind: 'approved' } },
     });
-    expect(await approve('nobody')).toMatchObject({
+    expect(await approve('unknown')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('no removal of "nobody"'),
+      stderr: expect.stringContaining('no removal of "unknown"'),
     });
   });
 });
@@ -78,7 +78,7 @@ describe('events validate', () => {
     );
 
   it('judges as ingest does, so an event of an unknown connection is refused', async () => {
-    const { cli } = await sixInStep();
+    const { cli } = await sixInSync();
     const { code, json } = await cli('events', 'validate', file(), '--json');
     expect(code).toBe(1);
     expect(json.errors).toEqual([{ line: 2, message: expect.stringContaining('unknown_connection') }]);
@@ -104,7 +104,7 @@ describe('an unknown setting', () => {
     ['minsize', 'guard.minSize'],
     ['memberidfield', 'memberIdField'],
   ])('%s suggests %s', async (typed, meant) => {
-    const { cli } = await sixInStep();
+    const { cli } = await sixInSync();
     const { code, stderr } = await cli('connections', 'set', 'default', `${typed}=5`, '--yes');
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(`is it ${meant}?`) });
   });
@@ -112,7 +112,7 @@ describe('an unknown setting', () => {
 
 describe('the preview of a setting', () => {
   it('counts only what the change does, not what waits anyway', async () => {
-    const { publish, ports } = await sixInStep();
+    const { publish, ports } = await sixInSync();
     await publish(removed('g', 'bob'), group('h'), added('h', 'ann'));
     const set = (change: string) => runCli(['connections', 'set', 'default', change], { ports });
     expect((await set('drift=report')).stderr).toContain(
@@ -143,7 +143,7 @@ describe('the preview of a setting', () => {
 
 describe('audit of a connection', () => {
   it('lists edits and discards of dead-lettered messages alike, whatever group they are about', async () => {
-    const { cli, mailboxes, clock } = await sixInStep();
+    const { cli, mailboxes, clock } = await sixInSync();
     const body = JSON.stringify({
       specversion: '1.0',
       id: 'old',
@@ -166,7 +166,7 @@ describe('audit of a connection', () => {
 });
 
 describe('tables', () => {
-  it('have times that a program can read as CSV', async () => {
+  it('CSV tables have times that a program can read', async () => {
     const world = await heldWorld();
     await world.publish(added('g', 'zoe'));
     await world.apply('g');
@@ -182,16 +182,16 @@ describe('tables', () => {
     }
   });
 
-  it('have instants instead of ages for the causes of dead letters, beside the rows of a CSV file', async () => {
-    const { cli, mailboxes } = await sixInStep();
+  it('a CSV file of dead-letter causes has instants instead of ages', async () => {
+    const { cli, mailboxes } = await sixInSync();
     mailboxes.events.add({ id: 'm-1', body: '{', code: 'invalid_json', connection: 'default' });
     const { stdout, stderr } = await cli('dlq', 'list', '--output', 'csv');
     expect(stdout.split('\n')[0]).toContain('failed first');
     expect(stderr).toMatch(/invalid_json.*\d{4}-\d\d-\d\dT\S+Z.*\d{4}-\d\d-\d\dT\S+Z/);
   });
 
-  it('are none of explain, which says so as CSV', async () => {
-    const { cli } = await sixInStep();
+  it('explain has no table, and reports that when asked for CSV', async () => {
+    const { cli } = await sixInSync();
     expect(await cli('explain', 'g', 'm-ann', '--output', 'csv')).toMatchObject({
       code: 0,
       stdout: '',

@@ -37,7 +37,7 @@ async function worldOf(change: Partial<ReturnType<typeof applicantOf>> = {}) {
 
 describe('connect and the id that groups hold', () => {
   it.each([
-    ['id', ['r-ann', 'r-bob', 'nobody']],
+    ['id', ['r-ann', 'r-bob', 'r-unknown']],
     ['userId', ['u-ann']],
   ])('stores memberIdField %s if existing groups hold it', async (field, users) => {
     const { scripted, stored } = await worldOf({ groups: async () => [groupOf(...users)] });
@@ -49,7 +49,7 @@ describe('connect and the id that groups hold', () => {
 
   it.each([
     ['there are no groups', []],
-    ['no employee has the ids in them', [groupOf('nobody')]],
+    ['no employee has the ids in them', [groupOf('unknown')]],
   ])('keeps userId and reports that if %s and there is no terminal', async (_, groups) => {
     const { scripted, stored } = await worldOf({ groups: async () => groups });
     const { code, json, stderr } = await scripted();

@@ -18,7 +18,7 @@ async function worldOf() {
 }
 
 describe('dead letters', () => {
-  it('are named by the beginning of their id, where only one begins so', async () => {
+  it('dlq accepts the beginning of an id if it is unique', async () => {
     const { cli, deadLetters } = await worldOf();
     const list = await cli(['dlq', 'list']);
     expect(list.stdout).toMatch(/│ 1f9a01bc │ invalid_json/);
@@ -30,7 +30,7 @@ describe('dead letters', () => {
     expect(deadLetters.ids()).toHaveLength(2);
   });
 
-  it('are all in a table that is wanted in full; what has no rows for a spreadsheet says so', async () => {
+  it('dlq lists all messages as CSV, and plan reports that it has no table', async () => {
     const { cli, deadLetters } = await worldOf();
     for (let at = 0; at < 30; at += 1)
       deadLetters.add({ id: `deadLetter-${at}`, body: '{', code: 'invalid_json' });
@@ -38,7 +38,7 @@ describe('dead letters', () => {
     expect((await cli(['plan', '-o', 'csv'])).stderr).toContain('--json');
   });
 
-  it('need not be there for all of them, or all of a cause, to be discarded', async () => {
+  it('dlq discard by cause or of all succeeds when no message matches', async () => {
     const { cli } = await worldOf();
     const rest = ['--reason', 'r', '--yes', '--json'];
     const none = { code: 0, json: { discarded: 0, missing: 0 } };
@@ -48,7 +48,7 @@ describe('dead letters', () => {
     expect(await cli(['dlq', 'discard', IDS[0], ...rest])).toMatchObject({ code: 1 });
   });
 
-  it('that would be refused again are warned of before they are replayed, and told when they are back', async () => {
+  it('dlq replay warns of messages that would be rejected again, and reports those that returned', async () => {
     const { cli, deadLetters, ports } = await worldOf();
     const send = async (messages: readonly { body: string }[]) =>
       messages.map(({ body }, at) => {
@@ -62,7 +62,7 @@ describe('dead letters', () => {
     expect([code, stdout]).toEqual([3, expect.stringMatching(said)]);
   });
 
-  it('of an unknown company can be mended and discarded too', async () => {
+  it('fixes and discards dead letters of an unknown company too', async () => {
     const { cli, deadLetters } = await worldOf();
     const event = { ...{ specversion: '1.0', id: 'e', source: 's' }, time: '2026-11-20T10:00:00Z' };
     const of = { type: 'directory.group.deleted', connection: 'umbrella', data: { group: { id: 'g' } } };
@@ -80,7 +80,7 @@ describe('dead letters', () => {
     expect(stderr).toContain(verbs.map((verb) => `next: groupsync ${verb}\n`).join(''));
   });
 
-  it('of a group are of none whose id begins so, nor of another company; a name of several is none', async () => {
+  it('dlq discard --group matches the whole group id of one company, and rejects an ambiguous name', async () => {
     const { cli, deadLetters, publish } = await worldOf();
     await publish(group('new-1', 'Blue'));
     for (const [id, of] of [['new'], ['new-1'], ['new', 'umbrella']]) {
@@ -93,7 +93,7 @@ describe('dead letters', () => {
     expect(deadLetters.ids()).toEqual([...IDS, 'new-1 undefined', 'new umbrella']);
   });
 
-  it('of an unknown cause are a mistake of whoever typed it', async () => {
+  it('rejects an unknown cause as a usage error', async () => {
     const { cli } = await worldOf();
     for (const word of ['list', 'replay', 'discard']) {
       const ran = await cli(['dlq', word, '--code', 'invalid_jsno']);
@@ -105,14 +105,14 @@ describe('dead letters', () => {
     [['--code', 'invalid_json'], [IDS[1]]],
     [['--all'], []],
     [['1f9a01bd'], [IDS[0]]],
-  ])('are discarded by %j', async (which, left) => {
+  ])('dlq discard deletes the messages selected by %j', async (which, left) => {
     const { cli, deadLetters } = await worldOf();
     const ran = await cli(['dlq', 'discard', ...which, '--reason', 'r', '--yes', '--json']);
     expect(ran).toMatchObject({ code: 0, json: { discarded: 2 - left.length, missing: 0 } });
     expect(deadLetters.ids()).toEqual(left);
   });
 
-  it('are not edited without an editor, which is said at once', async () => {
+  it('dlq edit without an editor fails at once', async () => {
     const { cli, deadLetters } = await worldOf();
     deadLetters.onTake = () => expect.unreachable('nothing is looked for');
     const stderr = expect.stringContaining('EDITOR');

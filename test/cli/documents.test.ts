@@ -4,15 +4,15 @@ import { connectionName, groupId } from '../../shared/domain/ids.ts';
 import { createReaderStore } from '../../shared/store/reader-store.ts';
 import { commandNames, runCli } from '../support/cli/io.ts';
 import { temporaryFile } from '../support/folder.ts';
-import { added, group, removed, sixInStep } from '../support/operate/world.ts';
+import { added, group, removed, sixInSync } from '../support/operate/world.ts';
 
 const GOOGLE = { kind: 'google', administrator: 'admin@acme.test' };
 
 type Documented = keyof typeof OUTPUT_SCHEMAS;
 
-/** A group of six, in step with the platform. */
+/** A group of six, in sync with the platform. */
 async function worldOf(settings = {}) {
-  const world = await sixInStep(settings);
+  const world = await sixInSync(settings);
   /** The document of a command, which its published schema must describe to the last field. */
   const document = async (command: Documented, args: readonly string[], env: Record<string, string> = {}) => {
     const ran = await runCli([...args, '--yes', '--json'], { ports: world.ports, env });
@@ -54,7 +54,7 @@ const HERE = [
 const OF_MEMBERS = ['export', 'members'];
 
 describe('the documents of --json', () => {
-  it('have a schema for every command, and a test for every schema', () => {
+  it('every command has a schema, and every schema has a test', () => {
     const commands = commandNames()
       .filter((name) => name !== 'completion' && name !== 'console')
       .map((name) => (name === 'holds list' ? 'holds' : name));
@@ -62,7 +62,7 @@ describe('the documents of --json', () => {
     expect(Object.keys(OUTPUT_SCHEMAS).sort()).toEqual([...ON_A_STACK, ...HERE, ...OF_MEMBERS].sort());
   });
 
-  it('of connections', async () => {
+  it('connections prints documents that match their schemas', async () => {
     const { document } = await worldOf();
     const shown = await document('connections show', ['connections', 'show']);
     expect(shown.json).toMatchObject({ name: 'default', credential: { goodAt: null, failure: null } });
@@ -78,7 +78,7 @@ describe('the documents of --json', () => {
     expect(removed.json).toEqual({ removed: 'default', erased: null, secretRemoved: true });
   });
 
-  it('of a directory that is read: how far, each group, and a run', async () => {
+  it('directory status, groups and read match their schemas', async () => {
     const { document, ports, table, clock } = await worldOf({ directory: GOOGLE });
     const store = createReaderStore(table);
     const lease = { name: 'directory', token: 1 };
@@ -128,7 +128,7 @@ describe('the documents of --json', () => {
     expect(await runCli(args, { ports: { ...ports, functions } })).toMatchObject({ code: 3, json: skipped });
   });
 
-  it('of plans with other settings, which changing them shows before it asks', async () => {
+  it('plans with other settings match their schema, and connections set prints its plan before it asks', async () => {
     const { document } = await worldOf();
     const with_ = ['--with', 'nameTemplate=HR {name}', '--with', 'drift=report'];
     const { json } = await document('plan', ['plan', 'g', ...with_]);
@@ -142,7 +142,7 @@ describe('the documents of --json', () => {
     expect(set.stderr).toContain('with it 1 of 1 group would change: 0 in, 0 out, 0 held');
   });
 
-  it('of what the platform was found to do', async () => {
+  it('a probe prints a document with what it found out about the platform', async () => {
     const { document, platform, ports } = await worldOf();
     const untried = await document('connections show', ['connections', 'show']);
     expect(untried.json.contract).toBeNull();
@@ -159,7 +159,7 @@ describe('the documents of --json', () => {
     expect([...platform.groups.keys()]).toEqual([own]);
   });
 
-  it('of a message to each target, where one is not told', async () => {
+  it('notify test prints a result for each target, with the one that failed', async () => {
     const { ports } = await worldOf();
     const told = [
       { target: 'webhook', failure: null },
@@ -177,7 +177,7 @@ describe('the documents of --json', () => {
     }
   });
 
-  it('of a probe that is interrupted, and of one that asks', async () => {
+  it('a probe that is interrupted or asks prints a document', async () => {
     const { ports, platform } = await worldOf();
     const before = platform.writes.length;
     expect(await runCli(['probe'], { ports })).toMatchObject({ code: 2, stdout: '' });
@@ -191,7 +191,7 @@ describe('the documents of --json', () => {
     expect(platform.groups.size).toBe(1);
   });
 
-  it('of nothing, where Ctrl-C comes while groups are planned', async () => {
+  it('Ctrl-C during a plan prints no document', async () => {
     const { ports, connection } = await worldOf();
     for (const words of [['plan'], ['connections', 'set', 'default', 'drift=report', '--yes']]) {
       const { code, stdout, stderr } = await runCli(words, { ports, signal: AbortSignal.abort() });
@@ -201,7 +201,7 @@ describe('the documents of --json', () => {
     expect((await ports.connections.current(connection.name))?.settings.drift).toBe('restore');
   });
 
-  it('of a credential that went bad after it was good', async () => {
+  it('status prints a document for a credential that stopped working', async () => {
     const { document, ports, connection, clock } = await worldOf();
     const health = { checkedAtMs: clock.ms, goodAtMs: clock.ms - 3 * 86_400_000 };
     const lastFailure = { atMs: clock.ms, message: 'the credential was not accepted' };
@@ -217,7 +217,7 @@ describe('the documents of --json', () => {
     expect(stderr).toContain('groupsync doctor');
   });
 
-  it('of ownership and of people', async () => {
+  it('ownership and people commands print documents that match their schemas', async () => {
     const { document, platform } = await worldOf();
     const [own = ''] = platform.groups.keys();
     const adopt = async (...args: string[]) =>
@@ -229,15 +229,15 @@ describe('the documents of --json', () => {
       outcome: 'rebound',
       groups: ['g'],
     });
-    expect(await document('rebind', ['rebind', 'm-ann', 'r-nobody'])).toMatchObject({
+    expect(await document('rebind', ['rebind', 'm-ann', 'r-unknown'])).toMatchObject({
       code: 1,
       json: { outcome: 'unknown_person', groups: [] },
     });
     expect((await document('forget', ['forget', 'm-bob'])).json.attributes).toEqual(['email']);
-    expect(await document('forget', ['forget', 'm-nobody'])).toMatchObject({ code: 1 });
+    expect(await document('forget', ['forget', 'm-unknown'])).toMatchObject({ code: 1 });
   });
 
-  it('of the log and of its check', async () => {
+  it('log and its check print documents that match their schemas', async () => {
     const { document } = await worldOf();
     await document('pause', ['pause', '--reason', 'why']);
     expect((await document('log', ['log'])).json.entries).toMatchObject([
@@ -247,7 +247,7 @@ describe('the documents of --json', () => {
     expect((await document('audit verify', ['audit', 'g', '--verify'])).json).toMatchObject({ broken: null });
   });
 
-  it('of one person', async () => {
+  it('person prints a document that matches its schema', async () => {
     const { document, publish, apply, clock } = await worldOf({ guard: null });
     await publish({ ...group('h'), id: 'named' }, added('h', 'ann', 'zoe'));
     clock.ms += 60_000;
@@ -277,7 +277,7 @@ describe('the documents of --json', () => {
     });
   });
 
-  it('of pauses', async () => {
+  it('pause and resume print documents that match their schemas', async () => {
     const { document } = await worldOf();
     for (const [which, of, reason, backlog] of [
       [[], 'default', 'why', 0],
@@ -304,7 +304,7 @@ describe('the documents of --json', () => {
     expect(json).toMatchObject({ group: 'g', outcome: 'decided' });
   });
 
-  it('of dead letters that are mended or thrown away', async () => {
+  it('dlq edit and dlq discard print documents that match their schemas', async () => {
     const editor = temporaryFile(
       'editor.mjs',
       `import { readFileSync, writeFileSync } from 'node:fs';
@@ -327,7 +327,7 @@ describe('the documents of --json', () => {
     expect(discarded).toMatchObject({ code: 3, json: { discarded: 1, missing: 1 } });
   });
 
-  it('of an import that is tried: who comes, who goes, who is nobody, and what would be held', async () => {
+  it('import --dry-run prints who is added, who is removed, who has no match and what would be held', async () => {
     const csv =
       'group id,group name,member id,email\ng,Group g,m-ann,ann@acme.test\ng,Group g,m-zoe,zoe@acme.test';
     const { ports, clock } = await worldOf();
@@ -359,7 +359,7 @@ describe('the documents of --json', () => {
     expect(commas).toMatchObject({ code: 1, stdout: expect.stringContaining("--delimiter ';'") });
   });
 
-  it('of SCIM tokens, with the address to paste where it is known', async () => {
+  it('scim token commands print documents with the SCIM address if it is known', async () => {
     const world = await worldOf();
     const { document, ports } = world;
     const none = await document('scim token create', ['scim', 'token', 'create', '--expires', '90d']);
@@ -377,7 +377,7 @@ describe('the documents of --json', () => {
     expect(revoked.json).toEqual({ prefix: json.prefix, revoked: true });
   });
 
-  it('of OAuth clients for SCIM, with the token URL where it is known', async () => {
+  it('scim client commands print documents with the token URL if it is known', async () => {
     const { document, ports, clock } = await worldOf();
     const none = await document('scim client create', ['scim', 'client', 'create']);
     expect(none).toMatchObject({ json: { url: null, tokenUrl: null } });

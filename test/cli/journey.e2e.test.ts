@@ -14,12 +14,12 @@ import { PATIENCE_MS } from '../support/patience.ts';
 
 /*
  * A new admin's way through the command line, on a whole local stack in this process: emulators, handlers, platform. At
- * the end five hundred dead letters of six causes, one of which is mended, and a replay that is killed: every message
+ * the end five hundred dead letters of six causes, one of which is fixed, and a replay that is killed: every message
  * ends applied or as a dead letter again.
  */
 
 const PEOPLE = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay'];
-const TOKEN = 'a-token-that-nobody-may-see';
+const TOKEN = 'a-token-that-stays-secret';
 const GROUPS = 10;
 const MEMBERS = 190;
 const OF_EACH_OTHER = 60;
@@ -82,7 +82,7 @@ async function causes(): Promise<Record<string, number>> {
 
 const dead = async (): Promise<number> => (await cli(['status', '--json'])).json.queues.eventsDlq;
 
-/** How many members the groups of the connection have, whoever they are. */
+/** How many members the groups of the connection have. */
 async function wanted(): Promise<number> {
   const { json } = await cli(['groups', '--connection', 'later', '--json']);
   const counts = json.groups.map((group: { wanted: number }) => group.wanted);
@@ -183,7 +183,7 @@ describe('the way of a new admin', () => {
     expect(written.changes).toEqual(planned.plans[0].changes);
   });
 
-  it('explains why somebody is in a group, and why somebody is not', async () => {
+  it('explains why a person is in a group, and why another is not', async () => {
     const inside = await document('explain', ['explain', 'g1', 'ann@acme.test']);
     expect(inside.json).toMatchObject({
       member: 'm-ann',
@@ -210,7 +210,7 @@ describe('the way of a new admin', () => {
       wanted: true,
       decision: { outcome: 'pending:unknown' },
     });
-    expect((await cli(['explain', 'g1', 'nobody'])).code).toBe(1);
+    expect((await cli(['explain', 'g1', 'unknown'])).code).toBe(1);
   });
 
   it('examines every part, and names what is wrong', async () => {
@@ -286,9 +286,9 @@ describe('the way of a new admin', () => {
     await eventually(async () => (await wanted()) === MEMBERS);
     expect(await causes()).toEqual(OTHERS);
 
-    // Nobody has mended these: each comes back, and none is lost or counted twice.
-    const unmended = await document('dlq replay', ['dlq', 'replay', '--code', 'time_in_future', '--yes']);
-    expect(unmended.json).toMatchObject({ replayed: OF_EACH_OTHER, failed: 0 });
+    // The cause of these is not fixed: each returns to the queue, and none is lost or counted twice.
+    const unfixed = await document('dlq replay', ['dlq', 'replay', '--code', 'time_in_future', '--yes']);
+    expect(unfixed.json).toMatchObject({ replayed: OF_EACH_OTHER, failed: 0 });
     await eventually(async () => (await dead()) === 300);
     expect(await causes()).toEqual(OTHERS);
   });

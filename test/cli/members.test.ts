@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
 import { runCli } from '../support/cli/io.ts';
 import { temporaryFolder } from '../support/folder.ts';
-import { added, deleted, group, removed, sixInStep } from '../support/operate/world.ts';
+import { added, deleted, group, removed, sixInSync } from '../support/operate/world.ts';
 
 /** A group `g` in sync, of which one member left since, one is unknown to the platform, and one user came from elsewhere. */
 async function mixedWorld() {
-  const world = await sixInStep({ membership: 'additive' });
+  const world = await sixInSync({ membership: 'additive' });
   await world.publish(added('g', 'zoe'));
   await world.apply('g');
   world.clock.ms += 60_000;
@@ -38,7 +38,7 @@ describe('members of a group', () => {
   });
 
   it('include users who are in the group although the directory has them no more', async () => {
-    const { cli, publish, apply } = await sixInStep();
+    const { cli, publish, apply } = await sixInSync();
     await publish(removed('g', 'bob', 'cid', 'dee', 'eve'));
     await apply('g');
     const { json } = await cli('members', 'g', '--json');
@@ -50,7 +50,7 @@ describe('members of a group', () => {
 
 describe('an exported file', () => {
   it('returns a group to its earlier members after a bad sync', async () => {
-    const { cli, publish, apply, sent, ports, clock } = await sixInStep({ guard: null });
+    const { cli, publish, apply, sent, ports, clock } = await sixInSync({ guard: null });
     const cwd = temporaryFolder();
     const run = (...args: string[]) => runCli(args, { ports, cwd });
     expect(await run('export', 'g', '--file', 'g.csv')).toMatchObject({ code: 0 });
@@ -70,7 +70,7 @@ describe('an exported file', () => {
   });
 
   it('restores one group of all with --group', async () => {
-    const { publish, ports, clock, sent } = await sixInStep({ guard: null });
+    const { publish, ports, clock, sent } = await sixInSync({ guard: null });
     await publish(group('h', 'Other'), added('h', 'ann'));
     const cwd = temporaryFolder();
     const run = (...args: string[]) => runCli(args, { ports, cwd });
@@ -87,7 +87,7 @@ describe('an exported file', () => {
   });
 
   it('holds every group, also one without members and one whose name a spreadsheet would take for a formula', async () => {
-    const { publish, ports, clock } = await sixInStep();
+    const { publish, ports, clock } = await sixInSync();
     await publish(group('e', '=1+1'), group('q', 'A "b", c'), group('x'), deleted('x'));
     clock.ms += 60_000;
     const cwd = temporaryFolder();
@@ -105,7 +105,7 @@ describe('an exported file', () => {
   });
 
   it('is refused without a group, for a group that was deleted, and without names', async () => {
-    const { cli, publish } = await sixInStep();
+    const { cli, publish } = await sixInSync();
     await publish(group('x'), deleted('x'));
     expect((await cli('export')).code).toBe(2);
     expect((await cli('export', 'g', '--all')).code).toBe(2);

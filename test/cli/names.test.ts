@@ -137,7 +137,7 @@ describe('names', () => {
     expect((await cli('log', '--action', 'nothing')).stdout).toBe('nothing that fits has happened\n');
   });
 
-  it('of a hold go into a file for a spreadsheet', async () => {
+  it('the members of a hold are written to a CSV file', async () => {
     const cwd = temporaryFolder();
     const { ports, publish, apply } = await worldOf();
     await publish(removed('g', 'ada', 'bob', 'cid', 'dee'));
@@ -173,7 +173,7 @@ it('no name and no address is left anywhere with --no-names', async () => {
   writeFileSync(join(cwd, 'three.csv'), 'Nova,Ada Archer,ada@acme.test\n');
   writeFileSync(join(cwd, 'bad.csv'), 'group id,group name,member id,email\ng,Nova,m-ada,Ada Archer\n');
   const commands = `status|status g|status Engineering|groups|plan|plan g h|explain g m-ada|explain g ada@acme.test
-    explain h nobody@acme.test|explain g zed|person ada|person m-zed|pending|drift|log|log --group g|log --member ada
+    explain h unknown@acme.test|explain g zed|person ada|person m-zed|pending|drift|log|log --group g|log --member ada
     audit|audit g|audit h|audit paused-group|holds|holds show g|holds show g --csv out.csv|holds approve g --reason x --yes
     holds reject g --again --reason x --yes|dlq list|dlq show deadLetter-1|dlq discard deadLetter-1 --reason x --yes|doctor
     import three.csv --dry-run|import bad.csv --dry-run|import c.csv --dry-run --as-of now|import c.csv --as-of now --yes|sync g --yes --timeout 1|sync h --yes --timeout 1
@@ -219,7 +219,7 @@ describe('hints', () => {
   });
 });
 
-it('a file counts as of its own time: whom the directory took out since is not put back', async () => {
+it('import uses the time of the file: it does not restore a member that the directory removed later', async () => {
   const { cli, publish, sent, clock } = await worldOf();
   const rows = 'g,Engineering,m-ada,ada@acme.test\ng,Engineering,m-gus,gus@acme.test';
   const file = temporaryFile('export.csv', rows);

@@ -74,7 +74,7 @@ it('is no raw answer of the platform where a plan or a sync asks it', async () =
   expect(sync.stdout).toMatch(/not waited for: .*unauthorized/);
 });
 
-it('is the answer to why somebody is still in a group, or not yet', async () => {
+it('explain says why a member is still in a group, or not in it yet', async () => {
   const { cli } = await refusedWorld();
   for (const [member, present] of [
     ['m-ann', true],
@@ -86,7 +86,7 @@ it('is the answer to why somebody is still in a group, or not yet', async () => 
   }
 });
 
-it('explains what a person can do about a member whom nobody knows', async () => {
+it('explain says what an operator can do about a member without a match', async () => {
   const { cli, publish, apply, ports, connection } = await refusedWorld();
   const gate = await ports.gates.read(connection.name);
   await ports.gates.write(connection.name, gate, { state: 'open', closings: 0 });
@@ -97,7 +97,7 @@ it('explains what a person can do about a member whom nobody knows', async () =>
   expect(stderr).toContain('groupsync people refresh');
 });
 
-it('of a reconcile is waited for: it tells in words what its own run found', async () => {
+it('reconcile waits for its run and reports what the run found', async () => {
   const { ports, connection, refOf } = await refusedWorld();
   const gate = await ports.gates.read(connection.name);
   await ports.gates.write(connection.name, gate, { state: 'open', closings: 0 });

@@ -20,7 +20,7 @@ it.each([
   ['has blanks and both quotes', ` it's "one" `],
   ['is what zsh looks up as a program', '=ls'],
   ['is more than a word to a shell', '$(touch x); `y` & ~'],
-  ['has dead-lettered messages outside ASCII', 'Größe 💡'],
+  ['has characters outside ASCII', 'Größe 💡'],
   ['is as long as an id may be', 'x'.repeat(200)],
   ['would write to the terminal', `\u001b[2J'\\\u202e`],
 ])('every hint about a group and members whose id %s can be pasted', async (_, id) => {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../support/cli/io.ts';
-import { applicantOf, removed, sixInStep } from '../support/operate/world.ts';
+import { applicantOf, removed, sixInSync } from '../support/operate/world.ts';
 
-const TOKEN = 'a-token-that-nobody-may-see';
+const TOKEN = 'a-token-that-stays-secret';
 const CTRL_C = '\u0003';
 const ENTER = '\r';
 
 async function worldOf() {
-  const world = await sixInStep();
+  const world = await sixInSync();
   const stored: string[] = [];
   const ports = {
     ...world.ports,

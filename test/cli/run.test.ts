@@ -14,7 +14,7 @@ import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { runCli } from '../support/cli/io.ts';
 import { calledBy } from '../support/engine/story.ts';
 import { temporaryFile, temporaryFolder } from '../support/folder.ts';
-import { group, removed, savedWorld, sixInStep } from '../support/operate/world.ts';
+import { group, removed, savedWorld, sixInSync } from '../support/operate/world.ts';
 
 const commands = (command: Command, path: readonly string[] = []): string[][] => [
   [...path],
@@ -44,12 +44,12 @@ function parses(words: readonly string[]): boolean {
 
 describe('the command line', () => {
   it.each(ALL.map((path) => [path.join(' '), path] as const))(
-    'has help for %s, with two examples that can be run',
+    '%s has help with two examples that can be run',
     async (_, path) => {
       const cwd = temporaryFolder();
       writeFileSync(join(cwd, 'mine.jsonl'), '{}\n');
       writeFileSync(join(cwd, 'members.csv'), 'Team,Work e-mail\nEngineering,ann@acme.test\n');
-      const world = await sixInStep();
+      const world = await sixInSync();
       const { code, stdout } = await runCli([...path, '--help']);
       expect(code).toBe(0);
       expect(stdout).toContain(`groupsync ${path[0]}`);
@@ -136,7 +136,7 @@ describe('the command line', () => {
     ['a spreadsheet of what has no rows', ['log', '--follow', '-o', 'csv'], /--follow and --output csv/],
     ['an unknown shell', ['completion', 'tcsh'], /bash, zsh, fish/],
   ])('refuses %s with exit code 2, in two lines at most', async (_, args, says) => {
-    const world = await sixInStep();
+    const world = await sixInSync();
     const { code, stdout, stderr } = await world.cli(...args);
     expect(code).toBe(2);
     expect(stdout).toBe('');
@@ -145,15 +145,15 @@ describe('the command line', () => {
   });
 
   it.each<readonly [string, readonly string[], RegExp]>([
-    ['a group that nobody knows', ['status', 'nope'], /no group of connection default/],
-    ['a member that nobody knows', ['explain', 'g', 'nope'], /no event has ever named/],
+    ['an unknown group', ['status', 'nope'], /no group of connection default/],
+    ['an unknown member', ['explain', 'g', 'nope'], /no event has ever named/],
     ['a dead-lettered message that is not there', ['dlq', 'show', 'nope'], /dlq list/],
     ...['status', 'holds', 'pending', 'drift', 'person x', 'forget x --yes'].map((line) => {
       const args = [...line.split(' '), '--connection', 'other'];
       return [`a connection that is not there: ${line}`, args, /connect other\n.* connections/] as const;
     }),
   ])('fails for %s with exit code 1 and says what to do', async (_, args, says) => {
-    const world = await sixInStep();
+    const world = await sixInSync();
     const { code, stderr } = await world.cli(...args);
     expect(code).toBe(1);
     expect(stderr).toMatch(says);
@@ -171,7 +171,7 @@ describe('the command line', () => {
       /not accepted/,
     ],
   ])('says %s in words, not in a stack trace', async (_, error, says) => {
-    const world = await sixInStep();
+    const world = await sixInSync();
     const ports = {
       ...world.ports,
       connections: { ...world.ports.connections, find: () => Promise.reject(error) },
@@ -182,8 +182,8 @@ describe('the command line', () => {
     expect(stderr.trim().split('\n').length).toBeLessThanOrEqual(2);
   });
 
-  it('changes nothing without --yes where nobody can be asked', async () => {
-    const world = await sixInStep();
+  it('changes nothing without --yes when it cannot ask the operator', async () => {
+    const world = await sixInSync();
     const before = JSON.stringify([...world.table.items]);
     const changing = [
       ['sync', 'g'],
@@ -206,7 +206,7 @@ describe('the command line', () => {
     ['standard error', 'stderr', ['status', '--local-file', '/nowhere/local.json'], 2],
     ['standard error, and still answers', 'stderr', ['events', 'validate', '-'], 1],
   ] as const)(
-    'goes on, and ends with its own exit code, when nobody reads %s',
+    'continues, and ends with its own exit code, when %s is closed',
     async (_, closed, args, code) => {
       const child = spawn(process.execPath, [BIN, ...args]);
       child[closed].destroy();
@@ -244,7 +244,7 @@ describe('tables', () => {
   });
 
   it.each([200, 30])(
-    'of %i columns show the id behind a name whose dead-lettered messages are two wide, on thousands of rows',
+    'a table of %i columns shows the id for a name with wide characters, on thousands of rows',
     (width) => {
       const name = '日本 太郎 🎉 <日本@例.jp>';
       const rows = Array(width * 100).fill(name);
@@ -253,7 +253,7 @@ describe('tables', () => {
     },
   );
 
-  it('and lines show what a name would do to the terminal, and keep it to its line', async () => {
+  it('tables and lines escape control characters of a name and keep it on its line', async () => {
     const world = await savedWorld();
     const name = 'B\u202elue\u001b[8m\u009b2J\nall is well';
     await world.publish(group('g', name));
@@ -271,7 +271,7 @@ describe('tables', () => {
 
 describe('holds', () => {
   it('are listed, shown by plan, and approved over the very set that was shown', async () => {
-    const world = await sixInStep();
+    const world = await sixInSync();
     await world.publish(removed('g', 'ann', 'bob', 'cid', 'dee'));
     await world.apply('g');
     const { json } = await world.cli('holds', '--json');
@@ -293,8 +293,8 @@ describe('holds', () => {
 });
 
 describe('settings', () => {
-  it('are shown before they change, kept in the journal, and make every group planned anew', async () => {
-    const world = await sixInStep();
+  it('connections set shows the changes first, logs them in the journal and plans every group again', async () => {
+    const world = await sixInSync();
     const set = (...changes: string[]) =>
       world.cli('connections', 'set', 'default', ...changes, '--yes', '--json');
     const { code, stderr, json } = await set('drift=report', 'guard.minSize=3', 'fourEyes=true');
@@ -309,7 +309,7 @@ describe('settings', () => {
   });
 
   it('under four eyes wait until another person confirms them', async () => {
-    const world = await sixInStep();
+    const world = await sixInSync();
     const { cli, ports } = world;
     const confirm = (by: string, ...more: string[]) =>
       runCli(['connections', 'confirm', 'default', '--yes', ...more], {
@@ -349,7 +349,7 @@ describe('events', () => {
     const data = { group: { id: 'n', name: 'N\u2028N' } };
     const good = JSON.stringify({ ...envelope, type: 'directory.group.upserted', data });
     const file = temporaryFile('events.jsonl', `${good}\n\nnot json\n`);
-    const world = await sixInStep();
+    const world = await sixInSync();
     const sent = await world.cli('events', 'send', file, '--json');
     expect(OUTPUT_SCHEMAS['events send'].safeParse(sent.json).error).toBeUndefined();
     expect(sent).toMatchObject({ code: 3, json: { events: 1, messages: 1, errors: [{ line: 3 }] } });
@@ -437,7 +437,7 @@ describe('Ctrl-C at work', () => {
 
 describe('completion', () => {
   it('offers ids and names, and nothing at all of what does not answer', async () => {
-    const world = await sixInStep();
+    const world = await sixInSync();
     world.mailboxes.events.add({ id: '1f9a01bc-0000', body: '{' });
     const ids = async (kind: string, ports = world.ports) =>
       (await runCli(['completion', 'bash', '--ids', kind], { ports })).stdout.trim().split('\n');

@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serveConsole } from '../../cli/console/serve.ts';
 
-/* Somebody else in the same browser, on the same machine or beside the terminal, who wants what the console may do. */
+/* An attacker in the same browser, on the same machine or with access to the terminal, who wants the console's rights. */
 
 const TOKEN = 'the-token-of-this-console';
 const asked: string[] = [];
@@ -46,8 +46,8 @@ function ask(headers: Record<string, string>, path = '/api/home', method = 'GET'
 const withToken = { 'x-groupsync-token': TOKEN };
 const self = () => `http://127.0.0.1:${port}`;
 
-describe('who has the token, at the page itself', () => {
-  it('is answered, and is told nothing that a browser would keep or take elsewhere', async () => {
+describe('a request of the page with the token', () => {
+  it('is answered, and the answer keeps the browser from storing or sharing it', async () => {
     const told = await ask({ ...withToken, origin: self(), 'sec-fetch-site': 'same-origin' });
     expect(told).toMatchObject({ status: 200, body: '{"secret":"names"}' });
     expect(told.headers['cache-control']).toBe('no-store');
@@ -59,8 +59,8 @@ describe('who has the token, at the page itself', () => {
   });
 });
 
-describe('an attacker is refused before anything is asked of the use cases', () => {
-  /** Who is refused as 403 has the token. */
+describe('requests of an attacker are refused before a use case is called', () => {
+  /** A request that is refused with 403 has the token. */
   const attacks: [who: string, headers: Record<string, string>, status: number][] = [
     ['another user of this machine, without the token', {}, 401],
     ['a guess of the same length', { 'x-groupsync-token': 'x'.repeat(TOKEN.length) }, 401],
@@ -84,7 +84,7 @@ describe('an attacker is refused before anything is asked of the use cases', () 
     expect(asked).toEqual([]);
   });
 
-  it('with a token in the address, where logs and histories keep it', async () => {
+  it('a token in the address is refused, because logs and histories keep it', async () => {
     asked.length = 0;
     expect((await ask({}, `/api/home?token=${TOKEN}&x-groupsync-token=${TOKEN}`)).status).toBe(401);
     expect((await ask({ cookie: `x-groupsync-token=${TOKEN}` })).status).toBe(401);
@@ -92,7 +92,7 @@ describe('an attacker is refused before anything is asked of the use cases', () 
     expect(asked).toEqual([]);
   });
 
-  it('with a line of a log: no address that the server is asked carries the token', async () => {
+  it('no address that the server receives contains the token, so no log line does', async () => {
     asked.length = 0;
     const address = new URL(on.urlOf('default'));
     expect(address.hash).toBe(`#${TOKEN}`);
@@ -101,13 +101,13 @@ describe('an attacker is refused before anything is asked of the use cases', () 
     expect(asked).toEqual([`GET ${self()}/api/home?connection=default`]);
   });
 
-  it('who opens the page in a frame, or with a method that is no reading', async () => {
+  it('a page in a frame and a method that does not read are refused', async () => {
     const told = await ask({}, '/');
     expect(told.headers['content-security-policy']).toContain("frame-ancestors 'none'");
     expect((await ask({}, '/', 'POST')).status).toBe(405);
   });
 
-  it('who comes over the network: no other interface listens', async () => {
+  it('the console listens on no interface of the network', async () => {
     const others = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
     const outside = others.filter(({ internal, family }) => !internal && family === 'IPv4');
     for (const { address } of outside) {

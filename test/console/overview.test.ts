@@ -8,7 +8,7 @@ import { added, group, removed, savedWorld } from '../support/operate/world.ts';
 
 const MINUTE_MS = 60_000;
 
-it('tells how long changes waited in the day before anybody looked, and how long one waits now', async () => {
+it('the overview shows how long changes waited for a decision in the last day, and how long one waits now', async () => {
   const world = await savedWorld();
   await world.hire('ann', 'bob');
   await world.publish(group('g'), added('g', 'ann'));
@@ -33,7 +33,7 @@ it('names the connection that the page is about in whatever is to be pasted', as
   for (const fix of fixes) expect(fix).toMatch(/ for b$/);
 });
 
-it('undoes nothing that somebody else has done since the page was read', async () => {
+it('changing a setting on an outdated page does not undo the change of another operator', async () => {
   const { ports, publish, connection } = await savedWorld();
   const ask = asking(ports, connection.name);
   const other = (line: string) => runCli([...line.split(' '), '--yes'], { ports });
@@ -49,10 +49,10 @@ it('undoes nothing that somebody else has done since the page was read', async (
   const { guard } = (await ask('connection')).settings;
   expect(guard).toEqual({ ...settings.guard, minSize: 9, maxRemovedShare: 0.1 });
   const again = await ask('settings', { changes: [{ ...edited, value: { ...guard, minSize: 3 } }] });
-  expect(again.message).toContain('somebody else changed the same setting meanwhile (guard.minSize');
+  expect(again.message).toContain('another operator changed the same setting meanwhile (guard.minSize');
 });
 
-it('says why a replay ended that nobody stopped', async () => {
+it('the overview says why a replay stopped that no operator cancelled', async () => {
   const { ports } = await savedWorld();
   const counts = () => Promise.reject(new Error('not allowed'));
   const mailboxes = { ...ports.mailboxes, events: { ...ports.mailboxes.events, counts } };

@@ -40,7 +40,7 @@ describe('Home', () => {
     ]);
     await on.converge();
     const { page, errors } = await on.open('');
-    await page.getByRole('heading', { name: '2 of 3 groups are in step.' }).waitFor();
+    await page.getByRole('heading', { name: '2 of 3 groups are in sync.' }).waitFor();
     await page.getByRole('link', { name: /Look and decide.*7 people would leave Engineering/ }).click();
     await page.getByRole('heading', { name: 'Hold of Engineering' }).waitFor();
     await page.getByRole('table', { name: 'Would leave' }).getByText('Person 9', { exact: true }).waitFor();
@@ -60,7 +60,7 @@ describe('Home', () => {
     await page.getByText('Nothing of this group is held.').waitFor();
     expect(await on.platformUsers('Engineering')).toEqual(platformIds(0, 3));
     await page.goBack();
-    await page.getByRole('heading', { name: 'All 3 groups are in step.' }).waitFor();
+    await page.getByRole('heading', { name: 'All 3 groups are in sync.' }).waitFor();
     await page.getByText('approved a hold').first().waitFor();
     expect(errors).toEqual([]);
   });
@@ -69,7 +69,7 @@ describe('Home', () => {
     let least = Number.POSITIVE_INFINITY;
     for (let tries = 0; tries < 4 && least >= 5_000; tries += 1) {
       const { page } = await on.open('');
-      await page.getByRole('heading', { name: /in step/ }).waitFor();
+      await page.getByRole('heading', { name: /in sync/ }).waitFor();
       least = Math.min(least, Number(await page.evaluate('performance.now()')));
     }
     expect(least).toBeLessThan(5_000);
@@ -118,7 +118,7 @@ describe('Groups', () => {
 });
 
 describe('Dead letters', () => {
-  it('are mended in place: judged while typing, sent, and the member arrives', async () => {
+  it('dead letters are fixed in place: validated while typing and sent, and the member arrives', async () => {
     await on.send([
       nativeEvent('group.member.added', { group: { id: 'g2' }, members: [{ email: 'p8@acme.test' }] }),
     ]);

@@ -119,7 +119,7 @@ describe('time', () => {
   });
 
   it.each([Number.NaN, Number.POSITIVE_INFINITY, -1, 8.65e15])(
-    'of sending that is no time (%d) rejects, and does not throw',
+    'an invalid time of sending (%d) rejects the message and does not throw',
     (sentAtMs) => {
       expect(decode(timeless('g1'), { sentAtMs }).rejected).toHaveLength(1);
     },
@@ -161,14 +161,14 @@ describe('connection', () => {
     ]);
   });
 
-  it('that does not exist is rejected, for those events alone that name it', () => {
+  it('an unknown connection rejects only the events that name it', () => {
     const list = [deleted('g1', { connection: 'gone' }), deleted('g2')];
     const { events, rejected } = decode(list, { knowsConnection: (name) => name !== 'gone' });
     expect(events).toMatchObject([{ connection: 'default' }]);
     expect(rejected).toMatchObject([{ code: 'unknown_connection', body: JSON.stringify(list[0]) }]);
   });
 
-  it('of the message goes along with a bad event, whose own text does not have it', () => {
+  it('a rejected event keeps the connection of the message that contained it', () => {
     const sns = {
       Type: 'Notification',
       Message: '[{}]',
@@ -192,7 +192,7 @@ describe('a message without a time of its own', () => {
     expect(again.events.map(({ stamp }) => stamp)).toEqual(stamps);
   });
 
-  it('that is rejected says the stamp that it would have had', () => {
+  it('a rejected message without a time has the stamp that it would have had', () => {
     const knowsConnection = () => false;
     const [rejection] = decode(timeless('g1'), { knowsConnection }).rejected;
     expect(rejection).toMatchObject({
@@ -210,13 +210,13 @@ describe('a message without a time of its own', () => {
   it('keeps its place within an array when it is replayed alone', () => {
     const bad = { ...timeless('g2'), Operations: [{ op: 'ad' }] };
     const { events, rejected } = decode([timeless('g1'), bad, timeless('g3')]);
-    const mended = decode(timeless('g2'), {
+    const fixed = decode(timeless('g2'), {
       messageId: 'm7',
       sentAtMs: SENT_MS + 5_000,
       stamp: rejected[0]?.stamp,
     });
     const [, beforeIt, afterIt] = events.map(({ stamp }) => stamp);
-    const place = mended.events[0]?.stamp ?? '';
+    const place = fixed.events[0]?.stamp ?? '';
     expect(place > (beforeIt ?? '')).toBe(true);
     expect(place <= (afterIt ?? '')).toBe(true);
   });
@@ -241,7 +241,7 @@ describe('a message without a time of its own', () => {
       expect(problemsOf(timeless('g1'), { stamp })).toEqual([problem]);
   });
 
-  it('has no more of who sent it than an ARN holds: each of its members keeps that', () => {
+  it('a sender longer than an ARN is truncated for every event of the message', () => {
     expect(decode(deleted('g1'), { sentBy: 'a'.repeat(9_999) }).events[0]?.actor?.by).toHaveLength(2_048);
   });
 

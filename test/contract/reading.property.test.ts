@@ -110,14 +110,14 @@ const parts = fc.array(members, { minLength: 2, maxLength: 3 }).map((lists) =>
 );
 
 describe('the naive reading and the registers agree', () => {
-  it('on the example company', () => {
+  it('the naive reading and the registers agree on the example company', () => {
     const url = new URL('../../examples/company.events.jsonl', import.meta.url);
     const events = parseLines(readFileSync(url, 'utf8'));
     expect(byRegisters(events)).toEqual(readDirectory(events).groups);
   });
 
   it(
-    'on any stream, shuffled, with events repeated and a snapshot in parts among them',
+    'the naive reading and the registers agree on any shuffled stream with repeated events and a partial snapshot',
     () => {
       const arrivals = fc.tuple(stream, parts).chain(([events, some]) => {
         const all = [...events, ...some];

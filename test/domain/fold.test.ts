@@ -132,7 +132,7 @@ describe('foldEvents', () => {
     expect(user?.said).toBe(said);
   });
 
-  it('makes no record of a user of whom a membership says nothing more', () => {
+  it('makes no record of a user about whose attributes a membership event says nothing', () => {
     const fold = foldOne(event(1, { kind: 'member.added', group: A, members: [plain(M)] }));
     expect([...fold.users]).toEqual([]);
     expect([...(fold.groups.get(A)?.members.keys() ?? [])]).toEqual([M]);

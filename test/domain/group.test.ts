@@ -47,7 +47,7 @@ describe('a group', () => {
     ['came back without a name', { ...NO_GROUP, upserted: three, deleted: two }, true],
     ['came back with one', { upserted: three, name: { value: 'A', stamp: three }, deleted: two }, false],
     ['never had a name', { ...NO_GROUP, upserted: one }, false],
-  ])('that %s has departed or not', (_, registers, departed) => {
+  ])('hasDeparted is right for a group that %s', (_, registers, departed) => {
     expect(hasDeparted({ ...NO_GROUP, ...registers })).toBe(departed);
   });
 

@@ -112,7 +112,7 @@ describe('the members of a group with groups within it', () => {
   });
 });
 
-/** The outer group exists: nobody asks for the members of a group that was deleted. */
+/** The outer group exists: the members of a deleted group are never read. */
 const existing = (content: fc.Arbitrary<GroupContent>) =>
   content.map(({ registers, members }) => ({ members, registers: { ...registers, deleted: STAMP_ZERO } }));
 

@@ -35,7 +35,7 @@ const wake = (group: string) => recordOf(JSON.stringify({ connection: 'default',
 
 describe('the function behind the apply queue', () => {
   it('applies the group that each message names, and acknowledges whatever came of it', async () => {
-    const outcomes = ['written', 'in_step', 'postponed', 'failed', 'gate_closed', 'paused'];
+    const outcomes = ['written', 'in_sync', 'postponed', 'failed', 'gate_closed', 'paused'];
     const answer = await handler({ Records: outcomes.map(wake) }, CONTEXT);
     expect(answer).toEqual({ batchItemFailures: [] });
     expect(world.applied.map(({ group }) => group)).toEqual(outcomes);
@@ -48,7 +48,7 @@ describe('the function behind the apply queue', () => {
 
   it('gives back only the message whose group our own table failed, and logs no word of a library', async () => {
     const broken = wake('broken');
-    const answer = await handler({ Records: [wake('written'), broken, wake('in_step')] }, CONTEXT);
+    const answer = await handler({ Records: [wake('written'), broken, wake('in_sync')] }, CONTEXT);
     expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: broken.messageId }] });
     expect(base.logged('not applied')).toMatchObject([
       { level: 'error', group: 'broken', requestId: 'request-1', connection: 'default' },

@@ -30,7 +30,7 @@ let unstorableKey: string | undefined;
 let requestMs: number;
 let nowMs: number;
 
-const find = async (name: string) => (name === 'nobody' ? undefined : { name, settings: { match: [] } });
+const find = async (name: string) => (name === 'missing' ? undefined : { name, settings: { match: [] } });
 
 beforeEach(() => {
   base = fakeBase();
@@ -167,7 +167,7 @@ describe('the function behind the events queue', () => {
       { Records: [told('group.member.added', { group: { id: 'g1' }, members: [user] })] },
       CONTEXT,
     );
-    // Who is new walks to no group: one that has found nothing of them has noted so.
+    // A new user starts no fan-out: the fan-out that found nothing of them has recorded that.
     await handler(
       { Records: [told('user.upserted', { user: { ...user, email: 'ann@acme.test' } })] },
       CONTEXT,
@@ -209,9 +209,9 @@ describe('the function behind the events queue', () => {
     await handler({ Records: [record] }, CONTEXT);
     expect(woken).toMatchObject([{ connection: 'acme', group: 'g1' }]);
     expect(JSON.stringify([...table.items.values()])).toContain('"by":"ann"');
-    const unknown = recordOf(eventOf('g1'), { messageAttributes: { connection: attribute('nobody') } });
+    const unknown = recordOf(eventOf('g1'), { messageAttributes: { connection: attribute('missing') } });
     await handler({ Records: [unknown] }, CONTEXT);
-    expect(deadLettered).toMatchObject([{ code: 'unknown_connection', connection: 'nobody' }]);
+    expect(deadLettered).toMatchObject([{ code: 'unknown_connection', connection: 'missing' }]);
   });
 
   it.each([
@@ -263,7 +263,7 @@ describe('the function behind the events queue', () => {
     expect(Number((await table.get(key))?.['rev']) - Number(before)).toBe(raised);
   });
 
-  describe('with more to store than the time allows', () => {
+  describe('ingest of more messages than it has time for', () => {
     /** As large as a whole share of a batch. */
     const large = (group: string, receives: string) => {
       const record = recordOf(eventOf(group, { extra: 'x'.repeat(65_000) }), { messageId: group });
@@ -274,24 +274,24 @@ describe('the function behind the events queue', () => {
       batchItemFailures: ids.map((itemIdentifier) => ({ itemIdentifier })),
     });
 
-    it('begins nothing new in the second half of its time, and gives the rest back untouched', async () => {
+    it('starts no message in the second half of its time, and returns the rest untouched', async () => {
       const Records = ['g1', 'g2', 'g3', 'g4'].map((group) => large(group, '1'));
       expect(await handler({ Records }, within(60_000))).toEqual(back('g3', 'g4'));
       expect(woken.map(({ group }) => group)).toEqual(['g1', 'g2']);
       expect(base.logged('ingested')).toMatchObject([{ accepted: 2, retried: 2, notStarted: 2 }]);
     });
 
-    it('takes first what was received most often, so that nothing is given back until it is dead', async () => {
+    it('takes the most received messages first, so that none is returned until it is dead-lettered', async () => {
       const Records = [large('g1', '1'), large('g2', '9'), large('g3', '2')];
       expect(await handler({ Records }, within(60_000))).toEqual(back('g1'));
       expect(woken.map(({ group }) => group)).toEqual(['g2', 'g3']);
     });
 
-    it('gets somewhere however little time there is', async () => {
+    it('makes progress however little time there is', async () => {
       expect(await handler({ Records: [large('g1', '1'), large('g2', '1')] }, within(0))).toEqual(back('g2'));
     });
 
-    it('lets the neighbours of a wide message go first, and gives back it alone when the time is up', async () => {
+    it('takes an oversized message last, and returns only that one when the time is up', async () => {
       const leaves = Array.from({ length: 1_000 }, (_, at) =>
         eventOf('', {
           type: 'directory.group.member.removed',
@@ -307,13 +307,13 @@ describe('the function behind the events queue', () => {
       expect(base.logged('not stored')).toHaveLength(1);
     });
 
-    it('takes a wide message first once it was received often', async () => {
+    it('takes an oversized message first once it was received often', async () => {
       const wide = { ...large('wide', '7'), body: eventOf('wide', { extra: 'x'.repeat(70_000) }) };
       await handler({ Records: [large('g1', '1'), wide] }, within(60_000));
       expect(woken.map(({ group }) => group)).toEqual(['wide', 'g1']);
     });
 
-    it('sends to the dead-letter queue what is bad once, not each time that it comes again', async () => {
+    it('sends an invalid message to the dead-letter queue once, and not at each delivery', async () => {
       const bad = recordOf('{', { messageId: 'bad' });
       expect(await handler({ Records: [large('g1', '1'), large('g2', '1'), bad] }, within(0))).toEqual(
         back('g2', 'bad'),

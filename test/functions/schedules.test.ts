@@ -7,7 +7,7 @@ import { connectionName } from '../../shared/domain/ids.ts';
 import { createConnectionStore } from '../../shared/store/connection-store.ts';
 import { connectionKey } from '../../shared/store/keys.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
-import { DIRECTORY_EVENT, PlatformFailure } from '../../shared/sync/ports/platform.ts';
+import { ANSWER_PREFIX, PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { MemoryTable } from '../../simulate/table.ts';
 import { CONTEXT, fakeBase } from './fake-base.ts';
 
@@ -22,7 +22,7 @@ vi.mock('../../shared/runtime/run-reconcile.ts', () => ({ runReconcile: turn }))
 async function turn({ name }: Connection) {
   world.ran.push(name);
   if (name === 'broken')
-    throw new PlatformFailure('rejected', `g@acme.test is refused${DIRECTORY_EVENT}Ann Lee`, {});
+    throw new PlatformFailure('rejected', `g@acme.test is refused${ANSWER_PREFIX}Ann Lee`, {});
   return { connection: name, read: 2 };
 }
 
@@ -65,7 +65,7 @@ describe.each([
   });
 
   it('fails for a connection that does not exist, or a name that is none', async () => {
-    await expect(run({ connection: 'nobody' })).rejects.toThrow('there is no connection nobody');
+    await expect(run({ connection: 'missing' })).rejects.toThrow('there is no connection missing');
     await expect(run({ connection: 'No Name' })).rejects.toThrow();
     expect(world.ran).toEqual([]);
   });

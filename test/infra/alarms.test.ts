@@ -78,11 +78,11 @@ describe('alarms', () => {
     },
   );
 
-  it('have a runbook section each that says what it means, what is felt, how to look and how to mend', () => {
+  it('have a runbook section each with the parts Meaning, Effect, Check and Fix, and a command', () => {
     const linked = new Set(everyAlarm.map((alarm): string => alarm.AlarmDescription.split('#')[1]));
     for (const anchor of linked) {
       const section = sections.get(anchor) ?? '';
-      for (const part of ['**Means.**', '**Felt.**', '**Look.**', '**Mend.**']) {
+      for (const part of ['**Meaning.**', '**Effect.**', '**Check.**', '**Fix.**']) {
         expect(section, `${anchor} has no part ${part}`).toContain(part);
       }
       expect(section, `${anchor} has no command`).toContain('```sh');
@@ -98,7 +98,7 @@ describe('alarms', () => {
     }
   });
 
-  it('of SCIM tell refused tokens by a status that the code counts, and throttles by one that the gateway logs', () => {
+  it('SCIM alarms count refused tokens by a status of the code, and throttles by one of the gateway', () => {
     const alarm = (name: string) => scimAlarms.find((each) => nameOf(each) === `groupsync-scim-${name}`);
     expect(alarm('tokens-refused')).toMatchObject({
       Namespace: METRIC_NAMESPACE,
@@ -119,7 +119,7 @@ describe('alarms', () => {
     ]);
   });
 
-  it('of SCIM take no single failure for a rate', () => {
+  it('SCIM alarms do not treat a single failure as a rate', () => {
     const failing = scimAlarms.find((each) => nameOf(each) === 'groupsync-scim-requests-fail');
     expect(failing).toMatchObject({ Threshold: 5, DatapointsToAlarm: 2, EvaluationPeriods: 3 });
     expect(failing?.Metrics[0].Expression).toBe('IF(failed >= 5, 100 * failed / requests, 0)');
@@ -151,7 +151,7 @@ describe('alarms', () => {
     expect(near?.Period * 1_000).toBeGreaterThan(near?.Threshold);
   });
 
-  it('on level metrics stay on until the next pump or sweep, even if it runs rarely', () => {
+  it('alarms on level metrics stay on until the next pump or sweep, even if it runs rarely', () => {
     const isLevel = ({ MetricName: of }: { MetricName: MetricName }) => METRICS[of]?.form === 'gauge';
     const levels = alarmsOf(synthesise({ pumpMinutes: 60 }).template).filter(isLevel);
     // A refused removal is tried a little over an hour later.

@@ -25,7 +25,7 @@ describe('the bundles', () => {
   });
 
   it.each(['ingest', 'scim'] as const)(
-    'of %s holds neither the HTTP client nor the one for secrets: it calls no platform',
+    'the bundle of %s contains neither the HTTP client nor the secrets client, because it calls no platform',
     (name) => {
       const { metafile } = bundle({ [name]: HANDLERS[name] }, join(folder, name));
       const inputs = Object.values(metafile.outputs).flatMap((output) => Object.keys(output.inputs));

@@ -48,7 +48,7 @@ export interface CallingFunctions {
   control(method: string, path: string, body: unknown): Promise<unknown>;
   /** Changes the directory that is read. */
   changeDirectory(change: object): Promise<unknown>;
-  /** The secret as it is when no access token is left: whoever reads it next must refresh. */
+  /** Leaves the secret without a valid access token, so that its next reader must refresh it. */
   expireCredential(): Promise<void>;
   stop(): Promise<void>;
 }

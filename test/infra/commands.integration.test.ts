@@ -34,9 +34,9 @@ const COMMANDS = (
     ],
     ['approver', 'holds reject g --reason r; holds approve h --reason r'],
     ['operator', 'doctor; plan; reconcile; sync g; release i; adopt i <group>; pause i --reason r; resume i'],
-    ['operator', 'pause --reason r; resume; rebind nobody r-bob; connections set default drift=report'],
+    ['operator', 'pause --reason r; resume; rebind unknown r-bob; connections set default drift=report'],
     ['viewer', 'directory status; directory groups'],
-    ['operator', 'directory read; people refresh; events send e.jsonl; import m.csv; forget nobody'],
+    ['operator', 'directory read; people refresh; events send e.jsonl; import m.csv; forget unknown'],
     ['operator', 'scim token create; scim token revoke <token>; dlq edit <dead-lettered message> --reason r'],
     ['operator', 'scim client create; scim client rotate <client>; scim client revoke <client>'],
     [
@@ -122,14 +122,15 @@ it('makes the calls that the policy of its people allows, no less and no more', 
   };
   writeFileSync(join(folder, 'e.jsonl'), `${snapshot('new', 'ann')}\n`);
   writeFileSync(join(folder, 'm.csv'), 'group id,group name,member id,email\ncsv,csv,ann,ann@acme.test\n');
-  await send([snapshot('g', ...PEOPLE), snapshot('h', ...PEOPLE), snapshot('i', 'ann', 'nobody')]);
+  await send([snapshot('g', ...PEOPLE), snapshot('h', ...PEOPLE), snapshot('i', 'ann', 'unknown')]);
   await converge();
   await send([snapshot('g', 'ann'), snapshot('h', 'ann')]);
   const held = async () => (await converge()).filter(({ state }) => state === 'held').length === 2;
   await vi.waitUntil(held, LONG);
   const MessageBody = '{"connection":"default","group":"g","rev":1}';
   await stack.sqs.send(new SendMessageCommand({ QueueUrl: address.applyDlqUrl, MessageBody }));
-  // Whose the dead-lettered message of a source's queue is must be asked for; it is the oldest, which is discarded before all are replayed.
+  // A dead-lettered message of a source's queue has no connection of its own, so the command asks for it.
+  // It is the oldest message, and it is discarded before all are replayed.
   const MessageAttributes = { queue: { DataType: 'String', StringValue: 'groupsync-events-okta' } };
   const moved = { QueueUrl: address.eventsDlqUrl, MessageBody: '{', MessageAttributes };
   await stack.sqs.send(new SendMessageCommand(moved));
@@ -137,7 +138,7 @@ it('makes the calls that the policy of its people allows, no less and no more', 
   for (const [who, line] of COMMANDS) {
     if (/<dead-lettered message>|dlq replay/.test(line)) await deadLetter();
     const { code, stderr, json } = await run(line);
-    // Nobody is told by this stack, which is what `notify test` says.
+    // This stack has no subscriber, and `notify test` reports that.
     expect([0, line === 'notify test' ? 1 : 3], `${line}: ${stderr}`).toContain(code);
     filled['token'] ??= json?.prefix;
     filled['client'] ??= json?.clientId;

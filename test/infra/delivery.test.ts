@@ -11,7 +11,7 @@ const { template } = synthesise({
 type Resources = Record<string, CfnResource>;
 const RESOURCES = everyResourceOf(template);
 
-/** What AWS does by itself, with nobody at hand who would see it refused. Emulators let all of it pass. */
+/** What AWS does by itself, where no caller would see a denial. Emulators allow all of it. */
 interface Step {
   readonly what: string;
   /** A service in its own name, or a role's logical id, in the role's. */
@@ -191,14 +191,14 @@ function holds(condition: Statement['Condition'], context: Step['context']): boo
 function isAdmitted({ who, action, on, context }: Step, policies: readonly Place[]): boolean {
   const isService = who.endsWith('.com');
   const full = { ...context, 'aws:PrincipalIsAWSService': String(isService), 'aws:PrincipalArn': who };
-  const says = (kind: Place['kind'], of: string, effect: string, isOfWhom: (one: Statement) => boolean) =>
+  const says = (kind: Place['kind'], of: string, effect: string, isFromCaller: (one: Statement) => boolean) =>
     policies
       .filter((place) => place.kind === kind && place.of.includes(of))
       .flatMap(({ document }) => document.Statement)
       .filter(({ Effect }) => Effect === effect)
       .some(
         (one) =>
-          isOfWhom(one) &&
+          isFromCaller(one) &&
           listed(one.Action).some((pattern) => asPattern(pattern).test(action)) &&
           (kind === 'resource' && on === of && one.Resource === undefined
             ? true
@@ -217,7 +217,7 @@ function isAdmitted({ who, action, on, context }: Step, policies: readonly Place
   );
 }
 
-/** Somebody else's alarm, rule, schedule or log group: the service would do for them what it does for us. */
+/** An alarm, rule, schedule or log group of another account, for which the service would make the same call. */
 const asStranger = (step: Step): Step => ({
   ...step,
   context: Object.fromEntries(
@@ -237,14 +237,14 @@ function faultsOf(resources: Resources): string[] {
   });
 }
 
-describe('what AWS does by itself', () => {
-  it('is known: alarms, events, SNS, SCIM requests, logs, schedules, functions and their queues, the stream and the bucket', () => {
+describe('calls that AWS services make by themselves', () => {
+  it('the known ones are: alarms, events, SNS, SCIM requests, logs, schedules, functions and their queues, the stream and the bucket', () => {
     const whos = stepsOf(RESTATED).map(({ who }) => (who.endsWith('.com') ? who.split('.')[0] : 'role'));
     const known = ['apigateway', 'cloudwatch', 'events', 'lambda', 'logs', 'role', 'scheduler', 'sns'];
     expect([...new Set(whos)].sort()).toEqual(known);
   });
 
-  it('is let in by role, target and key, for what is ours and nobody else', () => {
+  it('the policies allow the AWS services by role, target and key, for our resources only', () => {
     expect(faultsOf(RESTATED)).toEqual([]);
   });
 
@@ -275,7 +275,7 @@ describe('what AWS does by itself', () => {
       ...(statement.Resource === undefined || statement.Resource === '*'
         ? []
         : [change('on another resource', () => ({ Resource: 'other' }))]),
-      // Of a role, whom nobody else speaks for, `security.test.ts` says that it is there.
+      // `security.test.ts` asserts the statements for a role, because no other statement names it.
       ...(statement.Condition === undefined || place.kind === 'role'
         ? []
         : [change('without its condition', () => ({ Condition: undefined }))]),

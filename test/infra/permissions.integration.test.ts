@@ -124,14 +124,14 @@ describe('the calls that the bundles make', () => {
       event('user.deleted', { user: { id: 'm-cleo' } }),
     );
     await functions.apply.invoke(apply('eng', 'ops'));
-    // A change while a write is under way: the group stays dirty and is enqueued again.
+    // A change during a write: the group stays dirty and is enqueued again.
     await control('POST', 'faults', [{ match: { method: 'PATCH' }, delayMs: 400 }]);
     await ingest(event('group.upserted', { group: { ...eng, name: 'Engineers' } }));
     const busy = functions.apply.invoke(apply('eng'));
     await ingest(event('group.member.added', { group: { id: 'eng' }, members: [member('ben')] }));
     await busy;
-    // A rejection that waiting cannot mend gives its reservation back; of a creation it is dead-lettered at once. One that
-    // may be everybody's has another group asked.
+    // A permanent rejection returns its reservation; that of a creation is dead-lettered at once. A rejection that may
+    // concern every group makes apply read another group.
     await control('POST', 'faults', [
       { match: { method: 'PATCH' }, status: 422, times: 9 },
       { match: { method: 'POST' }, status: 403, times: 1 },
@@ -143,7 +143,7 @@ describe('the calls that the bundles make', () => {
     await control('POST', 'faults', []);
     await ingest(event('group.deleted', { group: { id: 'ops' } }));
     await functions.apply.invoke(apply('ops'));
-    // Somebody else changes a group, which the sweep finds; and it collects a tombstone whose time is over. Each sweep
+    // Another client changes a group, which the sweep finds; and it collects an expired tombstone. Each sweep
     // looks for those in a twenty-fourth of all groups, so there is one in every twenty-fourth.
     const groups = (await control('GET', 'state', undefined)) as State;
     await control('POST', `groups/${groups.companies[0]?.groups[0]?.id}`, {

@@ -44,7 +44,7 @@ it('the role of audit follows the stream, adds to the bucket and sets aside: it 
   ]);
 });
 
-it('reconcile, where somebody is told, may tell them and count dead letters besides', () => {
+it('reconcile may publish notifications and count dead letters when a notification target is set', () => {
   const topic = 'arn:aws:sns:eu-west-1:111122223333:ops';
   const told = synthesise({ notify: ['webhook', 'alarms', topic] }).template;
   const before = grantsOf('ReconcileWorkerRole');

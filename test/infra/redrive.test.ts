@@ -67,7 +67,7 @@ describe('the queue of undelivered calls', () => {
     return policy?.Properties.PolicyDocument.Statement ?? [];
   };
   const sendersIn = (of: typeof template) => {
-    const denial = statementsIn(of).find(({ Sid }) => Sid === 'NobodyElse');
+    const denial = statementsIn(of).find(({ Sid }) => Sid === 'DenyOtherSenders');
     expect(denial).toMatchObject({
       Effect: 'Deny',
       Principal: { AWS: '*' },

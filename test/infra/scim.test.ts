@@ -17,7 +17,7 @@ const scimFunction = Object.entries(resourcesOf(on, 'AWS::Lambda::Function')).fi
 describe('a stage without SCIM', () => {
   it('has nothing of it: no resource, output or name', () => {
     const text = JSON.stringify({ ...off.toJSON(), Resources: undefined });
-    // Who looks for the function where it is not deployed is to be told so.
+    // A command that looks for the function reports that it is not deployed.
     const isTold = ({ Type }: CfnResource) => /Dashboard|ManagedPolicy/.test(Type);
     const others = Object.entries(everyResourceOf(off)).filter(([, one]) => !isTold(one));
     expect(text + JSON.stringify(others)).not.toMatch(/scim|apigateway/i);

@@ -94,7 +94,7 @@ describe('producers', () => {
   });
 
   it('exclude everyone else of the account, whatever their own policies say', () => {
-    expect(policyOf(full).find(({ Sid }) => Sid === 'NobodyElse')).toMatchObject({
+    expect(policyOf(full).find(({ Sid }) => Sid === 'DenyOtherSenders')).toMatchObject({
       Effect: 'Deny',
       Principal: { AWS: '*' },
       Action: 'sqs:SendMessage',
@@ -119,10 +119,10 @@ describe('producers', () => {
     }
   });
 
-  it('reach the dead letters, which a replay makes events, no more than anybody but the function', () => {
+  it('only the function may reach the dead letters, which a replay turns into events', () => {
     for (const [id, { Properties }] of Object.entries(resourcesOf(plain, 'AWS::SQS::QueuePolicy'))) {
       if (!id.includes('DeadLetters')) continue;
-      const denial = statementsOf(Properties.PolicyDocument).find(({ Sid }) => Sid === 'NobodyElse');
+      const denial = statementsOf(Properties.PolicyDocument).find(({ Sid }) => Sid === 'DenyOtherSenders');
       expect(denial).toMatchObject({ Effect: 'Deny', Principal: { AWS: '*' }, Action: 'sqs:SendMessage' });
       const [role] = Object.values(denial?.Condition?.['ArnNotEquals'] ?? {}) as { 'Fn::GetAtt': [string] }[];
       expect(role?.['Fn::GetAtt'][0]).toMatch(
@@ -131,7 +131,7 @@ describe('producers', () => {
     }
   });
 
-  it('are left to IAM where none is named: the queue itself admits nobody', () => {
+  it('the queue policy allows no producer when none is named, so IAM decides', () => {
     expect(policyOf(plain).filter(({ Effect }) => Effect === 'Allow')).toEqual([]);
   });
 });
@@ -173,7 +173,7 @@ describe('a source of its own', () => {
     expect(functions).toContain('groupsync-events-okta=acme,groupsync-events-entra=beta');
   });
 
-  it('admits its own producers, and nobody of the common ones', () => {
+  it('a source with its own queue admits its own producers and none of the common ones', () => {
     const policy = Object.values(resourcesOf(template, 'AWS::SQS::QueuePolicy')).find(({ Properties }) =>
       JSON.stringify(Properties.Queues).includes(queue('events-okta').id),
     );
@@ -181,7 +181,7 @@ describe('a source of its own', () => {
     expect(statements.find(({ Sid }) => Sid === 'NamedProducers')?.Principal).toEqual({
       AWS: 'arn:aws:iam::111122223333:role/acme',
     });
-    expect(statements.find(({ Sid }) => Sid === 'NobodyElse')?.Condition).toMatchObject({
+    expect(statements.find(({ Sid }) => Sid === 'DenyOtherSenders')?.Condition).toMatchObject({
       ArnNotEquals: { 'aws:PrincipalArn': ['arn:aws:iam::111122223333:role/acme'] },
     });
   });

@@ -122,7 +122,7 @@ const ASKED: readonly (readonly [readonly string[], readonly number[]])[] = [
   [['scim', 'token', 'list'], [0]],
   [['people', 'refresh'], [0]],
   [['reconcile', '--sweep'], [0]],
-  [['explain', 'nothing', 'nobody'], [1]],
+  [['explain', 'nothing', 'unknown'], [1]],
 ];
 
 it('ends soon and as quietly in the middle of the work, with exit code 1 if --once has not converged', async () => {

@@ -31,7 +31,7 @@ const failing = (records: readonly SQSRecord[]) => ({
   batchItemFailures: records.map(({ messageId }) => ({ itemIdentifier: messageId })),
 });
 
-describe('what the handler is given', () => {
+describe('input of the handler', () => {
   it('is a record with every field of an SQS event, and a context that counts down', async () => {
     const queue = await startQueue();
     const seen: { event: SQSEvent; left: number; context: Context }[] = [];
@@ -88,8 +88,8 @@ describe('what the handler is given', () => {
   });
 });
 
-describe('what becomes of the messages', () => {
-  it('deletes a batch that succeeded', async () => {
+describe('messages after the handler returns', () => {
+  it('a successful batch is deleted', async () => {
     const queue = await startQueue();
     await queue.send('a');
     poll(queue, () => undefined);
@@ -100,7 +100,7 @@ describe('what becomes of the messages', () => {
     expect(await queue.count(queue.deadUrl)).toBe(0);
   });
 
-  it('gives only the failed messages again, and deletes the others', async () => {
+  it('only failed messages are delivered again, and the others are deleted', async () => {
     const queue = await startQueue();
     for (const body of ['good', 'bad', 'fine']) await queue.send(body);
     const calls: string[] = [];
@@ -119,7 +119,7 @@ describe('what becomes of the messages', () => {
     expect(await queue.count(queue.deadUrl)).toBe(0);
   });
 
-  it('moves a message to the dead-letter queue after maxReceiveCount receives, and no sooner', async () => {
+  it('a message moves to the dead-letter queue after maxReceiveCount receives, and no sooner', async () => {
     const queue = await startQueue({ maxReceiveCount: 3 });
     await queue.send('poison');
     const counts: string[] = [];
@@ -145,7 +145,7 @@ describe('what becomes of the messages', () => {
       },
     ],
     ['answers with a wrong key', () => ({ batchItemFailures: [{ id: 'x' }] })],
-  ])('returns the whole batch where the handler %s', async (_, answer) => {
+  ])('the whole batch is delivered again when the handler %s', async (_, answer) => {
     const queue = await startQueue({ maxReceiveCount: 1 });
     await queue.send('a');
     await queue.send('b');
@@ -203,7 +203,7 @@ describe('concurrency and end', () => {
     expect(errors).toEqual([]);
   });
 
-  it('waits for the invocation under way, and deletes its messages, before it has stopped', async () => {
+  it('stop waits for the running invocation and for the deletion of its messages', async () => {
     const queue = await startQueue();
     await queue.send('a');
     let open: (() => void) | undefined;

@@ -219,7 +219,7 @@ describe('--data', () => {
   });
 });
 
-describe('what cannot be used', () => {
+describe('invalid options and files', () => {
   it.each<[title: string, args: (at: ReturnType<typeof folder>) => string[], says: RegExp]>([
     [
       'an events file that is missing',

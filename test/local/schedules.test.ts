@@ -44,7 +44,7 @@ describe('a schedule', () => {
     expect(errors).toHaveLength(2);
   });
 
-  it('shares a run under way with whoever asks for one', async () => {
+  it('a request during a run of the schedule gets the result of that run', async () => {
     const task = vi.fn(() => new Promise<void>((resolve) => setTimeout(resolve, 100)));
     const { schedule } = start(task);
     const both = Promise.all([schedule.runNow(), schedule.runNow()]);
@@ -53,7 +53,7 @@ describe('a schedule', () => {
     expect(task).toHaveBeenCalledTimes(1);
   });
 
-  it('begins nothing once it is stopped, and waits for the run under way', async () => {
+  it('a stopped schedule starts no run and waits for the current one', async () => {
     let done = false;
     const task = vi.fn(async () => {
       await new Promise((resolve) => setTimeout(resolve, 100));

@@ -45,7 +45,7 @@ async function users(name: string): Promise<readonly string[] | undefined> {
 }
 
 it(
-  'Okta: connects, pushes people and a group, renames it, switches somebody off, and deletes it',
+  'Okta connects, pushes people and a group, renames the group, deactivates a user and deletes the group',
   async () => {
     expect((await ask('GET', '/Users?startIndex=1&count=2')).status).toBe(200);
     const ids: string[] = [];

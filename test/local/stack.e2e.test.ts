@@ -8,7 +8,7 @@ import { companyOf, jumbled, memberOf, storyOf } from './support/story.ts';
 
 const PEOPLE = 80;
 const WINDOW_SECONDS = 1;
-/** Changes of one burst, for some windows; 10,000 take a minute, so they are for whoever asks for them. */
+/** Changes of one burst, for some windows. 10,000 take a minute, so they run only on request. */
 const BURST = Number(process.env['GROUPSYNC_TEST_BURST'] ?? 1_000);
 /** Far more than it takes, for machines that are busy. */
 const TIMEOUT_MS = 300_000;
@@ -97,7 +97,7 @@ it(
 );
 
 it(
-  'applies a group without the person nobody knows, and with them for as long as they are there',
+  'applies a group without an unmatched person, and with them as long as the platform has them',
   async () => {
     const [stranger] = [{ id: 'stranger', email: 'stranger@acme.test' }];
     const told = {
@@ -156,7 +156,7 @@ it(
   TIMEOUT_MS,
 );
 
-it('reads the feed on after a stop, whoever had read it before', async () => {
+it('reads the feed on after a restart, from the position of another process', async () => {
   const readFeed = () => stack.invoke('reconcile', { task: 'feed' });
   await readFeed();
   await readFeed();
@@ -165,7 +165,7 @@ it('reads the feed on after a stop, whoever had read it before', async () => {
   expect(stack.logged('ran').at(-1)?.['report']).toMatchObject({ eventsRead: expect.any(Number) });
 });
 
-it('has logged no address, name or token of anybody in all that', () => {
+it('no address, name or token appears in the logs', () => {
   expect(stack.logged('applied').length).toBeGreaterThan(50);
   expect(stack.logs.join('')).not.toMatch(/@acme\.test|Nomen|token-of-acme/i);
 });

@@ -113,22 +113,27 @@ describe('isSuperseded', () => {
 
   it.each<[string, ShortEvent[], ShortEvent, boolean]>([
     ['a member who was taken out since', [group('g'), removed('g', 'ann')], added('g', 'ann'), true],
-    ['a member of whom nothing newer is known', [group('g'), removed('g', 'bob')], added('g', 'ann'), false],
+    ['a member without a newer event', [group('g'), removed('g', 'bob')], added('g', 'ann'), false],
     ['two members, one of them not spoken of since', [removed('g', 'ann')], added('g', 'ann', 'bob'), false],
     ['a member of a group that was deleted since', [deleted('g')], bare('g', 'ann'), true],
-    ['a member of a deleted group whose address nobody else gave', [deleted('g')], added('g', 'ann'), false],
+    [
+      'a member of a deleted group whose address came in this event only',
+      [deleted('g')],
+      added('g', 'ann'),
+      false,
+    ],
     [
       'a member of a deleted group whose address was given since',
       [added('h', 'ann'), deleted('g')],
       added('g', 'ann'),
       true,
     ],
-    ['a name that was given anew', [group('g', 'New')], group('g', 'Old'), true],
-    ['a name of a group that nobody knows', [], group('g', 'Old'), false],
+    ['a name that was changed later', [group('g', 'New')], group('g', 'Old'), true],
+    ['a name of an unknown group', [], group('g', 'Old'), false],
     ['a deletion of a group that was deleted again', [deleted('g')], deleted('g'), true],
     ['a deletion of a group that lives on, whose members it would end', [group('g')], deleted('g'), false],
     ['a deleted user', [leaver], leaver, true],
-  ])('judges %s', async (_, history, late, expected) => {
+  ])('decides whether an event is superseded: %s', async (_, history, late, expected) => {
     expect(await judged(history, late)).toBe(expected);
   });
 
@@ -214,7 +219,7 @@ describe('replayDeadLetters', () => {
     expect(report).toMatchObject({ replayed: 20, remaining: 0 });
   });
 
-  it('ends where nothing was mended: what it sent and what came back is left there', async () => {
+  it('replay stops when the cause is not fixed: sent and returned messages stay in the queue', async () => {
     const world = await worldWith(25);
     let back = 0;
     const send = async (messages: readonly { body: string }[]) =>
@@ -293,7 +298,7 @@ describe('replayDeadLetters', () => {
     const report = await replayDeadLetters('events', world.ports, { connection, selection, rate });
     expect(report).toMatchObject({ replayed: 20, failed: 0, remaining: 0, cancelled: false });
     expect(world.clock.ms - startMs).toBeGreaterThanOrEqual((19 / rate) * 1_000);
-    // What is not to be replayed was taken once and stayed hidden: nobody else got it meanwhile.
+    // Messages outside the selection were received once and stayed hidden, so no other consumer received them.
     expect(world.mailboxes.events.mostTaken()).toBe(1);
     expect(await world.mailboxes.events.counts()).toEqual({ visible: 40, inFlight: 0 });
   });
@@ -330,11 +335,11 @@ describe('replayDeadLetters', () => {
   });
 });
 
-describe('a dead-lettered message that a person mends or discards', () => {
-  const reason = 'mended the producer';
+describe('an edited or discarded dead-lettered message', () => {
+  const reason = 'fixed the producer';
   const journal = ({ audit }: Awaited<ReturnType<typeof savedWorld>>) => audit(journalOf(connection).group);
 
-  it('is sent in the new wording; the original is kept in the journal where nobody knows its group', async () => {
+  it('an edited message is sent with its new body, and the journal keeps the original when its group is unknown', async () => {
     const world = await savedWorld();
     world.mailboxes.events.add({ id: 'd', body: bodyOf(group('g', '')) });
     const [deadLetter] = await findDeadLetters(['d'], ['events', 'apply'], world.ports);
@@ -348,7 +353,7 @@ describe('a dead-lettered message that a person mends or discards', () => {
     expect(entry).toMatchObject({ action: 'dlq_edit', group: 'g', actor, reason, changes });
   });
 
-  it('replaces the original, of which a part may be stored already', async () => {
+  it('an edited message replaces the original, part of which may be stored already', async () => {
     const world = await savedWorld();
     const snapshot = (...names: string[]) => bodyOf({ ...added('g', ...names), type: 'group.snapshot' });
     const sentAtMs = NOW_MS;
@@ -364,7 +369,7 @@ describe('a dead-lettered message that a person mends or discards', () => {
     expect(counted.map(({ member }) => member)).toEqual(['m-ann']);
   });
 
-  it('is kept in the journal where it names no group, whole however large it is, before it is deleted', async () => {
+  it('a discarded message without a group is kept whole in the journal before it is deleted, whatever its size', async () => {
     const world = await savedWorld();
     const body = `{"${'é"🚀'.repeat(140_000)}`;
     world.mailboxes.events.add({ id: 'd', body });
@@ -377,7 +382,7 @@ describe('a dead-lettered message that a person mends or discards', () => {
     expect(world.mailboxes.events.ids()).toEqual([]);
   });
 
-  it('is said to be sent where the original could not be deleted', async () => {
+  it('an edited message whose original could not be deleted is reported as sent', async () => {
     const { ports, mailboxes } = await worldWith(1);
     const [deadLetter] = (await findDeadLetters(['d0'], ['events'], ports)) as [DeadLetter];
     mailboxes.events.remove = () => Promise.reject(new Error('the queue did not answer'));
@@ -387,7 +392,7 @@ describe('a dead-lettered message that a person mends or discards', () => {
     );
   });
 
-  it('is not sent where somebody else took it meanwhile', async () => {
+  it('an edited message is not sent when another client received the original meanwhile', async () => {
     const world = await savedWorld();
     world.mailboxes.events.add({ id: 'd', body: bodyOf(group('g')) });
     const [deadLetter] = await findDeadLetters(['d'], ['events'], world.ports);
@@ -430,7 +435,7 @@ describe('a dead-lettered message of a queue that is bound to a connection', () 
     expect([await world.audit('g', OF_ACME.to), await world.audit('g')]).toMatchObject([[{}], []]);
   });
 
-  it('stays of the connection that it names where the source was taken away, and else is of nobody', async () => {
+  it('a message of a removed source keeps the connection that it names, and otherwise belongs to no connection', async () => {
     const world = await savedWorld();
     await world.publish(group('g'));
     const gone = { body: bodyOf(group('g')), queue: 'groupsync-events-gone' };
@@ -439,7 +444,7 @@ describe('a dead-lettered message of a queue that is bound to a connection', () 
     const deadLetters = await findDeadLetters(['of-acme', 'of-undefined'], ['events'], world.ports);
     expect(deadLetters).toMatchObject([{ connection: 'acme' }, { connection: undefined }]);
     for (const deadLetter of deadLetters) await discardDeadLetter(deadLetter, 'r', world.ports);
-    // Of nobody: in the default connection's journal, and not with its group of the same id.
+    // Without a connection: in the default connection's journal, and not with its group of the same id.
     const [theirs, ours] = [journalOf(OF_ACME.to), journalOf(connection)].map((one) => one.group);
     expect(await world.audit(theirs as string, OF_ACME.to)).toHaveLength(1);
     expect([await world.audit(ours as string), await world.audit('g')]).toMatchObject([[{}], []]);

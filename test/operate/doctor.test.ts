@@ -84,11 +84,11 @@ describe('examine', () => {
   });
 
   it.each(['CredentialsProviderError', 'ExpiredTokenException'])(
-    'says once that AWS knows nobody here (%s), and asks nothing else',
+    'reports missing or expired AWS credentials once (%s), and runs no other check',
     async (name) => {
       const world = await soundWorld();
       const refused = async (): Promise<never> => {
-        throw Object.assign(new Error('nobody is signed in'), { name });
+        throw Object.assign(new Error('no credentials'), { name });
       };
       const { deployment } = world.parts;
       world.parts.deployment = { ...deployment, account: refused, queue: refused, table: refused };
@@ -137,74 +137,74 @@ describe('examine', () => {
 
   it.each<[says: RegExp, breaks: (world: Sound) => Promise<unknown>]>([
     [
-      /^queue apply: .*no queue groupsync-apply.* mend: .*region/,
+      /^queue apply: .*no queue groupsync-apply.* fix: .*region/,
       deployed((sound) => ({ queue: lacking('apply', sound.queue) as Deployment['queue'] })),
     ],
     [
-      /^redrive events: .*no dead-letter queue.* mend: .*groupsync-events-dlq/,
+      /^redrive events: .*no dead-letter queue.* fix: .*groupsync-events-dlq/,
       queue('events', { redrivesTo: undefined }),
     ],
     [
-      /^dead letters events: .*3 messages.* mend: .*dlq list --queue events/,
+      /^dead letters events: .*3 messages.* fix: .*dlq list --queue events/,
       queue('eventsDlq', { visible: 3 }),
     ],
-    [/^account: .*it said no.* mend: .*credentials/, deployed(() => ({ account: failing }))],
+    [/^account: .*it said no.* fix: .*credentials/, deployed(() => ({ account: failing }))],
     [
-      /^table: .*no table groupsync-state.* mend: .*prefix/,
+      /^table: .*no table groupsync-state.* fix: .*prefix/,
       deployed(() => ({ table: async () => undefined })),
     ],
-    [/^table time to live: .*off.* mend: .*expiresAt/, table({ timeToLive: undefined })],
-    [/^table index: .*no index.* mend: .*due/, table({ indexes: [] })],
-    [/^table recovery: .*off.* mend: .*deploy/, table({ recoverable: false })],
+    [/^table time to live: .*off.* fix: .*expiresAt/, table({ timeToLive: undefined })],
+    [/^table index: .*no index.* fix: .*due/, table({ indexes: [] })],
+    [/^table recovery: .*off.* fix: .*deploy/, table({ recoverable: false })],
     [
-      /^function people: .*no function groupsync-people.* mend: .*region/,
+      /^function people: .*no function groupsync-people.* fix: .*region/,
       deployed((sound) => ({ function: lacking('people', sound.function) as Deployment['function'] })),
     ],
     [
-      /^event source apply: .*Disabled.* mend: .*enable/,
+      /^event source apply: .*Disabled.* fix: .*enable/,
       deployed(() => ({
         function: async (key) => ({ state: 'Active', eventSource: key === 'apply' ? 'Disabled' : undefined }),
       })),
     ],
     [
-      /^schedule pump: .*switched off.* mend: .*enable.*--revert-drift/,
+      /^schedule pump: .*switched off.* fix: .*enable.*--revert-drift/,
       deployed(() => ({
         schedule: async (key) => ({ enabled: key !== 'pump', expression: 'rate(1 minute)' }),
       })),
     ],
     [
-      /^schedule sweep: .*no schedule.* mend: .*deploy/,
+      /^schedule sweep: .*no schedule.* fix: .*deploy/,
       deployed((sound) => ({ schedule: lacking('sweep', sound.schedule) as Deployment['schedule'] })),
     ],
     [
-      /^connections: .*no connection.* mend: .*groupsync connect/,
+      /^connections: .*no connection.* fix: .*groupsync connect/,
       async ({ ports, connection }) => ports.connections.remove(connection.name),
     ],
-    [/^default: credential: .*it said no.* mend: .*groupsync connect default/, applicant({ me: failing })],
+    [/^default: credential: .*it said no.* fix: .*groupsync connect default/, applicant({ me: failing })],
     [
-      /^default: company: .*other.* mend: .*token of that company/,
+      /^default: company: .*other.* fix: .*token of that company/,
       applicant({ me: async () => ({ company: 'other', id: 'me' }) }),
     ],
-    [/^default: groups permission: .*it said no.* mend: .*permissions/, applicant({ groups: failing })],
+    [/^default: groups permission: .*it said no.* fix: .*permissions/, applicant({ groups: failing })],
     [
-      /^default: field workEmail: .*lacks the scope.* mend: .*enable the scope that shows workEmail/,
+      /^default: field workEmail: .*lacks the scope.* fix: .*enable the scope that shows workEmail/,
       provisioned([new Map([['userId', 'u']])]),
     ],
-    [/^default: employee fields: .*no employee.* mend: .*provision/, provisioned([])],
+    [/^default: employee fields: .*no employee.* fix: .*provision/, provisioned([])],
     [
-      /^default: clock: .*400 s behind.* mend: .*set the clock/,
+      /^default: clock: .*400 s behind.* fix: .*set the clock/,
       applicant({ clockSkewMs: async () => -400_000 }),
     ],
-    [/^default: gate: .*unauthorized.*because.* mend: .*groupsync connect default/, gate('unauthorized')],
-    [/^default: gate: .*paused.* mend: .*groupsync resume/, gate('paused')],
+    [/^default: gate: .*unauthorized.*because.* fix: .*groupsync connect default/, gate('unauthorized')],
+    [/^default: gate: .*paused.* fix: .*groupsync resume/, gate('paused')],
     [
-      /^default: group by id: .*503.* mend: wait/,
+      /^default: group by id: .*503.* fix: wait/,
       async ({ platform }) => {
         platform.failing = (kind) => (kind === 'get' ? 503 : undefined);
       },
     ],
     [
-      /^default: platform calls: PATCH \/x: 2 of 8 calls \(25 %\) failed since .*the last with 503 mend: wait/,
+      /^default: platform calls: PATCH \/x: 2 of 8 calls \(25 %\) failed since .*the last with 503 fix: wait/,
       async ({ ports, connection, clock: { ms } }) => {
         const seen = await ports.gates.read(connection.name);
         const counts = { total: 8, failed: 2, sinceMs: ms - 60_000, lastFailedMs: ms };
@@ -213,29 +213,29 @@ describe('examine', () => {
       },
     ],
     [
-      /^default: observing: .*writes nothing.* mend: .*resume/,
+      /^default: observing: .*writes nothing.* fix: .*resume/,
       async ({ ports, connection }) => ports.connections.save({ ...connection, observing: true }),
     ],
     [
-      /^default: activity feed: .*60 min ago.* mend: .*groupsync reconcile/,
+      /^default: activity feed: .*60 min ago.* fix: .*groupsync reconcile/,
       async ({ clock }) => Object.assign(clock, { ms: clock.ms + 3_600_000 }),
     ],
     [
-      /^default: unmatched members: .*2 of 3.* mend: .*match/,
+      /^default: unmatched members: .*2 of 3.* fix: .*match/,
       async (world) => {
         await world.publish(added('g', 'x', 'y'));
         await world.apply('g');
       },
     ],
     [
-      /^default: backlog: .*60 min.* mend: .*--state dirty/,
+      /^default: backlog: .*60 min.* fix: .*--state dirty/,
       async (world) => {
         await world.publish(group('late'));
         world.clock.ms += 3_600_000;
       },
     ],
     [
-      /^default: failed groups: .*1 of 2.* mend: .*--state failed/,
+      /^default: failed groups: .*1 of 2.* fix: .*--state failed/,
       async (world) => {
         await world.publish(group('bad'));
         const state = await world.ports.groups.read(world.refOf('bad'));
@@ -247,11 +247,11 @@ describe('examine', () => {
       },
     ],
     [
-      /^scim token: .*no connection has a token.* mend: .*groupsync --connection default scim token create/,
+      /^scim token: .*no connection has a token.* fix: .*groupsync --connection default scim token create/,
       served({}),
     ],
     [
-      /^default: scim tokens: .*all have expired.* mend: .*scim token create/,
+      /^default: scim tokens: .*all have expired.* fix: .*scim token create/,
       async (world) => {
         await served({})(world);
         await createToken(world.connection.name, world.ports, { expiresMs: world.clock.ms + 1 });
@@ -259,30 +259,30 @@ describe('examine', () => {
       },
     ],
     [
-      /^default: scim tokens: .*the last for 9 days.* mend: .*then revoke the old one/,
+      /^default: scim tokens: .*the last for 9 days.* fix: .*then revoke the old one/,
       async (world) => {
         await served({})(world);
         await createToken(world.connection.name, world.ports, { expiresMs: world.clock.ms + 9 * DAY_MS });
       },
     ],
     [
-      /^scim url: .*scim\.test\/scim\/v2 answers 503.* mend: .*runbook.*"SCIM requests fail"/,
+      /^scim url: .*scim\.test\/scim\/v2 answers 503.* fix: .*runbook.*"SCIM requests fail"/,
       served({ statusOf: async () => 503 }),
     ],
-    [/^scim url: .*does not answer: it said no.* mend: .*network/, served({ statusOf: failing })],
+    [/^scim url: .*does not answer: it said no.* fix: .*network/, served({ statusOf: failing })],
     [
-      /^scim: .*no SCIM server.* mend: .*deploy/,
+      /^scim: .*no SCIM server.* fix: .*deploy/,
       async ({ connection, ports }) => createToken(connection.name, ports),
     ],
-  ])('names what is wrong and says how to mend it: %s', async (says, breaks) => {
+  ])('names what is wrong and says how to fix it: %s', async (says, breaks) => {
     const world = await soundWorld();
     await breaks(world);
     const faults = (await world.ask()).checks.filter(({ ok }) => !ok);
-    const told = faults.map(({ name, detail, fix }) => `${name}: ${detail} mend: ${fix?.replace('\n', ' ')}`);
+    const told = faults.map(({ name, detail, fix }) => `${name}: ${detail} fix: ${fix?.replace('\n', ' ')}`);
     expect(told).toContainEqual(expect.stringMatching(says));
   });
 
-  describe('in an outage of the platform', () => {
+  describe('examine during an outage of the platform', () => {
     const UNTIL_MS = Date.UTC(2026, 10, 20, 11, 30);
     const failed = (kind: FailureKind, detail: { retryAfterMs?: number } = {}) =>
       new PlatformFailure(kind, `GET /platform/api/me: ${kind}`, detail);

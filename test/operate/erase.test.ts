@@ -11,7 +11,7 @@ import { added, group, removed, savedWorld } from '../support/operate/world.ts';
 
 const ACME = connectionName('default');
 const BOLT = connectionName('bolt');
-/** Names, addresses and attributes of one company's people, and of whoever did something about them. */
+/** Names, addresses and attributes of one company's people, and of the operators who acted on them. */
 const OF_ACME = ['ann', 'bob', 'Ann Archer', 'Olga Operator', 'badge-77', 'Secret Projects'];
 
 type World = Awaited<ReturnType<typeof twoCompanies>>;
@@ -108,7 +108,7 @@ describe('a company that is erased', () => {
     expect(rest.map(({ sk }) => sk.split('#')[0]).sort()).toEqual(['A', 'JOURNAL', 'REMOVED']);
     expect(textOf(ofOthers())).toBe(before);
     expect((await cli('connections', 'remove', 'default', '--erase')).json.erased).toEqual({});
-    expect((await cli('connections', 'remove', 'nobody', '--erase')).code).toBe(1);
+    expect((await cli('connections', 'remove', 'missing', '--erase')).code).toBe(1);
   });
 
   it('is erased by the same command once more, wherever the first one died', async () => {
@@ -198,7 +198,7 @@ describe('a person who is forgotten', () => {
     expect(await ports.people.ofUser(ACME, 'u-ann')).toHaveLength(2);
   });
 
-  it('comes back by no late event, and gives the address to a newcomer who is somebody else', async () => {
+  it('no late event restores an erased person, and their address can belong to a newcomer', async () => {
     const world = await twoCompanies();
     const { ports, table, publish, clock } = world;
     await publish(removed('g', 'ann'));
@@ -229,7 +229,7 @@ describe('a person who is forgotten', () => {
   });
 });
 
-describe('somebody whose last membership ended', () => {
+describe('a person whose last membership ended', () => {
   const DAY_MS = 86_400_000;
   /** The days pass, and DynamoDB deletes what has expired. @returns whose attributes are there still */
   async function keepersAfter(days: number, { table, ports, clock }: World) {
@@ -243,7 +243,7 @@ describe('somebody whose last membership ended', () => {
       .sort();
   }
 
-  it('loses all attributes 430 days later, whatever ended it; members, and who is told of since, keep theirs', async () => {
+  it('loses all attributes after 430 days; members and persons with newer events keep theirs', async () => {
     const world = await twoCompanies();
     const { ports, table, publish, clock } = world;
     await publish(group('s'), added('s', 'eve'), group('d'), added('d', 'dan'));
@@ -263,7 +263,7 @@ describe('somebody whose last membership ended', () => {
     expect((await ports.users.read(ACME, [memberId('m-ann')])).get(memberId('m-ann'))?.role).toBe('r-ann');
   });
 
-  it('keeps the address of an employee, so an event with only the id can add them again', async () => {
+  it('a person without a group keeps the address while they are an employee, so an event with only the id can add them again', async () => {
     const world = await twoCompanies();
     const { ports, publish } = world;
     const facts = { role: roleId('r-eve'), userId: 'u-eve', state: 'ACTIVE', fanOutDue: false };
@@ -276,7 +276,7 @@ describe('somebody whose last membership ended', () => {
     expect(user?.role).toBe('r-eve');
   });
 
-  it('keeps the addresses of an employee whom only the second of several addresses matches', async () => {
+  it('keeps the addresses of an employee who is matched only by the second of several addresses', async () => {
     const world = await twoCompanies();
     const { ports, publish } = world;
     const settings = { ...world.connection.settings, match: ['otherEmails=workEmail'] };

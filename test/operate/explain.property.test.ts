@@ -8,7 +8,7 @@ import { story } from '../support/engine/story.ts';
 
 const MEMBERS = ['ann', 'bob', 'cid'];
 const EMPLOYEES = ['e1', 'e2', 'e3', 'e4'];
-const address = fc.constantFrom(...MEMBERS, 'nobody').map((name) => `${name}@acme.test`);
+const address = fc.constantFrom(...MEMBERS, 'unknown').map((name) => `${name}@acme.test`);
 
 const employee = (role: string): fc.Arbitrary<PersonSpec> =>
   fc.record({
@@ -35,7 +35,7 @@ const settings = fc.record({
 });
 
 it(
-  'explain says of everybody whom apply lets wait the cause that apply wrote down, and of nobody else that they wait',
+  'explain names the same cause as apply for every pending member, and reports no other member as pending',
   async () => {
     const met = new Set<string>();
     const explainsLikeApply = async (
@@ -58,7 +58,7 @@ it(
           met.add(decision.outcome);
           const waits = decision.outcome.startsWith('pending:');
           expect(waits ? decision.outcome : undefined).toBe(pending && `pending:${pending.cause}`);
-          // Nobody meddled with the platform's group.
+          // No other client changed the platform's group.
           expect(decision.outcome).not.toBe('accepted');
         }
       }

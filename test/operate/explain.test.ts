@@ -96,7 +96,7 @@ describe('explain', () => {
     expect(await explain('ann')).toMatchObject({ member: 'ann', present: false });
   });
 
-  it('knows by an address whom events have named only in other groups', async () => {
+  it('finds a member by the address that events gave in another group', async () => {
     const { tell, explain } = await company();
     await tell({ snapshot: 'g', of: ['ann'] }, { snapshot: 'h', of: ['bob'] });
     const byAddress = await explain('bob@acme.test');
@@ -114,7 +114,7 @@ describe('explain', () => {
     expect(await explain('dan')).toMatchObject({ decision: { outcome: 'pending:unknown' } });
   });
 
-  it('says that somebody who was taken out is in as another member with their address', async () => {
+  it('says that a removed person is still in the group as another member with their address', async () => {
     const { tell, explain } = await company();
     await tell({ snapshot: 'g', of: ['ann', 'ANN'] }, { take: ['ann'], from: 'g' });
     const because = 'the directory took them out of the group; it has them in as ANN, the same person';
@@ -139,7 +139,7 @@ describe('explain', () => {
     });
   });
 
-  it('says that somebody took them out only where somebody did', async () => {
+  it('names another client as the remover only when another client removed the user', async () => {
     const { world, tell, shown, state, explain } = await company({ drift: 'report' });
     await tell({ snapshot: 'g', of: ['ann', 'bob'] });
     const id = (await state('g'))?.platformId ?? '';
@@ -180,7 +180,7 @@ describe('explain', () => {
     });
   });
 
-  it('tells of somebody whom no event named who put them in by hand, and when they were taken out again', async () => {
+  it('says who added a person by hand without any event about them, and when they were removed again', async () => {
     const { tell, explain, world, state } = await company();
     await tell({ snapshot: 'g', of: ['ann'] });
     await expect(explain('bob@acme.test')).resolves.toMatchObject({
@@ -206,6 +206,6 @@ describe('explain', () => {
         write: { action: 'put', outcome: 'written' },
       });
     }
-    await expect(explain('nobody@acme.test')).rejects.toThrow(/has had a member/);
+    await expect(explain('unknown@acme.test')).rejects.toThrow(/has had a member/);
   });
 });

@@ -5,7 +5,7 @@ import { syncGroups } from '../../shared/operate/follow.ts';
 import { dirtyNow } from '../../shared/sync/wake.ts';
 import { added, group, savedWorld } from '../support/operate/world.ts';
 
-/** A group of two, written and in step. Whoever waits for a group lets apply run meanwhile. */
+/** A group of two, written and in sync. A caller that waits for a group lets apply run meanwhile. */
 async function company(settings: Partial<ConnectionSettings> = {}) {
   const world = await savedWorld({ guard: null, ...settings });
   await world.hire('ann', 'bob');
@@ -29,7 +29,7 @@ async function company(settings: Partial<ConnectionSettings> = {}) {
 }
 
 describe('sync', () => {
-  it('makes a group again that somebody deleted on the platform', async () => {
+  it('sync creates a group again that another client deleted on the platform', async () => {
     const { world, id, users, sync } = await company();
     world.platform.deleteAsOther(id);
     // One 404 may be a moment's: the group is gone by a second one, at the next try.
@@ -41,12 +41,12 @@ describe('sync', () => {
     expect([...world.platform.groups.keys()]).not.toEqual([id]);
   });
 
-  it('wakes nobody for a group that a look shows to be as it was left', async () => {
+  it('sync sends no message for a group whose read shows no difference', async () => {
     const { world, id, sync } = await company();
     const [before] = await world.ports.groups.readMany([world.refOf('g')]);
     expect((await sync('g')).synced).toMatchObject([{ group: 'g', state: 'in_sync' }]);
     const [after] = await world.ports.groups.readMany([world.refOf('g')]);
-    // That somebody asked is on record.
+    // The request of the operator is recorded.
     expect(after).toEqual({ ...before, lastAction: expect.any(String) });
     // A read that lacks users within a minute of our own write proves nothing.
     world.clock.ms += 60_000;
@@ -55,7 +55,7 @@ describe('sync', () => {
     expect(world.platform.groups.get(id)?.users).toHaveLength(2);
   });
 
-  it('puts right what somebody changed there, where our view knew nothing of it', async () => {
+  it('sync reverts an external change that our view did not contain', async () => {
     const { world, id, users, sync } = await company();
     world.clock.ms += 60_000;
     world.platform.changeAsOther(id, { users: ['u-ann', 'stranger'] });
@@ -97,7 +97,7 @@ describe('sync', () => {
     expect(users()).toEqual([['u-ann', 'u-bob']]);
   });
 
-  it('tries members again whom the platform refused', async () => {
+  it('sync retries members that the platform refused', async () => {
     const { world, users, sync } = await company();
     world.platform.refused.add('u-cid');
     await world.hire('cid');

@@ -17,7 +17,7 @@ const EVERYBODY = ['a', 'b', 'c', 'd', 'e', 'f'];
 const WORD = { reason: 'a reorganisation' };
 const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
 
-/** The ports of somebody before whose decision something else is done. */
+/** Ports for an operator: `act` runs before their decision is stored. */
 function decidingAfter({ toolPorts }: World, act: () => Promise<unknown>) {
   const decideHold: typeof toolPorts.groups.decideHold = async (...args) => {
     await act();
@@ -217,8 +217,8 @@ describe('a hold', () => {
     }
     expect((await state('g'))?.hold?.decision).toMatchObject({ kind: stands, by: 'Bob' });
     const now = (await state('g'))?.hold;
-    const anew = { ...WORD, digest: now?.digest, decision: now?.decision };
-    expect((await late(ref('g'), anew, world.toolPorts)).kind).toBe('decided');
+    const again = { ...WORD, digest: now?.digest, decision: now?.decision };
+    expect((await late(ref('g'), again, world.toolPorts)).kind).toBe('decided');
     expect((await state('g'))?.hold?.decision).toMatchObject({ by: 'operator' });
     expect((await audit('g')).filter(({ action }) => action.startsWith('holds_'))).toHaveLength(2);
   });
@@ -300,7 +300,7 @@ describe('a hold', () => {
     expect((await state('h'))?.hold).not.toHaveProperty('afterRejection');
   });
 
-  it('stays where a person rejects it, until nobody wants the removals', async () => {
+  it('a rejected hold stays until its removals are not wanted any more', async () => {
     const { tell, state, ref, world, shown } = await company();
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     const why = async () => {
@@ -318,7 +318,7 @@ describe('a hold', () => {
     expect((await state('g'))?.hold).toBeUndefined();
   });
 
-  it('that was approved ends after seven days, and the removals are held anew', async () => {
+  it('an approved hold expires after seven days, and its removals are held again', async () => {
     const { tell, state, ref, world, shown } = await company();
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     const { toolPorts } = world;
@@ -335,7 +335,7 @@ describe('a hold', () => {
     expect((await state('g'))?.hold?.expiresAtMs).toBeGreaterThan(world.nowMs());
   });
 
-  it('of the hour never carries itself out: left alone for a week, it is held anew', async () => {
+  it('a per_hour hold never approves itself: it expires after a week and its removals are held again', async () => {
     const { tell, shown, state, ref, world } = await company({ perHourCount: 3 });
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     const first = (await state('g'))?.hold;
@@ -347,17 +347,17 @@ describe('a hold', () => {
       expect(shown('g')).toEqual([users(...EVERYBODY)]);
       expect((await state('g'))?.hold?.expiresAtMs).toBeGreaterThan(world.nowMs());
     }
-    const anew = (await state('g'))?.hold;
-    expect(anew).toMatchObject({ rule: 'per_hour', removes: 2, decision: { kind: 'waiting' } });
+    const renewed = (await state('g'))?.hold;
+    expect(renewed).toMatchObject({ rule: 'per_hour', removes: 2, decision: { kind: 'waiting' } });
     expect(await approveHold(ref('g'), { ...WORD, digest: first?.digest }, world.toolPorts)).toMatchObject({
       kind: 'changed',
     });
-    await approveHold(ref('g'), { ...WORD, digest: anew?.digest }, world.toolPorts);
+    await approveHold(ref('g'), { ...WORD, digest: renewed?.digest }, world.toolPorts);
     await tell();
     expect(shown('g')).toEqual([users('a', 'b', 'e', 'f')]);
   });
 
-  it('is held anew though its set cannot be read any more', async () => {
+  it('removals are held again when the set of their hold cannot be read any more', async () => {
     const { tell, shown, state, world } = await company({ perHourCount: 3 });
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     world.advance(7 * DAY_MS);
@@ -413,7 +413,7 @@ describe('a hold', () => {
     expect(await state('g')).toMatchObject({ platformId, hold: { removes: 2, decision: { kind } } });
   });
 
-  it('ends when nobody wants its removals, the settings leave the group out or a person lets go of it, and holds no others', async () => {
+  it('a hold ends when its removals are not wanted, the settings exclude the group or an operator releases it, and does not hold other removals', async () => {
     const { tell, shown, state, ref, world } = await company();
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c', 'd', 'f'] });
@@ -487,12 +487,18 @@ describe('four eyes', () => {
 
   it.each([
     ['the directory takes them out', nothing, '', { take: GO, from: 'g' }, 'decided'],
-    ['a person sends that by hand', nothing, 'ann', { take: GO, from: 'g' }, /^nothing .* not ann$/],
-    ['a person imports a snapshot', nothing, 'ann', { snapshot: 'g', of: ['a'] }, /somebody else/i],
-    ['a person has the group deleted', nothing, 'ann', { remove: 'g' }, /somebody else/i],
-    ['somebody else sends it', nothing, 'bob', { take: GO, from: 'g' }, 'decided'],
+    [
+      'a person sends that by hand',
+      nothing,
+      'ann',
+      { take: GO, from: 'g' },
+      /^nothing .* other than ann must approve it$/,
+    ],
+    ['a person imports a snapshot', nothing, 'ann', { snapshot: 'g', of: ['a'] }, /must approve it/],
+    ['a person has the group deleted', nothing, 'ann', { remove: 'g' }, /must approve it/],
+    ['another operator sends it', nothing, 'bob', { take: GO, from: 'g' }, 'decided'],
     ['they sent something else before', did('events_send'), '', { take: GO, from: 'g' }, 'decided'],
-  ] as const)('asks for another approver than who had the hold come about: %s', async (...row) => {
+  ] as const)('a hold caused by an operator needs another approver: %s', async (...row) => {
     const [, before, sentBy, directoryEvent, outcome] = row;
     const told = await company({ perHourCount: 1 }, { fourEyes: true });
     await before(told);
@@ -521,7 +527,7 @@ describe('four eyes', () => {
     ['not_said', 'connections_set', ['ann']],
     ['not_said', 'import', []],
     ['not_said', 'holds_approve', []],
-  ] as const)('where the cause is %s takes who did %s for the author: %j', (kind, action, authors) => {
+  ] as const)('with the cause %s, the operator of %s counts as author: %j', (kind, action, authors) => {
     expect([...authorsOf([{ kind }, { kind: 'said' }], [{ action, by: 'ann' }])]).toEqual(authors);
     expect([...authorsOf([{ kind, by: 'bob' }], [{ action, by: 'ann' }])]).toEqual(['bob', ...authors]);
   });
@@ -532,7 +538,7 @@ describe('four eyes', () => {
     await told.tell(...GO.map((forget) => ({ forget })));
     const approve = (by: string) =>
       approveHold(told.ref('g'), WORD, { ...told.world.toolPorts, ...calledBy(by) });
-    await expect(approve('ann')).rejects.toThrow('not ann');
+    await expect(approve('ann')).rejects.toThrow('other than ann');
     expect(await approve('bob')).toMatchObject({ kind: 'decided' });
   });
 });

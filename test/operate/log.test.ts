@@ -8,7 +8,7 @@ import { runCli } from '../support/cli/io.ts';
 import { calledBy } from '../support/engine/story.ts';
 import { added, group, removed, savedWorld } from '../support/operate/world.ts';
 
-/** Three writes, a action of Bob between them, and one for the connection. */
+/** Three writes, an action of Bob between them, and one for the connection. */
 async function company() {
   const world = await savedWorld();
   await world.hire('ann', 'bob');
@@ -109,7 +109,7 @@ describe('the log', () => {
     expect((await cli(...of, '500')).json.entries).toHaveLength(120);
   });
 
-  it('tells of a group and of a member which events have the last word, by whom', async () => {
+  it('log names the latest event for each value of a group and a member, and who sent it', async () => {
     const { cli, publish, later } = await company();
     await later(() => publish({ ...removed('g', 'bob'), id: 'leave-1', actor: 'Carol' }));
     const of = async (...args: string[]) =>
@@ -127,7 +127,7 @@ describe('the log', () => {
     expect(await of()).toEqual([]);
   });
 
-  it('that is followed shows each entry once, until it is stopped', async () => {
+  it('log --follow shows each entry once, until it is stopped', async () => {
     const { ports, later, bob } = await company();
     const stop = new AbortController();
     let looks = 0;

@@ -13,7 +13,7 @@ const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
 async function company(settings: object = {}) {
   const told = await story({ settings: { ...settings } });
   await told.hire('a', 'b');
-  /** A group of somebody else's that may be adopted. */
+  /** A group of another client that may be adopted. */
   const theirs = (users: readonly string[], name = 'Theirs', spokeId = 'x') => {
     const id = platformGroupId(told.world.platform.addForeign({ name, spokeId, users }));
     told.world.platform.adopted.add(id);
@@ -30,7 +30,7 @@ describe('a platform group that was there before', () => {
     ['byName', 'x', 'Group g', 1],
     ['byName', 'x', 'group g', 2],
   ])(
-    'with adoptExisting %s, spokeId %s and name %s leaves %i groups',
+    'adoptExisting %s with spokeId %s and name %s leaves %i groups',
     async (adoptExisting, spokeId, name, count) => {
       const { tell, world } = await company({ adoptExisting });
       const id = world.platform.addForeign({ name, spokeId, users: ['stranger'] });
@@ -43,7 +43,7 @@ describe('a platform group that was there before', () => {
     },
   );
 
-  it('of another application, by an id that people chose, loses nobody past the guard', async () => {
+  it('a group of another application whose spokeId has a chosen name loses no member past the guard', async () => {
     const guard = { minSize: 1, maxRemovedShare: 0.5, maxRemovedCount: 100, perHourCount: 500 };
     const { tell, world, state, theirs } = await company({ adoptExisting: 'bySpokeId', guard });
     const strangers = ['s1', 's2', 's3', 's4'];
@@ -89,11 +89,11 @@ describe('adopting by hand', () => {
     await tell();
     expect(world.platform.groups.get(id)?.users).toEqual(['stranger', 'u-b', 'u-a']);
     await tell({ take: ['a', 'b'], from: 'g' });
-    // They had added b before us, so b is theirs to take away.
+    // The other client had added b before us, so only it may remove b.
     expect(world.platform.groups.get(id)?.users).toEqual(['stranger', 'u-b']);
   });
 
-  it('that finds the group in other hands by then leaves no claim', async () => {
+  it('an adoption that loses the race for the group leaves no claim', async () => {
     const { tell, world, ref } = await company({ groups: { exclude: ['h'] } });
     await tell({ upsert: 'h' });
     const id = platformGroupId(world.platform.addForeign({ name: 'Theirs', spokeId: 'x', users: [] }));
@@ -248,20 +248,23 @@ describe('a released group', () => {
   it.each([
     ['by hand', {}],
     ['as the directory has it again', { onGroupDeleted: 'release', adoptExisting: 'bySpokeId' }],
-  ])('is taken back %s with whoever we had put there, and strangers stay theirs', async (how, settings) => {
-    const { tell, world, ref, state } = await company({ membership: 'additive', ...settings });
-    await tell({ snapshot: 'g', of: ['a', 'b'] });
-    const id = (await state('g'))?.platformId ?? platformGroupId('');
-    world.platform.changeAsOther(id, { users: [...users('a', 'b'), 'stranger'] });
-    if (how === 'by hand') await releaseGroup(ref('g'), world.toolPorts);
-    else await tell({ remove: 'g' });
-    await tell();
-    world.platform.adopted.add(id);
-    world.advance(60_000);
-    if (how === 'by hand') await adoptGroup(ref('g'), id, world.toolPorts);
-    await tell({ snapshot: 'g', of: ['a'] });
-    expect(world.platform.groups.get(id)?.users).toEqual([...users('a'), 'stranger']);
-  });
+  ])(
+    'a released group that is adopted again %s has our members as ours, and external users stay external',
+    async (how, settings) => {
+      const { tell, world, ref, state } = await company({ membership: 'additive', ...settings });
+      await tell({ snapshot: 'g', of: ['a', 'b'] });
+      const id = (await state('g'))?.platformId ?? platformGroupId('');
+      world.platform.changeAsOther(id, { users: [...users('a', 'b'), 'stranger'] });
+      if (how === 'by hand') await releaseGroup(ref('g'), world.toolPorts);
+      else await tell({ remove: 'g' });
+      await tell();
+      world.platform.adopted.add(id);
+      world.advance(60_000);
+      if (how === 'by hand') await adoptGroup(ref('g'), id, world.toolPorts);
+      await tell({ snapshot: 'g', of: ['a'] });
+      expect(world.platform.groups.get(id)?.users).toEqual([...users('a'), 'stranger']);
+    },
+  );
 
   it.each([
     ['released by a person', {}],
@@ -362,7 +365,7 @@ describe('a group that the directory deletes', () => {
   });
 
   it.each(ends)(
-    'and that comes back without a name ends the same, looked at in between or not: %s',
+    'a deleted group that returns without a name has the same result, with or without an apply in between: %s',
     async (onGroupDeleted, left) => {
       for (const isLookedAt of [true, false]) {
         const { tell, say, shown, state } = await company({ onGroupDeleted });
@@ -414,7 +417,7 @@ describe('a group that the directory deletes', () => {
 });
 
 describe('a policy of a group', () => {
-  it('upsertOnly adds and renames, and never takes anybody out; report writes nothing', async () => {
+  it('mode upsertOnly adds and renames but removes no member, and mode report writes nothing', async () => {
     const policies = [
       { match: 'g', mode: 'upsertOnly' },
       { match: 'h', mode: 'report' },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
 import { runCli } from '../support/cli/io.ts';
 import { asking } from '../support/console/asking.ts';
-import { type ShortEvent, sixInStep } from '../support/operate/world.ts';
+import { type ShortEvent, sixInSync } from '../support/operate/world.ts';
 
 const zoe: ShortEvent = {
   type: 'group.member.added',
@@ -12,7 +12,7 @@ const withNumber = 'match=["email=workEmail","employeeNumber=employeeNumber"]';
 
 /** A group in sync with a pending member, whose employee has the number that the member has. */
 async function pendingWorld() {
-  const world = await sixInStep();
+  const world = await sixInSync();
   await world.publish(zoe);
   await world.apply('g');
   world.platform.employees = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay', 'zoe'].map((name) => ({
@@ -26,7 +26,7 @@ async function pendingWorld() {
 }
 
 describe('the preview of new match rules', () => {
-  it('counts members whom the new rules find, although the people index lacks what they compare', async () => {
+  it('counts members that the new rules match, although the people index lacks the compared fields', async () => {
     const { cli, table } = await pendingWorld();
     const before = JSON.stringify([...table.items]);
     const { stderr } = await cli('connections', 'set', 'default', withNumber);

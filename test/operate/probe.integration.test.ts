@@ -82,7 +82,7 @@ describe('probe of the platform simulator', () => {
     [{ versionForm: 'longNumber' }, 'PUT version', honoured(409)],
     [{ feedEnvelope: 'flat', emptyFeedPage: 'nullEvents' }, 'changes in the activity feed', 'at once'],
     [{ emptyFeedPage: 'nullData' }, 'activity parameter startDate', 'honoured'],
-  ])('with %j tells of %s: %s', async (settings, about, found) => {
+  ])('a platform with %j is reported as %s: %s', async (settings, about, found) => {
     expect((await foundWith(settings))[about]).toBe(found);
   });
 });

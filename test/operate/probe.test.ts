@@ -10,7 +10,7 @@ import { type createWorld, savedWorld } from '../support/operate/world.ts';
 
 /** What the probe calls its group in the world of these tests, where ids are counted. */
 const NAME = 'groupsync probe 000001';
-const NOBODY = 'groupsync-probe-000001-nobody';
+const UNKNOWN_USER = 'groupsync-probe-000001-unknown';
 const honoured = (status = 409) => {
   const found = `honoured: a stale version is refused with ${status}`;
   return { 'PATCH version': found, 'PUT version': found };
@@ -99,7 +99,7 @@ describe('probe', () => {
     ['refuses', 'unacceptable', 'is refused with 422; the rest of the write is not done'],
   ] as const)('tells of a platform that %s unknown users', async (_, platformFault, found) => {
     const { probe, platform } = await worldOf();
-    platform[platformFault].add(NOBODY);
+    platform[platformFault].add(UNKNOWN_USER);
     expect((await probe()).found).toMatchObject({ ...honoured(), 'unknown user': found });
   });
 
@@ -118,7 +118,7 @@ describe('probe', () => {
     expect((await probe()).found).toMatchObject(ignored);
   });
 
-  it('puts nobody of the company into its group, and records who made it', async () => {
+  it('probe adds no employee to its group, and records who created it', async () => {
     const { probe, ports, connection, told } = await worldOf();
     const users = new Set<string>();
     const noted = <Fields extends GroupFields>(fields: Fields): Fields => {
@@ -130,7 +130,7 @@ describe('probe', () => {
       patch: (id, fields, version) => patch(id, noted(fields), version),
       put: (id, fields, version) => put(id, noted(fields), version),
     }));
-    expect([...users]).toEqual([NOBODY]);
+    expect([...users]).toEqual([UNKNOWN_USER]);
     expect(told).toEqual([expect.stringContaining(`"${NAME}"`)]);
     const entries = [];
     for await (const page of ports.audit.read({ connection: connection.name, group: '' as never }))

@@ -16,7 +16,7 @@ import { WORKERS_KNOW_AFTER_MS } from '../../shared/sync/wake.ts';
 import { calledBy, story } from '../support/engine/story.ts';
 import { CONNECTION } from '../support/engine/world.ts';
 
-/** A group in step, a worker that remembers connections, and a person who changes a setting. */
+/** A group in sync, a worker that caches connections, and an operator who changes a setting. */
 const KEEPS_NONE = { store: async () => 'v1', remove: async () => false };
 
 async function company() {
@@ -48,7 +48,7 @@ describe('a changed setting', () => {
     expect((await state('g'))?.dirtySinceMs).toBeUndefined();
   });
 
-  it('whose author dies before the groups are marked is heeded all the same', async () => {
+  it('a changed setting takes effect even if the operator’s process dies before the groups are marked', async () => {
     const { tell, names, world } = await company();
     const dying = {
       ...world.toolPorts,
@@ -178,17 +178,20 @@ describe('two people who change one connection at the same time', () => {
   it.each([
     ['the same setting', 'guard.minSize', 7, 'guard.minSize: 5 → 3'],
     ['a setting and the group that it is part of', 'guard', null, 'guard: {'],
-  ])('and want %s: the later one is told, and nothing is overwritten', async (_, key, value, says) => {
-    const { plan, change, settings } = await office();
-    const [ann, bob] = [await plan({ key: 'guard.minSize', value: 3 }), await plan({ key, value })];
-    await change(ann, 'Ann');
-    await expect(change(bob, 'Bob')).rejects.toThrow(says);
-    expect(await settings()).toMatchObject({ guard: { minSize: 3 } });
-    await change(await plan({ key, value }), 'Bob');
-    expect(await settings()).toMatchObject({ guard: value === null ? null : { minSize: value } });
-  });
+  ])(
+    'of two operators who change %s, the later one gets an error and nothing is overwritten',
+    async (_, key, value, says) => {
+      const { plan, change, settings } = await office();
+      const [ann, bob] = [await plan({ key: 'guard.minSize', value: 3 }), await plan({ key, value })];
+      await change(ann, 'Ann');
+      await expect(change(bob, 'Bob')).rejects.toThrow(says);
+      expect(await settings()).toMatchObject({ guard: { minSize: 3 } });
+      await change(await plan({ key, value }), 'Bob');
+      expect(await settings()).toMatchObject({ guard: value === null ? null : { minSize: value } });
+    },
+  );
 
-  it('and one of them resumes: neither the setting nor the end of the observing is lost', async () => {
+  it('a changed setting and the end of observing by another operator are both kept', async () => {
     const { plan, change, toolPorts } = await office(true);
     const ann = await plan({ key: 'drift', value: 'report' });
     await resumeConnection(CONNECTION, toolPorts);
@@ -199,7 +202,7 @@ describe('two people who change one connection at the same time', () => {
     });
   });
 
-  it('and one of them connects anew with the settings that they read before', async () => {
+  it('connecting again with outdated settings does not undo the change of another operator', async () => {
     const { plan, change, toolPorts, settings } = await office();
     const known = await toolPorts.connections.current(CONNECTION);
     if (known === undefined) throw new Error('expected a connection');
@@ -226,11 +229,11 @@ describe('two people who change one connection at the same time', () => {
       'baseUrl: "https://platform.test" → "https://new.test"',
     );
     const first = { ...request, token: 'lost', known: undefined };
-    await expect(storeConnection(first, ports)).rejects.toThrow('somebody else connected');
+    await expect(storeConnection(first, ports)).rejects.toThrow('another operator connected');
     expect(stored).toEqual(['new']);
   });
 
-  it('and a third removes the connection: it does not come back', async () => {
+  it('a changed setting does not restore a connection that another operator removed', async () => {
     const { plan, change, toolPorts } = await office();
     const ann = await plan({ key: 'drift', value: 'report' });
     await toolPorts.connections.remove(CONNECTION);

@@ -27,7 +27,7 @@ const NOTHING = { present: set(''), absent: set(''), name: false, spokeId: false
 const latestStamps = (over: Partial<LatestStamps> = {}): LatestStamps => ({
   newest: at('5'),
   name: at('5'),
-  everybody: at('1'),
+  allUsers: at('1'),
   user: () => at('5'),
   ...over,
 });
@@ -70,8 +70,8 @@ describe('acceptDrift', () => {
   });
 });
 
-describe('what stands of an accepted drift', () => {
-  it('is all of it while the directory says nothing new', () => {
+describe('remainder of an accepted drift', () => {
+  it('is the whole drift while the directory sends nothing new', () => {
     expect(standing({})).toEqual(acceptedDrift());
     expect(standing({}, acceptedDrift({ policy: 'report' }))).toEqual(acceptedDrift({ policy: 'report' }));
   });
@@ -85,9 +85,9 @@ describe('what stands of an accepted drift', () => {
       { present: set('') },
     ],
     ['a user who was taken out before', { departed: new Map([[platformUserId('x'), at('4')]]) }, {}],
-    ['everybody', { everybody: at('6') }, { present: set('') }],
+    ['all users', { allUsers: at('6') }, { present: set('') }],
     ['something else', {}, {}],
-  ])('under adopt ends only with a newer word about %s', (_, now, changed) => {
+  ])('under adopt ends only with a newer event about %s', (_, now, changed) => {
     expect(standing({ newest: at('6'), ...now })).toEqual(acceptedDrift(changed));
   });
 
@@ -101,13 +101,13 @@ describe('what stands of an accepted drift', () => {
     expect(standing({}, alone)).toEqual(alone);
   });
 
-  it('leaves out what is no difference any more', () => {
+  it('leaves out members that differ no longer', () => {
     expect(standing({}, acceptedDrift(), wanted('xb'))).toEqual(
       acceptedDrift({ present: set(''), absent: set('') }),
     );
   });
 
-  it('is nothing where nothing is left of it', () => {
+  it('is undefined when no part of it remains', () => {
     expect(standing({}, acceptedDrift({ name: false, spokeId: false }), wanted('xb'))).toBeUndefined();
     expect(standingAcceptedDrift(undefined, latestStamps(), wanted(''))).toBeUndefined();
     // Under `report`, once the directory has said anything newer.

@@ -26,13 +26,13 @@ const shown = (users: readonly never[], name = 'New') => ({
 describe('an answer to a write', () => {
   it.each<[string, Plan, readonly never[], readonly never[], boolean]>([
     ['shows what was sent', plan('patch', { removals: [b] }), [a], [], false],
-    ['shows whom a change took out', plan('patch', { removals: [b] }), [a, b], [b], false],
-    ['shows whom a whole write took out', plan('put', { removals: [b] }), [a, b], [b], false],
+    ['shows a user that a change removed', plan('patch', { removals: [b] }), [a, b], [b], false],
+    ['shows a user that a whole write removed', plan('put', { removals: [b] }), [a, b], [b], false],
     ['to a change shows a stranger: not judged here', plan('patch', { removals: [b] }), [a, c], [], false],
     ['to a whole write shows a stranger', plan('put', { removals: [b] }), [a, c], [], true],
     ['to a creation shows a stranger', plan('create'), [a, c], [], true],
     ['lacks a user', plan('create'), [], [], false],
-  ])('that %s', (_, sent, users, kept, hasAdded) => {
+  ])('an answer that %s', (_, sent, users, kept, hasAdded) => {
     const answer = readAnswer(sent, shown(users));
     expect(answer).toMatchObject({ kept, hasAdded, keepsName: false, made: after });
     expect(isUndone(answer)).toBe(kept.length > 0 || hasAdded);
@@ -46,24 +46,24 @@ describe('an answer to a write', () => {
     ['a name that was not sent', plan('patch'), 'Theirs', false, { name: 'New' }],
     ['what it made of a new group’s', plan('create'), 'new', false, MADE],
     ['an old name folded', plan('patch', { changes: [{ ...rename, before: 'new' }] }), 'new', false, MADE],
-  ])('that shows %s', (_, sent, name, keepsName, made) => {
+  ])('an answer that shows %s', (_, sent, name, keepsName, made) => {
     const answer = readAnswer(sent, shown([a], name));
     expect(answer).toMatchObject({ keepsName, made });
     expect(answer.made).toEqual({ ...after, ...made });
     expect(isUndone(answer)).toBe(keepsName);
   });
 
-  it('to a deletion shows nothing, and leaves nothing undone', () => {
+  it('an answer to a deletion shows no group and leaves no change undone', () => {
     const answer = readAnswer(plan('delete', { after: undefined, removals: [a] }), undefined);
     expect(answer).toEqual({ made: undefined, kept: [], hasAdded: false, keepsName: false });
     expect(isUndone(answer)).toBe(false);
   });
 
   it.each([
-    [{ kept: [b] }, '1 user whom we took out'],
-    [{ kept: [b, c] }, '2 users whom we took out'],
+    [{ kept: [b] }, '1 user that groupsync removed'],
+    [{ kept: [b, c] }, '2 users that groupsync removed'],
     [{ keepsName: true }, 'the name that the group had'],
-    [{ kept: [b], keepsName: true }, '1 user whom we took out, and the name that the group had'],
+    [{ kept: [b], keepsName: true }, '1 user that groupsync removed, and the name that the group had'],
     [{ hasAdded: true }, undefined],
   ])('is told of as it is: %o', (over, told) => {
     const answer = { made: after, kept: [], hasAdded: false, keepsName: false, ...over };
@@ -84,7 +84,7 @@ describe('an answer to a write', () => {
     ['the old name', renaming, [a], 'Old', false],
     ['a name in the form of the platform', renaming, [a], 'new', true],
     ['no users after a new name', renaming, [], 'New', false],
-  ])('that shows %s is compared with the write', (_, sent, users, name, expected) => {
+  ])('an answer that shows %s is compared with the write', (_, sent, users, name, expected) => {
     expect(showsWrite(sent, shown(users, name))).toBe(expected);
   });
 
@@ -104,13 +104,13 @@ describe('an answer to a write', () => {
       { foreign: theirs([{ kind: 'members_added', before: [], after: [c] }]), isAsPrepared: false },
     ],
     [
-      'to a new name lacks somebody',
+      'to a new name lacks a user',
       renaming,
       [],
       { foreign: undefined, unshown: [a], view: { users: new Map(), unshown: new Set([a]) } },
     ],
     [
-      'shows whom we took out',
+      'shows users that groupsync removed',
       removing,
       [a, b],
       {
@@ -119,7 +119,7 @@ describe('an answer to a write', () => {
       },
     ],
     ['is none', plan('delete', { after: undefined }), undefined, { view: undefined, isAsPrepared: false }],
-  ])('that %s is judged', (_, sent, users, expected) => {
+  ])('an answer to an addition that %s is evaluated', (_, sent, users, expected) => {
     const registers = { upserted: '', deleted: '', snapshot: '' };
     const facts = {
       ...{

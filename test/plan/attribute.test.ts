@@ -6,7 +6,7 @@ const MEMBER_ADDED = 'EXTERNAL_GROUP_MEMBER_ADD';
 const MEMBER_REMOVED = 'EXTERNAL_GROUP_MEMBER_REMOVE';
 const REMOVED = 'EXTERNAL_GROUP_REMOVE';
 const ADDED = 'EXTERNAL_GROUP_ADD';
-const OTHER = 'SOMETHING_NOBODY_LISTED';
+const OTHER = 'SOMETHING_UNLISTED';
 
 const traces = (...events: readonly (readonly [id: string, initiator: string, type: string])[]): Trace[] =>
   events.map(([id, initiator, type]) => ({ id, initiator, type, at: null }));
@@ -21,7 +21,7 @@ describe('attribute', () => {
     ['spoke_id', OTHER],
     ['duplicate_spoke_id', ADDED],
     ['duplicate_spoke_id', OTHER],
-  ])('of %s believes %s before stronger hands on other things', (kind, type) => {
+  ])('for %s attribute prefers the event type %s to stronger initiators of other events', (kind, type) => {
     const wrong = [MEMBER_ADDED, MEMBER_REMOVED, REMOVED].filter((one) => one !== type);
     const told = traces(['right', 'EXTERNAL', type], ...wrong.map((one) => [one, 'ROLE', one] as const));
     expect(attribute(kind, told)).toEqual({ initiator: 'EXTERNAL', eventIds: ['right'] });
@@ -30,7 +30,7 @@ describe('attribute', () => {
   it.each<[string, string[], string]>([
     ['a person before the platform', ['SYSTEM', 'ROLE'], 'ROLE'],
     ['the platform before an application, which may be ours', ['EXTERNAL', 'SYSTEM'], 'SYSTEM'],
-    ['anybody known before a word that is not', ['ROBOT', 'EXTERNAL'], 'EXTERNAL'],
+    ['a known initiator before an unknown one', ['ROBOT', 'EXTERNAL'], 'EXTERNAL'],
     ['the first of equals', ['ROBOT', 'GHOST'], 'ROBOT'],
   ])('names %s, with that one’s events alone', (_, initiators, named) => {
     const told = traces(
@@ -53,13 +53,13 @@ describe('attribute', () => {
     expect(attribute('deleted', both)).toEqual({ initiator: 'SYSTEM', eventIds: ['theirs'] });
   });
 
-  it('takes nobody’s other action for what has a type of its own', () => {
+  it('does not use another action of an initiator for a difference with its own event type', () => {
     const told = traces(['other', 'ROLE', MEMBER_ADDED]);
     expect(attribute('deleted', told)).toEqual({ initiator: 'UNKNOWN', eventIds: [] });
     expect(attribute('name', traces(['own', 'EXTERNAL', MEMBER_ADDED])).initiator).toBe('UNKNOWN');
   });
 
-  it('names nobody where no event told', () => {
+  it('returns UNKNOWN without an event', () => {
     expect(attribute('name', [])).toEqual({ initiator: 'UNKNOWN', eventIds: [] });
   });
 });

@@ -143,18 +143,18 @@ const uncertainly = (over: Partial<Intent>, untilMs = NOW_MS + 1) => {
   const which = write.action === 'delete' ? { deletion: write } : { write };
   return { uncertain: { ...which, names: [write.name], spokeIds: [], untilMs } };
 };
-/** With so many of eight to go, of whom others may be on their way. */
-const leaving = (removals: number, underWay = 0) => ({
+/** With this many removals of eight members, while other removals are in flight. */
+const leaving = (removals: number, concurrent = 0) => ({
   views: views(view(EVERYBODY)),
   reservation: {
     intent: intent.id,
     atMs: 0,
     removals,
     size: EVERYBODY.length,
-    recent: { group: underWay, connection: underWay, largestSize: EVERYBODY.length, underWay },
+    recent: { group: concurrent, connection: concurrent, largestSize: EVERYBODY.length, concurrent },
   },
 });
-/** What is there since somebody else's change. */
+/** The group after the change of another client. */
 const changed = (users: string, name = 'Eng') => shown(users, { version: versionToken('v2'), name });
 
 const unechoed = { ...changed('ab'), spokeId: null };
@@ -175,11 +175,11 @@ const accepted = (policy: 'report' | 'adopt') => ({
 
 describe('decide', () => {
   it.each<[string, Partial<Facts>, object]>([
-    ['is in step: it is settled', {}, { kind: 'settle', as: 'in_sync', counts: { wanted: 1, applied: 1 } }],
+    ['is in sync: it is settled', {}, { kind: 'settle', as: 'in_sync', counts: { wanted: 1, applied: 1 } }],
     ['is not read yet: it is read', { wanted: undefined }, { kind: 'read', what: ['wanted', 'views'] }],
-    ['lacks somebody: added', { wanted: wanted('ab') }, { ...PATCH, isReserved: false }],
+    ['lacks a member: added', { wanted: wanted('ab') }, { ...PATCH, isReserved: false }],
     [
-      'may lack somebody',
+      'may lack a member',
       { wanted: { ...wanted('ab'), group: wanted('a').group } },
       { counts: { wanted: 2, applied: 1 } },
     ],
@@ -307,7 +307,7 @@ describe('decide', () => {
       { kind: 'release' },
     ],
     [
-      'was changed by somebody else',
+      'was changed by another client',
       { ...SUSPECTED, look: changed('ax') },
       { kind: 'observe', view: { spokeId: 'g' }, external: {} },
     ],
@@ -320,7 +320,7 @@ describe('decide', () => {
     ['may differ', accepted('report'), { kind: 'settle', as: 'in_sync' }],
     ['may differ until …', accepted('adopt'), { kind: 'read', what: ['departed'] }],
     [
-      'would lose somebody: the guard is asked',
+      'would lose a member: the guard is asked',
       { views: views(view('ab')) },
       { kind: 'reserve', removals: 1 },
     ],
@@ -390,7 +390,7 @@ describe('decide', () => {
     ['is refused: its removals are not owed', { ...made, ...refused }, { kind: 'drop', owed: undefined }],
     ['is refused at last', { ...made, ...refused, rejected: { owed: RECORD } }, { owed: RECORD }],
     [
-      'shows beside what somebody else did: only that is theirs',
+      'also shows the change of another client: only that is external',
       { ...made, look: changed('abx') },
       added('x'),
     ],
@@ -519,7 +519,7 @@ describe('decide', () => {
     flapDamping: { sinceMs: NOW_MS, count: 2 },
   };
   it.each<[string, Partial<Facts>, object]>([
-    ['a refused name that nobody else has', named(shown('a'), shown('', { id: 'q', name: 'X' })), AGAIN],
+    ['a refused name that no other group has', named(shown('a'), shown('', { id: 'q', name: 'X' })), AGAIN],
     ['… that another has', named(other), waits('name_in_use')],
     [
       '… that another has: the rest is written, and no more',
@@ -594,7 +594,7 @@ describe('decide', () => {
     ['still to be tried', { wanted: wanted('ab'), barred: B.users }, waits('platform_rejected')],
     ['only watched', { views: views(view('ab')), settings: WATCHED }, { ending: 'report' }],
     ['a hold', holding('ab'), { kind: 'settle', as: 'held', ending: 'open' }],
-    ['a hold over nobody', holding('a', APPROVED), { kind: 'hold', ends: expect.any(Array) }],
+    ['a hold without removals', holding('a', APPROVED), { kind: 'hold', ends: expect.any(Array) }],
     [
       'a hold over others',
       holding('ab', {}, { ...B, about: 'delete' }),
@@ -686,7 +686,7 @@ describe('decide', () => {
     });
   });
 
-  it('takes whoever has a register for ours where strangers may stay and our view is lost', () => {
+  it('treats every user with a register as ours when external users may stay and our view is lost', () => {
     const lost = facts({
       settings: settingsWith({ membership: 'additive' }),
       views: views(undefined, { isUnreadable: true }),
@@ -697,7 +697,7 @@ describe('decide', () => {
     expect(decide(lost)).toMatchObject({ kind: 'observe', view: { users }, external: {} });
   });
 
-  describe('a group that somebody else changes again and again', () => {
+  describe('a group that another client changes again and again', () => {
     const flapDamping = { sinceMs: NOW_MS - 10 * MINUTE_MS, count: 3, seen: stampAt(1) };
     const fought = (over: Partial<FlapDamping>, by: SuspectedChange = suspectedChange) => ({
       state: state({ flapDamping: { ...flapDamping, ...over }, suspectedChange: by }),
@@ -708,9 +708,9 @@ describe('decide', () => {
       ['looks when a person asks', fought({}, { ...suspectedChange, version: null }), READ_GROUP],
       ['looks at once on news', fought({ seen: STAMP_ZERO }), READ_GROUP],
       ['looks while it is seldom', fought({ count: 2 }), READ_GROUP],
-      ['is looked at when somebody of ours is to leave it', { views: views(view('ab')) }, READ_GROUP],
+      ['is read when one of our members must leave it', { views: views(view('ab')) }, READ_GROUP],
       [
-        'waits with whom somebody else put in',
+        'waits together with the users that another client added',
         { views: views({ ...view('a'), users: new Map([...view('a').users, [user('x'), false]]) }) },
         { kind: 'wait' },
       ],
@@ -731,7 +731,7 @@ describe('decide', () => {
         sinceMs: flapDamping.sinceMs,
         count: 2,
       });
-      // A newcomer whom nothing that we wrote had waits for no hour.
+      // A newcomer that none of our writes contained does not wait for the hour.
       const unwritten = { views: views(view('')), look: changed('x') };
       expect(flapDampingAfter(second, NOW_MS, unwritten)).not.toHaveProperty('seen');
       const overMs = flapDamping.sinceMs + HOUR_MS;

@@ -97,7 +97,7 @@ describe('a plan for a group that exists', () => {
     ]);
   });
 
-  it('says why somebody whom the directory names is removed, and who that is', () => {
+  it('a plan gives the reason for the removal of a member that the directory names, and the member', () => {
     const reason = 'their roleState is TERMINATED';
     const plan = draft({
       wanted: wanted('a'),
@@ -106,13 +106,13 @@ describe('a plan for a group that exists', () => {
     expect(plan.changes).toEqual([change('remove_member', ['b', null], reason, member('b'))]);
   });
 
-  it('keeps whom the guard holds, and goes on with the rest', () => {
+  it('a plan keeps the users that the guard holds, and contains the other changes', () => {
     const plan = draft({ wanted: wanted('c'), held: new Set([platformUserId('a')]) });
     expect(plan.removals).toEqual(['b']);
     expect(usersOf(plan)).toEqual({ a: true, c: true });
   });
 
-  it('leaves others where membership is additive, and removes only whom we had added', () => {
+  it('an additive group keeps external users and loses only those that we added', () => {
     const plan = draft({
       wanted: wanted('n'),
       membership: 'additive',
@@ -122,7 +122,7 @@ describe('a plan for a group that exists', () => {
     expect(usersOf(plan)).toEqual({ theirs: false, n: true });
   });
 
-  it('removes nobody in mode upsertOnly, and does nothing at all in mode report', () => {
+  it('a plan removes no user in mode upsertOnly and changes nothing in mode report', () => {
     expect(draft({ wanted: wanted('c'), mode: 'upsertOnly' }).removals).toEqual([]);
     const current = view({ a: true });
     expect(draft({ wanted: wanted('c'), mode: 'report', current })).toEqual({
@@ -150,14 +150,14 @@ describe('a plan for a group that the directory deleted', () => {
 
   it.each<[string, Partial<DraftInput>, string]>([
     ['the platform has none either', { current: undefined }, 'none'],
-    ['somebody in it is held', { held: new Set([platformUserId('b')]) }, 'none'],
-    ['somebody elsewhere is held', { held: new Set([platformUserId('elsewhere')]) }, 'delete'],
+    ['a user in it is held', { held: new Set([platformUserId('b')]) }, 'none'],
+    ['a user of another group is held', { held: new Set([platformUserId('elsewhere')]) }, 'delete'],
     ['it is in mode upsertOnly', { mode: 'upsertOnly' }, 'none'],
-  ])('where %s: %3$s', (_, over, action) => {
+  ])('the plan for a deleted group when %s: %3$s', (_, over, action) => {
     expect(draft({ ...gone, ...over }).action).toBe(action);
   });
 
-  it('empties it, but for whom the guard holds', () => {
+  it('a plan empties the group except for the users that the guard holds', () => {
     const empty = { ...gone, onGroupDeleted: 'empty' } as const;
     const plan = draft({ ...empty, held: new Set([platformUserId('b')]) });
     expect(plan).toMatchObject({ action: 'patch', removals: ['a'], departs: true });

@@ -85,7 +85,7 @@ it.each<[string, View | undefined, Partial<ObservedGroup>, boolean]>([
   ['lacks a user', view('abc'), { spokeId: null }, false],
   ['has users where we sent none', view(''), { spokeId: null }, false],
   ['is as empty as ours', view(''), { spokeId: null, users: [] }, true],
-  ['may be any, as nobody knows what we sent', undefined, { spokeId: null }, false],
+  ['may be any, as it is unknown what we sent', undefined, { spokeId: null }, false],
 ])('a group that %s: our creation is %4$s', (_, prepared, over, expected) => {
   const intent = { spokeId: 'g', known: [platformGroupId('known')] } as never;
   expect(isOurCreation(observed('ab', over), intent, prepared)).toBe(expected);

@@ -101,7 +101,7 @@ describe('judgeRemovals', () => {
     });
   });
 
-  it('speaks of no share where there was nobody', () => {
+  it('gives no share for a group that was empty', () => {
     const verdict = judgeRemovals({
       ...calm,
       size: 0,
@@ -136,8 +136,8 @@ describe('judgeRemovals', () => {
 
 describe('sizeBefore', () => {
   it.each([
-    ['nobody was removed', 7, NOTHING_REMOVED, 7],
-    ['nobody joined since', 8, { group: 2, connection: 2, largestSize: 10 }, 10],
+    ['there were no removals', 7, NOTHING_REMOVED, 7],
+    ['there were no additions since', 8, { group: 2, connection: 2, largestSize: 10 }, 10],
     ['everybody removed was replaced', 3, { group: 2, connection: 2, largestSize: 3 }, 3],
     ['the group has grown since', 40, { group: 2, connection: 2, largestSize: 3 }, 40],
     ['another client removed some as well', 2, { group: 2, connection: 2, largestSize: 10 }, 4],
@@ -156,7 +156,7 @@ describe('mayUnlink', () => {
     [77, 3, true],
     [996, 49, true],
     [960, 50, false],
-  ])('of %i links, %i given up this hour: one more: %s', (links, recent, allowed) => {
+  ])('with %i links and %i given up this hour, one more is allowed: %s', (links, recent, allowed) => {
     expect(mayUnlink({ links, recent })).toBe(allowed);
   });
 });

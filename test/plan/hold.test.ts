@@ -88,7 +88,7 @@ describe('holdWithSay', () => {
     },
   );
 
-  it('cannot be read, and so may be over any of these removals, which are held anew', () => {
+  it('a hold whose set cannot be read may be over any of these removals, so all are held again', () => {
     const unreadable = { users: undefined, about: undefined };
     const current = holdWithSay(approved, unreadable, { plan: removing('a'), limits, nowMs: 0 });
     expect(judgeByHold(users('a'), current, 0)).toMatchObject({ held: users('a'), superseded: true });

@@ -58,7 +58,7 @@ function errorOf(met: number | string, method: string, pathTemplate: string): Pl
 
 const cases = TABLE.flatMap(([statuses, cells]) => statuses.map((met) => [met, cells] as const));
 
-describe('what an answer means', () => {
+describe('meaning of an answer', () => {
   it.each(cases)('%s, to every call of the client', (met, cells) => {
     for (const [call, method, path] of CALLS) {
       const failure = failureOf(errorOf(met, method, path), 'v1');

@@ -7,7 +7,7 @@ const fieldOf = (users: readonly string[]) => memberIdFieldOf(memberIdEvidence(u
 describe('the id that groups hold', () => {
   it.each<[string, readonly string[], string | undefined]>([
     ['userId where the ids are user ids', ['u1', 'u2', 'u1'], 'userId'],
-    ['id where the ids are employee ids', ['r1', 'nobody'], 'id'],
+    ['id where the ids are employee ids', ['r1', 'unknown'], 'id'],
     ['unknown where there are no ids', [], undefined],
     ['unknown where no employee has the ids', ['x', 'y'], undefined],
     ['unknown where an id is both', ['same'], undefined],

@@ -35,7 +35,7 @@ describe('mergeUsers', () => {
     }
   });
 
-  it('asks whether to keep only those whom it would remove', () => {
+  it('mergeUsers asks whether to keep only those users that it would remove', () => {
     const asked: string[] = [];
     mergeUsers({
       ours: new Set(['a', 'b'].map(platformUserId)),

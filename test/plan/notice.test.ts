@@ -6,7 +6,7 @@ import { afterTelling, beforeTelling, isToBeTold, noticeOf, observe } from '../.
 const MINUTE = 60_000;
 const START_MS = Date.UTC(2026, 10, 20, 10);
 
-/** What is told at which minute, of a hold whose count is as given from that minute on; a message named fails. */
+/** The notifications by minute for a hold whose count changes at the given minutes. The numbered messages fail. */
 function told(counts: Readonly<Record<number, number>>, minutes: number, failing: readonly number[] = []) {
   let episodes: readonly Episode[] = [];
   let count = 0;
@@ -25,7 +25,7 @@ function told(counts: Readonly<Record<number, number>>, minutes: number, failing
   return { said, episodes };
 }
 
-describe('what people are told', () => {
+describe('notifications about findings', () => {
   it.each<[string, Readonly<Record<number, number>>, number, string, (readonly number[])?]>([
     ['nothing, where nothing is', {}, 60, ''],
     ['once, however long it lasts', { 2: 3 }, 600, '2 began 3'],
@@ -35,8 +35,20 @@ describe('what people are told', () => {
     ['nothing of a gap', { 0: 1, 5: 0, 9: 1 }, 60, '0 began 1'],
     ['a new beginning, later', { 0: 1, 20: 0, 21: 2 }, 60, '0 began 1, 20 ended 1, 35 began 2'],
     ['nothing of one that ended between', { 0: 1, 20: 0, 21: 2, 30: 0 }, 60, '0 began 1, 20 ended 1'],
-    ['again what nobody took, in a quarter of an hour', { 0: 1 }, 60, '0 began 1 in vain, 15 began 1', [0]],
-    ['nothing of the end of what nobody knew', { 0: 1, 5: 0 }, 60, '0 began 1 in vain', [0]],
+    [
+      'a failed notification again, after a quarter of an hour',
+      { 0: 1 },
+      60,
+      '0 began 1 in vain, 15 began 1',
+      [0],
+    ],
+    [
+      'no end of an episode whose beginning was never delivered',
+      { 0: 1, 5: 0 },
+      60,
+      '0 began 1 in vain',
+      [0],
+    ],
     ['an end in vain', { 0: 1, 20: 0 }, 60, '0 began 1, 20 ended 1 in vain, 35 ended 1', [20]],
     [
       'every flapping at most four times an hour',
@@ -48,11 +60,11 @@ describe('what people are told', () => {
     expect(told(counts, minutes, failing).said.join(', ')).toBe(expected);
   });
 
-  it('leaves nothing behind once all is over and told', () => {
+  it('keeps no state once all episodes are over and notified', () => {
     expect(told({ 0: 1, 20: 0 }, 60).episodes).toEqual([]);
   });
 
-  it('concludes nothing of what was not looked at', () => {
+  it('draws no conclusion about a finding that was not counted', () => {
     const known: readonly Episode[] = [{ subject: 'token', count: 1, sinceMs: 1, told: 1, triedMs: 1 }];
     expect(observe(known, [], { looked: ['hold', 'gate'], nowMs: START_MS })).toEqual(known);
   });
@@ -62,13 +74,13 @@ describe('what people are told', () => {
     const episode = { subject: 'hold', count: 7, sinceMs: START_MS, names } as const;
     const acme = connectionName('acme');
     expect(noticeOf(episode, 'prod', acme)).toEqual([
-      'prod acme: groups held until somebody decides: 7',
+      'prod acme: groups held until an operator decides: 7',
       '"Engineering", "evil??name", "c", "d", "e", and 2 more',
       'Since 2026-11-20 10:00 UTC.',
       'npx groupsync --prefix prod --connection acme holds',
     ]);
     expect(noticeOf({ ...episode, endedMs: START_MS + 5 * MINUTE }, 'prod', acme)).toEqual([
-      'prod acme: over: groups held until somebody decides',
+      'prod acme: over: groups held until an operator decides',
       'From 2026-11-20 10:00 UTC to 2026-11-20 10:05 UTC.',
     ]);
     const deadLetters = {

@@ -9,7 +9,7 @@ const lastError = { code: 'unavailable', message: 'answered 500', atMs: NOW_MS }
 const dirty = { dirtySinceMs: NOW_MS, wakeAtMs: untilMs, paused: false };
 const waits = (over: object) => waitingOf({ ...dirty, ...over } as unknown as GroupState, NOW_MS);
 
-describe('what a dirty group waits for', () => {
+describe('reason why a dirty group waits', () => {
   it('is a last check, when the group is as wanted and an earlier write may still take effect', () => {
     expect(waits({ uncertain })).toMatchObject({ untilMs, code: 'as_wanted' });
   });
@@ -34,7 +34,7 @@ describe('what a dirty group waits for', () => {
     expect(waits({ lastError })).toEqual({ untilMs, code: 'unavailable', reason: 'answered 500' });
   });
 
-  it('ends now when the retry is due, or under way', () => {
+  it('the wait ends now when the retry is due or running', () => {
     expect(waits({ lastError, wakeAtMs: NOW_MS - 5_000 })).toMatchObject({ untilMs: NOW_MS });
   });
 

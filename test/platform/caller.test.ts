@@ -16,7 +16,7 @@ const inTurn = (...answers: readonly Answer[]) => {
   return (_: unknown, index: number) => answers[Math.min(index, answers.length - 1)] ?? {};
 };
 
-describe('what is sent', () => {
+describe('request of a platform call', () => {
   it('carries the credential, the user agent and no content type without a body', async () => {
     const { client, platform } = await rig(() => ({ body: USER }), { version: '1.2.3' });
     await client.me();
@@ -126,7 +126,7 @@ describe('an answer outside 2xx', () => {
   });
 });
 
-describe('no whole answer', () => {
+describe('platform call without a complete answer', () => {
   it('a hanging answer ends at the time limit; a write may have been done', async () => {
     const { client, platform } = await rig(() => ({ failure: 'hang' }), { timeoutMs: 50 });
     const error = await rejection(client.groups.create(NEW_GROUP));
@@ -185,7 +185,7 @@ describe('no whole answer', () => {
   });
 });
 
-describe('whether a request can have arrived', () => {
+describe('possible arrival of a failed request', () => {
   const failed = (syscall: string, code = 'ETIMEDOUT') => Object.assign(new Error(code), { code, syscall });
 
   it.each([
@@ -255,7 +255,7 @@ describe('a caller that gives up', () => {
   });
 });
 
-describe('tries', () => {
+describe('attempts of a platform call', () => {
   it('a read is repeated after 500 and then succeeds', async () => {
     const { client, time } = await rig(inTurn({ status: 500 }, { status: 502 }, { body: USER }));
     await expect(client.me()).resolves.toEqual(USER);
@@ -312,7 +312,7 @@ describe('tries', () => {
     expect(most).toBe(3);
   });
 
-  it('tells of each try without ids or tokens', async () => {
+  it('reports each attempt without ids or tokens', async () => {
     const facts: AttemptFacts[] = [];
     const { client } = await rig(inTurn({ status: 503 }, { body: { ...GROUP } }), {
       onAttempt: (fact) => facts.push(fact),

@@ -125,7 +125,11 @@ describe('oauthCredential', () => {
 
   it.each([
     ['are stored by the next call, and used then', 'refresh-start', ['refresh-0', 'refresh-0']],
-    ['though nobody heard so are taken from there', 'refresh-0', ['refresh-0']],
+    [
+      'are read from the store when the first answer was lost after it was stored',
+      'refresh-0',
+      ['refresh-0'],
+    ],
     ['do not replace what another process stored since, which is taken over', 'refresh-9', ['refresh-0']],
   ])('tokens that could not be stored %s', async (_, refreshToken, writes) => {
     let inStore: OAuthTokens = { refreshToken: 'refresh-start' };

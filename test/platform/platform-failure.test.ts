@@ -11,7 +11,7 @@ const facts = (sent: 'no' | 'maybe' | 'answered', status?: number) => ({
   retryAfterMs: 7,
 });
 
-describe('what a failed call means', () => {
+describe('meaning of a failed call', () => {
   it.each<[errors.PlatformError, kind: string, happened: boolean]>([
     [new errors.UnauthorizedError('', facts('answered', 401)), 'unauthorized', false],
     [new errors.InvalidGrantError('', facts('answered', 400)), 'unauthorized', false],

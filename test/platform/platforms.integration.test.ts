@@ -142,7 +142,7 @@ describe('the platform of a connection', () => {
     expect(await platform.probe()).toBeUndefined();
   });
 
-  it('shares a listing of groups as long as it is young enough for whoever asks, and no failed one', async () => {
+  it('shares a listing of groups until it is older than a caller accepts, and never shares a failed one', async () => {
     const { state, control, open } = await start();
     const { groups } = await open();
     await control('faults', [{ match: { path: '/platform/api/groups' }, status: 400 }]);
@@ -158,11 +158,11 @@ describe('the platform of a connection', () => {
   it('reports a group that answers 404 as missing, and a deletion of it as one without effect', async () => {
     const { open } = await start();
     const { groups } = await open();
-    expect(await groups.get('nobody' as never)).toBeUndefined();
-    await expect(groups.delete('nobody' as never)).resolves.toBe('absent');
+    expect(await groups.get('unknown' as never)).toBeUndefined();
+    await expect(groups.delete('unknown' as never)).resolves.toBe('absent');
   });
 
-  it('tells an employee whom it knows by id from one who answers 404, and neither from a failure', async () => {
+  it('tells an employee that the platform knows by id from one that answers 404, and both from a failure', async () => {
     const { open, control } = await start();
     await control('employees', { id: 'r1', userId: 'u1', workEmail: 'ann@acme.test', company: 'acme' });
     const platform = await open();

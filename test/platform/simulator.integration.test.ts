@@ -102,7 +102,7 @@ describe('the client and the simulator, written apart from one specification', (
       userId: 'user-9',
       roleState: 'TERMINATED',
     });
-    await expect(app.employees.get('nobody')).rejects.toBeInstanceOf(NotFoundError);
+    await expect(app.employees.get('unknown')).rejects.toBeInstanceOf(NotFoundError);
   });
 
   it('reads the company and its structure', async () => {
@@ -155,8 +155,8 @@ describe('the client and the simulator, written apart from one specification', (
   });
 
   it('creates, reads, patches, replaces and deletes a group', async () => {
-    const created = await app.groups.create({ name: 'Ops', spokeId: '00g1', users: ['user-1', 'nobody'] });
-    expect(created).toMatchObject({ name: 'Ops', spokeId: '00g1', users: ['user-1', 'nobody'] });
+    const created = await app.groups.create({ name: 'Ops', spokeId: '00g1', users: ['user-1', 'unknown'] });
+    expect(created).toMatchObject({ name: 'Ops', spokeId: '00g1', users: ['user-1', 'unknown'] });
     await expect(app.groups.get(created.id)).resolves.toEqual(created);
     const patched = await app.groups.patch(created.id, { users: ['user-2'], version: created.version });
     expect(patched).toMatchObject({ name: 'Ops', spokeId: '00g1', users: ['user-2'] });

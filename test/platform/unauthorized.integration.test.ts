@@ -128,7 +128,7 @@ describe('a connection whose OAuth tokens are refused', () => {
     expect(seen).toMatchObject({ refreshes: 1, stored: 0 });
   });
 
-  it('costs one refresh where /me accepts them and the groups do not, whoever comes to it', async () => {
+  it('a connection whose tokens only /me accepts costs one refresh, whatever process uses it', async () => {
     const { seen, state, sweep, gate, pumpFor, replaceSecret } = await refusedCompany({ accessToken: 'a0' });
     state.accepts = (_, path) => !path.endsWith('/groups');
     expect(await pumpFor(1)).toBe('open');
@@ -136,7 +136,7 @@ describe('a connection whose OAuth tokens are refused', () => {
     expect(await gate()).toMatchObject({ state: 'unauthorized', secretVersion: 'v2' });
     expect(await pumpFor(119, async (minute) => minute % 5 === 0 && sweep())).toBe('unauthorized');
     expect(seen).toMatchObject({ refreshes: 1, stored: 1 });
-    // A probe each ten minutes, of both; whoever opens the platform asks once whose token it has.
+    // One probe of both every ten minutes. A process that opens the platform asks once which company the token is for.
     expect(seen.groups).toBeLessThanOrEqual(3 + 12);
     expect(seen.me).toBeLessThanOrEqual(2 * (2 + 12));
 

@@ -18,7 +18,7 @@ describe('wake-ups of groups', () => {
     [4_001, 5],
     [900_000, 900],
     [3_600_000, 900],
-  ])('are delayed by whole seconds, as far as SQS can: after %s ms', async (afterMs, DelaySeconds) => {
+  ])('a wake-up is delayed by whole seconds up to the SQS limit: %s ms', async (afterMs, DelaySeconds) => {
     const { client, sent } = fakeSqs();
     // SQS takes no U+FFFF as it is.
     const group = ref('Vertrieb – Süd #1 🚀\uffff', 'acme');
@@ -29,7 +29,7 @@ describe('wake-ups of groups', () => {
     expect(JSON.parse(sent()[0]?.MessageBody ?? '')).toEqual(group);
   });
 
-  it('that SQS does not take are named', async () => {
+  it('wake-ups that SQS rejects are reported', async () => {
     const { client } = fakeSqs(({ MessageBody = '' }) => MessageBody.includes('"bad"'));
     const queue = createApplyQueue(client, async () => 'url');
     expect(await queue.wake([ref('good'), { ...ref('bad'), afterMs: 1 }])).toMatchObject([ref('bad')]);

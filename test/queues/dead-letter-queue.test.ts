@@ -59,7 +59,7 @@ describe('a dead letter', () => {
     expect((await send(deadLetter({ body: '' }))).first?.MessageBody).toBe(' ');
   });
 
-  describe('as large as SQS takes it', () => {
+  describe('a dead letter of the maximum size', () => {
     const MIB = 1_048_576;
     const ofSize = (length: number, over: Partial<RejectedMessage> = {}) =>
       deadLetter({ body: 'x'.repeat(length), ...over });
@@ -101,7 +101,7 @@ describe('a dead letter', () => {
     });
   });
 
-  it('that the queue does not take is named', async () => {
+  it('a dead letter that the queue rejects is reported', async () => {
     const { refused } = await send(deadLetter(), deadLetter({ messageId: 'm2', body: 'refused' }));
     expect(refused).toEqual(['m2']);
   });

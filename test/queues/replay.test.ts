@@ -53,7 +53,7 @@ describe('a dead letter that is sent again', () => {
       COMMON,
       '3 2026-11-01T00:00:00.000Z',
     ],
-    ['whose past nobody can have written', wrote('failedBefore', '-1 2999-01-01'), COMMON],
+    ['with an impossible failure time', wrote('failedBefore', '-1 2999-01-01'), COMMON],
   ])(
     'goes back to the queue that it came from: %s',
     async (_, over, queue, past = '1 1970-01-01T00:00:00.000Z') => {

@@ -68,7 +68,7 @@ describe('an error in a log line', () => {
     expect(loggable(error).message).toBe(chain.join(', because of '));
   });
 
-  it('of a library is its name alone, because its message may quote anything', () => {
+  it('an error of a library is logged by its name alone, because its message may quote anything', () => {
     const library = new TypeError('cannot read ann@acme.test');
     const sdk = Object.assign(new Error('token abc is invalid'), { name: 'UnrecognizedClientException' });
     expect(errorFields(new StoreError('the table could not be written', { cause: sdk }))).toEqual({
@@ -77,12 +77,12 @@ describe('an error in a log line', () => {
     expect(errorFields(library)).toEqual({ error: ['TypeError'] });
   });
 
-  it('of no known kind says nothing of its content', () => {
+  it('an error of an unknown kind is logged without its content', () => {
     expect(JSON.stringify(errorFields({ email: 'ann@acme.test' }))).not.toContain('ann');
     expect(JSON.stringify(errorFields('ann@acme.test'))).not.toContain('ann');
   });
 
-  it('whose causes go round ends', () => {
+  it('an error with circular causes is logged once', () => {
     const error = new Error('round');
     error.cause = error;
     expect((errorFields(error)['error'] as readonly string[]).length).toBeLessThan(10);

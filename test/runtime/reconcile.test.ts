@@ -112,7 +112,7 @@ describe('a run of the feed', () => {
     expect(await run('feed')).toMatchObject({ drift: { duplicate_spoke_id: 1 }, reported: 1 });
   });
 
-  it('that breaks off counts what it read, and fails', async () => {
+  it('a run of the feed that breaks off counts the events it read, and fails', async () => {
     const world = await createWorld({
       activity: async function* ({ cursor }: { cursor?: string }) {
         if (cursor === undefined) yield { events: [event], next: 'c1', done: false };
@@ -124,7 +124,7 @@ describe('a run of the feed', () => {
     expect(emitted).toEqual([['FeedEventsRead', 1]]);
   });
 
-  it('that finds another at it says so', async () => {
+  it('a run of the feed reports that another run is active', async () => {
     const world = await createWorld();
     const span = { nowMs: world.ports.clock(), lengthMs: 1_000 };
     await world.ports.leases.take(world.connection.name, 'feed', span);

@@ -9,9 +9,9 @@ import { type AttributePath, resourceTypes } from '../../shared/scim/resource-ty
 import { always, runs } from '../support/engine/runs.ts';
 
 /*
- * Filters read and judged twice: here, and by a parser that others wrote. What is generated keeps clear of the oracle's
- * faults; those stand at the end, each with what RFC 7644 section 3.4.2.2 asks for, so that this file tells when one
- * of them is mended.
+ * Each filter is parsed and evaluated twice: here, and by an independent parser, the oracle. Generated filters avoid the
+ * oracle's faults. The tests at the end list those faults with the rule of RFC 7644 section 3.4.2.2, and fail when
+ * one of them is fixed.
  */
 
 const { User } = resourceTypes(true);
@@ -147,7 +147,7 @@ describe('a filter and the oracle', () => {
     2_000,
   );
 
-  it('refuses the same of what somebody has damaged', () => {
+  it('the filter parser refuses the same damaged filters as the oracle', () => {
     const pieces = /"(?:[^"\\]|\\.)*"|[()[\]]|[^\s()[\]"]+/g;
     const damage = fc.record({ at: fc.nat(), kind: fc.constantFrom('drop', 'twice', 'swap') });
     let refused = 0;
@@ -189,7 +189,7 @@ describe('a filter and the oracle', () => {
   });
 });
 
-describe('where the oracle is wrong', () => {
+describe('known faults of the filter oracle', () => {
   const user = {
     userName: 'Ann',
     title: '',

@@ -67,7 +67,7 @@ describe('a filter', () => {
     `${'('.repeat(3_000)}userName pr${')'.repeat(3_000)}`,
     `${'not '.repeat(1_000)}userName pr`,
     `userName eq "${'x'.repeat(9_000)}"`,
-  ])('that is none is refused: %.40s', (filter) => {
+  ])('an invalid filter is refused: %.40s', (filter) => {
     expect(() => parseFilter(filter)).toThrow(
       expect.objectContaining({ status: 400, scimType: 'invalidFilter' }),
     );

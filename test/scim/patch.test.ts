@@ -272,7 +272,7 @@ describe('a PATCH of members', () => {
       [{ op: 'Remove', path: 'members', value: [{ $ref: null, value: 'a' }] }],
       { ...kept, absent: ['a'] },
     ],
-    ['removes nobody for an empty list', [{ op: 'remove', path: 'members', value: [] }], kept],
+    ['removes no member for an empty list', [{ op: 'remove', path: 'members', value: [] }], kept],
     ['removes all without a value', [remove('members')], { ...kept, emptied: true }],
     ['replaces', [replace('members', [{ value: 'x' }])], { ...kept, emptied: true, present: ['x'] }],
     ['empties by an empty list', [replace('members', [])], { ...kept, emptied: true }],
@@ -287,7 +287,7 @@ describe('a PATCH of members', () => {
       { ...kept, present: ['x'] },
     ],
     [
-      'touches nobody when a name alone is sent',
+      'changes no member when only a name is sent',
       [{ op: 'replace', value: { displayName: 'N' } }],
       { ...kept, others: 1 },
     ],
@@ -297,8 +297,8 @@ describe('a PATCH of members', () => {
       [{ op: 'replace', value: { members: null } }],
       { ...kept, emptied: true },
     ],
-    ['adds nobody for null', [add('members', null), { op: 'add', value: { members: null } }], kept],
-    ['removes nobody for null', [{ op: 'remove', path: 'members', value: null }], kept],
+    ['adds no member for null', [add('members', null), { op: 'add', value: { members: null } }], kept],
+    ['removes no member for null', [{ op: 'remove', path: 'members', value: null }], kept],
     [
       'replaces the members that a filter selects',
       [replace('members[value eq "a" or value eq "z"]', [{ value: 'x' }])],

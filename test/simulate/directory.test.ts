@@ -125,7 +125,7 @@ describe('the naive reading', () => {
     expect(record.read('b').groups.size).toBe(0);
   });
 
-  it('counts half a snapshot only for those whom it names', () => {
+  it('half a snapshot counts only for the members that it names', () => {
     const record = createDirectoryRecord();
     const [first, second] = messagesOf(happening(all('g', ['p2', 'p3'], 2)), at(2));
     const [before] = messagesOf(happening(join('g', 'p1')), at(1));
@@ -286,7 +286,7 @@ function byRegisters(events: Parameters<typeof foldEvents>[0]) {
   return Object.fromEntries(groups);
 }
 
-describe('whom a reading means', () => {
+describe('expectedUsers', () => {
   const employee = (
     role: string,
     email: string | null,
@@ -363,7 +363,7 @@ describe('whom a reading means', () => {
     expect(contested.has('p2@a.test')).toBe(false);
   });
 
-  it('is unsure of whom a person has bound and nothing gave an address', () => {
+  it('marks a member as unsure that an operator bound and that no event gave an address', () => {
     const who = { holders: holdersAmong(employees), settings: {}, rebound: [{ member: 'p4', role: '1' }] };
     const { unsure, may } = expectedUsers({ ...reading, emails: new Map() }, 'g', who);
     expect([[...unsure], [...may]]).toEqual([['p4'], ['u-1']]);

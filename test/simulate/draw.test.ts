@@ -77,7 +77,7 @@ it('draws every platform fault, action, way, trait, fault and crash point within
     exact whole_second none future copies:true
     company:hire company:readdress company:terminate company:activate company:erase company:lose_user_id company:change_user_id
     company:renumber equal_stamps scim_late match:given operator:forget
-    somebody:edit somebody:delete somebody:recreate somebody:strip somebody:twin somebody:own war
+    client:edit client:delete client:recreate client:strip client:twin client:own war
     operator:approve operator:reject operator:pause operator:resume operator:release operator:adopt operator:sync
     operator:pause_all operator:resume_all operator:observe operator:rebind operator:set operator:remove_connection
     operator:connect operator:replay_all operator:discard_one operator:edit_one operator:new_token
@@ -133,7 +133,7 @@ it('leaves out all trouble but what is asked for, and keeps the rhythm', () => {
   const [whole, plain, one] = [
     drawLife(3),
     drawLife(3, { only: [] }),
-    drawLife(3, { only: ['action:somebody.edit', 'okta'] }),
+    drawLife(3, { only: ['action:client.edit', 'okta'] }),
   ];
   const actors = ({ happenings }: Life) => [...new Set(happenings.map(({ actor }) => actor))].sort();
   expect(actors(plain)).toEqual(['company', 'directory']);

@@ -17,10 +17,10 @@ function freshSeeds(): readonly number[] {
   return Array.from({ length: FRESH }, (_, place) => first + place);
 }
 
-describe('a life of a week', () => {
+describe('a simulation run of a week', () => {
   const known = readKnown();
 
-  it('violates nothing but what known.json names', async () => {
+  it('has no violation except those of known.json', async () => {
     const seeds = [...FIXED, ...freshSeeds()];
     const wrong: object[] = [];
     const errands = seeds.map((seed) => ({ seed, draw: {} }));
@@ -41,7 +41,7 @@ describe('a life of a week', () => {
     expect(outcome.figures.effects).toBeLessThan(400_000);
   });
 
-  it('is the same whenever its seed is lived', async () => {
+  it('is the same for the same seed', async () => {
     const life = drawLife(7, { days: 1, scale: 'small' });
     const [first, second] = [await live(life, { tells: true }), await live(life, { tells: true })];
     expect(first.told.length).toBeGreaterThan(100);
@@ -49,7 +49,7 @@ describe('a life of a week', () => {
     expect(second.figures).toEqual(first.figures);
   });
 
-  it('is the same in the bundle that many are lived by, where an item is parsed once', async () => {
+  it('is the same in the bundle for many runs, where an item is parsed once', async () => {
     const draw = { days: 1, scale: 'small' } as const;
     const answers: Answer[] = [];
     await liveMany([{ seed: 7, draw }].values(), 1, (answer) => answers.push(answer));
@@ -59,10 +59,10 @@ describe('a life of a week', () => {
 });
 
 describe('known.json', () => {
-  it('names each violation once, with what it does to people and the work that mends it', () => {
+  it('names each violation once, with what it does to people and the work that fixes it', () => {
     const known = readKnown();
     expect(new Set(known.map(({ oracle, cause }) => `${oracle} ${cause}`)).size).toBe(known.length);
-    for (const { what, mendedBy } of known)
-      expect([what, mendedBy].every((text) => text.length > 10)).toBe(true);
+    for (const { what, fixedBy } of known)
+      expect([what, fixedBy].every((text) => text.length > 10)).toBe(true);
   });
 });

@@ -250,7 +250,7 @@ function makeWorld() {
     set: (change: object) => Object.assign(settings, change),
     loses: () => world.held({ users: ['u-r1'] }),
     gains: () => world.held({ users: ['u-r1', 'u-r2', 'u-z'] }),
-    /** Somebody else adds whom nobody wants. */
+    /** Another client adds a user that the directory does not want. */
     theirs: () =>
       foreign.push({
         ...(writes[0] as PlatformWrite),
@@ -378,7 +378,7 @@ const judges = (oracle: OracleName, options: typeof NOT_YET, cases: readonly Cas
     else expect(found).toContain(`${oracle} ${cause}`);
   });
 
-describe('in the end', () => {
+describe('oracle of the final state', () => {
   const deletesUnlinked = (w: World) => [
     w.said.clear(),
     w.changedAtMs.set('g1', w.time.nowMs),
@@ -412,21 +412,21 @@ describe('in the end', () => {
       'the external id differs in case, which the platform folds',
       (w) => [w.held({ spokeId: 'G1' }), Object.assign(w.traits, { spokeIds: 'folded' })],
     ],
-    ['a member whom the platform refused is missing', (w) => [w.loses(), w.pends('refused')]],
-    ['somebody is there whom nobody wants', (w) => w.gains(), 'extra_user'],
-    ['… whom a hold keeps', (w) => [w.gains(), w.hold(['u-z'])]],
-    ['… beside those whom a hold keeps', (w) => [w.gains(), w.hold(['u-y'])], 'extra_user'],
+    ['a member that the platform refused is missing', (w) => [w.loses(), w.pends('refused')]],
+    ['a user is there that is not wanted', (w) => w.gains(), 'extra_user'],
+    ['… and that a hold keeps', (w) => [w.gains(), w.hold(['u-z'])]],
+    ['… next to one that a hold keeps', (w) => [w.gains(), w.hold(['u-y'])], 'extra_user'],
     [
-      '… whom an operator has approved to go, hours ago',
+      '… whose removal an operator approved hours ago',
       (w) => [w.gains(), w.hold(['u-z'], { kind: 'approved', atMs: START_MS })],
       'extra_user',
     ],
     [
-      '… whom somebody else added to an additive group',
+      '… and that another client added to an additive group',
       (w) => [w.set({ membership: 'additive' }), w.gains(), w.theirs()],
     ],
     [
-      '… whom we added to an additive group',
+      '… and that we added to an additive group',
       (w) => [
         w.set({ membership: 'additive' }),
         w.gains(),
@@ -435,7 +435,7 @@ describe('in the end', () => {
       'additive_leaver',
     ],
     [
-      '… whom the policy lets stay, as a drift record says',
+      '… and that the policy keeps, as a drift record says',
       (w) => [
         w.set({ drift: 'adopt' }),
         w.gains(),
@@ -490,7 +490,7 @@ describe('in the end', () => {
       ],
       'second_group',
     ],
-    ['somebody pends without a word', (w) => w.unemploy('r2'), 'pending_cause'],
+    ['a member pends and no item shows it', (w) => w.unemploy('r2'), 'pending_cause'],
     ['… for the wrong cause', (w) => [w.unemploy('r2'), w.loses(), w.pends('ambiguous')], 'pending_cause'],
     [
       'a member is unknown in a group that the directory has not named since its deletion',
@@ -500,7 +500,7 @@ describe('in the end', () => {
         w.said.set('g1', { ...(w.said.get('g1') as ReadGroup), name: undefined }),
       ],
     ],
-    ['somebody pends, as is shown', (w) => [w.unemploy('r2'), w.loses(), w.pends('unknown')]],
+    ['a member pends, as an item shows', (w) => [w.unemploy('r2'), w.loses(), w.pends('unknown')]],
     [
       'the gate is closed because the platform has replaced the refresh token unheard',
       (w) => [
@@ -518,7 +518,7 @@ describe('in the end', () => {
       'gate_closed',
     ],
     [
-      'somebody has another address by now',
+      'a member has another address by now',
       (w) => [
         w.acme.employees.set('r2', { role: 'r2', email: null, state: 'ACTIVE', userId: 'u-r2' }),
         w.items.set('U#a#m2 USER', { member: 'm2', role: 'r2' }),
@@ -554,7 +554,7 @@ describe('in the end', () => {
 
 describe('truth at any time', () => {
   judges('truth', NOT_YET, [
-    ['what is called in step is another for hours', (w) => w.loses(), 'in_sync_but_different'],
+    ['a group is reported in sync and differs for hours', (w) => w.loses(), 'in_sync_but_different'],
     [
       '… and is dirty, but only for an hour',
       (w) => [w.loses(), w.item({ dirtySince: w.time.nowMs + 3 * HOUR_MS })],
@@ -571,7 +571,7 @@ describe('truth at any time', () => {
       'in_sync_but_different',
     ],
     [
-      'somebody should have left a group that was given up',
+      'a member should have left a group that was given up',
       (w) => [w.held({ users: ['u-r1', 'u-r2', 'u-r3'] }), w.item({ failedAt: START_MS })],
       'in_sync_but_different',
     ],
@@ -590,7 +590,7 @@ describe('truth at any time', () => {
       'extra_in_given_up',
     ],
     [
-      '… because the platform refuses whom somebody else put in',
+      '… because the platform refuses a user that another client added',
       (w) => [
         w.held({ users: ['u-r1', 'u-r2', 'u-r3', 'u-x'] }),
         w.item({ failedAt: w.time.nowMs }),
@@ -599,7 +599,7 @@ describe('truth at any time', () => {
       ],
     ],
     [
-      'somebody should have come to a group that was given up',
+      'a member should have joined a group that was given up',
       (w) => [w.loses(), w.item({ failedAt: w.time.nowMs }), w.call(1, { method: 'PATCH', status: 422 })],
     ],
     [
@@ -735,9 +735,9 @@ describe('ownership', () => {
   const strange =
     (change: Partial<HeldGroup>) =>
     ({ groups, held, item, write }: World) => {
-      groups.set('p9', { ...(held({}).get('p1') as HeldGroup), id: 'p9', madeBy: 'somebody', ...change });
+      groups.set('p9', { ...(held({}).get('p1') as HeldGroup), id: 'p9', madeBy: 'client', ...change });
       item({ platformId: 'p9' });
-      return () => write({ id: 'p9', action: 'put', madeBy: 'somebody', spokeId: 'g1' });
+      return () => write({ id: 'p9', action: 'put', madeBy: 'client', spokeId: 'g1' });
     };
   const adopts = (change: Partial<HeldGroup>, before: (world: World) => void = () => {}) => {
     let write = () => {};
@@ -747,7 +747,7 @@ describe('ownership', () => {
       if (hour === 3) write();
     }, NOT_YET);
   };
-  it('a write to a group of somebody else, adopted or not', () => {
+  it('ownership: a write to a group of another client, adopted or not', () => {
     expect(adopts({ spokeId: 'g1' })).toEqual([]);
     expect(adopts({ spokeId: null })).toContain('ownership write_to_a_stranger');
     expect(
@@ -759,7 +759,11 @@ describe('ownership', () => {
   });
   judges('ownership', AT_END, [
     ['a write of a group that we made', (w) => w.write({})],
-    ['a write to what nobody knows', (w) => w.write({ id: 'p8', spokeId: null }), 'write_to_nobodys'],
+    [
+      'a write to a group of no connection',
+      (w) => w.write({ id: 'p8', spokeId: null }),
+      'write_to_unmanaged',
+    ],
     [
       'a write long after the connection was removed',
       (w) => [
@@ -789,16 +793,16 @@ describe('ownership', () => {
       'token_of_another_company',
     ],
     [
-      'somebody of another company in a group',
+      'a user of another company in a group',
       (w) => w.write({ added: ['u-x1'], sent: { users: ['u-x1'] } }),
       'user_of_another_company',
     ],
     [
-      'somebody of another company among the people',
+      'a person of another company among the people',
       (w) => w.items.set('R#a#x1 PERSON', { role: 'x1' }),
       'person_of_another_company',
     ],
-    ['somebody of this company among the people', (w) => w.items.set('R#a#r1 PERSON', { role: 'r1' })],
+    ['a person of this company among the people', (w) => w.items.set('R#a#r1 PERSON', { role: 'r1' })],
     [
       'the name is used for another company',
       (w) => Object.assign(w.connections.get('a') ?? {}, { company: 'birch' }),
@@ -852,7 +856,7 @@ describe('nothing is lost', () => {
     ['a name was never stored', (w) => w.item({ name: 'Other' }), 'register'],
     ['a deletion was never stored', (w) => w.said.clear(), 'register'],
     [
-      'what nobody can read is gone',
+      'an unreadable message is gone',
       (w) => w.happens({ atMs: 0, actor: 'directory', action: { kind: 'rubbish', body: '{' }, way }),
       'deadLetter_lost',
     ],
@@ -994,7 +998,7 @@ describe('on record', () => {
       'write_without_audit',
     ],
     [
-      'somebody is missing whom a dead-lettered message is about that an operator threw away, and nothing says so',
+      'a member is missing because an operator discarded a dead-lettered message, and no entry says so',
       (w) => [w.loses(), w.deadLetter('g1'), w.action({ kind: 'discard_one', group: 'g9' })],
       'action_discard_one',
     ],
@@ -1004,7 +1008,7 @@ describe('on record', () => {
       (w) => [w.action({ kind: 'pause' }), w.items.set('G#a# A#1', { atMs: w.time.nowMs, ...pause })],
     ],
     [
-      'an operator paused, and the audit says that nobody did',
+      'an operator paused, and the audit names groupsync as the actor',
       (w) => [
         w.action({ kind: 'pause' }),
         w.items.set('G#a# A#1', {
@@ -1016,7 +1020,7 @@ describe('on record', () => {
       'action_pause',
     ],
     [
-      'a write that nobody asked for is put down to an operator',
+      'an unrequested write is attributed to an operator',
       (w) => [w.write({}), Object.assign(w.items.get(w.lastEntry()) ?? {}, { actor })],
       'write_of_another',
     ],
@@ -1039,7 +1043,7 @@ describe('on record', () => {
     ],
   ]);
 
-  it('a drift names nobody, long after the feed told', () => {
+  it('on_record: a drift names no initiator, long after the feed named one', () => {
     const change = (w: World, hour: number) => hour === 2 && [w.theirs(), w.drift({ initiator: 'UNKNOWN' })];
     expect(causesOf(change, { hours: 20 })).toEqual(['on_record drift_without_initiator']);
     expect(causesOf(change, { hours: 4 })).toEqual([]);
@@ -1108,7 +1112,7 @@ describe('one decision', () => {
     expect(explained(outcome, wanted, { before, after })).toEqual(causes);
   });
 
-  it('explain is not blamed for whom somebody has taken out unseen', () => {
+  it('one decision: explain may differ for a member that another client removed unseen', () => {
     expect(explained('in_sync', true, { before: [], after: [] })).toEqual(['explain_in_sync']);
     expect(explained('in_sync', true, { before: [], after: [] }, false)).toEqual([]);
   });

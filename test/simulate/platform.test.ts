@@ -57,7 +57,7 @@ describe('the rules', () => {
   });
 });
 
-/** Time that passes when nobody can do anything but wait. */
+/** Time that passes only when every task waits. */
 function createTime() {
   let nowMs = START_MS;
   const sleepers: { readonly atMs: number; readonly wake: () => void }[] = [];
@@ -148,7 +148,7 @@ type Stage = ReturnType<typeof stage>;
 const held = ({ platform }: Stage, spokeId: string) =>
   [...platform.groups.values()].find((group) => group.spokeId === spokeId);
 
-/** What happens in each platform fault, to groups d1 (users u-a, u-b) and d2 of ours. */
+/** What happens in each platform fault to our groups d1 (users u-a, u-b) and d2. */
 interface Case {
   readonly platformFault: PlatformFault;
   readonly about?: readonly string[];
@@ -344,7 +344,7 @@ describe('a platform fault', () => {
     },
   );
 
-  it('by its share it chooses the same users for as long as it lasts', async () => {
+  it('a platform fault with a share affects the same users as long as it lasts', async () => {
     const world = stage();
     world.platform.begin({ kind: 'platformFault', platformFault: 'drops_users', forMs: HOUR_MS, share: 0.5 });
     const users = Array.from({ length: 40 }, (_, n) => `u-${n}`);
@@ -456,21 +456,21 @@ describe('traits', () => {
   });
 });
 
-describe('somebody else', () => {
+describe('another client on the platform', () => {
   const edit = { kind: 'edit', group: 'd1', add: ['u-x'], remove: 1 } as const;
 
   it('edits, strips, twins, re-creates and deletes, and the feed tells who', async () => {
     const world = stage();
     const { id } = (await world.outcome(world.create('d1'))) as { id: string };
-    expect(world.platform.somebody(edit, id, 'SYSTEM')).toBe(true);
+    expect(world.platform.otherClient(edit, id, 'SYSTEM')).toBe(true);
     expect(world.platform.groups.get(id)?.users).toEqual(['u-b', 'u-x']);
-    world.platform.somebody({ kind: 'twin', group: 'd1' }, id);
-    world.platform.somebody({ kind: 'strip', group: 'd1' }, id);
+    world.platform.otherClient({ kind: 'twin', group: 'd1' }, id);
+    world.platform.otherClient({ kind: 'strip', group: 'd1' }, id);
     expect(await world.outcome(list(world))).toEqual([null, 'd1']);
-    world.platform.somebody({ kind: 'recreate', group: 'd1' }, id);
+    world.platform.otherClient({ kind: 'recreate', group: 'd1' }, id);
     expect(world.platform.groups.has(id)).toBe(false);
-    world.platform.somebody({ kind: 'own', name: 'Theirs', spokeId: null }, undefined, 'ROLE');
-    expect(world.platform.somebody({ kind: 'delete', group: 'd9' }, undefined)).toBe(false);
+    world.platform.otherClient({ kind: 'own', name: 'Theirs', spokeId: null }, undefined, 'ROLE');
+    expect(world.platform.otherClient({ kind: 'delete', group: 'd9' }, undefined)).toBe(false);
     expect(world.platform.foreign.map(({ action }) => action)).toEqual([
       'patch',
       'create',
@@ -489,19 +489,19 @@ describe('somebody else', () => {
   it('does it again whenever it is undone, so often, and rests when all is calm', async () => {
     const world = stage();
     const { id } = (await world.outcome(world.create('d1'))) as { id: string };
-    world.platform.somebody({ ...edit, again: { everyMs: MINUTE_MS, times: 2 } }, id);
+    world.platform.otherClient({ ...edit, again: { everyMs: MINUTE_MS, times: 2 } }, id);
     for (let round = 0; round < 3; round += 1) {
       await world.outcome(patch(BEFORE)(world, id));
       await world.pass(MINUTE_MS);
     }
-    expect(world.fired.get('somebody:again')).toBe(2);
+    expect(world.fired.get('client:again')).toBe(2);
     expect(world.platform.groups.get(id)?.users).toEqual(BEFORE);
 
-    world.platform.somebody({ ...edit, again: { everyMs: MINUTE_MS, times: 2 } }, id);
+    world.platform.otherClient({ ...edit, again: { everyMs: MINUTE_MS, times: 2 } }, id);
     world.platform.calm();
     await world.outcome(patch(BEFORE)(world, id));
     await world.pass(HOUR_MS);
-    expect(world.fired.get('somebody:again')).toBe(2);
+    expect(world.fired.get('client:again')).toBe(2);
   });
 });
 
@@ -512,7 +512,7 @@ describe('people', () => {
     world.platform.company({ kind: 'terminate', role: 'a' });
     world.platform.company({ kind: 'erase', role: 'b' });
     world.platform.company({ kind: 'lose_user_id', role: 'c' });
-    expect(world.platform.company({ kind: 'terminate', role: 'nobody' })).toBe(false);
+    expect(world.platform.company({ kind: 'terminate', role: 'unknown' })).toBe(false);
     const all = async (sendAllRoles: boolean) => {
       const found = [];
       for await (const one of world.client.employees.listAll({ limit: 1, sendAllRoles })) found.push(one);

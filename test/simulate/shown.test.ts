@@ -93,7 +93,7 @@ function causesOf({
   return [...new Set(found)];
 }
 
-describe('what an operator is shown', () => {
+describe('answers to an operator', () => {
   it('is correct if it equals the stored state', () => {
     expect(causesOf({})).toEqual([]);
     expect(causesOf({ checked: 200 })).toEqual([]);

@@ -93,7 +93,7 @@ it(
   PATIENCE_MS,
 );
 
-it('in all those lives no function has asked the table for what its role does not grant', () => {
+it('no function of these simulation runs calls the table outside its role', () => {
   const refused = [...asked].filter((one) => {
     const [actor = '', verb = '', on] = one.split(' ');
     const name = /pump|feed|sweep|health/.test(actor) ? 'reconcile' : actor;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { gathering } from '../../shared/store/dynamo-batches.ts';
 
-it('asks anew in the next turn, and not one by one where the other side does not answer', async () => {
+it('gathering sends later questions together again, and does not retry them one by one after no answer', async () => {
   const asked: (readonly number[])[] = [];
   const ask = gathering<number, number>({
     most: 10,

@@ -35,7 +35,7 @@ const action = fc.record({
   diesAt: fc.option(fc.integer({ min: 1, max: 14 }), { nil: undefined, freq: 3 }),
 });
 type Action = typeof action extends fc.Arbitrary<infer Drawn> ? Drawn : never;
-/** What somebody else does meanwhile, in whole, and before which of its effects. */
+/** Complete actions of another process, each with the effect before which it runs. */
 const actions = fc.array(fc.tuple(action, fc.integer({ min: 1, max: 14 }), fc.option(action)), {
   maxLength: 14,
 });
@@ -64,7 +64,7 @@ async function live(all: readonly (readonly [Action, number, Action | null])[]):
     String(chunksNow().find(({ sk }) => sk.includes(id))?.['text']).split('\n#').length - 1;
   let [worker, other] = [cold(), cold()];
 
-  /** The views that somebody who remembers nothing cannot read; the others are as they were written. */
+  /** The views that a process with an empty cache cannot read; the others are as they were written. */
   const unread = async () => {
     const missing: string[] = [];
     const { views, changes } = pointersIn(await stateNow());
@@ -162,7 +162,7 @@ async function live(all: readonly (readonly [Action, number, Action | null])[]):
       table.remove(lost);
       for (const id of await unread()) broken.add(id);
     } else await act(worker, one, at, then);
-    // Whoever died remembers nothing.
+    // A process that died has an empty cache.
     if (one.diesAt !== undefined || then?.diesAt !== undefined) [worker, other] = [cold(), cold()];
     expect((await unread()).filter((id) => !broken.has(id))).toEqual([]);
   }
@@ -180,7 +180,7 @@ async function live(all: readonly (readonly [Action, number, Action | null])[]):
 }
 
 always(
-  'a view is read as it was written, whoever dies or comes between; only what changed is written, and nothing in use goes',
+  'a view is read as it was written despite crashes and races, only changes are written, and nothing in use is deleted',
   fc.asyncProperty(actions, live),
   300,
 );

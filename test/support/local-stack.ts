@@ -87,7 +87,7 @@ export async function startLocalStack(options: LocalStackOptions) {
       }
       return ids;
     },
-    /** The groups once nothing is under way any more and no group is dirty. */
+    /** The groups once no call is in flight and no group is dirty. */
     async converge(timeoutMs = 150_000): Promise<readonly GroupReport[]> {
       const outcome = await untilConverged({
         client: stack.sqs,

@@ -35,9 +35,9 @@ async function pendingOf(told: Told, group: string) {
   return registers.flatMap(({ member, pending }) => (pending === undefined ? [] : [[member, pending.cause]]));
 }
 
-describe('a person whom the platform does not know any more', () => {
+describe('a person that the platform no longer knows', () => {
   const guard = { minSize: 2, maxRemovedShare: 0.4, maxRemovedCount: 9, perHourCount: 9 };
-  it('leaves their groups, past the guard like anybody else', async () => {
+  it('leaves their groups, within the limits of the guard', async () => {
     const told = await story({ settings: { guard } });
     const { world, tell, shown, state } = told;
     const listed = async (...ids: string[]) => {
@@ -81,7 +81,7 @@ describe('a binding', () => {
     ['stored with them', {}, 1, 'ann'],
     ['left to apply while the connection only observes', { observing: true }, 1, undefined],
     ['left to apply where the person cannot be read', {}, 99, undefined],
-  ])('of a newcomer is %s', async (_, options, schema, role) => {
+  ])('the binding of a new member is %s', async (_, options, schema, role) => {
     const { world, say, hire, member } = await story(options);
     await hire('ann');
     world.table.change(personKey(CONNECTION, roleId('ann')), { set: { schema } });
@@ -111,7 +111,7 @@ describe('a binding', () => {
     world.platform.employees = [LEAVER, ...others];
     await refresh(told);
     for (const step of steps) {
-      // Until the next refresh nobody here hears of it.
+      // Only the next refresh finds the change.
       world.platform.employees = [...(step === 'leave' ? HANDED_ON.slice(0, 1) : HANDED_ON), ...others];
       if (step === 'event') await tell({ snapshot: 'g', of: ['ann', ...many] });
       else if (step === 'crash') await world.toolPorts.users.unbind(CONNECTION, member('ann'), bound.role);
@@ -133,20 +133,23 @@ describe('a binding', () => {
       ({ world, member, role }: Told) =>
         rebindMember(CONNECTION, { member: member('ann'), role: role('leaver') }, world.toolPorts),
     ],
-  ])('that %s stays with its person, who leaves and whose address goes on', async (_, address, prove) => {
-    const told = await story();
-    const { world, tell, shown } = told;
-    world.platform.employees = [LEAVER];
-    await refresh(told);
-    await tell({ snapshot: 'g', of: ['ann'] });
-    await prove(told);
-    world.platform.employees = [person('leaver', address, 'TERMINATED'), person('newcomer', 'ann')];
-    await refresh(told);
-    await tell({ upsert: 'g' });
-    expect([shown('g'), await pendingOf(told, 'g')]).toEqual([[[]], [['ann', 'inactive']]]);
-  });
+  ])(
+    'a binding that %s stays with its person, who leaves while another person gets the address',
+    async (_, address, prove) => {
+      const told = await story();
+      const { world, tell, shown } = told;
+      world.platform.employees = [LEAVER];
+      await refresh(told);
+      await tell({ snapshot: 'g', of: ['ann'] });
+      await prove(told);
+      world.platform.employees = [person('leaver', address, 'TERMINATED'), person('newcomer', 'ann')];
+      await refresh(told);
+      await tell({ upsert: 'g' });
+      expect([shown('g'), await pendingOf(told, 'g')]).toEqual([[[]], [['ann', 'inactive']]]);
+    },
+  );
 
-  it('is made on the first day of somebody who was hired before, without another event', async () => {
+  it('a member is bound on the first day of a person hired before, without another event', async () => {
     const told = await story();
     const { world, tell, shown } = told;
     await world.toolPorts.hire([person('ann', 'ann', 'HIRED')]);
@@ -159,20 +162,20 @@ describe('a binding', () => {
     expect(shown('g')).toEqual([['u-ann']]);
   });
 
-  it('prefers the one who is active of several persons with one value, and chooses nobody of two', async () => {
+  it('a member is bound to the active one of several persons with one value, and to none of two active ones', async () => {
     const told = await story();
     const { world, tell, shown } = told;
     await world.toolPorts.hire([person('old', 'ann', 'TERMINATED'), person('new', 'ann')]);
     await world.toolPorts.hire([person('one', 'bob'), person('two', 'bob')]);
-    await tell({ snapshot: 'g', of: ['ann', 'bob', 'nobody'] });
+    await tell({ snapshot: 'g', of: ['ann', 'bob', 'zed'] });
     expect(shown('g')).toEqual([['u-new']]);
     expect(await pendingOf(told, 'g')).toEqual([
       ['bob', 'ambiguous'],
-      ['nobody', 'unknown'],
+      ['zed', 'unknown'],
     ]);
   });
 
-  it('is ambiguous when the member’s own address comes to mean another person, until somebody says who it is', async () => {
+  it('a binding becomes ambiguous when the member’s address changes to that of another person, until an operator rebinds it', async () => {
     const told = await story();
     const { world, tell, shown, member, role } = told;
     await world.toolPorts.hire([person('ann', 'ann'), person('other', 'other')]);
@@ -190,19 +193,19 @@ describe('a binding', () => {
     expect(shown('g')).toEqual([['u-other']]);
   });
 
-  it('stays when the member’s new address means nobody, or the same person', async () => {
+  it('a binding stays when the member’s new address has no match or matches the same person', async () => {
     const { world, tell, shown } = await story();
     await world.toolPorts.hire([person('ann', 'ann')]);
     await tell({ snapshot: 'g', of: ['ann'] });
-    await tell({ user: 'ann', email: 'nobody@acme.test' });
+    await tell({ user: 'ann', email: 'unmatched@acme.test' });
     expect(shown('g')).toEqual([['u-ann']]);
     await tell({ user: 'ann', email: 'ANN@acme.test' });
     expect(shown('g')).toEqual([['u-ann']]);
   });
 
-  it('is made only to a person who is known', async () => {
+  it('rebindMember accepts only a known person', async () => {
     const { world, member, role } = await story();
-    const binding = { member: member('ann'), role: role('nobody') };
+    const binding = { member: member('ann'), role: role('unknown') };
     expect(await rebindMember(CONNECTION, binding, world.toolPorts)).toEqual({ kind: 'unknown_person' });
   });
 
@@ -217,7 +220,7 @@ describe('a binding', () => {
       world.platform.employees = [LEAVER];
       await refresh(told);
       await tell({ upsert: 'g' });
-      // Known, and in no group: so ingest binds nobody.
+      // The member is known and in no group, so ingest makes no binding.
       if (where === 'apply') await tell({ user: 'ann', email: 'ann@acme.test' });
       say({ add: ['ann'], to: 'g' });
       effects = 0;
@@ -237,7 +240,7 @@ describe('a binding', () => {
     }
   });
 
-  it('that was made anew reaches its groups though the walk was cut short', async () => {
+  it('a rebound member reaches all groups though the fan-out was interrupted', async () => {
     const { world, tell, shown, member, role } = await story();
     await world.toolPorts.hire([person('ann', 'ann'), person('other', 'other')]);
     await tell({ snapshot: 'g', of: ['ann'] }, { snapshot: 'h', of: ['ann'] });
@@ -263,11 +266,11 @@ describe('a user who is deleted', () => {
   });
 });
 
-describe('a user of whom producers say ever more', () => {
+describe('the attributes of a user with ever more of them', () => {
   type Said = Readonly<Record<string, readonly [stamp: number, value: string]>>;
   const MATCHED = new Set(['email']);
 
-  /** What is kept after these words in this order, and what was told of as dropped. */
+  /** The stored attributes after these events in this order, and the reported numbers of dropped ones. */
   async function kept(said: readonly Said[]) {
     const table = new MemoryTable();
     const told: number[] = [];
@@ -290,7 +293,7 @@ describe('a user of whom producers say ever more', () => {
     return { attributes: item?.['attributes'] as Record<string, { value: string }>, told, table };
   }
 
-  it('has 32 attributes at most, the matched and then the latest, and the others are told of', async () => {
+  it('keeps at most 32, first the matched and then the latest, and reports the others as dropped', async () => {
     const said = Array.from({ length: 1_000 }, (_, n): Said => ({ [`seen-${n}`]: [n + 2, 'x'.repeat(900)] }));
     const { attributes, told, table } = await kept([{ email: [1, 'ann@acme.test'] }, ...said]);
     expect(Object.keys(attributes).sort()).toEqual(
@@ -307,7 +310,7 @@ describe('a user of whom producers say ever more', () => {
     expect(told).toEqual([1]);
   });
 
-  it('keeps the same whatever the order in which it is said', async () => {
+  it('keeps the same attributes whatever the order of the events', async () => {
     const word = fc.tuple(fc.nat(20), fc.constantFrom('a', 'b', 'y'.repeat(1_100)));
     const names = fc.constantFrom('email', '__proto__', ...Array.from({ length: 60 }, (_, n) => `n${n}`));
     const words = fc

@@ -4,7 +4,7 @@ import { adoptGroup } from '../../shared/operate/ownership.ts';
 import { story } from '../support/engine/story.ts';
 import { CREATE_SETTLE_MS } from '../support/engine/world.ts';
 
-/** One group of ours, and one of a stranger whose state the platform answers with by mistake. */
+/** A managed group, and an external group whose state the platform answers with by mistake. */
 async function company(options: Parameters<typeof story>[0] = {}) {
   const told = await story(options);
   await told.hire('a', 'b', 'c');
@@ -19,26 +19,29 @@ describe('an answer about another group', () => {
   it.each([
     ['patch', {}],
     ['get', { lastError: { code: 'unavailable' } }],
-  ] as const)('to a %s links to nothing: the write is looked up', async (call, told) => {
-    const { world, say, tell, work, state, shown, own, theirs } = await company();
-    const { platform } = world;
-    platform.confused = (asked) => (asked === call ? theirs : undefined);
-    if (call === 'get') platform.changeAsOther(own, { name: 'Renamed' });
-    say({ take: ['b'], from: 'g' }, { add: ['c'], to: 'g' });
-    await work(20);
-    expect(await state('g')).toMatchObject({ platformId: own, ...told });
+  ] as const)(
+    'an answer about another group to a %s links no group, and the write is looked up',
+    async (call, told) => {
+      const { world, say, tell, work, state, shown, own, theirs } = await company();
+      const { platform } = world;
+      platform.confused = (asked) => (asked === call ? theirs : undefined);
+      if (call === 'get') platform.changeAsOther(own, { name: 'Renamed' });
+      say({ take: ['b'], from: 'g' }, { add: ['c'], to: 'g' });
+      await work(20);
+      expect(await state('g')).toMatchObject({ platformId: own, ...told });
 
-    platform.confused = () => undefined;
-    world.advance(3_600_000);
-    await tell();
-    expect(await state('g')).toMatchObject({ platformId: own, settled: 'in_sync' });
-    expect(shown('g')).toEqual([['u-a', 'u-c']]);
-    await tell({ remove: 'g' });
-    expect([...platform.groups.keys()]).toEqual([theirs]);
-    expect(platform.groups.get(theirs)).toMatchObject({ name: 'Theirs', users: ['stranger'] });
-  });
+      platform.confused = () => undefined;
+      world.advance(3_600_000);
+      await tell();
+      expect(await state('g')).toMatchObject({ platformId: own, settled: 'in_sync' });
+      expect(shown('g')).toEqual([['u-a', 'u-c']]);
+      await tell({ remove: 'g' });
+      expect([...platform.groups.keys()]).toEqual([theirs]);
+      expect(platform.groups.get(theirs)).toMatchObject({ name: 'Theirs', users: ['stranger'] });
+    },
+  );
 
-  it('to the whole write of a take-over links to nothing either', async () => {
+  it('an answer about another group to the PUT of an adoption links no group either', async () => {
     const { world, say, tell, work, state, shown, theirs } = await company();
     const taken = world.platform.addForeign({ name: 'Taken', spokeId: 'n', users: [] });
     world.platform.adopted.add(taken);
@@ -54,7 +57,7 @@ describe('an answer about another group', () => {
     expect(world.platform.groups.get(theirs)).toMatchObject({ name: 'Theirs', users: ['stranger'] });
   });
 
-  it('to a creation is not what was created: that is looked for', async () => {
+  it('an answer about another group to a creation is not the created group, which is looked up', async () => {
     const { world, say, tell, work, state, theirs } = await company();
     world.platform.confused = (asked) => (asked === 'create' ? theirs : undefined);
     say({ snapshot: 'h', of: ['c'] });
@@ -69,7 +72,7 @@ describe('an answer about another group', () => {
   });
 
   it.each([true, false])(
-    'nor is a group that somebody makes meanwhile (spokeIds shown: %s)',
+    'a group that another client creates meanwhile is not taken for our creation (spokeIds shown: %s)',
     async (echoSpokeId) => {
       const { world, say, work, tell, state } = await company({ platform: { echoSpokeId } });
       const { platform } = world;
@@ -86,7 +89,7 @@ describe('an answer about another group', () => {
     },
   );
 
-  it('to a look before an adoption adopts nothing', async () => {
+  it('an answer about another group to the read before an adoption adopts no group', async () => {
     const { world, tell, ref, own, theirs } = await company();
     world.platform.confused = (asked) => (asked === 'get' ? own : undefined);
     await tell({ snapshot: 'n', of: [], name: null });

@@ -29,7 +29,7 @@ describe('a write that the platform will never have', () => {
     await tell({ upsert: 'g' });
     expect(await state('g')).toMatchObject({ failedAtMs: expect.any(Number) });
     expect(world.deadLetters).toHaveLength(1);
-    // Who replays its dead-lettered message is told again, with the age that it had.
+    // A replayed dead-lettered message is reported again, with the same age as before.
     const failedBefore = '1 2026-11-20T10:00:00.000Z';
     await world.toolPorts.groups.noteReplay(ref('g'), failedBefore);
     await tell({ upsert: 'g' });
@@ -43,7 +43,7 @@ describe('a write that the platform will never have', () => {
     expect(world.deadLetters).toHaveLength(2);
   });
 
-  it('may be a creation, of which nothing is left', async () => {
+  it('a refused creation leaves no intent behind', async () => {
     const { tell, world, state } = await company();
     world.platform.refusal = () => 400;
     await tell({ snapshot: 'g', of: ['a'] });
@@ -55,7 +55,7 @@ describe('a write that the platform will never have', () => {
   });
 });
 
-describe('one user whom the platform does not take', () => {
+describe('a user that the platform refuses', () => {
   type Refused = (users: readonly string[]) => boolean;
   const writes = (world: { platform: { refusal: unknown } }, unacceptable: Refused) => {
     let count = 0;
@@ -71,21 +71,24 @@ describe('one user whom the platform does not take', () => {
     ['authoritative', 99, 24, ['bad']],
     ['authoritative', 37, 60, ['n12-bad', 'n2-bad', 'n30-bad']],
     ['additive', 39, 30, ['bad']],
-  ])('keeps no leaver in and nobody else out (%s, beside %i)', async (membership, count, most, bad) => {
-    const { tell, world, state, shown, hire } = await company({ membership });
-    const newcomers = Array.from({ length: count }, (_, n) => `n${n}`);
-    await hire(...bad, ...newcomers);
-    await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
-    const tries = writes(world, (users) => users.some((user) => user.endsWith('bad')));
-    await tell({ take: ['c'], from: 'g' }, { add: [...newcomers, ...bad], to: 'g' });
-    expect(shown('g')).toEqual([['u-a', 'u-b', ...newcomers.map((one) => `u-${one}`)].sort()]);
-    expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: count + 2 } });
-    // Of one who is left over alone nobody can tell whether it is the group that is refused.
-    expect(world.deadLetters.length).toBeLessThan(bad.length);
-    expect(tries()).toBeLessThanOrEqual(most);
-  });
+  ])(
+    'delays no leaver and keeps no other user out (%s, with %i newcomers)',
+    async (membership, count, most, bad) => {
+      const { tell, world, state, shown, hire } = await company({ membership });
+      const newcomers = Array.from({ length: count }, (_, n) => `n${n}`);
+      await hire(...bad, ...newcomers);
+      await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+      const tries = writes(world, (users) => users.some((user) => user.endsWith('bad')));
+      await tell({ take: ['c'], from: 'g' }, { add: [...newcomers, ...bad], to: 'g' });
+      expect(shown('g')).toEqual([['u-a', 'u-b', ...newcomers.map((one) => `u-${one}`)].sort()]);
+      expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: count + 2 } });
+      // With a single user left, it is unknown whether the platform refuses that user or the group.
+      expect(world.deadLetters.length).toBeLessThan(bad.length);
+      expect(tries()).toBeLessThanOrEqual(most);
+    },
+  );
 
-  it('may come with a new group, which is made without them', async () => {
+  it('does not prevent the creation of a new group with the other users', async () => {
     const { tell, world, state, shown, hire } = await company();
     await hire('bad');
     writes(world, (users) => users.includes('u-bad'));
@@ -128,7 +131,7 @@ describe('one user whom the platform does not take', () => {
     expect(await state('g')).not.toHaveProperty('lastError');
   });
 
-  it('is not blamed for what the platform refuses of the group', async () => {
+  it('is not reported when the platform refuses every write of the group', async () => {
     const { tell, world, state, hire } = await company();
     await hire('d');
     await tell({ snapshot: 'g', of: ['a'] });
@@ -147,7 +150,7 @@ describe('one user whom the platform does not take', () => {
 
 describe('a platform that takes no writes for two days', () => {
   it.each([503, 403, 302])(
-    'gets everything once it does: nothing is given up, and nobody floods it (%i)',
+    'gets everything once it takes writes again, without a failed group and without a flood of calls (%i)',
     async (status) => {
       const { tell, say, work, world, state, shown } = await company();
       await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -216,7 +219,7 @@ describe('a platform that takes no writes for two days', () => {
     [[0, 1, 2, 3, 4, 5, 6], 2 * HOUR_MS, 2 * HOUR_MS],
     [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9], 10, HOUR_MS + 3],
   ])(
-    'after calls at %j is tried when due, or else when the hour has room for a try',
+    'a platform that fails after calls at %j is tried when due, or when the hourly budget allows it',
     (callsMs, dueMs, atMs) => {
       expect(affordableAtMs(dueMs, callsMs)).toBe(atMs);
     },
@@ -239,8 +242,8 @@ describe('a platform that takes no writes for two days', () => {
   });
 });
 
-describe('a look that fails after a write', () => {
-  it('does not make the write undone: its removals stay in the guard’s book', async () => {
+describe('a read that fails after a write', () => {
+  it('does not undo the write: its removals still count in the guard', async () => {
     const guard = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 2 };
     const { world, troubles, hire, tell, say, ref, state, shown } = await story({
       settings: { guard },
@@ -265,9 +268,9 @@ describe('a look that fails after a write', () => {
   });
 });
 
-describe('a foreign writer who never stops', () => {
+describe('another client that never stops writing', () => {
   it.each([409, 412, 400])(
-    'meets bounded tries, then a wait, and costs nobody their place (%i)',
+    'gets a bounded number of attempts, then a wait, and every added user keeps their place (%i)',
     async (staleStatus) => {
       const told = await story({
         platform: { staleStatus: staleStatus as 409 },
@@ -303,8 +306,8 @@ describe('a foreign writer who never stops', () => {
   );
 });
 
-describe('a user whom the platform drops', () => {
-  it('is refused, not sent again, and the rest of the group is written', async () => {
+describe('a user that the platform drops from a write', () => {
+  it('is recorded as refused and not sent again, and the rest of the group is written', async () => {
     const { tell, world, state, shown } = await company();
     world.platform.refused.add('u-b');
     await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -318,7 +321,7 @@ describe('a user whom the platform drops', () => {
   });
 });
 
-it('what somebody else does is theirs once a write that was looked for in vain has been made after all', async () => {
+it('a change by another client is external though an uncertain write took effect at a later attempt', async () => {
   const { world, troubles, tell, shown } = await company({ drift: 'report' });
   await tell({ snapshot: 'g', of: ['a'] });
   const faults = [true];
@@ -333,7 +336,7 @@ it('what somebody else does is theirs once a write that was looked for in vain h
   expect(shown('g')).toEqual([['u-a', 'u-b']]);
 });
 
-it('what somebody else does in a long outage is not explained by what was tried when it began', async () => {
+it('a change by another client during a long outage is not explained by the writes attempted when it began', async () => {
   const { world, troubles, say, work, pass, tell, shown } = await company({ drift: 'report' });
   await tell({ snapshot: 'g', of: ['a'] });
   troubles.platform = (call) => (call === 'patch' ? 'lost_before' : 'none');

@@ -267,7 +267,7 @@ describe('the gate', () => {
       resumeConnection(CONNECTION, toolPorts, seen);
     const seen = { gate: await gate(), observing: false };
     await pauseConnection(CONNECTION, 'Ann: a migration', toolPorts, seen.gate);
-    await expect(resume(seen)).rejects.toThrow(/somebody else paused it \(.*Ann: a migration\) meanwhile/);
+    await expect(resume(seen)).rejects.toThrow(/another operator paused it \(.*Ann: a migration\) meanwhile/);
     await expect(pauseConnection(CONNECTION, 'Bob: no', toolPorts, seen.gate)).rejects.toThrow(
       'Ann: a migration',
     );
@@ -280,7 +280,7 @@ describe('the gate', () => {
     await resume(paused);
     world.advance(1);
     await pauseConnection(CONNECTION, 'Ann: a migration', toolPorts);
-    await expect(resume(paused)).rejects.toThrow('somebody else paused it');
+    await expect(resume(paused)).rejects.toThrow('another operator paused it');
     const connection = await world.connection();
     await toolPorts.connections.save({ ...connection, observing: true });
     const now = { ...seen, gate: await gate() };
@@ -288,13 +288,13 @@ describe('the gate', () => {
     expect((await gate()).state).toBe('paused');
     expect(await resume({ ...now, observing: true })).toBe(true);
     expect(await toolPorts.connections.current(CONNECTION)).toMatchObject({ observing: false });
-    // That the platform was away meanwhile is nobody's word.
+    // An outage of the platform meanwhile is not a decision of an operator.
     await toolPorts.gates.write(CONNECTION, await gate(), { state: 'backoff', closings: 1 });
     await pauseConnection(CONNECTION, 'Ann: again', toolPorts, seen.gate);
     expect(await gate()).toMatchObject({ state: 'paused', reason: expect.stringContaining('Ann: again') });
   });
 
-  it('that a person closed opens for no probe, only for a person, and drains its backlog then', async () => {
+  it('a paused gate ignores probes, and drains its backlog after an operator resumes it', async () => {
     const { world, say, work, tell, shown, gate } = await company();
     await pauseConnection(CONNECTION, 'a migration', world.toolPorts);
     say({ snapshot: 'g', of: ['a'] });
@@ -365,7 +365,7 @@ describe.each([
     expect(calls).toEqual([]);
   });
 
-  it('waits alone where it alone is refused, and keeps nobody from writing', async () => {
+  it('a refused route waits alone and blocks no write', async () => {
     const { meets, outcome, gate, tell, shown } = await reading();
     for (const fault of ['unauthorized', 'forbidden', 'unavailable_before'] as const) {
       meets(route, fault);
@@ -448,7 +448,7 @@ describe('groups that fail one after the other', () => {
     },
   );
 
-  it('keep nobody waiting where others succeed in between', async () => {
+  it('failing groups block no other group while others succeed in between', async () => {
     const { work, gate, refuse, changeAll, shown, say } = await companyOfTwelve();
     const broken = NAMES.slice(0, 4);
     refuse((spokeId) => broken.includes(spokeId));
@@ -502,7 +502,7 @@ describe('a paused group', () => {
     await resumeGroup(ref('g'), world.toolPorts);
     world.advance(1);
     await pauseGroup(ref('g'), world.toolPorts, 'Ann');
-    await expect(resumeGroup(ref('g'), world.toolPorts, seen)).rejects.toThrow('somebody else');
+    await expect(resumeGroup(ref('g'), world.toolPorts, seen)).rejects.toThrow('another operator');
     expect((await state('g'))?.paused).toBe(true);
     expect(await resumeGroup(ref('g'), world.toolPorts, await state('g'))).toBe(true);
   });

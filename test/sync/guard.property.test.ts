@@ -17,7 +17,7 @@ const GUARD = { minSize: 3, maxRemovedShare: 0.9, maxRemovedCount: 3, perHourCou
 const GROUPS = ['g1', 'g2'].map(groupId);
 const MEMBERS = Array.from({ length: 5 }, (_, index) => `m${index}`);
 
-/** Somebody leaves some groups, then time passes. */
+/** A person leaves some groups, then time passes. */
 interface Departure {
   readonly group: number;
   readonly members: readonly number[];

@@ -26,9 +26,9 @@ async function company(settings: Readonly<Record<string, unknown>> = {}, platfor
   };
 }
 
-describe('a user whom the platform keeps though the directory took them out', () => {
+describe('a user that the platform keeps after we removed them', () => {
   it.each([{}, { membership: 'additive' }, { onGroupDeleted: 'empty' }])(
-    'is not in step, told, tried again within an hour, and gone once the platform lets go (%o)',
+    'leaves the group not in sync with an error, is removed again within an hour, and is gone once the platform complies (%o)',
     async (settings) => {
       const { world, say, tell, state, shown, pass } = await company(settings, { echoSpokeId: false });
       await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -37,7 +37,7 @@ describe('a user whom the platform keeps though the directory took them out', ()
       expect(await pass(HOUR_MS)).toBeLessThanOrEqual(12);
       const left = await state('g');
       expect(left).toMatchObject({
-        lastError: { code: 'kept', message: 'the platform keeps 1 user whom we took out' },
+        lastError: { code: 'kept', message: 'the platform keeps 1 user that groupsync removed' },
       });
       expect(left?.dirtySinceMs).toBeDefined();
       expect(left?.settled).toBeUndefined();
@@ -52,7 +52,7 @@ describe('a user whom the platform keeps though the directory took them out', ()
     },
   );
 
-  it('does not fill the guard’s book, so that others’ leavers still leave', async () => {
+  it('does not use up the guard’s hourly limit, so other leavers still leave', async () => {
     const guard = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 3 };
     const { world, say, tell, shown, state, pass } = await company({ guard });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c'] }, { snapshot: 'h', of: ['a', 'b', 'c'] });
@@ -66,7 +66,7 @@ describe('a user whom the platform keeps though the directory took them out', ()
     expect(await state('h')).toMatchObject({ settled: 'in_sync' });
   });
 
-  it('leaves the approval of the removal as it is, until it happens', async () => {
+  it('leaves the approval of the removal in place until the removal happens', async () => {
     const guard = { minSize: 1, maxRemovedShare: 0.1, maxRemovedCount: 9, perHourCount: 99 };
     const { world, say, tell, shown, state, ref, pass } = await company({ guard });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
@@ -86,8 +86,8 @@ describe('a user whom the platform keeps though the directory took them out', ()
   });
 });
 
-describe('a user whom the platform adds to a new group by itself', () => {
-  it('is taken out again; kept, the group is not in step', async () => {
+describe('a user that the platform adds to a new group by itself', () => {
+  it('is removed again, and the group is not in sync while the platform keeps them', async () => {
     const { world, say, tell, state, shown, pass } = await company();
     world.platform.installer = 'u-installer';
     await tell({ snapshot: 'g', of: ['a'] });
@@ -106,7 +106,7 @@ describe('a user whom the platform adds to a new group by itself', () => {
   });
 
   it.each([true, false])(
-    'is taken out again where the answer was lost (spokeId shown: %s)',
+    'is removed again when the answer to the creation was lost (spokeId shown: %s)',
     async (echoSpokeId) => {
       const { world, troubles, say, shown, pass } = await company({ drift: 'adopt' }, { echoSpokeId });
       world.platform.installer = 'u-installer';
@@ -119,13 +119,13 @@ describe('a user whom the platform adds to a new group by itself', () => {
       say({ snapshot: 'g', of: ['a'] });
       await pass(HOUR_MS);
       expect(isLost).toBe(true);
-      // One group, and nobody's drift.
+      // There is one group, and the added user is not recorded as drift.
       expect(shown('g')).toEqual([users('a')]);
     },
   );
 
   it.each([{ membership: 'additive' }, { groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }])(
-    'may stay where others may (%o)',
+    'stays in a group where external users may stay (%o)',
     async (settings) => {
       const { world, tell, state, shown } = await company(settings);
       world.platform.installer = 'u-installer';

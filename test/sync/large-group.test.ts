@@ -37,7 +37,7 @@ it('tells in the audit of as many as an entry holds, where ids are as long as ma
 });
 
 describe('a group of 100,000 members', () => {
-  it('keeps its view in items of some KB, of which a change writes two, and writes a bucket anew that was lost', async () => {
+  it('keeps its view in items of some KB, writes two of them for a change, and writes a lost bucket again', async () => {
     const { world, ref } = await story();
     const { table } = world;
     const groups = createGroupStore(table);
@@ -64,7 +64,7 @@ describe('a group of 100,000 members', () => {
     await write('Whole again', 100_001, second.pointer);
   });
 
-  it('is applied in one write, the next change in one more, and loses nobody with a chunk of its view', async () => {
+  it('is applied in one write, the next change in one more, and loses no member with a chunk of its view', async () => {
     const size = 2_000;
     const { world, at, toolPorts, shown } = await filledGroup(size);
     const marked = async () => {

@@ -139,7 +139,7 @@ describe('a creation whose answer is lost', () => {
     { drift: 'restore', echoSpokeId: false, users: ['u-a', 'u-b'] },
     { drift: 'adopt', echoSpokeId: true, users: MORE },
     { drift: 'adopt', echoSpokeId: false, users: MORE },
-  ])('records users whom another client added to the new group as drift: %o', async (expected) => {
+  ])('records users that another client added to the new group as drift: %o', async (expected) => {
     const { shown, drift } = await creationWithMore(expected, ({ platform }) => {
       const [made] = [...platform.groups.values()].filter(({ name }) => name === 'g');
       platform.changeAsOther(made?.id ?? '', { users: MORE });
@@ -149,7 +149,7 @@ describe('a creation whose answer is lost', () => {
   });
 
   it.each(['report', 'adopt'])(
-    'removes nobody from a group of that name that a list showed too late (%s)',
+    'removes no user from a group of the same name that a list showed too late (%s)',
     async (drift) => {
       const told = await creationWithMore({ drift, echoSpokeId: false, isMade: false }, ({ platform }) =>
         platform.addForeign({ name: 'g', users: MORE, spokeId: 'g' }),

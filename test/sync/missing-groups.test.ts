@@ -7,7 +7,7 @@ import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS, MINUTE_MS } from '../support/eng
 
 type Wrong = { first: readonly DirectoryEvent[]; hours: number; echoSpokeId: boolean };
 
-/** Directory groups g0, g1, …, each in step with a platform group whose creation is long past. */
+/** Directory groups g0, g1, …, each in sync with a platform group whose creation is long past. */
 async function company(count: number, platform = {}, settings = {}) {
   const told = await story({ platform, settings });
   await told.hire('a', 'b');
@@ -36,7 +36,7 @@ describe('a platform that answers 404 for groups that are there', () => {
     [41, 2],
     [101, 5],
   ])(
-    'of %i groups, and for one not, makes but %i new ones an hour; the others wait, and are found again',
+    '404 for all but one of %i groups creates at most %i new groups an hour, and the others are found again',
     async (count, most) => {
       const { world, names, say, pass, tell, waiting, state, hideAllButOne } = await company(count);
       const before = await hideAllButOne();
@@ -143,7 +143,7 @@ describe('a platform that answers 404 for groups that are there', () => {
     ['after a link was given up', { first: [{ upsert: 'g0', name: 'New' }] }],
     ['for half a day', { hours: 12 }],
     ['for half a day, without spokeIds', { hours: 12, echoSpokeId: false }],
-  ])('lets nobody keep a group that the directory deletes meanwhile, %s', async (_, given) => {
+  ])('leaves no member in a group that the directory deletes meanwhile, %s', async (_, given) => {
     const { first = [], hours = 0.5, echoSpokeId = true } = { ...given } as Partial<Wrong>;
     const { world, say, pass, tell } = await company(1, { echoSpokeId });
     world.platform.hidden = () => true;
@@ -174,7 +174,7 @@ describe('a platform that answers 404 for groups that are there', () => {
     expect(reports.at(-1)).toMatchObject({ outcome: 'postponed', unlinkingHeld: true });
   });
 
-  it('and lists one makes no second one, and says so', async () => {
+  it('404 for a group that the list shows creates no second group and reports an error', async () => {
     const { world, say, pass, tell, state } = await company(1);
     const { platform } = world;
     platform.hidden = () => true;
@@ -189,7 +189,7 @@ describe('a platform that answers 404 for groups that are there', () => {
     expect(await state('g0')).toMatchObject({ settled: 'in_sync' });
   });
 
-  it('for a moment, and again another day, loses no link', async () => {
+  it('a short 404 on several days unlinks no group', async () => {
     const { world, say, work, tell, state } = await company(1);
     const { platform } = world;
     for (let day = 0; day < 3; day += 1) {
@@ -206,7 +206,7 @@ describe('a platform that answers 404 for groups that are there', () => {
   });
 });
 
-it('a group that somebody deleted is made again a minute later, and not before', async () => {
+it('a group that another client deleted is created again a minute later, and not before', async () => {
   const { world, say, tell, work, shown, state } = await company(2);
   const { platformId = '' } = (await state('g0')) ?? {};
   world.platform.deleteAsOther(platformId);

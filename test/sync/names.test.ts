@@ -15,7 +15,7 @@ async function company(platform: object = {}, settings: Readonly<Record<string, 
     name: (spokeId: string) =>
       [...world.platform.groups.values()].find((group) => group.spokeId === spokeId)?.name,
     drift: async () => (await allOf(world.toolPorts.drift.list(CONNECTION))).map(({ kind }) => kind),
-    /** Somebody renames the group, or changes who is in it, and the feed tells of it. */
+    /** Another client renames the group or changes its users, and the feed reports it. */
     async rename(name: string, users?: readonly string[]) {
       const { toolPorts, platform: fake } = world;
       const id = [...fake.groups.keys()][0] as never;
@@ -69,7 +69,7 @@ describe('a platform where each name is there once', () => {
     for (const group of ['g', 'h']) expect(await state(group)).toMatchObject({ settled: 'in_sync' });
   });
 
-  it('keeps nobody out of a group that is to be healed, where somebody gave another group its name', async () => {
+  it('adds a member to a group whose name must be restored, although another group has that name now', async () => {
     const { world, tell, state, shown, rename } = await company({ uniqueNames: true });
     await tell({ snapshot: 'g', name: 'Sales', of: ['a'] });
     world.platform.addForeign({ name: 'Sales', spokeId: 'other', users: [] });
@@ -85,7 +85,7 @@ describe('a platform that makes something else of names', () => {
     ['trims', trims, ' Sales '],
     ['folds', folds, 'Ve\u0301rtrieb'],
     ['cuts off half a character of', (name: string) => name.slice(0, 5), 'Sale🚀 in Europe'],
-  ])('and %s them is written to once, not at each wake', async (_, nameAs, name) => {
+  ])('a platform that %s a name gets one write, and not one at each wake-up', async (_, nameAs, name) => {
     const { world, tell, state, drift, name: shown } = await company({ nameAs });
     await tell({ snapshot: 'g', name, of: ['a'] });
     for (let round = 0; round < 20; round += 1) await tell({ upsert: 'g', name });
@@ -103,7 +103,7 @@ describe('a platform that makes something else of names', () => {
     expect((await state('g'))?.dirtySinceMs).toBeUndefined();
   });
 
-  it('is put right where somebody gives another name, and not where it is one of ours', async () => {
+  it('a name given by another client is reverted unless it is a form of ours', async () => {
     const { world, tell, rename, drift, name } = await company({ nameAs: folds });
     await tell({ snapshot: 'g', name: 'Sales', of: ['a'] });
     await rename('Theirs');
@@ -159,7 +159,7 @@ describe('a platform that makes something else of names', () => {
 });
 
 describe('a platform that takes a new name and does not give it', () => {
-  it('is not in step, told, and not asked at each turn', async () => {
+  it('a group with a new name that the platform accepts but does not apply has an error, and is not written at every attempt', async () => {
     let fixed = (name: string) => name;
     const { world, tell, work, say, state, name } = await company({
       nameAs: (given: string) => fixed(given),
@@ -180,7 +180,7 @@ describe('a platform that takes a new name and does not give it', () => {
   });
 });
 
-describe('a group that somebody else changes whenever we write it', () => {
+describe('a group that another client changes after each of our writes', () => {
   it.each([true, false])('costs few calls an hour (versions compared: %s)', async (isCompared) => {
     const { world, troubles, tell, say, work, state } = await company({ enforceVersionOnPatch: isCompared });
     await tell({ snapshot: 'g', name: 'Ours', of: ['a'] });

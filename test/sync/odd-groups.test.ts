@@ -9,7 +9,7 @@ async function company(options: Parameters<typeof story>[0] = {}) {
   const told = await story(options);
   await told.hire('a', 'b');
   const { platform, toolPorts } = told.world;
-  /** Of somebody else. */
+  /** A malformed group of another client. */
   const addOdd = (spokeId: string, name = 'Group g') => {
     const id = platform.addForeign({ name, spokeId, users: ['u-a'] });
     platform.odd.add(id);
@@ -27,17 +27,20 @@ async function company(options: Parameters<typeof story>[0] = {}) {
   return { ...told, platform, addOdd, createWithLostAnswer, gate: () => toolPorts.gates.read(CONNECTION) };
 }
 
-describe('a stranger’s odd group', () => {
-  it.each([true, false])('stops nobody’s work (spokeIds are shown: %s)', async (echoSpokeId) => {
-    const { tell, addOdd, gate, shown } = await company({ platform: { echoSpokeId } });
-    addOdd('theirs');
-    await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['b'] });
-    expect(shown('g')).toEqual([['u-a']]);
-    expect(shown('h')).toEqual([['u-b']]);
-    expect((await gate()).state).toBe('open');
-  });
+describe('a malformed group of another client', () => {
+  it.each([true, false])(
+    'a malformed external group blocks no other group (spokeIds are shown: %s)',
+    async (echoSpokeId) => {
+      const { tell, addOdd, gate, shown } = await company({ platform: { echoSpokeId } });
+      addOdd('theirs');
+      await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['b'] });
+      expect(shown('g')).toEqual([['u-a']]);
+      expect(shown('h')).toEqual([['u-b']]);
+      expect((await gate()).state).toBe('open');
+    },
+  );
 
-  it('is not adopted for a name that nobody can read', async () => {
+  it('a malformed external group is not adopted by an unreadable name', async () => {
     const { tell, addOdd, shown } = await company({ settings: { adoptExisting: 'byName' } });
     addOdd('theirs');
     await tell({ snapshot: 'g', of: ['b'] });

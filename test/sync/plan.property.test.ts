@@ -26,13 +26,13 @@ const meddling = fc.record({
 
 const scenario = fc.record({
   before: fc.array(event, { maxLength: 8 }),
-  /** Somebody else's change of the group, or a group of somebody else that is there already. */
+  /** A change of the group by another client, or an existing group of another client. */
   meddling: fc.option(meddling),
   foreign: fc.option(fc.constantFrom({ name: 'Blue', spokeId: 'g' }, { name: 'Blue', spokeId: 'other' })),
   after: fc.array(event, { minLength: 1, maxLength: 5 }),
   /** Everybody comes before all else and leaves at the end: drawn one by one, hardly ever too much for the guard. */
   isExodus: fc.nat(4).map((one) => one === 0),
-  /** Whether somebody has left the company meanwhile. */
+  /** Whether a person has left the company meanwhile. */
   leaver: fc.option(fc.constantFrom(...PEOPLE), { freq: 4 }),
   /** A person's word on what is held, and one look of apply before that. */
   word: fc.option(fc.constantFrom('approved' as const, 'rejected' as const)),
@@ -70,7 +70,7 @@ const FORETOLD: Readonly<Record<string, 'in' | 'out' | 'same' | 'not added'>> = 
 type Scenario = typeof scenario extends fc.Arbitrary<infer Drawn> ? Drawn : never;
 type World = ReturnType<typeof createWorld>;
 
-/** A company in which somebody else meddled, and of which the directory has said more since. */
+/** A company in which another client changed a group, and whose directory sent more events since. */
 async function arrange(drawn: Scenario): Promise<World> {
   const { meddling: change, foreign, leaver, word, settings, isExodus } = drawn;
   const before = isExodus ? [group('g', 'Blue'), added('g', ...PEOPLE), ...drawn.before] : drawn.before;
@@ -97,7 +97,7 @@ async function arrange(drawn: Scenario): Promise<World> {
   }
   if (leaver === null) return world;
   await world.leaves(leaver);
-  // As the refresh does that has heard of it.
+  // As a refresh does that reads the change.
   await wakeAll([ref], world.ports);
   return world;
 }
@@ -166,7 +166,7 @@ describe('planGroup', () => {
         if (plan.action === 'hold') expect(hold?.digest).toBe(plan.digest);
         const stands = await usersIn(world);
         for (const one of said) met.add(one.decision.outcome);
-        // Apply has not looked, and so neither knows what somebody else did.
+        // Apply has not read the platform, so the change of the other client is unknown to both.
         if (drawn.meddling === null || planned !== undefined)
           for (const one of said) foretold(one, stood, stands);
       };

@@ -140,7 +140,7 @@ describe('a change', () => {
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('of a paused group sends nothing, and is written when the pause ends', async () => {
+  it('a change of a paused group sends no message, and is written when the pause ends', async () => {
     const { world, toolPorts, ref, change, messages, shown, tell } = await settled();
     const pausedAtMs = world.nowMs();
     await toolPorts.groups.pause(ref('g'), pausedAtMs);
@@ -191,7 +191,7 @@ describe('a change', () => {
     const { change, messages, apply, lose, shown } = await settled();
     await change({ take: ['c'], from: 'g' });
     lose();
-    // The promise stands, so that this change sends nothing: whoever is at work with the group has to see it.
+    // The scheduled wake-up is still stored, so this change sends no message: the worker at the group must notice it.
     const late = slowWorker('update GROUP', () => change({ add: ['b'], to: 'g' }));
     expect(await apply(late)).toMatchObject({ outcome: 'written' });
     expect(messages()).toEqual([]);
@@ -210,7 +210,7 @@ describe('a change', () => {
   });
 });
 
-describe('a group in step', () => {
+describe('the index of groups', () => {
   const inIndex = async () => {
     const told = await settled();
     const { toolPorts } = told;
@@ -218,7 +218,7 @@ describe('a group in step', () => {
     return { ...told, list };
   };
 
-  it('is listed, and passed over where only groups that are not in step are listed', async () => {
+  it('lists a group in sync, but not when only unsettled groups are listed', async () => {
     const { list, change, tell, toolPorts, ref } = await inIndex();
     expect(await list('unsettled')).toEqual([]);
     await change({ upsert: 'g', name: 'Other' });
@@ -234,7 +234,7 @@ describe('a group in step', () => {
     expect((await list('unsettled')).map(({ name }) => name).sort()).toEqual(['Other', 'Z']);
   });
 
-  it('stays listed as paused where the pause came during a write', async () => {
+  it('keeps a group listed as paused when the pause came during a write', async () => {
     const { list, change, apply, toolPorts, ref, world, tell, shown } = await inIndex();
     await change({ upsert: 'g', name: 'Other' }, { add: ['b'], to: 'g' });
     await apply(slowWorker('platform.patch', () => toolPorts.groups.pause(ref('g'), 1)));
@@ -294,7 +294,7 @@ describe('a write of the item that comes too late is refused', () => {
 });
 
 describe('a worker', () => {
-  it('that fails while the group changes comes back at the window’s end, and for its own sake later', async () => {
+  it('a worker that fails while the group changes returns at the end of the window, and later for its own failure', async () => {
     const { troubles, change, apply, messages, world, lose } = await settled();
     await change({ add: ['b'], to: 'g' });
     lose();
@@ -328,7 +328,7 @@ describe('a worker', () => {
     expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c']]);
   });
 
-  it('whose write lands after it was looked for in vain, when the group looks clean, loses nobody', async () => {
+  it('a worker whose uncertain write takes effect late, when the group looks clean, loses no member', async () => {
     const { troubles, world, change, apply, shown, state, tell, audit } = await settled();
     await change({ add: ['b'], to: 'g' });
     world.advance(W_MS);

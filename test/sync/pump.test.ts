@@ -74,7 +74,7 @@ describe('an item that cannot be understood', () => {
     await hire('a', 'b', 'c');
     await tell({ snapshot: 'g', of: ['a', 'c'] }, { snapshot: 'h', of: ['c'] });
     const { toolPorts, table } = world;
-    // Two walks that were interrupted, the first of a user whose item is not as we write it.
+    // Two interrupted fan-outs, the first of a user with an invalid item.
     for (const id of ['a', 'c']) {
       const key = userKey(CONNECTION, member(id));
       const walk = { fanOut: 2, gpk: `fanOuts#${CONNECTION}#0`, gsk: id, revision: 2 };
@@ -101,7 +101,7 @@ describe('an item that cannot be understood', () => {
     expect(await applyGroup(ref('h'), toolPorts)).toMatchObject({ outcome: 'nothing_to_do' });
   });
 
-  it('may be a due group whose next time cannot be written: the others are woken', async () => {
+  it('a due group with an invalid wake-up time does not prevent the wake-up of others', async () => {
     const { world, hire, say } = await story();
     await hire('a');
     say({ upsert: 'g' }, { upsert: 'h' });

@@ -30,7 +30,7 @@ async function worked(settings: Readonly<Record<string, unknown>>, options = {})
 
 describe('the read before a write', () => {
   it.each([true, false])(
-    'keeps a user whom another client added unseen, whether PATCH compares versions (%s) or not',
+    'keeps a user that another client added unseen, whether PATCH compares versions (%s) or not',
     async (enforceVersionOnPatch) => {
       const { world, id, calls, change, users } = await worked({ drift: 'adopt' }, { enforceVersionOnPatch });
       world.platform.changeAsOther(id, { users: [...USERS, 'u-guest'] });

@@ -70,7 +70,7 @@ describe('a name that the platform refuses', () => {
     expect(shown('g')).toEqual([['u-a', 'u-c']]);
   });
 
-  it('does not keep out a user whom an earlier write added without effect', async () => {
+  it('a refused name does not exclude a user that an earlier write added without effect', async () => {
     const { world, say, tell, pass, shown, state, sweepAfter } = await company(isTooLong);
     world.platform.refused.add('u-d');
     await tell({ add: ['d'], to: 'g' });

@@ -221,7 +221,7 @@ describe('a user with several roles', () => {
     expect(shown('g')).toEqual([['u-else']]);
   });
 
-  describe('whose ended role has the address that a new hire gets', () => {
+  describe('a user whose ended role has the address of a new hire', () => {
     const ended = ann('old', 'TERMINATED');
     const roles = [ended, ann('new', 'ACTIVE', { email: 'other@acme.test' })];
     const newHire = ann('hire', 'ACTIVE', { userId: 'u-hire' });

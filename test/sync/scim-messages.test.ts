@@ -48,7 +48,7 @@ it.each([
   expect(shown('g')).toEqual([['u-bob']]);
 });
 
-it('whom Okta deactivates leaves the groups, and is in them again once reactivated', async () => {
+it('a user that Okta deactivates leaves the groups, and is in them again once reactivated', async () => {
   const { world, tell, shown, hire } = await story();
   await hire('ann', 'bob');
   await tell({ snapshot: 'g', of: ['ann', 'bob'] });

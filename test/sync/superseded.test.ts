@@ -1,19 +1,26 @@
 import { expect, it } from 'vitest';
 import { ConnectionSettings } from '../../shared/contract/settings.ts';
 import { NO_GROUP } from '../../shared/domain/group.ts';
+import type { Hold } from '../../shared/domain/hold.ts';
+import { platformUserId } from '../../shared/domain/ids.ts';
 import { makeStamp } from '../../shared/domain/stamp.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { createConnectionStore } from '../../shared/store/connection-store.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import { holdDigest } from '../../shared/sync/apply/load.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
+import type { AuditLink } from '../../shared/sync/ports/logs.ts';
+import { readLevels } from '../../shared/sync/reconcile/levels.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
 import { allOf, story } from '../support/engine/story.ts';
 import { CONNECTION, CREATE_SETTLE_MS, NO_FAULTS, type Ports, takeEvents } from '../support/engine/world.ts';
 import { slowWorker } from './reconcile/support/mortal.ts';
 
-/** A group of these members, in step. */
+const HOUR_MS = 3_600_000;
+
+/** A group of these members, in sync. */
 async function inSync(members: readonly string[], settings = {}, platform = {}, coalesceMs = 0) {
   const told = await story({ settings, platform, coalesceMs });
   await told.hire(...members);
@@ -29,7 +36,7 @@ it.each([
   async (_, heldUpBefore, foreign) => {
     const { world, tell, state, ref } = await story();
     const id = foreign && world.platform.addForeign(foreign);
-    // The group exists, and nobody has looked at it yet.
+    // The group exists, and apply has not read it yet.
     const stamp = makeStamp({ time: new Date(world.nowMs()).toISOString(), id: 'e0', source: 'test' });
     const named = { ...NO_GROUP, upserted: stamp, name: { value: 'Group g', stamp } };
     const now = { nowMs: world.nowMs(), wakeAtMs: world.nowMs() };
@@ -65,7 +72,7 @@ it('a stale version whose group is deleted before it is looked at is a deletion,
 });
 
 it.each([409, 412, 400, 422] as const)(
-  'a stale version is no refusal where the group is shown as it was before somebody changed it (%i)',
+  'a stale version is not a refusal when the platform shows the group as it was before an external change (%i)',
   async (staleStatus) => {
     const platform = { staleStatus, getLagMs: 45_000 };
     const { world, say, work, tell, state, shown, id } = await inSync(['a', 'b', 'c'], {}, platform);
@@ -83,7 +90,7 @@ it.each([409, 412, 400, 422] as const)(
 );
 
 it.each([409, 412, 400, 422] as const)(
-  'a stale version has nobody looked for whom the platform might refuse, an hour apart (%i)',
+  'a stale version starts no search for refused members, which takes attempts an hour apart (%i)',
   async (staleStatus) => {
     const members = [...'abcdefgh'];
     const platform = { staleStatus, getLagMs: 45_000 };
@@ -120,7 +127,7 @@ it.each([409, 412, 400, 422] as const)(
   },
 );
 
-it('whom we added stays ours where the group is shown as somebody had left it before our write', async () => {
+it('a member we added stays ours when the platform shows the group from before our write', async () => {
   const platform = { enforceVersionOnPatch: false, getLagMs: 12_000 };
   const { world, tell, shown, hire, id } = await inSync(['a'], { membership: 'additive' }, platform, 5_000);
   await hire('b');
@@ -159,27 +166,62 @@ it.each(['create', 'patch'] as const)(
   },
 );
 
-it.each(['restore', 'adopt'])('a deletion of ours that lands late is nobody else’s (%s)', async (drift) => {
-  const { world, troubles, hire, tell, say, work, shown, audit } = await story({ settings: { drift } });
-  await hire('a', 'b');
-  await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
-  world.advance(CREATE_SETTLE_MS);
-  const faults = { patch: 'lost_before', delete: 'lost_late' } as const;
-  troubles.platform = (call) => faults[call as keyof typeof faults] ?? 'none';
-  say({ remove: 'g' });
-  await work(3);
-  say({ snapshot: 'g', of: ['a', 'b'] });
-  await work(6);
-  troubles.platform = NO_FAULTS.platform;
-  world.advance(60_000);
-  expect(world.platform.lateCount).toBe(0);
-  await suspectChanged(world);
-  await tell();
-  expect(shown('g')).toEqual([['u-a', 'u-b']]);
-  expect(await allOf(world.toolPorts.drift.list(CONNECTION))).toEqual([]);
-  const landed = expect.objectContaining({ action: 'delete', outcome: 'found_written' });
-  expect(await audit('g')).toContainEqual(landed);
-});
+it.each(['restore', 'adopt'])(
+  'our own deletion that takes effect late is not recorded as an external change (%s)',
+  async (drift) => {
+    const { world, troubles, hire, tell, say, work, shown, audit } = await story({ settings: { drift } });
+    await hire('a', 'b');
+    await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
+    world.advance(CREATE_SETTLE_MS);
+    const faults = { patch: 'lost_before', delete: 'lost_late' } as const;
+    troubles.platform = (call) => faults[call as keyof typeof faults] ?? 'none';
+    say({ remove: 'g' });
+    await work(3);
+    say({ snapshot: 'g', of: ['a', 'b'] });
+    await work(6);
+    troubles.platform = NO_FAULTS.platform;
+    world.advance(60_000);
+    expect(world.platform.lateCount).toBe(0);
+    await suspectChanged(world);
+    await tell();
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    expect(await allOf(world.toolPorts.drift.list(CONNECTION))).toEqual([]);
+    const landed = expect.objectContaining({ action: 'delete', outcome: 'found_written' });
+    expect(await audit('g')).toContainEqual(landed);
+  },
+);
+
+it.each(['platform.patch', 'update GROUP'])(
+  'a hold that another worker records during a write (before %s) is counted, and is checked by the next apply',
+  async (heldUpBefore) => {
+    const { world, say, state, ref, tell } = await inSync(['a', 'b']);
+    say({ take: ['b'], from: 'g' });
+    await ingest(takeEvents(world), world.toolPorts);
+    const seen = await state('g');
+    if (seen === undefined) throw new Error('expected the group');
+    const users = new Set([platformUserId('u-b')]);
+    const hold: Hold = {
+      digest: holdDigest(seen.platformId, 'remove', [...users]),
+      rule: 'count',
+      removes: 1,
+      keeps: 1,
+      share: 0.5,
+      createdAtMs: world.nowMs(),
+      expiresAtMs: world.nowMs() + HOUR_MS,
+      decision: { kind: 'waiting' },
+      chunks: 0,
+      hash: '',
+    };
+    const sets = { hold: { hold, users }, approval: undefined };
+    const slow = slowWorker(heldUpBefore, () => world.toolPorts.groups.hold(seen, sets, {} as AuditLink));
+    await applyGroup(ref('g'), world.portsFor(slow));
+    const { holdsWaiting } = await readLevels(CONNECTION, world.toolPorts);
+    expect(holdsWaiting).toBe((await state('g'))?.hold === undefined ? 0 : 1);
+    world.advance(HOUR_MS / 2);
+    await tell();
+    expect(await state('g')).not.toHaveProperty('hold');
+  },
+);
 
 it('a leaver does not wait for the end of a fight, which goes on once an hour', async () => {
   const { world, work, shown, ref, id } = await inSync(['a', 'b']);
@@ -218,20 +260,23 @@ it.each([
   expect([...world.platform.groups.values()].map((group) => group.name)).toEqual([name]);
 });
 
-it.each(['getMany VIEW#', 'platform.get'])('plan and explain late for %s begin anew', async (held) => {
-  const { world, tell, ref, id } = await inSync([...'abcdef'], { drift: 'report' });
-  const connection = await world.connection();
-  const plan = (ports: Ports) => planGroup(ref('g'), ports);
-  const explain = (ports: Ports) => explainMember(ref('g'), 'b', { connection, ports });
-  for (const ask of [plan, explain]) {
-    world.platform.changeAsOther(id, { users: ['u-a', 'u-x'] });
-    await suspectChanged(world);
-    expect(await ask(world.portsFor(slowWorker(held, tell)))).toEqual(await ask(world.toolPorts));
-  }
-});
+it.each(['getMany VIEW#', 'platform.get'])(
+  'plan and explain start again when %s is outdated',
+  async (held) => {
+    const { world, tell, ref, id } = await inSync([...'abcdef'], { drift: 'report' });
+    const connection = await world.connection();
+    const plan = (ports: Ports) => planGroup(ref('g'), ports);
+    const explain = (ports: Ports) => explainMember(ref('g'), 'b', { connection, ports });
+    for (const ask of [plan, explain]) {
+      world.platform.changeAsOther(id, { users: ['u-a', 'u-x'] });
+      await suspectChanged(world);
+      expect(await ask(world.portsFor(slowWorker(held, tell)))).toEqual(await ask(world.toolPorts));
+    }
+  },
+);
 
 it.each(['restore', 'report', 'adopt'] as const)(
-  'under %s what the platform shows from before our last write is nobody else’s change',
+  'under %s a read from before our last write is not taken for an external change',
   async (drift) => {
     const settings = { drift, membership: 'additive' };
     const { world, tell, shown, state, id } = await inSync(['a', 'b'], settings, { getLagMs: 45_000 });
@@ -244,7 +289,7 @@ it.each(['restore', 'report', 'adopt'] as const)(
     expect((await state('g'))?.openDrift).toEqual([]);
     expect(world.platform.writes.map(({ action }) => action)).toEqual(['create', 'patch', 'patch']);
 
-    // What somebody else does is seen as before.
+    // An external change is found as before.
     world.advance(60_000);
     world.platform.changeAsOther(id, { name: 'Theirs' });
     world.advance(60_000);

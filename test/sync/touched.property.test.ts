@@ -6,8 +6,8 @@ import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
 import { type DirectoryEvent, story } from '../support/engine/story.ts';
 
 /*
- * A group that was in step is read by those alone whom one change is about. Whatever had happened before, a look at all
- * members then finds nothing more to do.
+ * For a group in sync, apply reads only the members that a change concerns. A read of all members afterwards finds
+ * nothing more to do, whatever happened before.
  */
 
 const met = vi.hoisted(() => ({ parts: 0, hint: '' }));
@@ -31,8 +31,8 @@ vi.mock('../../shared/store/group-item.ts', async (original) => {
   return { ...whole, parseGroup };
 });
 
-const MEMBERS = ['ann', 'bob', 'cid', 'dee', 'nobody'];
-/** Two roles of one user, and a second account for somebody: so two members may stand for one user. */
+const MEMBERS = ['ann', 'bob', 'cid', 'dee', 'zed'];
+/** Two roles of one user, and a second account for some: so two members may stand for one user. */
 const PEOPLE = (
   [
     ['ann', 'u-ann'],
@@ -42,8 +42,8 @@ const PEOPLE = (
   ] as const
 ).map(([id, userId]) => ({ role: `r-${id}`, email: `${id}@acme.test`, userId, state: 'ACTIVE' }));
 
-const somebody = fc.nat({ max: 15 }).map((n) => MEMBERS[n === 0 ? 4 : n % 4] ?? 'ann');
-const some = fc.uniqueArray(somebody, { minLength: 1, maxLength: 2 });
+const oneMember = fc.nat({ max: 15 }).map((n) => MEMBERS[n === 0 ? 4 : n % 4] ?? 'ann');
+const some = fc.uniqueArray(oneMember, { minLength: 1, maxLength: 2 });
 const joins = (...add: string[]): DirectoryEvent => ({ add, to: 'g' });
 const leaves = (...take: string[]): DirectoryEvent => ({ take, from: 'g' });
 const move = some.chain((who) => fc.constantFrom(joins(...who), leaves(...who)));
@@ -66,12 +66,12 @@ const step = fc.record({
   /** How the state of one of them changes, and a refresh hears of it. */
   person: fc.option(fc.tuple(fc.nat({ max: 3 }), fc.constantFrom('ACTIVE', 'TERMINATED')), { freq: 6 }),
   isSeen: fc.boolean(),
-  /** Whom the mark says to read: wrong ones change nothing. */
-  hint: fc.constantFrom('', '', 'r-ann', 'r-bob', 'r-dee', 'nobody'),
+  /** The member that the hint says to read: wrong ones change nothing. */
+  hint: fc.constantFrom('', '', 'r-ann', 'r-bob', 'r-dee', 'unknown'),
   faults: fc.oneof(fc.constant([]), fc.constant([]), fc.array(fault, { maxLength: 30 })),
 });
 
-/** A group of two, in step. */
+/** A group of two, in sync. */
 async function company() {
   const told = await story();
   const { world, tell } = told;
@@ -90,7 +90,7 @@ it.each([
     'one of theirs that left is said to leave again',
     [joins('ann'), leaves('ann'), joins('bob'), leaves('ann')],
   ],
-])('whoever is in the group stays, though %s', async (_, directoryEvents) => {
+])('a user in the group stays, though %s', async (_, directoryEvents) => {
   const { tell, shown } = await company();
   for (const directoryEvent of directoryEvents) await tell(directoryEvent);
   expect(shown('g')).toEqual([['u-ann', 'u-cid', 'u-dee']]);

@@ -6,7 +6,7 @@ import { allStoresOver } from '../../simulate/engine.ts';
 import { MemoryTable } from '../../simulate/table.ts';
 
 const START_MS = Date.UTC(2026, 10, 20);
-/** As many requests as the SDK has under way at once; a note of a membership travels with 24 others, a read with 99. */
+/** As many requests as the SDK has in flight at once; a note of a membership travels with 24 others, a read with 99. */
 const SOCKETS = 50;
 const weightOf = (operation: string, key: string) => {
   if (operation === 'get') return 1 / 100;

@@ -31,8 +31,8 @@ interface Entry {
 }
 
 /**
- * A log that keeps the last 200,000 requests and up to 256 MiB of their bodies. Sequences count answers from 1 and go
- * on after a clear, so that whoever follows the log misses nothing.
+ * A log that keeps the last 200,000 requests and up to 256 MiB of their bodies. Sequence numbers count answers from 1
+ * and continue after a clear, so that a client that follows the log misses nothing.
  */
 export function createRequestLog(mostRequests = MOST_REQUESTS, mostBodyBytes = MOST_BODY_BYTES): RequestLog {
   let entries: Entry[] = [];

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** Specification, "Group". `users` may hold ids of nobody; `version` is opaque. */
+/** Specification, "Group". `users` may hold ids of no employee; `version` is opaque. */
 export const Group = z.object({
   id: z.string(),
   spokeId: z.string().nullable(),

@@ -40,7 +40,7 @@ export interface Journal {
   append(changes: readonly Change[]): void;
   /** Rewrites the file when its changes outweigh its world. */
   compactIfDue(state: State): void;
-  /** Starts the file anew from this state. */
+  /** Replaces the file's content with this state. */
   rewrite(state: State): void;
   close(): void;
 }

@@ -12,7 +12,7 @@ export type ActivityEntry = FeedEntry<ActivityBatch>;
 
 /** Append-only; an entry never moves, so a position in it is a cursor that neither skips nor repeats. */
 export interface ActivityLog {
-  /** Changes whenever the log starts anew, so that cursors of an earlier log are recognised as foreign. */
+  /** Changes whenever the log starts again, so that cursors of an earlier log are recognised. */
   readonly feed: string;
   readonly batches: ActivityBatch[];
   readonly entries: ActivityEntry[];

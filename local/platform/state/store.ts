@@ -52,7 +52,7 @@ export function openStore({ world, dataFile, newId }: StoreOptions): Store {
   };
 }
 
-/** Cursors given out before must not be read against a feed that has begun anew. */
+/** Gives each feed a new id, so that cursors of an earlier feed are refused. */
 function withNewFeeds(world: World, newId: NewId): World {
   const companies = world.companies.map((company) => ({
     ...company,

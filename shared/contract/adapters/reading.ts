@@ -34,7 +34,7 @@ export interface Envelope {
   readonly time?: string | undefined;
   readonly id?: string | undefined;
   readonly connection?: string | undefined;
-  /** Whether contents that no adapter recognises are somebody else's business rather than a fault. */
+  /** Whether contents that no adapter recognises are ignored as unrelated, not treated as a fault. */
   readonly carriesAnything: boolean;
 }
 

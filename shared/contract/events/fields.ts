@@ -3,7 +3,7 @@ import { MAX_SEQUENCE_DIGITS, normaliseInstant } from '../../domain/stamp.ts';
 import { MAX_ID_LENGTH, MAX_NAME_LENGTH } from './bounds.ts';
 
 /*
- * Problems are told to whoever reads the dead letter, and to the log: they say the kind of what came, never the value,
+ * Problems appear with the dead-lettered message and in the log. They contain the type of a value, never the value itself,
  * which may be a person's name or address.
  */
 const kindOf = (input: unknown): string => {

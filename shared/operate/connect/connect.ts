@@ -26,11 +26,11 @@ export interface ConnectRequest {
 }
 
 /**
- * Stores a credential that was just found good, and the connection that uses it, in this order: a connection never waits
- * for a secret. Making it again replaces both; a gate that was closed for the old credential's sake is opened for the
- * new one, and what the daily check said of the old one is forgotten.
- * @returns how many groups will be planned anew
- * @throws Error where the name is another company's, or somebody else has changed the same meanwhile
+ * Stores an accepted credential, then the connection that uses it, so a connection never exists without its secret. For
+ * an existing connection it replaces both. The new credential opens a gate that the old one had closed, and the result of
+ * the old credential's daily check is deleted.
+ * @returns how many groups will be planned again
+ * @throws Error if the name belongs to another company, or the same setting was changed since
  */
 export async function storeConnection(request: ConnectRequest, ports: ConnectPorts): Promise<number> {
   const { name, company } = request;
@@ -60,14 +60,14 @@ async function connectNew(request: ConnectRequest, ports: ConnectPorts): Promise
   const action = { action: 'connect', changes: [change] };
   const isFree = (await ports.connections.current(name)) === undefined;
   const make = async () => {
-    // A token that was made while the connection was being removed lets nobody in again.
+    // A token that was created during the removal of the connection must not give access again.
     await revokeAllTokens(name, ports);
     await ports.vault.store(name, token);
     return ports.connections.replace(made, undefined);
   };
   if (isFree && (await doRecorded(journalOf(name), action, ports, make))) return made;
   throw new Error(
-    `somebody else connected ${name} meanwhile; look at it: groupsync connections show ${name}`,
+    `another operator connected ${name} meanwhile; check it: groupsync connections show ${name}`,
   );
 }
 

@@ -13,26 +13,29 @@ import { LOOK_MS, walkMailbox } from './walk.ts';
 
 export type AmendPorts = JournalPorts & Pick<ToolPorts, 'mailboxes' | 'events'>;
 
-/** Where what a person did to a dead-lettered message is kept: with its group, or in its connection's journal; nobody's in the default one's. */
+/**
+ * Where an operator's action on a dead-lettered message is recorded: with its group, else in the journal of its
+ * connection, else in the journal of the default connection.
+ */
 function auditedAt({ connection, group }: DeadLetter): GroupRef {
   if (connection && group) return { connection, group: groupId(group) };
   return journalOf(connection ?? DEFAULT_CONNECTION);
 }
 
 /**
- * The original may be stored in part. Other words at the very same place would be joined with that, and a member who
- * was taken out of a snapshot would stay: so they count as operations after the original's.
+ * The original may be stored in part. An edited message with the same stamps would be joined with it, and a member that
+ * was deleted from a snapshot would stay. So its operations come after those of the original.
  */
 function rewordedStamp({ message, events }: DeadLetter): Stamp {
   const { operation = 0, ...place } = readStamp(stampOf(message)) as StampParts;
   return makeStamp({ ...place, source: REWORDED, operation: operation + Math.max(1, events.length) });
 }
 
-/** Where other words go: what names no company, to the queue that says whose it is; the rest, to the common one. */
+/** Where an edited message goes: one that names no connection to its own queue, any other to the common events queue. */
 const wayBack = ({ connection, queue, bound }: DeadMessage) =>
   connection === undefined ? { queue, bound } : { queue: undefined, bound: undefined };
 
-/** Says what ingest would make of a body now: its problems, one line each; none where it would be accepted. */
+/** Returns the problems that ingest would report for a body now, one line each; none if it would be accepted. */
 export function problemsOf(body: string, message: DeadMessage, nowMs: number): readonly string[] {
   const again = { ...message, ...wayBack(message), body, stamp: stampOf(message) };
   const { events, problems } = readDeadLetter(again, 'events', nowMs);
@@ -40,8 +43,9 @@ export function problemsOf(body: string, message: DeadMessage, nowMs: number): r
 }
 
 /**
- * Sends a dead-lettered message of the events queue in another wording, and deletes the original, which is kept in the audit first.
- * @returns false where the message was taken by somebody else since it was shown
+ * Sends an edited message in place of a dead-lettered one of the events queue. The original is recorded in the audit log
+ * first, and then deleted.
+ * @returns false if another consumer took the message since it was shown
  */
 export async function sendAmended(
   deadLetter: DeadLetter,
@@ -68,7 +72,7 @@ export async function sendAmended(
   return isSent;
 }
 
-/** Deletes one dead-lettered message for good; false where somebody else has taken it. */
+/** Deletes one dead-lettered message permanently; false if another consumer has taken it. */
 export const discardDeadLetter = async ({ queue, message }: DeadLetter, reason: string, ports: AmendPorts) =>
   (await discardDeadLetters(queue, new Set([message.id]), { reason, ports })) === 1;
 

@@ -15,7 +15,7 @@ export interface DeadLetter {
   readonly events: readonly DirectoryEvent[];
   /** Why it cannot be accepted, as ingest would say it now. */
   readonly problems: readonly string[];
-  /** Whose it is; undefined where it says no name, and its queue is of nobody any more. */
+  /** The connection of the message; undefined if it names none and its queue belongs to no connection any more. */
   readonly connection: ConnectionName | undefined;
   /** The directory group that it is about, even where the rest cannot be read. */
   readonly group: string | undefined;

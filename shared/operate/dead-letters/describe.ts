@@ -44,7 +44,7 @@ export async function describeDeadLetter(
   return { document, missing };
 }
 
-/** The groups that a dead-lettered message names, as they are now; those that nobody knows are left out. */
+/** The groups that a dead-lettered message names, as they are now; unknown groups are left out. */
 export async function standingOf(deadLetter: DeadLetter, { groups }: Pick<ToolPorts, 'groups'>) {
   const refs = new Map<string, GroupRef>();
   if (deadLetter.ref !== undefined) refs.set(deadLetter.ref.group, deadLetter.ref);

@@ -30,8 +30,8 @@ const TAKE = 10;
  *     take (hidden for 30 s) ──▶ send ──▶ delete
  *            ▲ killed here: visible again after the hold       ▲ killed here: sent twice
  *
- * Twice does no harm: events are joined into registers by their stamps, and a wake-up only says where to look. What
- * is dead-lettered again while we work is left where it is: a replay ends even where nothing was mended.
+ * Sending twice is harmless: events are joined into registers by their stamps, and an apply message only names a group.
+ * A message that is dead-lettered again during the replay stays there, so a replay ends even if no fault was fixed.
  */
 export async function replayDeadLetters(
   queue: Mailbox['name'],

@@ -4,9 +4,9 @@ import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
 export const HOLD_SECONDS = 30;
 /** A look at a queue ends before its first hold does: it hides messages no longer than that. */
 export const LOOK_MS = 25_000;
-/** What is kept hidden is hidden anew this often: twice within a hold, whatever comes in between. */
+/** How often the visibility timeout of held messages is renewed: at least twice within a hold. */
 export const RENEW_AFTER_MS = (HOLD_SECONDS * 1_000) / 3;
-/** What somebody else holds, or a killed process held, is waited for this long: a poll that brings nothing takes a second. */
+/** How long to wait for messages that another consumer, or a killed process, holds. An empty poll takes a second. */
 const PATIENCE_SECONDS = HOLD_SECONDS + 5;
 const TAKE = 10;
 /** Long polls that bring nothing new although something is visible: what is left cannot be had. */
@@ -19,9 +19,9 @@ export interface WalkOptions {
   readonly longestMs?: number;
   /** Messages shown at a time. */
   readonly most?: number;
-  /** Messages that somebody else looks at are waited for, unless this is 0: whoever looks again soon anyway does not wait. */
+  /** How long to wait for messages that another consumer holds; 0 for a caller that reads the queue again soon. */
   readonly patienceSeconds?: number | undefined;
-  /** Told how many are waited for, and for how long at most. */
+  /** Called with the number of messages that are waited for, and the longest wait. */
   readonly onElsewhere?: ((messages: number, seconds: number) => void) | undefined;
 }
 

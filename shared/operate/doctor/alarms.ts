@@ -8,7 +8,7 @@ import { redeploy } from './deployment.ts';
 const TRIES = 15;
 const BETWEEN_MS = 2_000;
 
-/** Rings one alarm and follows it as far as AWS tells: to the topic, and to whom the topic tells. Then it is ended again. */
+/** Triggers one alarm and follows it as far as AWS reports it, to the topic and its subscribers. Then resets the alarm. */
 export const checkAlarms = (
   { prefix, alarms }: { readonly prefix: string; readonly alarms: AlarmDesk },
   { clock, sleep }: Pick<ToolPorts, 'clock' | 'sleep'>,

@@ -18,8 +18,8 @@ export const check = (
 export type Checked = Check | readonly Check[];
 
 /**
- * A part that cannot be asked is a fault of its own, never the end of the round.
- * @param fixOf what mends the error, where more is known than that something failed
+ * Runs a check. A part that cannot be read is reported as a fault and does not stop the other checks.
+ * @param fixOf returns the fix for the error; undefined if none is known
  */
 export async function guarded(
   name: string,
@@ -37,7 +37,7 @@ export async function guarded(
 
 export const connectAgain = (name: ConnectionName) => `groupsync connect ${name}`;
 
-/** What mends a failed call: a new credential only where this one is refused. undefined where it was no platform's. */
+/** The fix for a failed platform call: a new credential only if this one is refused. undefined for any other error. */
 export async function fixOfCall(
   error: unknown,
   name: ConnectionName,

@@ -89,7 +89,7 @@ async function checkCredential({ name, company, settings }: Connection, ports: T
   return checks;
 }
 
-/** @param fix what mends the credential now; undefined where it is accepted */
+/** @param fix how to fix the credential; undefined if the platform accepts it now */
 async function checkDaily(name: Connection['name'], fix: string | undefined, { health, clock }: ToolPorts) {
   const { lastFailure, goodAtMs } = (await health.read(name)) ?? {};
   if (lastFailure === undefined || lastFailure.atMs <= (goodAtMs ?? 0)) return [];

@@ -31,17 +31,17 @@ export async function checkDeployment(looked: Looked): Promise<readonly Check[]>
   return rounds.flat();
 }
 
-/** Errors that every request would end in alike. */
-const NOBODY =
+/** Errors of invalid AWS credentials, which every request would get. */
+const INVALID_CREDENTIALS =
   /^(?:CredentialsProviderError|ExpiredToken\w*|InvalidClientTokenId|UnrecognizedClientException|(?:InvalidSignature|TokenRefreshRequired)\w*)$/;
 
-/** Whom AWS does not know cannot ask for anything else: to say it once is enough. */
+/** Without valid AWS credentials every check fails alike, so this one fault replaces them. */
 export async function checkAccess({ account }: Deployment): Promise<Check | undefined> {
   const error = await account().then(
     () => undefined,
     (thrown: Error) => thrown,
   );
-  if (error === undefined || !NOBODY.test(error.name)) return undefined;
+  if (error === undefined || !INVALID_CREDENTIALS.test(error.name)) return undefined;
   const detail = `nothing can be asked: ${error.name}: ${error.message}`;
   return fault(
     'account',

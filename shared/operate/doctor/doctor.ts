@@ -7,8 +7,8 @@ import { checkConnection } from './connection.ts';
 import { checkAccess, checkDeployment } from './deployment.ts';
 
 /**
- * Looks at every part, from the queues to the last group of each connection, and says how to mend each fault. Nothing
- * is changed, and one part that cannot be asked does not keep the others from it, unless nobody is signed in.
+ * Checks every part, from the queues to the last group of each connection, and returns a fix for each fault. It changes
+ * nothing. A part that cannot be read does not stop the other checks, unless the AWS credentials are invalid.
  */
 export async function examine(
   { prefix, connection }: { readonly prefix: string; readonly connection: ConnectionName | undefined },

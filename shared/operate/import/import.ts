@@ -54,8 +54,8 @@ const BATCH = 10;
  *
  *     file ──▶ rows checked ──▶ rows sorted ──▶ one group after the other ──▶ parts ──▶ queue
  *
- * Nothing is sent unless the whole file is right: a snapshot says who is *not* in a group too, so a line that cannot be
- * read would take somebody out.
+ * Nothing is sent unless the whole file is valid: a snapshot also states who is *not* in a group, so an unreadable line
+ * would remove a member.
  */
 export async function importCsv(
   records: AsyncIterable<CsvRecord>,

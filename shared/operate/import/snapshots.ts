@@ -3,7 +3,7 @@ import type { Row } from './rows.ts';
 
 /**
  * How much of a message the members of one part may take, in bytes of JSON: some hundred members. A batch of ingest is
- * a hundred messages, so that a full one can be stored within a run even if nobody in it was known before.
+ * a hundred messages, so that a full one can be stored within a run even if all its members are new.
  */
 const PART_BYTES = 8_000;
 /** What a member takes beside its id and address. */

@@ -17,12 +17,13 @@ export const NO_USERS = { users: new Map() };
 
 const CONTESTED = {
   code: 'contested',
-  message: 'somebody else changes the group again and again: it is put right once an hour',
+  message: 'another client changes the group repeatedly: groupsync restores it once an hour',
 };
 
 /**
- * Somebody who undoes what we write is answered twice at once, then once an hour: each restoration costs three or four
- * calls. The directory's newer word, whoever of ours is to leave, an approval, and a person who asks pass at once.
+ * Flap damping: after two restorations within an hour, waits for the rest of the hour, because each restoration costs
+ * three or four calls. A newer directory event, a managed member that must be removed, an approved hold and an operator's
+ * `sync` bypass the wait.
  */
 export function decideRest(facts: Facts): Decision | undefined {
   const { state, nowMs, wanted, views } = facts;
@@ -30,7 +31,7 @@ export function decideRest(facts: Facts): Decision | undefined {
   if (damping === undefined || passesDamping(state)) return undefined;
   if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] };
   if (latestStampsOf(state, wanted).newest > (damping.seen ?? STAMP_ZERO)) return undefined;
-  // A user whom the guard holds back leaves no sooner for another write.
+  // Another write would not remove a member earlier whose removal the guard holds.
   const mayLeave = state.hold === undefined && treatmentOf(facts).mode === 'sync';
   if (mayLeave && hasLeaver(wanted, views)) return undefined;
   return { kind: 'wait', waitMs: damping.sinceMs + HOUR_MS - nowMs, why: CONTESTED };
@@ -52,13 +53,13 @@ function hasLeaver({ group }: Wanted, { base }: Views): boolean {
   return [...(current?.users ?? [])].some(([user, isOurs]) => isOurs && !users.has(user));
 }
 
-/** A person who asks expects no version: they may know better than our view. */
+/** True for an operator's `sync`: it expects no version, so the group is always read from the platform. */
 export const isAsked = (suspectedChange: SuspectedChange | undefined): boolean =>
   suspectedChange?.version === null;
 
 /**
- * The restoration that follows, counted. One that has to rest remembers how new the directory's word is that was written
- * before: what is not written yet does not wait, nor does the one restoration of an hour.
+ * Returns the flap counter after this restoration. Once damping begins and the wanted state is already written, `seen` is
+ * the newest directory stamp, so that only newer events bypass the damping.
  */
 export function flapDampingAfter(
   { state, nowMs, wanted, views }: Facts,
@@ -74,7 +75,7 @@ export function flapDampingAfter(
 /**
  *     the last restorations                     | this one
  *     ------------------------------------------|----------------------------------------
- *     began two hours ago, or a person asks     | the first
+ *     began two hours ago, or an operator asks  | the first
  *     began within the hour                     | one more
  *     were damped, and none was written since   | the same: it is not counted
  *     were damped, and one was written since    | the one of the next hour
@@ -93,7 +94,7 @@ function countedAgain(
   return lastWriteAtMs < sinceMs + HOUR_MS ? flapDamping : { sinceMs: nowMs, count };
 }
 
-/** Whether what the directory wants is in the group already: what is not written yet does not wait. */
+/** Whether the group already contains what the directory wants. A write of a new directory event must not wait. */
 function isWritten({ group }: Wanted, base: View | undefined, shown: ObservedGroup): boolean {
   if (base === undefined || !says(base, 'name', group?.name ?? base.name)) return false;
   const known = new Set([...shown.users, ...base.users.keys()]);

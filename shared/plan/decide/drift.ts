@@ -29,7 +29,7 @@ const UNPROVEN_READ = {
 };
 
 /**
- * What a look at the platform's group itself says.
+ * Decides after a fetch of the platform group.
  *
  *     the platform shows                           | decision
  *     ---------------------------------------------|-----------------------------
@@ -76,8 +76,9 @@ export function decideLacking(
 }
 
 /**
- * Nobody can tell what somebody else changed. Where strangers may stay, whoever has a register here counts as ours,
- * tombstones included: else a leaver whom we had put there would stay for good.
+ * Decides after a view that cannot be read, so external changes cannot be told from our own. Where external members may
+ * stay, every user with a register here counts as managed, tombstones included. Otherwise a member that we added and the
+ * directory removed would stay forever.
  */
 export function decideUnreadable(facts: Facts, look: ObservedGroup): Decision {
   const observe = decideForeign(facts, look, []);
@@ -90,7 +91,7 @@ export function decideUnreadable(facts: Facts, look: ObservedGroup): Decision {
   return { ...observe, view: viewOf(look, ours) };
 }
 
-/** Whoever asked has what rests written as well. */
+/** An operator's `sync` also resets the flap counter, so a damped group is written now. */
 export const clear = ({ look, nowMs, state: { flapDamping, suspectedChange } }: Facts): Decision => ({
   kind: 'observe',
   observed: look as ObservedGroup,
@@ -99,9 +100,9 @@ export const clear = ({ look, nowMs, state: { flapDamping, suspectedChange } }: 
 });
 
 /**
- * What somebody else changed is told first, and then becomes the group's view, with what the policy lets stand marked
- * as accepted.
- * @param views what may be our own doing: the view before, and what a write of unknown outcome would have made
+ * Decides about external changes. They are recorded first and then become the group's view; differences that the policy
+ * lets stay are marked as accepted.
+ * @param views the views that groupsync may have written: the view before, and the result of an uncertain write
  */
 export function decideForeign(
   facts: Facts,
@@ -150,7 +151,7 @@ function dampingAfter(
   return isRestored ? flapDampingAfter(facts, observed) : undefined;
 }
 
-/** The view, with what the policy lets stand of the differences. */
+/** Adds the differences that the policy accepts to the view. */
 function withAcceptedDrift(facts: Facts, observe: ObserveExternal): ObserveExternal | Read {
   const { view, external } = observe;
   const { drift: policy } = treatmentOf(facts);
@@ -179,8 +180,8 @@ const weightOf = (differences: readonly Difference[]): number =>
   differences.flatMap(({ before, after }) => [before, after].flat()).length;
 
 /**
- * How a difference ends. A group that is only watched is never written, and whoever was added where the platform's own
- * additions may stay has been accepted: neither can be restored, whatever the drift policy says.
+ * Returns the drift policy that applies to a difference. Two kinds are never restored, whatever the policy says: drift of
+ * a group that is only observed, and additions where external members may stay.
  */
 export function endingOf(
   { kind }: Difference,
@@ -194,7 +195,7 @@ export function endingOf(
   return kind === 'members_added' && mayStay ? 'adopt' : 'restore';
 }
 
-/** What of a view's accepted drift the directory has not spoken against since. */
+/** Returns the accepted drift of a view without the part that newer directory events ended. */
 export function stillAccepted(
   { state, departed }: Facts,
   wanted: Wanted,
@@ -202,8 +203,8 @@ export function stillAccepted(
 ): ReturnType<typeof standingAcceptedDrift> | Read {
   if (acceptedDrift === undefined) return undefined;
   const group = wanted.group ?? NO_USERS;
-  // Tombstones and deleted users name members; only where somebody's stay was adopted does it matter which users of the
-  // platform those are.
+  // Tombstones and deleted users name directory members. Their platform users matter only if the stay of a user was
+  // adopted.
   if (acceptedDrift.policy !== 'adopt' || acceptedDrift.present.size === 0)
     return standingAcceptedDrift(acceptedDrift, latestStampsOf(state, wanted), group);
   if (departed === undefined) return { kind: 'read', what: ['departed'] };

@@ -11,7 +11,7 @@ import { settle } from './settle.ts';
 
 export const endHold = (...ends: readonly ('hold' | 'approval')[]): EndHold => ({ kind: 'hold', ends });
 
-/** Of a platform group that is let go of nothing is held any more. */
+/** Settles a released platform group: its hold ends first. */
 export const settleUnheld = (facts: Facts, as: SettledState): Decision =>
   isHoldOver(facts) ? endHold('hold', 'approval') : settle(as);
 
@@ -25,7 +25,7 @@ export type Guarded = Pick<Write, 'held' | 'consumes' | 'isReserved'>;
  *     removes no user                                   | end a hold that is over; else it may be written
  *     has an approval that covers none of its removals  | end the approval
  *     has a hold that covers none of the others         | end the hold
- *     removes users whom the hold stops or permits      | those stay, or are written, as an operator decided
+ *     removes users that the hold stops or permits      | those stay, or are written, as an operator decided
  *     removes others, and the guard has not counted them| reserve
  *     … and the guard allows them                       | it may be written
  *     … and only another worker's removals are too many | wait for that worker
@@ -103,7 +103,7 @@ function judgeReserved(
   return !judgement.allowed && isOnlyTwo(asked) ? yielding(reservation.intent) : judgement;
 }
 
-/** Nobody is to go. A platform group that answers 404 may be there again, and with it whoever was held in it. */
+/** For a plan without removals. A group that is gone may come back with its held members, so its hold stays until it expires. */
 function isHoldOver({ state: { hold, approval, platformId, previousLink }, nowMs }: Facts): boolean {
   const held = hold ?? approval;
   return (
@@ -112,12 +112,12 @@ function isHoldOver({ state: { hold, approval, platformId, previousLink }, nowMs
 }
 
 /**
- * Two messages may wake two workers with one group, and both put the same removals into the book. Nobody is asked about
- * what only both together are too many of: they come back one after the other.
+ * Two messages may start two workers for one group, and both reserve the same removals. If only the sum exceeds the
+ * limit, no operator is asked: the workers try again one after the other.
  */
 function isOnlyTwo({ recent, ...input }: GuardInput & Pick<Reservation, 'recent'>): boolean {
-  const { group, connection, underWay } = recent;
-  const alone = { ...recent, group: group - underWay, connection: connection - underWay };
+  const { group, connection, concurrent } = recent;
+  const alone = { ...recent, group: group - concurrent, connection: connection - concurrent };
   return judgeRemovals({ ...input, recent: alone }).allowed;
 }
 
@@ -125,5 +125,5 @@ const yielding = (own: IntentId): Wait => ({
   kind: 'wait',
   yields: true,
   waitMs: 1_000 * (1 + (own.charCodeAt(own.length - 1) % 8)),
-  why: { code: 'waiting', message: 'another look at the group is under way' },
+  why: { code: 'waiting', message: 'another worker is syncing the group' },
 });

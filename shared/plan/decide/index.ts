@@ -32,7 +32,7 @@ export function decide(facts: Facts): Decision {
   const { state, rejected, look } = facts;
   if (state.intent !== undefined) return decideIntent(facts, state.intent);
   if (state.released) return decideReleased(facts);
-  // Where there is no group to be seen, its version tells nothing: it is not listed yet, or somebody has deleted it.
+  // The version of a group that answers 404 means nothing: the group is not listed yet, or another client deleted it.
   if (rejected !== undefined) return look === 'gone' ? decideMissing(facts) : decideRejected(facts, rejected);
   const treatment = treatmentOf(facts);
   if (treatment.excluded) return decideExcluded(facts);
@@ -45,11 +45,11 @@ export function decide(facts: Facts): Decision {
 const decideReleased = (facts: Facts): Decision =>
   facts.state.platformId === undefined ? settleUnheld(facts, 'excluded') : decideRelease(facts);
 
-/** A group that the settings exclude asks nobody. A decision about a hold stays, in case the group is followed again. */
+/** A group that the settings exclude asks no operator. A decided hold stays, in case the group is included again. */
 const decideExcluded = ({ state }: Facts): Decision =>
   state.hold?.decision.kind === 'waiting' ? endHold('hold') : settle('excluded');
 
-/** Where each name is there once, a group waits until another gives its name up; meanwhile the rest is written. */
+/** If names are unique, a group waits until another group gives up its name; its other changes are written. */
 function decideRejected(facts: Facts, { name }: Rejected): Decision {
   const { state, listed, look } = facts;
   // It is not known yet whether this was a conflict.

@@ -13,7 +13,7 @@ import { CREATE_MISSES, notShownYet } from './missing.ts';
 const ADDED_BY_PLATFORM = 1;
 
 /**
- * Settles an open intent by its own name, spokeId and users, whatever the directory wants by now.
+ * Settles an open intent by its own name, spokeId and users, not by what the directory wants now.
  *
  *     the platform shows            | create              | patch, put | delete
  *     ------------------------------|---------------------|------------|----------------------
@@ -80,7 +80,7 @@ function decideOther(
   return decideLacking(facts, observed, ours) ?? decideForeign(facts, observed, ours);
 }
 
-/** A refused write changed nothing. If what it would have added is there all the same, another client added it. */
+/** A refused write changed nothing. If the group still shows what it would have added, another client added it. */
 function decideOtherAfterRefusal(
   facts: Facts,
   observed: ObservedGroup,

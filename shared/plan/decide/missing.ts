@@ -9,7 +9,7 @@ import { carrying } from '../names.ts';
 import { treatmentOf } from '../treatment.ts';
 import { uncertainDeletion } from '../uncertain.ts';
 
-/** How often a created group is looked for in vain before it is taken for never created. */
+/** After this many searches that do not find a created group, it counts as never created. */
 export const CREATE_MISSES = 3;
 
 /** There is no platform group to read, so the suspicion of an external change ends. */

@@ -2,7 +2,7 @@ import type { MemberCounts, SettledState } from '../../domain/group-state.ts';
 import type { Decision, DriftEnding } from '../decision.ts';
 import type { Wanted } from '../facts.ts';
 
-const NOBODY: MemberCounts = { wanted: 0, applied: 0, pending: 0 };
+const NO_MEMBERS: MemberCounts = { wanted: 0, applied: 0, pending: 0 };
 
 /** What a group shows once its plan is carried out, be that by a write or because there was nothing to write. */
 export const SETTLED: Readonly<Record<Wanted['state'], SettledState>> = {
@@ -23,7 +23,7 @@ const ENDING: Readonly<Record<SettledState, DriftEnding>> = {
 export const settle = (
   as: SettledState,
   {
-    counts = NOBODY,
+    counts = NO_MEMBERS,
     ending = ENDING[as],
   }: { readonly counts?: MemberCounts; readonly ending?: DriftEnding } = {},
 ): Extract<Decision, { kind: 'settle' }> => ({ kind: 'settle', as, counts, ending });

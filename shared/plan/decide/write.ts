@@ -49,7 +49,7 @@ export function decideWanted(facts: Facts, treatment: GroupTreatment): Decision 
 /** Compares the wanted group with the stored view, without what the drift policy lets stand. */
 function decideDifference(facts: Known, base: View | undefined, treatment: GroupTreatment): Decision {
   const { state, settings, wanted } = facts;
-  const current = base && withUnwanted(base, sentAnew(facts, wanted));
+  const current = base && withUnwanted(base, sentAgain(facts, wanted));
   const acceptedDrift =
     treatment.drift !== 'restore' && current ? stillAccepted(facts, wanted, current) : undefined;
   if (acceptedDrift !== undefined && 'kind' in acceptedDrift) return acceptedDrift;
@@ -81,10 +81,10 @@ function decideDraft(input: Drafting, known: Known, treatment: GroupTreatment): 
 }
 
 /**
- * Wanted users who, where a read did not show them, are additions. In a search for refused users only those whom a try
- * leaves out: all others are sent with each try, because they may be in the group.
+ * Returns the wanted users that count as additions if a read did not show them. While refused users are searched for,
+ * these are only the users that an attempt excludes. All others may be in the group, so every attempt sends them.
  */
-const sentAnew = (
+const sentAgain = (
   { isNarrowed, barred = new Set() }: Facts,
   { group }: Wanted,
 ): WantedGroup['users'] | undefined =>
@@ -104,7 +104,7 @@ type Drafting = Omit<DraftInput, 'held'>;
 
 type Known = Facts & { readonly wanted: Wanted };
 
-/** What the plan needs before it can be written: a look, the guard's leave; or else why nothing is to be written. */
+/** Returns what the plan needs before it is written (a fetch, the guard's decision), the write, or why none is needed. */
 function decidePlan(input: Drafting, facts: Known, treatment: GroupTreatment): Decision {
   const unguarded = draftRested({ ...input, held: new Set() }, facts.wanted);
   if (unguarded.action === 'release') return { kind: 'release', reason: 'the directory deleted this group' };
@@ -156,7 +156,7 @@ function whyUnwritten(
   if (recovered !== undefined) return recovered;
   if (isNameTaken(facts)) return NAME_IN_USE;
   const isTriedLater = left.some((field) => facts.withheld?.has(field));
-  return isTriedLater || isAnybodyBarred(facts, facts.wanted) ? TRIED : undefined;
+  return isTriedLater || hasBarredMember(facts, facts.wanted) ? TRIED : undefined;
 }
 
 /** A group with uncertain writes stays scheduled until their deadline, and is then fetched once more. */
@@ -189,7 +189,7 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
   const isUnproven = state.missedAtMs !== undefined && found.length === 0;
   const absence = isUnproven ? decideAbsence(facts, undefined) : 'gone';
   if (absence !== 'gone') return absence;
-  // A wrong route lists no group: what this one had before is there all the same, and not what is made now.
+  // Behind a wrong base URL the listing is empty. So the previously linked group is also excluded from what this POST made.
   return {
     kind: 'write',
     plan,
@@ -199,7 +199,7 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
   };
 }
 
-/** What an earlier creation of ours made after all, though it was looked for in vain. */
+/** The group of an uncertain creation that appears in the listing only now. */
 function lateCreation({ state: { uncertain }, nowMs, views }: Facts, listed: readonly ListedGroup[]) {
   const { write, untilMs = 0 } = uncertain ?? {};
   if (write?.action !== 'create' || nowMs >= untilMs) return undefined;
@@ -219,11 +219,11 @@ function isCurrent({ state, look, shown, nowMs }: Facts): boolean {
   return shown.id === state.platformId && shown.version === state.version;
 }
 
-/** Somebody is still to be tried: the group is not what is wanted. */
-const isAnybodyBarred = ({ barred = new Set(), views }: Facts, { group }: Wanted): boolean =>
+/** A wanted user is still excluded from the writes, so the group does not match the desired state. */
+const hasBarredMember = ({ barred = new Set(), views }: Facts, { group }: Wanted): boolean =>
   [...barred].some((user) => group?.users.has(user) && !views?.base?.users.has(user));
 
-/** Somebody deleted the platform's group, the policy let that stand, and the directory has not spoken since. */
+/** An external deletion of the group was accepted by the policy, and no directory event has come since. */
 function isLeftDeleted({ state }: Facts, wanted: Wanted): boolean {
   const { acceptedDeletion, registers } = state;
   if (acceptedDeletion === undefined || wanted.state !== 'present') return false;

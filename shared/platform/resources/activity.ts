@@ -30,8 +30,8 @@ const Initiator = z.lazy(() =>
 );
 
 /**
- * Workforce Platform API, Activity event, under the specification's own names. Types appear that nobody listed: an
- * unknown `event_type`, subject or initiator is data.
+ * Workforce Platform API, Activity event, under the specification's own names. Types appear that the specification does
+ * not list: an unknown `event_type`, subject or initiator is data.
  */
 const ActivityEvent = z.lazy(() =>
   z.object({

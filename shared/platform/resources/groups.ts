@@ -32,8 +32,8 @@ const OddGroup = z.lazy(() =>
 );
 
 /**
- * A list is read element by element: one odd group, which may be anybody's, must not hide all others. `undefined`
- * stands for what has no id to be known by; a list of nothing else is no list of groups.
+ * A list is read element by element: one malformed group, which may be unmanaged, must not hide the others. `undefined`
+ * stands for an element without an id. A list that contains only such elements is not a list of groups.
  */
 const GroupList = z.lazy(() =>
   z

@@ -70,7 +70,7 @@ export const namesMembers = (path: AttributePath, type: ResourceType): boolean =
  * |---------|--------------------------------|----------------|------------------------------|------------------------|
  * | add     | these join                     | refused        | refused                      | nothing                |
  * | replace | exactly these, none if empty   | refused        | these replace those selected | nothing                |
- * | remove  | these leave, nobody if empty   | all of them go | those selected leave         | nothing                |
+ * | remove  | these leave, none if empty     | all of them go | those selected leave         | nothing                |
  *
  * null means the same as an empty list (RFC 7643 section 2.5). A replace whose filter selects no member is refused with
  * noTarget (RFC 7644 section 3.5.2.3). Parts of a member (`display`, `type`) are not stored, so a change of them changes
@@ -174,14 +174,14 @@ export function checkMemberCount(count: number): void {
 
 /** The net effect of operations on a set: whether it begins empty, who is certainly in and who is certainly out. */
 export interface MemberChange {
-  /** Whoever is not in `present` leaves. */
+  /** Members that are not in `present` leave. */
   readonly emptied: boolean;
   readonly present: ReadonlySet<string>;
   readonly absent: ReadonlySet<string>;
 }
 
-/** Whether the change names anybody; who is named may be in or out already, which only the set itself could say. */
-export const namesAnybody = ({ emptied, present, absent }: MemberChange): boolean =>
+/** Whether the change names a member. A named member may be in or out already, which only the current set shows. */
+export const changesMembers = ({ emptied, present, absent }: MemberChange): boolean =>
   emptied || present.size + absent.size > 0;
 
 export const needsCurrentMembers = (operations: readonly MemberOperation[]): boolean =>

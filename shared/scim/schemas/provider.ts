@@ -1,6 +1,6 @@
 import { type Attribute, attribute, flag, type Schema, text } from '../attribute.ts';
 
-/* Schemas of the discovery documents themselves (RFC 7643 section 8.7.2): a client may read them, nobody writes them. */
+/* Schemas of the discovery documents themselves (RFC 7643 section 8.7.2): clients may read but never write them. */
 
 const TYPES = 'string complex boolean decimal integer dateTime reference binary'.split(' ');
 const WRITERS = ['readOnly', 'readWrite', 'immutable', 'writeOnly'];

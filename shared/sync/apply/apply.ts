@@ -18,7 +18,7 @@ export interface ApplyReport {
   readonly ref: GroupRef;
   readonly outcome:
     | 'written'
-    | 'in_step'
+    | 'in_sync'
     | 'postponed'
     | 'failed'
     | 'gate_closed'
@@ -27,7 +27,7 @@ export interface ApplyReport {
     | 'nothing_to_do';
   readonly writes: readonly WriteMade[];
   readonly conflicts: number;
-  /** Differences by somebody else that were found, by kind. */
+  /** The external changes that were found, by kind. */
   readonly drift: readonly DriftKind[];
   /** From when the group became dirty to the confirmation of the write, where that made it clean. */
   readonly lagMs?: number;
@@ -99,7 +99,7 @@ async function applyOnce(
   attempt: Attempt,
 ): Promise<Ending | 'conflicts' | undefined> {
   await endClaim(state, connection.company, ports);
-  // What no round can settle without asking the platform for the group.
+  // No round can settle these without reading the group from the platform.
   attempt.hasLooked ||= (state.intent ?? state.suspectedChange) !== undefined;
   const step = await takeRound(state, connection, ports, attempt);
   if (step.kind === 'broken') {
@@ -111,7 +111,7 @@ async function applyOnce(
   return goesOn(step, attempt) ? undefined : endWith(step, state, ports, attempt);
 }
 
-/** Not where another is at work, or it is early; what this one wrote itself is no reason to wait for the window's end. */
+/** False if another worker runs, or the wake-up is early. Our own write does not count towards the coalescing window. */
 function isForUs(
   state: GroupState | undefined,
   round: number,
@@ -154,7 +154,7 @@ function goesOn(
 
 /** The platform has answered well about this group, or has refused a write because of its content. */
 const hasAnswered = ({ kind }: Step, { hasLooked, hasRefused }: Attempt): boolean =>
-  kind === 'written' || (kind === 'in_step' && hasLooked) || hasRefused;
+  kind === 'written' || (kind === 'in_sync' && hasLooked) || hasRefused;
 
 function keptFrom({ ref, paused }: GroupState, { observing }: Connection, gate: Gate) {
   if (observing) return 'observing';
@@ -162,7 +162,7 @@ function keptFrom({ ref, paused }: GroupState, { observing }: Connection, gate: 
   return paused ? 'paused' : undefined;
 }
 
-/** As it was a moment ago, which mostly costs no request; one that would keep us from the group is read now. */
+/** The cached connection, which mostly costs no request. If its cached state would stop the apply, it is read now. */
 async function likely(name: ConnectionName, { connections }: ApplyPorts): Promise<Connection | undefined> {
   const known = await connections.find(name);
   return known?.observing === false ? known : connections.current(name);
@@ -172,11 +172,11 @@ const needsApply = (state: GroupState): boolean =>
   state.dirtySinceMs !== undefined || state.intent !== undefined || state.suspectedChange !== undefined;
 
 const HOUR_MS = 3_600_000;
-/** Whom the platform would take is back as soon as may be. */
+/** Members excluded only to isolate a rejected one are added again at once; otherwise the next attempt is in an hour. */
 const restMs = ({ hasWritten }: Trial): number => (hasWritten ? 0 : HOUR_MS);
 
-/** Put right at once the first time; somebody who goes on and on makes us come ever more rarely. */
-const CONTESTED = { code: 'conflicts', message: 'somebody else changed the group while it was written' };
+/** The first external change is followed by a retry after the coalescing window, later ones by ever longer waits. */
+const CONTESTED = { code: 'conflicts', message: 'another client changed the group while it was written' };
 
 /** What the report of a waiting group counts. */
 const factsOf = ({ why, keepAccess }: Extract<Step, { kind: 'wait' }>): Partial<Ending> => ({
@@ -205,8 +205,8 @@ async function endWith(
       return putOff(state.lastError ?? SPENT, 0);
     case 'failed':
       return { outcome: 'failed', cause: step.cause };
-    case 'in_step':
-      return { outcome: attempt.writes.length > 0 ? 'written' : 'in_step' };
+    case 'in_sync':
+      return { outcome: attempt.writes.length > 0 ? 'written' : 'in_sync' };
     case 'written':
       attempt.writes.push(step.write);
       return endWritten(step, state, ports, putOff);

@@ -195,7 +195,7 @@ async function shownAfter(
   return isUnproven ? answered : fetched;
 }
 
-/** What the write used up, and why the group is not clean after it. */
+/** The approval that the write used up, and whether the group stays dirty after it. */
 function leftovers(
   { write: { consumes, left }, intent, round: { rejected, state }, turn: { trial } }: Writing,
   outcome: Outcome,

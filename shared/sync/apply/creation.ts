@@ -7,7 +7,7 @@ import { foldName, mayBeAny, mayBeSpokeId } from '../../plan/names.ts';
 import { PlatformFailure } from '../ports/platform.ts';
 import type { Reading } from '../reading.ts';
 
-/** What an open creation made, if the platform shows it by now: asked anew, since it may have come just now. */
+/** Looks for the group of an open creation. It lists the groups again, because the group may have appeared just now. */
 export async function lookForCreation<Known extends Facts & { readonly views: Views }>(
   facts: Known,
   reading: Reading,

@@ -13,9 +13,9 @@ import { affordableAtMs, OWN_MESSAGE_MS, tryAgainMs } from '../tuning.ts';
 import type { Trouble, Turn } from './turn.ts';
 
 /**
- * What is everybody's trouble closes the gate; else this group alone waits, an hour at most however often it fails, and
- * the fifth group in a row without a success closes the gate all the same. Nothing here burns a receive: the message is
- * done with, and the dirty mark is what remains (invariant 9).
+ * A failure that concerns all groups closes the gate. Any other failure makes only this group wait, at most an hour however
+ * often it fails; the fifth failing group in a row without a success also closes the gate. The message is deleted in any
+ * case, so no failure uses up a receive: the dirty mark remains (invariant 9).
  */
 export async function handleFailure(
   state: GroupState,
@@ -32,7 +32,7 @@ export async function handleFailure(
     const { calledMs, mine } = how;
     const retryAtMs = affordableAtMs(nowMs, calledMs);
     const again = { retryAtMs, soonerMs: nowMs + ports.coalesceMs, error: { atMs: nowMs, ...error } };
-    // It is no try of the group's, but its calls count: a gate may open and close again and again.
+    // This does not count as an attempt of the group, but its calls count, because a gate may open and close repeatedly.
     await ports.groups.postpone(state, { ...again, attempts, calledMs, mine });
     return 'gate_closed';
   }
@@ -40,20 +40,20 @@ export async function handleFailure(
   return !isUnsent(failure) && (await countFailing(ref, failure, ports)) ? 'gate_closed' : 'postponed';
 }
 
-/** A call that we held back ourselves, of which the client knows nothing: it says nothing of the platform. */
+/** A call that groupsync did not send, so its failure says nothing about the platform. */
 const isUnsent = ({ kind, call }: PlatformFailure): boolean => kind === 'unreached' && call === undefined;
 
-/** What the search for unacceptable users leaves behind until it goes on. */
+/** The error of a group while the search for unacceptable users waits to go on. */
 export const UNACCEPTABLE = {
   code: 'platform_rejected',
   message:
     'the platform refuses some of the users to be added: the others are in, and these are tried again in an hour',
 };
 
-/** What an apply has done about its group so far. */
+/** What an apply has done for its group so far. */
 interface Attempt {
   readonly ports: ApplyPorts;
-  /** When the platform was called about it. */
+  /** Times of the calls to the platform about the group. */
   readonly calledMs: readonly number[];
   /** The intent that it opened last. */
   readonly mine: IntentId | undefined;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { DATED, type Difference, NOBODY_KNOWN } from '../../domain/drift.ts';
+import { DATED, type Difference, UNKNOWN_INITIATOR } from '../../domain/drift.ts';
 import { FIELD_NAMES, GROUP_FIELDS } from '../../domain/group-fields.ts';
 import type { GroupState, Intent, LinkedGroup, ViewPointer } from '../../domain/group-state.ts';
 import { intentId, type PlatformGroupId, type VersionToken } from '../../domain/ids.ts';
@@ -44,7 +44,7 @@ export async function flipFound(
   return flipped !== undefined;
 }
 
-/** What was looked for in vain is in the audit once it is seen to have happened after all. */
+/** Records an uncertain write in the audit log once it is seen to have taken effect late. */
 export const recordLanded = async (
   landed: Intent | undefined,
   { version }: { readonly version: VersionToken | null },
@@ -53,7 +53,7 @@ export const recordLanded = async (
 ): Promise<Pick<FoundForeign, 'audited'>> =>
   landed === undefined ? {} : { audited: await record(state, foundOf(landed, ports.clock(), version, true)) };
 
-/** @returns undefined where another worker of ours has written meanwhile, so that the change may be ours */
+/** @returns undefined if another worker has written the group meanwhile, so that the change may be our own */
 export async function recordForeign(
   { external, observed }: ObserveExternal,
   state: GroupState,
@@ -64,8 +64,9 @@ export async function recordForeign(
 }
 
 /**
- * Whether nobody of ours has written since `state` was read: a write opens its intent before it is sent, so one that a
- * look could have met shows here. Without this, a second worker's own write would be recorded as somebody else's.
+ * Whether no other worker has written the group since `state` was read. A write opens its intent before it is sent, so a
+ * write that the fetch could have seen shows here. Without this check the write of a second worker would be recorded as an
+ * external change.
  */
 async function isStillOurs({ ref, view, intent }: GroupState, { ports }: Turn): Promise<boolean> {
   const now = await ports.groups.read(ref);
@@ -87,7 +88,7 @@ export async function linkTo(
 
 const UNLINKING_HELD = {
   code: 'missing_held',
-  message: 'the platform answers 404 for this group and too many others: none more is made anew this hour',
+  message: 'the platform answers 404 for this group and too many others: no more are created again this hour',
 };
 
 export const isUnlinkingHeld = (why: Trouble): boolean => why.code === UNLINKING_HELD.code;
@@ -133,10 +134,10 @@ async function drawOnBudget(
 }
 
 /**
- * Records differences that somebody else made. `report` and `adopt` settle them by leaving them; `restore` leaves the
- * record open until apply has put the group right. A record is named by the view of ours that it departs from: so a crash
- * before the group knows of it repeats nothing, and what is changed again after we put it right is
- * another record, whatever version the platform shows.
+ * Records external changes. `report` and `adopt` settle a record at once, because the difference stays; `restore` leaves
+ * it open until apply has restored the group. The id of a record contains the view that the group departed from. So a
+ * crash before the group item refers to the record creates no second one. A change that is repeated after a restoration
+ * gets a new record, whatever version the platform shows.
  */
 async function recordDrift(
   state: GroupState,
@@ -164,22 +165,23 @@ async function recordDrift(
     };
   });
   const idsOf = (some: readonly DriftRecord[]) => some.map(({ id }) => id);
-  // From before a crash, where somebody has taken the difference back since.
+  // Records from before a crash whose change was undone since.
   const lasting =
     differences.length > 0 ? [] : LASTING_KINDS.map((kind) => idOf(state, { kind }, platformId));
   const all = [...records, ...(await ports.drift.read(state.ref, lasting))];
   const noted = {
     openDrift: idsOf(all.filter(({ settledAtMs }) => settledAtMs === null)),
-    unattributed: idsOf(records.filter(({ initiator }) => initiator === NOBODY_KNOWN)),
+    unattributed: idsOf(records.filter(({ initiator }) => initiator === UNKNOWN_INITIATOR)),
   };
   for (const record of records) {
     if (await ports.drift.record(connection.name, record)) found(record.kind);
-    else if (record.initiator !== NOBODY_KNOWN) await ports.drift.attribute(state.ref, record.id, record);
+    else if (record.initiator !== UNKNOWN_INITIATOR)
+      await ports.drift.attribute(state.ref, record.id, record);
   }
   return noted;
 }
 
-/** What somebody may take back; a group that is gone is gone. */
+/** Differences that another client may undo; a deleted group cannot come back. */
 const LASTING_KINDS = [
   ...FIELD_NAMES.map((field) => GROUP_FIELDS[field].drift),
   'members_added',
@@ -194,8 +196,8 @@ function idOf({ ref, view }: GroupState, { kind }: Pick<Difference, 'kind'>, pla
 }
 
 /**
- * What somebody else had changed has come to its end: put right, or left because the group is not ours to write any
- * more. Said before the group forgets it: said twice does no harm.
+ * Closes the open drift records of a group: the changes were restored, or stay because the group is no longer managed.
+ * Runs before the group item drops the records; running twice is harmless.
  */
 export async function closeDrift(
   { openDrift, ref }: GroupState,

@@ -35,7 +35,7 @@ const isExternal = (decision: Observe): decision is ObserveExternal => decision.
 async function observeGone(intent: Intent | undefined, { state }: Round, turn: Turn): Promise<Performed> {
   const { connection, ports } = turn;
   if (intent === undefined) return unlessSuperseded(ports.groups.storeObserved(state, undefined));
-  // Before the flip: afterwards nobody would look for it.
+  // Retire the claim before the flip: after the flip no item refers to it.
   if (intent.platformId !== undefined)
     await retireClaim(connection.company, intent.platformId, state.ref, ports);
   const left = { settled: 'deleted', counts: { wanted: 0, applied: 0, pending: 0 } } as const;

@@ -273,6 +273,6 @@ async function settle(
     failing: failed,
     calledMs: turn.calledMs(),
   });
-  // Whoever changed it meanwhile relied on the promise that has brought us here: nobody else is woken for it.
-  return { step: { kind: settled ? 'in_step' : 'again' } };
+  // Settling fails if the group changed. Its author sent no message because ours was pending, so read the group again.
+  return { step: { kind: settled ? 'in_sync' : 'again' } };
 }

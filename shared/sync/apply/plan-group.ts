@@ -34,7 +34,7 @@ export async function planGroup(
     return planOf(ref, 'none', { note: 'there is no such group' });
   const chosen = settings === undefined ? connection : { ...connection, settings };
   const ask = (now: GroupState) => previewGroup(now, chosen, ports);
-  // A group that is in step by its own item and whole views, as most are, costs no further read.
+  // Most groups are in sync by their own item and whole views: these cost no further read.
   const needsProof = ({ decision, facts }: Preview) => decision.kind !== 'settle' || facts.state !== state;
   const preview = await undisturbed(state, ports, ask, needsProof);
   const waiting = waitingFor(preview.decision) ?? waitingOf(state, ports.clock());

@@ -75,8 +75,9 @@ const storedOf = ({ state: { platformId: id, version }, nowMs }: Facts): Shown |
   id === undefined || version === undefined ? undefined : { id, version, atMs: nowMs };
 
 /**
- * What is asked over a group's item, anew where that is another one afterwards: what it leads to may be gone by then. Apply
- * is refused its write instead. Of a group that changes all the time, the last answer counts.
+ * Evaluates `ask` for a group's item, and again if the item has changed meanwhile, because the views it points to may be
+ * deleted. Apply does not need this: its conditional write fails instead. If the group keeps changing, the last answer
+ * counts.
  */
 export async function undisturbed<Said>(
   state: GroupState,
@@ -99,7 +100,7 @@ export function readingOf(
   ports: PreviewPorts,
 ): Reading {
   const { users, people, groups } = ports;
-  // Opened when first asked: a group that is in step needs no look at the platform, so its plan needs no credential.
+  // Opened at the first call: a group in sync needs no call to the platform, so its plan needs no credential.
   let opened: Promise<Platform> | undefined;
   const platform = () => {
     opened ??= openPlatform(connection, ports);
@@ -197,7 +198,7 @@ function afterObserving({ observed, view, intent, external, flapDamping }: Obser
 const owing = ({ uncertain }: GroupState, removals: GuardRecord | undefined): Uncertain | undefined =>
   removals === undefined ? uncertain : { names: [], spokeIds: [], untilMs: 0, ...uncertain, removals };
 
-/** A new round: what the directory wants is as it was read, what the platform shows must be asked for again. */
+/** The facts of a new round: the wanted state is kept, the state of the platform must be read again. */
 function again(
   { look, listed, views, departed, held, reservation, ...facts }: Facts,
   change: Partial<Loose>,
@@ -207,7 +208,7 @@ function again(
   return {
     ...facts,
     state: changed(state, change),
-    // What was held of one platform group says nothing of another.
+    // A hold of one platform group does not apply to another.
     held: held && isOther ? { ...held, about: undefined } : held,
   };
 }

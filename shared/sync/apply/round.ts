@@ -27,7 +27,7 @@ export interface Attempt {
   /** The platform's group in the last fetch or answer. */
   shown?: Shown | undefined;
   mine?: IntentId;
-  /** Something came in between: unless another is at work, nobody else is woken for it. */
+  /** The group changed during the attempt. Unless another worker runs, no message was sent for that, so run again. */
   isSuperseded: boolean;
   /** The platform was asked about the group in this attempt, whatever was decided. */
   hasLooked: boolean;
@@ -41,7 +41,7 @@ export interface Attempt {
 const MAX_TRIES = 4;
 /** Calls about the group that must be left for a decision: a write may need a fetch after it. */
 const COST: Partial<Record<Decision['kind'], number>> = { write: 2, adopt: 1, unlink: 1 };
-/** What can be decided by those alone whom a change is about; for anything else the others are read as well. */
+/** Decisions that need only the members of the last change; any other decision needs all members. */
 const SERVED_BY_PART: ReadonlySet<Decision['kind']> = new Set(['read', 'reserve', 'write', 'settle']);
 export const SPENT = { code: 'waiting', message: 'the group has had all the calls that an hour allows' };
 
@@ -86,7 +86,7 @@ async function spend(round: Round, turn: Turn): Promise<Step> {
 
 type ConfirmingTurn = Turn & { readonly confirm: () => Promise<void> };
 
-/** What the round reads and writes with; what it must remember for a later round goes into the attempt. */
+/** The ports and the state of one round. State for a later round is kept in the attempt. */
 async function turnOf(
   state: GroupState,
   connection: Connection,
@@ -147,7 +147,7 @@ const firstRound = (state: GroupState, turn: Turn, { trial, shown }: Attempt): R
 const callsLeft = (attempt: Attempt, ports: ApplyPorts): number =>
   CALLS_AN_HOUR - calledBy(attempt, ports).length;
 
-/** What hangs on who all the members are is decided once they are all read. */
+/** A decision that depends on all members is made only after all members are read. */
 const servedBy = (wanted: Round['wanted'], decision: Decision): Decision =>
   wanted?.isPart === true && !isServedByPart(decision) ? ALL_MEMBERS : decision;
 
@@ -165,9 +165,9 @@ export const calledBy = ({ callsMs = [] }: Attempt, { clock }: ApplyPorts): read
 class SettingsChanged extends Error {}
 
 /**
- * The settings as they are once the group was read: whoever changes them marks the groups dirty then. So either the new
- * ones are found here, or the mark is newer than the state, and stays. Asked beside the users, it is no request of its own.
- * @throws SettingsChanged where the round began with others
+ * Reads the settings after the group was read. A change of settings marks the groups dirty afterwards. So either this read
+ * finds the new settings, or the mark is newer than the state and stays.
+ * @throws SettingsChanged if the round began with other settings
  */
 async function confirmSettings(seen: Connection, { connections }: ApplyPorts): Promise<void> {
   const now = await connections.current(seen.name);

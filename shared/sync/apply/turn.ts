@@ -20,13 +20,13 @@ export interface Turn extends Reading {
   readonly record: (state: GroupState, entry: AuditEntry) => Promise<AuditLink>;
   /** When the platform was called about the group within the last hour, as far as that counts. */
   readonly calledMs: () => readonly number[];
-  /** Told of each difference by somebody else that was not known before. */
+  /** Called for each external change that was not known before. */
   readonly found: (kind: DriftKind) => void;
   /** Told of each intent of ours that is open from now on. */
   readonly opened: (id: IntentId) => void;
   /** Notes the group in an answer of the platform. */
   readonly showed: (group: Shown) => void;
-  /** What is left to be tried of additions that the platform refused together. */
+  /** The additions that the platform refused together and that are still to be tried. */
   readonly trial: Trial;
 }
 
@@ -42,10 +42,10 @@ export interface Round extends Facts {
  * or field therefore blocks no other member change.
  */
 export interface Trial {
-  /** Lots of additions that wait for those before them. */
+  /** Batches of additions that are still to be tried, in order. */
   readonly lots: readonly (readonly PlatformUserId[])[];
   readonly refusals: number;
-  /** The platform took another write of the group meanwhile: it is not the group that it refuses. */
+  /** The platform accepted another write of the group meanwhile, so it does not refuse the group itself. */
   readonly hasWritten: boolean;
   /** Fields that wait until the members are written; then each is tried in a separate write. */
   readonly withheld: readonly GroupField[];
@@ -79,9 +79,9 @@ export type Trouble = Omit<GroupError, 'atMs'>;
 export type Step =
   /** Something was learnt or settled: read the group again. */
   | { readonly kind: 'again' }
-  /** The same, but because somebody else had changed the group. */
+  /** Read the group again, because of an external change. */
   | { readonly kind: 'conflict' }
-  /** Nothing can be decided before this long; undefined: ever longer. */
+  /** Nothing can be decided before `waitMs`; undefined: exponential backoff. */
   | {
       readonly kind: 'wait';
       readonly waitMs: number | undefined;
@@ -91,27 +91,27 @@ export type Step =
     }
   /** The calls of this hour are used up. */
   | { readonly kind: 'spent' }
-  /** Another worker has the group in hand. */
+  /** Another worker has changed the group's item meanwhile. */
   | { readonly kind: 'superseded' }
-  /** The platform shows what is wanted, as far as it may. */
-  | { readonly kind: 'in_step' }
+  /** Nothing is left to write: the platform shows the wanted state, except for held or refused changes. */
+  | { readonly kind: 'in_sync' }
   | {
       readonly kind: 'written';
       readonly write: WriteMade;
       readonly clean: boolean;
-      /** The answer shows what somebody else did meanwhile. */
+      /** The answer shows an external change. */
       readonly isContested: boolean;
-      /** What the platform answered 200 to and did not do: tried again, ever more rarely. */
+      /** A change that the platform answered with 200 but did not make: tried again with exponential backoff. */
       readonly undone?: Trouble | undefined;
     }
   /** A call failed. */
   | { readonly kind: 'broken'; readonly cause: PlatformFailure }
   /** Part of what was sent is refused: the rest is tried without it. */
   | { readonly kind: 'narrowed'; readonly trial: Trial }
-  /** The platform will not have it, and waiting cannot mend that. */
+  /** The platform refuses the write, and waiting does not help. */
   | { readonly kind: 'failed'; readonly cause: unknown };
 
-/** What came of a decision: the round goes on with what was learnt, or has ended. */
+/** The result of a decision: the round continues with new facts, or has ended. */
 export type Performed = { readonly round: Round } | { readonly step: Step };
 
 export const AGAIN: Performed = { step: { kind: 'again' } };

@@ -71,8 +71,9 @@ async function confirmClearing(observed: ObservedGroup, writing: Writing): Promi
 }
 
 /**
- * What was there before a POST is not what it made, nor is another one beside a group as we sent it, nor what is another
- * directory group's by now: what the POST made is looked for. Any other name is what the platform made of ours.
+ * Whether the answer of a POST shows the group that it created. It does not if the group existed before, if another
+ * directory group has claimed it, or if it differs while the listing has a group exactly as sent. Otherwise a different
+ * name is the platform's form of ours.
  */
 async function isCreated(observed: ObservedGroup, { write, intent, round, turn }: Writing): Promise<boolean> {
   const isIt = ({ id }: ListedGroup) => id === observed.id;
@@ -135,9 +136,9 @@ async function call(
 ): Promise<ObservedGroup | DeletionAnswer> {
   const id = state.platformId as PlatformGroupId;
   const version = state.version as VersionToken;
-  // Whoever finds the intent knows by its age whether the call may still be under way.
+  // Other workers tell by the age of an intent whether its call may still be running, so a late call is not sent.
   if (ports.clock() - intent.atMs > CALL_BEGINS_WITHIN_MS) {
-    const message = 'a write was not sent: its look at the group was too old';
+    const message = 'a write was not sent: the group was read too long before it';
     throw new PlatformFailure('unreached', message, {});
   }
   if (plan.after === undefined) return groups.delete(id);

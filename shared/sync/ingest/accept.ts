@@ -6,7 +6,7 @@ import type { Connection, Connections } from '../ports/connections.ts';
 import type { DeadLetterQueue, RejectedMessage } from '../ports/queues.ts';
 import { UnstorableError } from '../ports/store-errors.ts';
 
-/** What went wrong in a batch, and which of its messages must therefore come again. */
+/** The failures of a batch, and the messages that must be received again because of them. */
 export class Failures {
   readonly messages = new Set<string>();
   readonly causes: unknown[] = [];

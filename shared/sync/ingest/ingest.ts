@@ -21,7 +21,7 @@ export type IngestPorts = AcceptPorts & StorePorts & { readonly users: UserStore
 export interface IngestReport {
   /** Messages that must come again: something that they said could not be written or sent, or there was no time. */
   readonly failedMessages: ReadonlySet<string>;
-  /** Of those, how many were not looked at because the time was up. */
+  /** How many of those were not processed because the time was up. */
   readonly notStarted: number;
   /** Why, for the log. */
   readonly causes: readonly unknown[];
@@ -35,7 +35,7 @@ export interface IngestReport {
 export interface RunTimes {
   /** No share but the first is begun from then on. */
   readonly startUntilMs?: number;
-  /** Not even a request of a share that was begun: its messages come again, and those before it do not. */
+  /** After this time no request starts, not even in a chunk that was begun: only the messages of that chunk come again. */
   readonly stopAtMs?: number;
 }
 

@@ -10,8 +10,8 @@ const SHARE_LENGTH = 65_536;
 const PATIENCE = 5;
 
 /**
- * Cuts a batch into shares. What was received most often comes first: the time may end before the last share, and
- * nobody's message may be the last until it has been received too often. A wide message may be what takes the time.
+ * Splits a batch into chunks by body size, with the messages received most often first. The time may end before the last
+ * chunk, for example because of an oversized message. The order keeps a message from coming last until it is dead-lettered.
  */
 export function shareOut(messages: readonly IncomingMessage[]): readonly (readonly IncomingMessage[])[] {
   const shares: IncomingMessage[][] = [];

@@ -38,7 +38,7 @@ interface Batch {
 type Recalled = Pick<Awaited<ReturnType<typeof recall>>, 'known' | 'now'>;
 
 const TIME_IS_UP = new Error('not stored within the time of this run');
-/** So many users, or groups of a wide message, are begun together while there is time. */
+/** How many users, or groups of an oversized message, are stored together while there is time. */
 const AT_ONCE = 500;
 
 /**
@@ -167,7 +167,8 @@ async function storeGroups(
   const { groups, ...recalled } = await recall(connection, folds, named, batch);
   const { desired, clock } = batch.ports;
   const nowMs = clock();
-  // It is asked here with whom newcomers are to be noted. Users of a wide message come after all its groups.
+  // The people index is read here, to find the persons that newcomers are noted with. The users of an oversized message
+  // are stored after all its groups.
   const isTheirTime = batch.wide === undefined && !isOver(batch);
   const match = isTheirTime ? await firstBindings(named, presentIn(folds), recalled, batch.ports) : undefined;
   const said = new Map<GroupId, Said>();
@@ -207,7 +208,10 @@ async function storeGroups(
 /** Longer lists make the writes of the group dearer. */
 const MOST_TOUCHED = 10;
 
-/** Whom a batch concerns, where that is not everybody, all of it was news, and a message says all of it again after a crash. */
+/**
+ * Returns the members that a batch changed. Returns undefined if it may change all members, if part of it was known
+ * before, or if no message would repeat it after a crash.
+ */
 function concerned(
   fold: GroupFold,
   touched: readonly (ChangedMember | undefined)[] = [],
@@ -230,7 +234,7 @@ async function storeUsers(
   if (named.length === 0) return [];
   const current = now ?? (await ports.connections.current(connection));
   const rules = current === undefined ? [] : matchRules(current.settings);
-  // What decides who a member is, or whether they count.
+  // Attributes that identify a member or decide whether it counts.
   const matched = new Set([ACTIVE_ATTRIBUTE, ...rules.map(({ memberAttribute }) => memberAttribute)]);
   const present = presentIn(groups.values());
   const stored: UserState[] = [];
@@ -258,9 +262,10 @@ async function storeUsers(
 }
 
 /**
- * Who is new in a group is matched before they are stored: so their binding is no write of its own, and no two applies
- * make it. By the settings of now, since a binding by those before would stay. What fails is left to apply.
- * @returns the match, whose first step notes newcomers with whom they may be
+ * Matches first-seen members before they are stored, so the binding is part of the initial write and no two applies make
+ * it. Uses the current settings, not the cached ones, because a binding by older rules would stay. Failures are left to
+ * apply.
+ * @returns the function that matches; it first notes each newcomer with the persons that it may be
  */
 async function firstBindings(
   named: readonly UserFold[],

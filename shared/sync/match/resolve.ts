@@ -25,7 +25,7 @@ export type Resolution =
 export interface MatchInput {
   readonly connection: Connection;
   readonly people: Pick<PeopleStore, 'holding' | 'ofUser'>;
-  /** The match is to be recorded: whom there may be is noted before they are read. */
+  /** The match will be recorded: each possible person gets a note of the member before it is read. */
   readonly binds?: boolean;
 }
 
@@ -42,7 +42,7 @@ export async function matchMember(
   return { kind: 'pending', cause: 'unknown' };
 }
 
-/** What is looked for, rule by rule, as far as the user has what they compare. */
+/** Returns the values to look up, rule by rule; a rule whose attribute the user lacks gives none. */
 export const soughtBy = (user: UserState, { settings }: Connection) =>
   matchRules(settings).flatMap((rule) => {
     const field = fieldName(rule.employeeField);
@@ -72,8 +72,8 @@ export type ResolvePeople = Pick<PeopleStore, 'read' | 'holding' | 'ofUser'> &
   Partial<Pick<PeopleStore, 'bind'>>;
 
 /**
- * Resolves users, keeping bindings. A binding never follows a value to another person: only attributes of the member
- * that changed (`review`) have it looked at again, and then another person is `ambiguous` until somebody confirms it.
+ * Resolves users and keeps their bindings. A binding never follows a value to another person. Only changed attributes of
+ * the member (`review`) cause a new match. Another person is then `ambiguous` until an operator confirms the match.
  * First matches are recorded, and so are reviews that found no other person. A first match is recorded only if the person
  * may be a member, because the address of a leaver may soon belong to a newcomer.
  */

@@ -11,13 +11,14 @@ import { standingOf } from './member-standing.ts';
 import type { Resolution } from './resolve.ts';
 
 /*
- * Every mark raises rev, and only an event of the group itself says whom it is about. Where rev is one further than it was
- * when the group came to be in step, and that mark has told, everybody else is as the view has them (architecture.md).
+ * Every mark raises rev, but only an event of the group itself names the members that it changes. If rev is one above the
+ * rev at which the group was last in sync, and that mark named its members, then all other members are as the view has
+ * them (architecture.md).
  */
 
 const TWO_HOURS_MS = 7_200_000;
 
-/** Whether the group was in step before the one change that is to be looked at, and nothing else is open. */
+/** Whether the group was in sync before the last change, that change named its members, and nothing else is open. */
 export function isTold(facts: Facts, { replanSinceMs }: Connection): boolean {
   const { state, settings, nowMs } = facts;
   const {
@@ -35,7 +36,7 @@ export function isTold(facts: Facts, { replanSinceMs }: Connection): boolean {
     containsGroups,
   } = state;
   const isNext = view !== undefined && inSync?.rev === rev - 1 && inSync.view === view.id;
-  // Half of a group, one after the other, are more to read than all at once.
+  // Reading half of a group one by one costs more than reading all of it at once.
   if (!isNext || changedMembers === undefined || changedMembers.length > 1 + view.size / 2) return false;
   const isQuiet = [intent, suspectedChange, hold, uncertain, missedAtMs, replanSinceMs].every(
     (one) => one === undefined,
@@ -52,18 +53,18 @@ export function isTold(facts: Facts, { replanSinceMs }: Connection): boolean {
   return isQuiet && isPlain && !isTrial && nowMs >= (flapDamping?.sinceMs ?? 0) + TWO_HOURS_MS;
 }
 
-/** What is stored of those who are touched. */
+/** What is stored of the changed members. */
 interface Read extends Pick<Wanted, 'registers'>, Pick<Views, 'base'> {
   readonly users: ReadonlyMap<MemberId, UserState>;
 }
 
-/** Somebody of whom nothing was said: who it is makes no difference. */
+/** Stands for an unchanged member: no decision depends on which member it is. */
 const STILL: readonly Standing[] = [{ member: memberId(''), revision: 0 }];
 
 /**
- * Who stands in the group once those who are touched are put in or taken out. Each user of the view stands for one
- * member, so whoever was in before is the one to go.
- * @returns undefined where only all registers can tell
+ * Returns the users of the group after the changed members were added or removed. Each user of the view stands for exactly
+ * one member, so a member that left takes its user along.
+ * @returns undefined if only the registers of all members can tell
  */
 export async function membersAfter(
   { state: { changedMembers = [], registers: said }, settings }: Facts,

@@ -19,7 +19,7 @@ import { isUnshownLately, refusedRevisionOf, standingOf } from './member-standin
 import { type Resolution, resolveUsers } from './resolve.ts';
 import { isTold, membersAfter } from './touched.ts';
 
-/** Whom, of those that an accepted drift lets stay, the directory has taken out since. */
+/** Returns the users that the directory removed since the drift was accepted, each with the stamp of the removal. */
 export async function readDeparted({ wanted, views, state }: Facts, reading: Reading) {
   const { connection, ports } = reading;
   const seen = views?.base?.acceptedDrift?.seen ?? STAMP_ZERO;
@@ -46,7 +46,7 @@ export async function readDeparted({ wanted, views, state }: Facts, reading: Rea
   );
 }
 
-/** Reads those alone whom the last change was about, where that tells all. */
+/** Reads only the members of the last change; undefined if that is not enough. */
 export async function readPart(
   facts: Facts,
   reading: Reading,
@@ -74,8 +74,8 @@ export async function readPart(
   );
   if (standing === undefined) return undefined;
   const group = groupOf(desired, standing, connection);
-  const nobody = wantsNobody('present', registers);
-  const wanted: Wanted = { ...nobody, isPart: true, count: standing.size, standing, group };
+  const empty = withoutMembers('present', registers);
+  const wanted: Wanted = { ...empty, isPart: true, count: standing.size, standing, group };
   return { wanted, views: { base, ...NO_WRITES, isUnreadable: false } };
 }
 
@@ -93,13 +93,13 @@ const groupOf = (
 export async function readWanted(state: GroupState, reading: Reading): Promise<Wanted> {
   const registers = await reading.ports.groups.members(state.ref);
   const desired = desiredGroup(state.ref.group, state.registers);
-  if (desired.state !== 'present') return wantsNobody(desired.state, registers);
+  if (desired.state !== 'present') return withoutMembers(desired.state, registers);
 
   const named = await usersNamed(state, registers, reading);
   const users = named.filter(({ counts }) => counts).map(({ user }) => user);
   const deleted = named.filter(({ user }) => user.floor !== STAMP_ZERO);
   const resolutions = await resolveUsers(users, reading.connection, reading.ports.people);
-  // Who is new walks to no group: one that has found nothing of them says so before it settles that, or reads again.
+  // A new user has no fan-out. A group that finds no person for one notes that before it settles; otherwise it reads again.
   const unknown = users.filter(({ member, role, writes }) => {
     const found = resolutions.get(member);
     return writes === 0 && role === undefined && (found?.kind !== 'person' || found.unbound);
@@ -119,7 +119,7 @@ export async function readWanted(state: GroupState, reading: Reading): Promise<W
   };
 }
 
-const wantsNobody = (state: Wanted['state'], registers: readonly StoredMember[]): Wanted => ({
+const withoutMembers = (state: Wanted['state'], registers: readonly StoredMember[]): Wanted => ({
   state,
   group: undefined,
   count: 0,

@@ -19,8 +19,8 @@ export interface ClaimStore {
   /** The group from which the claim was taken over, if it was. */
   previousOwner(company: string, id: PlatformGroupId): Promise<GroupRef | undefined>;
   /**
-   * Ends a claim of `owner` to a platform group that is gone: anybody may claim it from now on, but until the instant,
-   * at least, it is known whose it was.
+   * Ends the claim of `owner` to a platform group that is gone. Any directory group may claim it from now on; its previous
+   * owner stays known at least until `untilMs`.
    */
   retire(
     company: string,
@@ -29,6 +29,6 @@ export interface ClaimStore {
   ): Promise<void>;
   /** The platform groups that the connection has claimed, in no order. */
   claimedBy(company: string, connection: ConnectionName): Promise<readonly PlatformGroupId[]>;
-  /** Which directory group owns each of these platform groups; those that nobody ever owned are in neither. */
+  /** Which directory group owns each of these platform groups; groups that never had an owner are in neither. */
   owners(company: string, ids: readonly PlatformGroupId[]): Promise<Owners>;
 }

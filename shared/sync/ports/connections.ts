@@ -36,12 +36,12 @@ export const Connection = z.lazy(() =>
       replanSinceMs: number.exactOptional(),
       /** At most one for each setting. */
       requests: z.array(SettingRequest).exactOptional(),
-      /** What `probe` found. One that cannot be read is as good as none: it is quickly made anew. */
+      /** The findings of `probe`. An unreadable report counts as missing, because a new one is quickly made. */
       contract: z.unknown().optional(),
     })
     .transform(({ contract: kept, ...connection }) => {
       const contract = kept === undefined ? undefined : ContractReport.safeParse(kept).data;
-      // Whoever changes the address leaves the report behind as it was.
+      // A report about another base URL or company is out of date: a change of the address does not delete it.
       return contract?.baseUrl === connection.settings.baseUrl && contract.company === connection.company
         ? { ...connection, contract }
         : connection;
@@ -66,14 +66,14 @@ export interface Connections {
 }
 
 export interface CurrentConnections {
-  /** As it is stored now: for whoever concludes from its settings that a group is in step. */
+  /** As it is stored now, not cached: for callers that conclude from the settings that a group is in sync. */
   current(name: ConnectionName): Promise<Connection | undefined>;
 }
 
 export interface ConnectionStore extends Connections, CurrentConnections, Replanned {
-  /** Whatever is stored: for whoever sets a stage up. What a person changes goes through `replace`. */
+  /** Overwrites what is stored, for the setup of a stage. An operator's change uses `replace`. */
   save(connection: Connection): Promise<void>;
-  /** Replaces what was `seen` (nothing, for a new one); false where somebody else has changed it since. */
+  /** Replaces the `seen` connection (undefined for a new one); false if it was changed since. */
   replace(next: Connection, seen: Connection | undefined): Promise<boolean>;
   remove(name: ConnectionName): Promise<void>;
   /** `save` and `replace` leave it as it is. */
@@ -92,11 +92,11 @@ export interface Ended {
 
 export interface GateStore {
   read(connection: ConnectionName): Promise<Gate>;
-  /** Replaces what `seen` was; false where somebody else changed the gate meanwhile. */
+  /** Replaces the `seen` gate; false if the gate was changed since. */
   write(connection: ConnectionName, seen: Gate, next: Gate): Promise<boolean>;
 }
 
-/** What a connection's credential was last good, or bad, for. */
+/** The results of the last checks of a connection's credential. */
 export const Health = z.lazy(() =>
   z.object({
     checkedAtMs: number,

@@ -51,10 +51,10 @@ export interface ScimFacts {
   readonly url: string | undefined;
 }
 
-/** The one alarm that may be rung for a test, and whom it tells. */
+/** The one alarm that may be triggered for a test, and its subscribers. */
 export interface AlarmDesk {
   ring(state: 'ALARM' | 'OK', reason: string): Promise<void>;
-  /** What became of each action, in CloudWatch's words. */
+  /** The result of each alarm action, as CloudWatch reports it. */
   actionsSince(atMs: number): Promise<readonly string[]>;
   /** Their ARNs, or a word instead of one that is not confirmed. */
   subscriptionsOf(topicArn: string): Promise<readonly string[]>;

@@ -8,7 +8,7 @@ import type { Presence, Register } from '../../domain/register.ts';
 import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { BoundTo } from './people.ts';
 
-/** Where the directory's word about groups is kept. Each method for one thing is one conditional write of one item. */
+/** Stores the desired state of groups. Each method for one item is one conditional write of that item. */
 export interface DesiredStore {
   /** Notes that the member may be in the group, so that a change of the user finds its way there. Never undone. */
   noteMembership(ref: GroupRef, member: MemberId): Promise<void>;
@@ -17,7 +17,7 @@ export interface DesiredStore {
    * @returns what that changed; undefined where a stored later one stays
    */
   joinMember(ref: GroupRef, entry: MemberEntry, nowMs: number): Promise<ChangedMember | undefined>;
-  /** Notes and joins the first members of a group of which nobody else has heard: no register can be later. */
+  /** Notes and joins the first members of a new group that no other request knows, so no register can be later. */
   joinNew(ref: GroupRef, entries: readonly MemberEntry[], nowMs: number): Promise<void>;
   /** Records the arrivals, then reads all of the same snapshots: the latest floor that they set, if any. */
   recordParts(ref: GroupRef, parts: readonly PartMarker[], nowMs: number): Promise<Stamp>;
@@ -40,10 +40,10 @@ export interface DesiredStore {
   renew(ref: GroupRef, seenMs: number, wakeAtMs: number): Promise<boolean>;
 }
 
-/** What a batch says of a group itself; the digest is of all that it says of it, members included. */
+/** The registers that a batch states for a group; the digest covers the whole batch for the group, members included. */
 export interface Said extends GroupRegisters {
   readonly digest?: string;
-  /** All whom it concerns; missing where that may be anybody. */
+  /** All members that it changes; missing if it may change any member. */
   readonly changedMembers?: readonly ChangedMember[] | undefined;
 }
 
@@ -53,13 +53,13 @@ export interface Dirty {
   readonly wakeAtMs: number;
   /** When the pump may take the promise for broken, where that is not as ever. */
   readonly dueMs?: number;
-  /** In place of any older promise: whoever asks does not wait for it. */
+  /** Replaces an older scheduled wake-up, so that an operator does not wait for it. */
   readonly isAtOnce?: boolean;
   /** Nothing is new: what the platform was called about the group in this hour counts. */
   readonly isAgain?: boolean;
 }
 
-/** What a new promise of a dirty group depends on. */
+/** The state of a group that decides about its next wake-up. */
 export interface Standing {
   readonly wakeAtMs: number;
   readonly lastWriteAtMs: number | undefined;
@@ -112,7 +112,7 @@ export const UserState = z.lazy(() =>
 );
 export type UserState = Frozen<z.infer<typeof UserState>>;
 
-/** A member of whom no event has said anything. */
+/** A member that no event has described. */
 export const undescribed = (member: MemberId): UserState => ({
   member,
   attributes: new Map(),
@@ -122,12 +122,12 @@ export const undescribed = (member: MemberId): UserState => ({
   writes: 0,
 });
 
-/** What one change says of a user: joined with what is stored. */
+/** A change of a user, to be joined with the stored state. */
 export interface UserChange {
   readonly user: MemberId;
   readonly attributes: ReadonlyMap<string, Register<string>>;
   readonly deleted: Stamp;
-  /** Whom a user is bound to from the start, if this makes a new one. */
+  /** The person that a new user is bound to from the start. */
   readonly boundTo?: BoundTo | undefined;
 }
 
@@ -171,7 +171,7 @@ export interface UserStore {
     from: RoleId,
     to: BoundTo,
   ): Promise<UserState | undefined>;
-  /** Ends the binding as `rebind` makes one; undefined where the member is bound to somebody else, or to nobody. */
+  /** Ends a binding, like `rebind` makes one; undefined if the member is bound to another person or to none. */
   unbind(connection: ConnectionName, member: MemberId, role: RoleId): Promise<UserState | undefined>;
   /** Groups that the member may be in, in pages. */
   groupsOf(connection: ConnectionName, member: MemberId): AsyncIterable<readonly GroupId[]>;

@@ -38,7 +38,7 @@ export interface GroupIndex {
     seen: GroupSummary,
     at: { readonly wakeAtMs: number; readonly dueMs?: number },
   ): Promise<boolean>;
-  /** `unsettled`: without those in step. */
+  /** `unsettled`: without groups in sync. */
   all(connection: ConnectionName, which?: 'unsettled'): AsyncIterable<readonly GroupSummary[]>;
   pending(connection: ConnectionName): AsyncIterable<readonly PendingEntry[]>;
 }

@@ -23,16 +23,16 @@ import type { Dirty } from './desired.ts';
 import type { HeldSet } from './guard.ts';
 import type { AuditLink } from './logs.ts';
 
-/** What a look at the platform left behind beside the view. */
+/** What a fetch of the platform group found, in addition to the view. */
 export interface FoundForeign {
-  /** Records to be closed once the group is put right. */
+  /** Drift records to be closed once the group is restored. */
   readonly openDrift?: readonly string[];
   readonly unattributed?: readonly string[];
   readonly acceptedDeletion?: AcceptedDeletion;
   readonly flapDamping?: FlapDamping | undefined;
   /** The entry of the audit that tells of it. */
   readonly audited?: AuditLink;
-  /** The platform group is not there any more, as far as anybody can see. */
+  /** The platform group is gone, by the rule `existence`. */
   readonly isGone?: boolean;
   /** A recorded refusal of our write was a conflict with this change. */
   readonly explainsRefusal?: boolean;
@@ -62,7 +62,7 @@ export interface Flip {
   readonly consumedHold?: string;
   /** Every record in `openDrift` was closed. */
   readonly driftClosed?: boolean;
-  /** Where what was found is not only what we wrote. */
+  /** Set if the group shows more than our own write. */
   readonly found?: FoundForeign;
   /** Earlier writes were answered, and this one is shown completely: none of them is uncertain any more. */
   readonly isCertain?: boolean;
@@ -118,13 +118,13 @@ export interface GroupStore {
    */
   storeObserved(seen: GroupState, platform: LinkedGroup | undefined, found?: FoundForeign): Promise<boolean>;
   /**
-   * Notes that somebody else may have changed the group, with rev and dirty in the same write; false where there is
-   * another suspicion than `seen` carries by now, or no link any more.
+   * Notes a suspected external change, with rev and dirty in the same write; false if another suspected change was noted
+   * since `seen`, or the link has ended.
    */
   suspect(seen: GroupState, suspicion: SuspectedChange, at: Dirty): Promise<boolean>;
   /**
-   * A person's word in place of the hold that `seen` carries, with rev and dirty; false where it is another hold by now,
-   * or one that somebody else has decided.
+   * Stores an operator's decision in place of the hold in `seen`, with rev and dirty; false if the hold was replaced or
+   * decided since.
    */
   decideHold(seen: GroupState, word: Hold, at: Dirty): Promise<boolean>;
   /** An operator approved some removals of a hold; the same write keeps the others held. Returns false like `decideHold`. */
@@ -135,7 +135,7 @@ export interface GroupStore {
   release(ref: GroupRef, at: Dirty): Promise<boolean>;
   /** false where there is no such group. */
   pause(ref: GroupRef, atMs: number): Promise<boolean>;
-  /** Ends the pause of that time, with rev and dirty; false where the group is not paused, or was paused anew. */
+  /** Ends the pause of that time, with rev and dirty; false if the group is not paused, or was paused again. */
   resume(ref: GroupRef, at: Dirty & { readonly pausedAtMs: number | undefined }): Promise<boolean>;
   /**
    * Many groups at once, for comparison only.
@@ -192,11 +192,11 @@ export interface GroupStore {
       readonly failing?: ReportedError | undefined;
     },
   ): Promise<boolean>;
-  /** The records that `seen` carries as unattributed need nobody's name any more, but for these. */
+  /** Of the records that `seen` lists as unattributed, only these still wait for an initiator. */
   keepUnattributed(seen: GroupState, ids: readonly string[]): Promise<void>;
   /**
-   * Writes when to try again, and why it did not work. The group stays dirty, its intent is released.
-   * @returns the promise that stands now: the sooner one where rev moved; undefined where another has the group in hand
+   * Stores when to try again and the error. The group stays dirty, its intent is released.
+   * @returns the scheduled wake-up: the sooner one if rev moved; undefined if another worker has an open intent
    */
   postpone(seen: GroupState, how: Postponement): Promise<number | undefined>;
   /** Gives up until the next change. false where one has come already. */

@@ -12,7 +12,7 @@ export type GuardReservation = GroupRef &
   };
 
 export interface GuardStore {
-  /** What was removed within the rolling hour, but for these records; `writtenAtMs` as for `reserve`. */
+  /** The removals within the rolling hour, without these records; `writtenAtMs` as for `reserve`. */
   recent(
     ref: GroupRef,
     atMs: number,
@@ -20,9 +20,9 @@ export interface GuardStore {
     writtenAtMs?: number,
   ): Promise<Reservation['recent']>;
   /**
-   * Puts the reservation, then reads every other one that counts: removals of the group and of all.
-   * @param instead a record that this one takes the place of, and that is therefore not counted beside it
-   * @param writtenAtMs of the group's last write: what was put before that is under way no more
+   * Puts the reservation, then reads every other one that counts: removals of the group and of the connection.
+   * @param instead the record that this one replaces, which is therefore not counted
+   * @param writtenAtMs time of the group's last write; reservations before it are not concurrent
    */
   reserve(
     reservation: GuardReservation,

@@ -30,19 +30,19 @@ const AuditActor = z.lazy(() =>
     kind: z.enum(['directory', 'operator', 'scim', 'groupsync', 'platform']),
     id: text,
     name: text.exactOptional(),
-    /** Of a caller whom AWS knows. */
+    /** Of a caller with AWS credentials. */
     arn: text.exactOptional(),
   }),
 );
-/** Who did something, or had it done: personal, so never in a log. */
+/** The author of a change. It is personal data, so it never goes to a log. */
 export type AuditActor = Frozen<z.infer<typeof AuditActor>>;
 
 export const OURSELVES: AuditActor = { kind: 'groupsync', id: 'groupsync' };
 
-/** What concerns no one group is kept beside the groups' audits, under an id that no group can have. */
+/** The journal of a connection: entries about no single group, stored under an id that no group can have. */
 export const journalOf = (connection: ConnectionName): GroupRef => ({ connection, group: groupId('') });
 
-/** The action that outlasts what it erased. */
+/** The action whose entry stays after the erasure. */
 export const ERASING = 'connections_erase';
 
 /** Who runs a command. @throws where AWS does not tell */
@@ -66,11 +66,11 @@ export const AuditEntry = z.lazy(() =>
     outcome: z.enum(['written', 'found_written', 'found_changed', 'rejected']),
     actor: AuditActor,
     reason: text.exactOptional(),
-    /** Of a write: since when the group had waited for it. */
+    /** Of a write: since when the group had been dirty. */
     dirtySinceMs: number.exactOptional(),
-    /** Told to `record` only of an entry that is not kept with its group. */
+    /** Given to `record` only for an entry that is not stored with its group. */
     group: groupText.exactOptional(),
-    /** The newest entries of the group before this one: who changes or removes one breaks what comes after it. */
+    /** The newest entries of the group before this one: a change or a removal of an entry breaks the chain after it. */
     previous: texts.exactOptional(),
   }),
 );
@@ -103,11 +103,11 @@ export interface AuditLog {
   record(ref: GroupRef, entry: AuditEntry): Promise<AuditLink>;
   /** undefined where there is no such group. */
   head(ref: GroupRef): Promise<AuditHead | undefined>;
-  /** Makes a action the newest; false where another came after `seen`. */
+  /** Makes an action the newest; false where another came after `seen`. */
   endWith(ref: GroupRef, action: AuditLink, seen: AuditHead): Promise<boolean>;
   /** Newest first, in pages. */
   read(ref: GroupRef): AsyncIterable<readonly KeptEntry[]>;
-  /** Of all groups and the journal, newest first, from this instant on; up to a second or so behind. */
+  /** Entries of all groups and of the journal from this instant on, newest first; about a second behind. */
   since(connection: ConnectionName, atMs: number): AsyncIterable<readonly KeptEntry[]>;
 }
 
@@ -147,7 +147,7 @@ export interface DriftLog {
   ): Promise<void>;
   /** Names who made a difference that was found before the feed told of it; the first name stands. */
   attribute(ref: GroupRef, id: string, attribution: Attribution): Promise<void>;
-  /** Those of these ids that there are. */
+  /** Returns the records that exist. */
   read(ref: GroupRef, ids: readonly string[]): Promise<readonly DriftRecord[]>;
   list(connection: ConnectionName): AsyncIterable<readonly DriftRecord[]>;
   /** Newest first, in pages; then, in no order, unknown users and groups of the same spokeId. */

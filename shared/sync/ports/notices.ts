@@ -1,7 +1,7 @@
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { Episode, Notice } from '../../domain/notice.ts';
 
-/** What people were told, and are to be told, of one connection; of the stage where none is named. */
+/** The notices of one connection, sent and still to be sent; without a connection, those of the stage. */
 export interface NoticeBoard {
   readonly episodes: readonly Episode[];
   /** The latest attempt, where it failed. */
@@ -12,13 +12,13 @@ export interface NoticeBoard {
 
 export interface NoticeStore {
   read(connection?: ConnectionName): Promise<NoticeBoard>;
-  /** Writes the board with its change counted; undefined where somebody else has changed it. */
+  /** Writes the board with its change counter raised; undefined if the board was changed since it was read. */
   write(board: NoticeBoard, connection?: ConnectionName): Promise<NoticeBoard | undefined>;
 }
 
 export interface Notifier {
   readonly prefix: string;
-  /** `webhook`, ARNs of topics; none where nobody is to be told. */
+  /** `webhook` and ARNs of topics; empty if no notices are sent. */
   readonly targets: readonly string[];
   /** Which targets were not told, and why, with nothing secret in it. Never throws. */
   tell(notice: Notice): Promise<ReadonlyMap<string, string>>;

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type Frozen, number, roleText, text } from '../../domain/forms.ts';
 import type { ConnectionName, MemberId, RoleId } from '../../domain/ids.ts';
 
-/** State of a person whom the platform does not know by id any more; no roleState of its own is called that. */
+/** State of a person whose id the platform no longer knows. No roleState of the platform has this name. */
 export const GONE = 'GONE';
 
 /** One role of the platform (an employee record), as far as groups need to know it. */
@@ -60,8 +60,9 @@ export interface PeopleStore {
     sought: readonly { field: string; value: string }[],
   ): Promise<PeopleStore>;
   /**
-   * Records that the member is this person, noted with them already if it is the first, unless the user changed since `revision` was read, or is bound already.
-   * @returns the person whom the member is bound to now: the first binding stays
+   * Binds the member to this person, unless the user changed since `revision` was read or is bound already. The person has
+   * a note of the member before its first binding.
+   * @returns the person that the member is bound to now: the first binding stays
    */
   bind(
     connection: ConnectionName,
@@ -79,7 +80,7 @@ export interface PeopleStore {
   ): Promise<boolean>;
   /** The groups of these persons were woken. A person that has changed again since keeps `fanOutDue`. */
   heard(connection: ConnectionName, persons: readonly Pick<Person, 'role' | 'revision'>[]): Promise<void>;
-  /** Members that were bound to the person at some time; whoever was bound elsewhere since is among them too. */
+  /** Members that were bound to the person at some time, also those that are bound to another person by now. */
   membersBoundTo(connection: ConnectionName, role: RoleId): AsyncIterable<readonly Binding[]>;
   /** Every binding that ever was, from the (eventually consistent) index. */
   bound(connection: ConnectionName): AsyncIterable<readonly Binding[]>;

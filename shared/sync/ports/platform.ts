@@ -31,7 +31,7 @@ export interface CallOutcome {
 
 /** How a call is tried. */
 export interface Trying {
-  /** Told of each try of it, repetitions included. */
+  /** Called for each attempt, retries included. */
   readonly onTry?: () => void;
   readonly maxAttempts?: number | undefined;
 }
@@ -86,7 +86,7 @@ export interface Platform {
     readonly states: readonly string[];
     readonly isEveryone?: boolean;
   }): AsyncIterable<readonly EmployeeRecord[] | PlatformFailure>;
-  /** undefined where the platform answers 404: whoever is only missing from a listing has not left. */
+  /** undefined if the platform answers 404. An employee that is only missing from a listing has not left. */
   employee(role: RoleId, fields: readonly EmployeeField[]): Promise<EmployeeRecord | undefined>;
   /** The activity feed page by page, until there is no more for now. */
   activity(start: FeedStart): AsyncIterable<FeedPage>;
@@ -95,7 +95,7 @@ export interface Platform {
 /** Where to begin in the activity feed: after a cursor, or at an instant (milliseconds since 1970, inclusive). */
 export type FeedStart = { readonly cursor: string } | { readonly sinceMs: number };
 
-/** What one listing says of an employee; what it does not carry is left out. */
+/** An employee as one listing shows it, without the fields that the listing lacks. */
 export interface EmployeeRecord {
   readonly role: RoleId;
   readonly userId?: string;
@@ -114,7 +114,7 @@ export interface Opening {
 
 export interface KnownRefusal {
   readonly version: string;
-  /** When it was last refreshed in vain, as far as anybody knows: it is once an hour, whichever worker asks. */
+  /** The last known refresh without success. All workers together refresh once an hour. */
   readonly atMs?: number | undefined;
 }
 
@@ -159,8 +159,8 @@ export interface Applicants {
 
 export type FailureKind = Failed['kind'];
 
-/** Stands before what the platform said in words of its own, which may name anybody: people see them, logs end here. */
-export const DIRECTORY_EVENT = ', saying: ';
+/** Precedes the platform's own error text, which may contain names. Operators see that text; logs are cut here. */
+export const ANSWER_PREFIX = ', saying: ';
 
 /** A call that failed: `meaningOf` says what that means. */
 export class PlatformFailure extends Error implements Failed {

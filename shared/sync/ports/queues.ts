@@ -17,7 +17,7 @@ export interface RejectedMessage extends Rejection {
   readonly messageId: string;
   /** The queue that it came from, and goes back to, where that is not the common one. */
   readonly queue?: string | undefined;
-  /** Of what was sent again: its earlier failures, as its attribute says them. */
+  /** Of a message that was sent again: its earlier failures, in the form of the message attribute. */
   readonly failedBefore?: string | undefined;
   /** The group that an apply message was about. */
   readonly group?: GroupRef;
@@ -56,7 +56,7 @@ export interface DeadMessage {
   readonly receipt: string;
   readonly body: string;
   readonly sentAtMs: number;
-  /** `retries_exhausted` where SQS itself moved the message and nobody gave a reason. */
+  /** `retries_exhausted` if SQS itself moved the message, without a reason. */
   readonly code: string;
   readonly message: string;
   /** When it was dead-lettered, as far as is known. */
@@ -69,7 +69,7 @@ export interface DeadMessage {
   readonly originalMessageId?: string | undefined;
   /** The queue that it came from, as far as is known. */
   readonly queue?: string | undefined;
-  /** Where that is of one connection alone: ingest will judge by it, where the message goes back there. */
+  /** Set for a queue of one connection: ingest applies that queue's rules if the message is sent back there. */
   readonly bound?: BoundQueue | undefined;
 }
 
@@ -83,6 +83,6 @@ export interface Mailbox {
   /** Makes messages visible again at once. A receipt that has run out does no harm. */
   giveBack(messages: readonly Pick<DeadMessage, 'receipt'>[]): Promise<void>;
   remove(messages: readonly Pick<DeadMessage, 'receipt'>[]): Promise<void>;
-  /** Approximate: true a moment ago. In flight: received by somebody, perhaps by us, and not yet given back or deleted. */
+  /** Approximate, a moment old. In flight: received by any consumer, also this one, and not yet returned or deleted. */
   counts(): Promise<{ readonly visible: number; readonly inFlight: number }>;
 }

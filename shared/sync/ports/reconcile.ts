@@ -21,7 +21,7 @@ export const FeedPosition = z.lazy(() =>
 );
 export type FeedPosition = Frozen<z.infer<typeof FeedPosition>>;
 
-/** A right to do something alone for a while. Whoever holds a later one has a greater `token`. */
+/** An exclusive right for a limited time. A later holder has a greater `token`. */
 export interface Lease {
   readonly name: string;
   readonly token: number;

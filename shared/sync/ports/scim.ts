@@ -58,7 +58,7 @@ export const ScimResource = z.lazy(() =>
       ...resource,
       /** The revision that last changed something: the entity tag. None comes twice, since revisions do not. */
       version: resource.revision - idle,
-      /** Registers have followed this revision; false after a crash in between, until the next touch mends it. */
+      /** The registers have this revision. After a crash in between it is false until the next access repairs it. */
       settled: open === undefined,
     })),
 );
@@ -163,7 +163,7 @@ export interface ScimStore {
 
   /** Who holds a unique value, as the claim says: the holder itself may have moved on. */
   holder(connection: ConnectionName, value: IndexedValue): Promise<string | undefined>;
-  /** Claims a unique value for `id`; false where somebody other than `from` holds it. */
+  /** Claims a unique value for `id`; false if a resource other than `from` holds it. */
   claim(connection: ConnectionName, value: IndexedValue, id: string, from?: string): Promise<boolean>;
   release(connection: ConnectionName, value: IndexedValue, id: string): Promise<void>;
 

@@ -19,7 +19,7 @@ export interface Levels {
   readonly feedCursorAgeSeconds?: number;
   /** Since the credential was last found good; undefined before the first check that went well. */
   readonly credentialUncheckedSeconds?: number;
-  /** What people are told of it. */
+  /** The findings that are reported to operators. */
   readonly found: readonly Finding[];
 }
 
@@ -87,8 +87,8 @@ const seconds = (ms: number): number => Math.max(0, Math.round(ms / 1_000));
 export type HealthPorts = Pick<Ports, 'platforms' | 'health' | 'clock'>;
 
 /**
- * Uses the credential once a day (`/me`), because customer API keys expire when nobody does, and because a company
- * without changes should learn of a revoked one before the first change is lost on it.
+ * Uses the credential once a day (`/me`), because unused customer API keys expire. A company without changes also learns
+ * of a revoked credential before the first change needs it.
  */
 export async function checkHealth(connection: Connection, ports: HealthPorts): Promise<Health> {
   const known = await ports.health.read(connection.name);

@@ -26,7 +26,7 @@ export function freshEvents(pages: FeedPages, { recentIds }: FeedPosition): read
   return [...new Map(events.map((event) => [event.id, event])).values()];
 }
 
-/** What the events tell of each group, in the order of the feed. */
+/** Returns the activity events of each group, in the order of the feed. */
 export function tracesByGroup(events: readonly FeedEvent[]): ReadonlyMap<PlatformGroupId, readonly Trace[]> {
   const traces = new Map<PlatformGroupId, Trace[]>();
   for (const { groups, ...trace } of events) {
@@ -64,7 +64,7 @@ const newest = (events: readonly FeedEvent[], before: string | null): string | n
     null,
   );
 
-/** Where a read by date begins: at the newest event, or as far back as the platform goes. */
+/** Returns the start of a read by date: the newest known event, or as far back as the platform keeps events. */
 export function startOf({ lastEventAt }: FeedPosition, nowMs: number): number {
   const earliestMs = nowMs - LOOK_BACK_MS;
   const atMs = millis(lastEventAt);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { policyFor } from '../../contract/group-policy.ts';
-import { NOBODY_KNOWN, type Trace } from '../../domain/drift.ts';
+import { type Trace, UNKNOWN_INITIATOR } from '../../domain/drift.ts';
 import type { GroupState, SuspectedChange } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupRef, PlatformGroupId, VersionToken } from '../../domain/ids.ts';
 import { groupId } from '../../domain/ids.ts';
@@ -23,7 +23,7 @@ const FEW = 20;
 const LISTED_FOR_ONE = 50;
 /** Events that a suspicion keeps: the group item stays small. */
 const MAX_TRACES = 50;
-/** A group that is suspected anew this often while it is being marked has others to take care of it. */
+/** A group whose suspected change is replaced this often while it is being marked is marked by the other workers. */
 const MAX_RACES = 5;
 
 export interface Looking {
@@ -32,11 +32,11 @@ export interface Looking {
 }
 
 /**
- * Compares versions, nothing else: a version that is ours is the echo of our own write and costs nothing more. Any
- * other makes the group suspect, with rev and dirty in the same write; apply looks and finds out what it means.
- * Platform groups that nobody claimed are not ours to touch (invariant 6): one that carries the spokeId of a linked
- * group is recorded, and that is all.
- * @returns how many touched groups showed our own version, and how many strangers were newly recorded
+ * Compares versions only. A version that we know is the echo of our own write and costs no further call. Any other version
+ * is a suspected external change, stored with rev and dirty in the same write; apply then fetches the group.
+ * Unclaimed platform groups are never written (invariant 6). One that carries the spokeId of a linked group is only
+ * recorded.
+ * @returns how many of the groups showed our own version, and how many unmanaged groups were newly recorded
  */
 export async function suspectTouched(
   connection: Connection,
@@ -51,7 +51,7 @@ export async function suspectTouched(
   const shown = await lookAt([...mine.keys(), ...strangers.map(([id]) => id)], looking);
   // A group that was deleted and made again within a step is named by both.
   const owners = new Map([...mine, ...[...before].filter(isMine)].map(([, ref]) => [ref.group, ref]));
-  // What cannot be understood is passed over here, and told by the sweep.
+  // Unreadable group items are skipped here; the sweep reports them.
   const states = await ports.groups.readMany([...owners.values()], () => {});
   const suspects: Suspicion[] = [];
   let echoes = 0;
@@ -107,7 +107,7 @@ async function lookAt(ids: readonly PlatformGroupId[], { platform }: Looking) {
   return new Map(shown.map((group) => [group.id, group]));
 }
 
-/** undefined where one of them, which may be anybody's, has a form that only a list passes over. */
+/** Returns undefined if one of the groups, which may be unmanaged, is malformed. A listing skips such a group. */
 async function readEach(ids: readonly PlatformGroupId[], platform: Platform) {
   try {
     const read = await atOnce(READS_IN_FLIGHT, ids, (id) => platform.groups.get(id));
@@ -134,9 +134,10 @@ export async function markSuspects(
 }
 
 /**
- * One suspicion joins another that nobody has answered yet, so that no event is forgotten: condition and new mark are
- * one write, and whoever was faster is read and joined in turn. Where apply was faster, its record gets the name.
- * @returns the group where apply has something to look at
+ * Joins a suspected change with an open one, so that no activity event is lost. The condition and the new mark are one
+ * write; if another worker was faster, its mark is read and joined. If apply has already handled the change, its drift
+ * record gets the initiator.
+ * @returns the group, if apply has to fetch it
  */
 async function mark({ state, version, traces }: Suspicion, ports: Parameters<typeof markSuspects>[1]) {
   let current: GroupState | undefined = state;
@@ -213,7 +214,7 @@ export async function recordDuplicate(
   // A sweep may have met it before the feed told of it.
   for (const record of await drift.read(ref, [recordId])) {
     const named = attributeTo(record, new Map([[id, traces]]));
-    if (named.initiator !== NOBODY_KNOWN) await drift.attribute(ref, recordId, named);
+    if (named.initiator !== UNKNOWN_INITIATOR) await drift.attribute(ref, recordId, named);
   }
   return false;
 }

@@ -23,7 +23,7 @@ import { emptyTotals, reportOf, type Totals } from './report.ts';
 import { isThere, type Looking, markSuspects, recordDuplicate, watched } from './suspect.ts';
 import { readKnownPeople, recordUnknownUsers, type UnboundUsers } from './unknown-users.ts';
 
-/** Of links not listed, past this share somebody's listing is wrong rather than so many groups deleted. */
+/** If more than this share of the linked groups is missing from a listing, the listing is wrong. */
 const MAX_MISSING_SHARE = 0.05;
 /** A single one says nothing of a listing, however few the links are. */
 const MIN_MISSING = 2;
@@ -35,7 +35,7 @@ const HOUR_MS = 3_600_000;
 
 export interface SweepRun {
   readonly report: ReconcileReport;
-  /** So many links are missing that nothing was concluded from it. */
+  /** Too many linked groups were missing from the listing, so nothing was concluded from it. */
   readonly halted: boolean;
   /** Platform groups that were newly found to carry the spokeId of another. */
   readonly duplicates: number;
@@ -100,7 +100,7 @@ export async function compareAll(
     idsByForm: new Map(),
   };
   const { totals, listed, idsByForm } = sweeping;
-  // What was created or written since then need not be in the list.
+  // A group that was created or written since then may be missing from the listing.
   const wasThere = ({ createdAtMs = 0, lastWriteAtMs = 0 }: Watched[number]) =>
     lastWriteAtMs < startedAtMs && createdAtMs + ports.createSettleMs < startedAtMs;
   const missing: Watched[number][] = [];
@@ -159,7 +159,7 @@ async function suspectDiffering(states: Watched, { listed, ports, totals }: Swee
     const version = listed.get(state.platformId)?.version;
     return version === undefined ? [] : [{ state, version, traces: [] }];
   });
-  // A write under way may be what differs: it is settled by its own apply, which looks for itself.
+  // The difference may come from a running write: its own apply fetches the group and settles the intent.
   const differing = shown.filter(({ state, version }) => state.version !== version && !state.intent);
   totals.echoes += shown.length - differing.length;
   await markSuspects(differing, ports);
@@ -232,7 +232,7 @@ const isStuck = ({ dirtySinceMs, dueMs, paused }: GroupSummary, nowMs: number): 
   nowMs - dirtySinceMs > STUCK_MS &&
   (dueMs === undefined || nowMs - dueMs > STUCK_MS);
 
-/** The platform refused it a day ago: it may have changed its mind, and nobody else would ask. */
+/** The platform refused the group a day ago. It may accept it now, and no other event would cause an attempt. */
 const isForgotten = ({ failedAtMs, paused }: GroupSummary, nowMs: number): boolean =>
   !paused && failedAtMs !== undefined && nowMs - failedAtMs >= REFUSED_AGAIN_MS;
 

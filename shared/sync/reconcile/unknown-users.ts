@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { NOBODY_KNOWN } from '../../domain/drift.ts';
+import { UNKNOWN_INITIATOR } from '../../domain/drift.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import { type PlatformGroupId, type RoleId, roleId } from '../../domain/ids.ts';
 import { atOnce, gather } from '../gather.ts';
@@ -17,7 +17,7 @@ const LOOKED_UP = 1_000;
 
 type IdField = Connection['settings']['memberIdField'];
 
-/** The people to whom members of the connection are bound, including those who have left, and their ids in groups. */
+/** The people that members of the connection are bound to, including leavers, and their ids in groups. */
 export interface KnownPeople {
   readonly persons: readonly Person[];
   readonly ids: ReadonlySet<string>;
@@ -48,7 +48,7 @@ interface Seeking extends Looking {
 /**
  * Records ids in managed groups that belong to no employee, including terminated employees. Either such an id was written
  * by mistake, or groups hold another id than the setting `memberIdField` names. The employees are listed only if an id
- * belongs to nobody in the people index.
+ * belongs to no person in the people index.
  * @returns the number of such ids; undefined if not all employees could be read before the deadline
  */
 export async function recordUnknownUsers(
@@ -152,7 +152,7 @@ async function record(
     kind: 'unknown_users',
     before: null,
     after: after.slice(0, MOST_NAMED),
-    initiator: NOBODY_KNOWN,
+    initiator: UNKNOWN_INITIATOR,
     eventIds: [],
     policy: 'report',
     detectedAtMs: nowMs,

@@ -3,9 +3,9 @@ import type { ScimStore } from '../ports/scim.ts';
 import { unindex } from './indexing.ts';
 
 /**
- * Erases what a SCIM client has said of a user, and what finds them by it. Ids stay, and with them memberships; the
- * client is answered with 404 from then on, and makes the user anew if it still has them.
- * @returns false where there is no such user
+ * Erases the SCIM data of a user and the index entries of its values. Ids stay, and with them memberships. From then on the
+ * client gets 404 for the user, and creates it again if it still has it.
+ * @returns false if there is no such user
  */
 export async function forgetScimUser(
   connection: ConnectionName,

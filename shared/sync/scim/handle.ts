@@ -20,7 +20,7 @@ export type ScimPorts = DirectoryPorts & TokenEndpointPorts;
 /** What came of a request, for log and metrics. */
 export interface ScimReport {
   readonly reply: HttpReply;
-  /** undefined where nobody was authorised. */
+  /** undefined if the request was not authorised. */
   readonly connection: ConnectionName | undefined;
   readonly tokenEndsSoon: boolean;
   /** Members that the request named and that are no users. */
@@ -106,8 +106,8 @@ function pathBelow(path: string): string {
 }
 
 /**
- * A token that was never seen, or was refused, is dealt with before it costs others anything: an identity provider that
- * goes on with a dead token is not looked up each time, and whoever guesses has the tries of one address.
+ * Limits requests with unknown and refused tokens before they cost other clients anything. A revoked token is not read
+ * from the table each time, and a client that guesses tokens has only the requests of one address.
  */
 function recognise({ headers, source = '' }: HttpRequest, { limiter }: ScimPorts) {
   const token = /^bearer +(\S+)$/i.exec(headers['authorization']?.trim() ?? '')?.[1];
@@ -159,7 +159,7 @@ function readBody({ body, headers, method }: HttpRequest): ScimValue | undefined
   return parsed.value as ScimValue;
 }
 
-/** Bytes that are no character must not become another one: a name would be kept that nobody gave. */
+/** Invalid UTF-8 must not be replaced by other characters: the stored name would not be the one that was sent. */
 function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

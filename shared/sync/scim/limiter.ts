@@ -24,7 +24,7 @@ export const STRANGER_RATE: RequestRate = { burst: 50, perSecond: 1 };
 export interface RateLimiter {
   /** Takes one request of this caller's share. @returns 0, or seconds until the next one is free */
   take(caller: string, rate?: RequestRate): number;
-  /** Whose a token was when it was last looked up, or null for nobody's; undefined where it is to be asked again. */
+  /** The connection of a token at its last read, null if it had none, undefined if it must be read again. */
   knownAs(token: string): ConnectionName | null | undefined;
   noteToken(token: string, connection: ConnectionName | null): void;
 }
@@ -37,7 +37,7 @@ export function waitFor(seconds: number): void {
   });
 }
 
-/** Addresses and tokens are for anybody to make up; who was not heard of for longest is forgotten, and begins anew. */
+/** Limits memory, because clients can invent addresses and tokens. The entry that was unused for longest is dropped. */
 const MOST_REMEMBERED = 10_000;
 const REFUSED_FOR_MS = 60_000;
 

@@ -15,7 +15,7 @@ import { viewGroup } from './group-view.ts';
 import { claimOf, pointerOf } from './indexing.ts';
 import { listedAmong } from './membership.ts';
 import { listedIdsOf, listedMember } from './nesting.ts';
-import { mend } from './resources.ts';
+import { finishWrite } from './resources.ts';
 import { show } from './show.ts';
 import { hashOf } from './tokens.ts';
 import {
@@ -133,7 +133,7 @@ async function idsOf(type: TypeName, context: ScimContext): Promise<readonly str
   const { ports, connection } = context;
   const { ids, ending } = await ports.scim.order(connection, type, ports.clock());
   const found = await ports.scim.read(connection, type, ending);
-  for (const resource of found) await mend(resource, context);
+  for (const resource of found) await finishWrite(resource, context);
   // A crash came between their removal and the note of it.
   const gone = ending.filter((one) => !found.some(({ id }) => id === one));
   for (const id of gone) await ports.scim.noteOrder(connection, { type, id });
@@ -167,8 +167,8 @@ async function readAll(ids: readonly string[], type: TypeName, context: ScimCont
   const wanted = new Set(ids);
   const read: ScimResource[] = [];
   for (const one of await gather(context.ports.scim.list(context.connection, type, [first, last]))) {
-    const mended = wanted.has(one.id) ? await mend(one, context) : undefined;
-    if (mended !== undefined) read.push(mended);
+    const finished = wanted.has(one.id) ? await finishWrite(one, context) : undefined;
+    if (finished !== undefined) read.push(finished);
   }
   return read;
 }
@@ -177,9 +177,9 @@ async function findAll(type: ResourceType, { filter, sortBy, descending }: ListQ
   const found: Found[] = [];
   const readMembers = createMembersReader(context);
   for (const resource of await candidates(type, filter, context)) {
-    const mended = await mend(resource, context);
-    if (mended === undefined) continue;
-    const one = { resource: mended, document: documentOf(mended, type, context.baseUrl) };
+    const finished = await finishWrite(resource, context);
+    if (finished === undefined) continue;
+    const one = { resource: finished, document: documentOf(finished, type, context.baseUrl) };
     const isWanted =
       filter === undefined ||
       matchesFilter(filter, await seenBy(filter, one, { context, readMembers }), type);

@@ -8,7 +8,7 @@ import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext, StaleMembers } from './context.ts';
 import { isEnded, stampOf } from './record.ts';
 
-/** A set of this size is stated anew as a whole; a larger one only where that is less than its difference. */
+/** A set up to this size is written again as a whole; a larger one only if that is less than its difference. */
 const RESTATED_SIZE = 100;
 /** What providers send in one operation at most; a request that names more of them first asks who is listed. */
 const LOOKED_UP_SIZE = 1_000;
@@ -95,13 +95,13 @@ async function staleAmong(
     const user = users.get(memberId(id));
     return ending.has(id) || (user !== undefined && isEnded(user));
   };
-  // Events may describe users whom no SCIM client created.
+  // Events may describe users that no SCIM client created.
   const isUnknown = (id: string) => (users.get(memberId(id))?.attributes.size ?? 0) === 0;
   const deleted = missing.filter(isDeleted);
   return { group, deleted, unknown: missing.filter((id) => !isDeleted(id) && isUnknown(id)) };
 }
 
-/** Members of a group that nobody can see yet: its first word makes them count. */
+/** Adds the members of a new group that is not visible yet. They count once the group itself is recorded. */
 export async function joinFirstMembers(
   resource: ScimResource,
   ids: readonly string[],
@@ -146,8 +146,8 @@ export async function membershipChanges(
 }
 
 /**
- * Of very many who join, those whom the group does not list yet. A client that waited no longer for its answer sends
- * the same again, and so each time less is left to do.
+ * Returns the new members that the group does not list yet; a small set is returned unread. A client that timed out sends
+ * a large set again, so each retry has less left to do.
  */
 async function unlisted(group: GroupId, present: ReadonlySet<string>, context: ScimContext) {
   if (present.size <= LOOKED_UP_SIZE) return present;

@@ -52,8 +52,9 @@ export async function record(changes: readonly Recorded[], { ports, connection, 
     }),
   );
   const failures = new Failures();
-  const nobody = { ofGroup: () => [], ofUser: () => [] };
-  for (const fold of foldEvents(events).values()) await storeFold(fold, { ports, failures, origins: nobody });
+  const noOrigins = { ofGroup: () => [], ofUser: () => [] };
+  for (const fold of foldEvents(events).values())
+    await storeFold(fold, { ports, failures, origins: noOrigins });
   if (failures.causes.length > 0) {
     throw new Error('desired state could not be recorded', { cause: failures.causes[0] });
   }
@@ -84,9 +85,9 @@ const MATCHED_ATTRIBUTES = ['userName', 'email', OTHER_EMAILS, 'externalId', 'em
 const ENTERPRISE = FULL_USER[1].id;
 
 /**
- * What a SCIM user is to desired state. All of it is said each time, so that it is a function of the resource alone;
- * an attribute that the user does not have is empty, which matches nobody. Only `active` without a value says nothing:
- * silence must not switch an account on again.
+ * Returns the desired state of a SCIM user. Every attribute is stated each time, so the state depends on the resource
+ * alone. A missing attribute is empty, which matches no person. Only a missing `active` is left out: it must not switch an
+ * account on again.
  */
 function userChange({ id, attributes }: ScimResource): DirectoryChange {
   const userName = text(attributes['userName']);
@@ -160,7 +161,7 @@ export function nextRevision(before: ScimResource, nowMs: number): ScimResource 
 
 /**
  * A revision that changes nothing that clients see (RFC 7644 section 3.5.2.1: "the modify timestamp shall not change").
- * It states desired state anew all the same, with stamps of its own, so that whatever a crash left undone is done.
+ * It still states the desired state again, with its own stamps, to complete what a crash left undone.
  */
 export const idleRevision = (before: ScimResource, nowMs: number): ScimResource => ({
   ...nextRevision(before, nowMs),

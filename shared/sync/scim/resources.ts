@@ -19,19 +19,22 @@ import { beginWrite, factsOf, idleRevision, MAX_RACES, nextRevision, record, use
 import { deadReplacement, finishReplacement } from './replacement.ts';
 
 /**
- * The resource, consistently read. One that a crash left unsettled is mended on the way.
+ * Returns the resource, read consistently. A resource that a crash left unsettled is repaired first.
  * @throws ScimError 404
  */
 export async function findResource(id: string, type: TypeName, context: ScimContext): Promise<ScimResource> {
   const [found] = await context.ports.scim.read(context.connection, type, [id]);
-  const mended = found && (await mend(found, context));
-  if (mended === undefined)
+  const finished = found && (await finishWrite(found, context));
+  if (finished === undefined)
     throw new ScimError(404, `expected the id of a ${type}, got one that does not exist`);
-  return mended;
+  return finished;
 }
 
-/** Does what a crash left undone: registers that must follow the resource, or the rest of its deletion. */
-export async function mend(found: ScimResource, context: ScimContext): Promise<ScimResource | undefined> {
+/** Completes what a crash left undone: the registers of the resource, or the rest of its deletion. */
+export async function finishWrite(
+  found: ScimResource,
+  context: ScimContext,
+): Promise<ScimResource | undefined> {
   if (isBlocked(found) && context.ports.clock() < found.modifiedMs) return undefined;
   if (found.state === 'ending' || !found.settled) await context.admitted;
   if (found.state === 'ending') {
@@ -42,7 +45,7 @@ export async function mend(found: ScimResource, context: ScimContext): Promise<S
   if (dead !== undefined) {
     await finishReplacement(found, dead, context);
     const [finished] = await context.ports.scim.read(context.connection, found.type, [found.id]);
-    return finished?.state === 'live' ? mend(finished, context) : undefined;
+    return finished?.state === 'live' ? finishWrite(finished, context) : undefined;
   }
   if (!found.settled) {
     await record([{ by: found, change: factsOf(found) }], context);
@@ -188,7 +191,7 @@ export async function advanceGroup(
   return after && { before: after, after, write };
 }
 
-/** An unsettled one is not mended first: its next revision says all that it said. */
+/** An unsettled resource is not repaired first, because its next revision states everything again. */
 async function readForChange(id: string, type: TypeName, context: ScimContext, known?: ScimResource) {
   const [found = known] = known ? [] : await context.ports.scim.read(context.connection, type, [id]);
   return found?.state === 'live' ? found : findResource(id, type, context);
@@ -230,8 +233,8 @@ export async function settleResource(
 }
 
 /**
- * What follows when a resource was marked as ending: desired state hears of it, what finds it is let go, it is removed.
- * Each step may be repeated; whoever meets an ending resource after a crash goes on here.
+ * Completes the deletion of a resource that is marked as ending: records it in the desired state, releases the index
+ * entries and removes the resource. Each step may be repeated, so any later request can continue after a crash.
  */
 export async function finishEnding(ending: ScimResource, context: ScimContext): Promise<void> {
   const { ports, connection } = context;

@@ -79,10 +79,16 @@ function decoded(segment: string): string {
   }
 }
 
-const nobody: Endpoint = () => {
-  throw new ScimError(501, 'a token of a connection is no user: /Me has nobody to show');
+const notImplemented: Endpoint = () => {
+  throw new ScimError(501, 'the token belongs to a connection, not to a user: /Me is not supported');
 };
-const ME: Methods = { GET: nobody, POST: nobody, PUT: nobody, PATCH: nobody, DELETE: nobody };
+const ME: Methods = {
+  GET: notImplemented,
+  POST: notImplemented,
+  PUT: notImplemented,
+  PATCH: notImplemented,
+  DELETE: notImplemented,
+};
 
 const announcedBy = ({ scim }: ScimContext['settings']) => ({ pagination: scim.announcePagination });
 

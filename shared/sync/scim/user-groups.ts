@@ -38,7 +38,7 @@ const groupValue = ({ id, attributes }: ScimResource, { types, baseUrl }: ScimCo
   type: 'direct',
 });
 
-/** The users that a group lists, as readers see them; nobody if there is no such group. */
+/** The users that a group lists, as readers see them; empty if there is no such group. */
 export async function usersOfGroup(id: string, context: ScimContext): Promise<readonly string[]> {
   const { ports, connection } = context;
   const [group] = await ports.scim.read(connection, 'Group', [id]);

@@ -4,11 +4,11 @@ import { checkGroupName, checkResource, checkSchemas } from '../../scim/checks.t
 import { openWrites } from '../../scim/member-writes.ts';
 import { applyPatch, readResource } from '../../scim/patch/apply.ts';
 import {
+  changesMembers,
   checkMemberCount,
   foldMembers,
   type MemberChange,
   type MemberOperation,
-  namesAnybody,
   needsCurrentMembers,
   readMemberIds,
   splitGroupPatch,
@@ -74,7 +74,7 @@ async function rewriteUser(id: string, change: Change, edit: (attributes: ScimOb
   return { resource: rewrite.after };
 }
 
-/** Members before the group: whoever sees it sees all of it, and a crash before that leaves nothing to see. */
+/** Writes the members before the group: a reader sees all of the group, and after a crash nothing of it. */
 async function createGroup(body: ScimObject, context: ScimContext): Promise<Written> {
   const type = context.types.Group;
   checkSchemas(body, type.core.id);
@@ -227,10 +227,10 @@ async function judgeWholeList(group: GroupId, { asked, reading }: Asked, context
 async function judgeDifference(group: GroupId, { asked, reading }: Asked, context: ScimContext) {
   const [found, maySame, net] = await Promise.all([
     reading,
-    namesAnybody(asked) && isListedSo(group, asked, context),
+    changesMembers(asked) && isListedSo(group, asked, context),
     withoutDeleted(group, asked, asked.present, context),
   ]);
-  const mayStay = (maySame || net !== asked) && namesAnybody(net);
+  const mayStay = (maySame || net !== asked) && changesMembers(net);
   const isSame = mayStay && (await isListedSo(group, net, context));
   return judged(net, { found, isSame }, context);
 }
@@ -242,7 +242,7 @@ function judged(
 ): Judged {
   // While members are being written, the current list is not the final one.
   const isProved = isSame && found !== undefined && !isOpen(found, context);
-  const beside = isProved ? { isChange: false, seen: found.revision } : { isChange: namesAnybody(net) };
+  const beside = isProved ? { isChange: false, seen: found.revision } : { isChange: changesMembers(net) };
   return { net, beside, found };
 }
 

@@ -52,7 +52,7 @@ describe('an SNS notification', () => {
     expect(event?.stamp).toMatch(/^2026-11-20T11:00:00\.250000000Z\./);
   });
 
-  it('of a time and no id gives the time alone, to which the message’s id is added', () => {
+  it('an SNS notification with a time and no id gives the time, to which the message’s id is added', () => {
     const [event] = decode(sns(timelessGroup, { MessageId: undefined })).events;
     expect(event?.stamp).toMatch(/^2026-11-20T11:00:00\.250000000Z\.00\.6d31\./);
   });
@@ -64,7 +64,7 @@ describe('an SNS notification', () => {
     expect(decode(attributed, { connection: 'other' }).events[0]?.connection).toBe('acme-eu');
   });
 
-  it('may come without the fields that only its receiver over HTTP needs', () => {
+  it('an SNS notification may lack the fields that only an HTTP receiver needs', () => {
     expect(changesOf({ Type: 'Notification', Message: JSON.stringify(deleted) })).toEqual([change]);
   });
 
@@ -74,7 +74,7 @@ describe('an SNS notification', () => {
     expect(problemsOf(sns('{}'))).toEqual([expect.stringMatching(/^invalid_event: expected a CloudEvent/)]);
   });
 
-  it('that asks for confirmation is rejected, so that a person sees it', () => {
+  it('a request to confirm an SNS subscription is rejected, so that an operator sees it', () => {
     const confirmation = {
       ...sns('please confirm'),
       Type: 'SubscriptionConfirmation',
@@ -89,7 +89,7 @@ describe('an EventBridge event', () => {
     expect(changesOf(eventBridge(deleted))).toEqual([change]);
   });
 
-  it('with a directory detail type is an event itself', () => {
+  it('an EventBridge event with a directory detail type is a directory event', () => {
     const detail = { group: { id: '00g1' }, sequence: '7', connection: 'acme-eu' };
     const { events } = decode(eventBridge(detail, { 'detail-type': 'directory.group.deleted' }));
     expect(events).toMatchObject([{ change, source: 'acme.directory', connection: 'acme-eu' }]);
@@ -101,7 +101,7 @@ describe('an EventBridge event', () => {
     ['yesterday', '2026-11-20T11:30:00.000000000Z'],
     [undefined, '2026-11-20T11:30:00.000000000Z'],
   ])(
-    'with a directory detail type happened when its detail says, %s, before the whole second of the envelope',
+    'an EventBridge event takes its time from the detail, %s, before the whole second of the envelope',
     (time, at) => {
       const detail = { group: { id: '00g1' }, time };
       const [event] = decode(eventBridge(detail, { 'detail-type': 'directory.group.deleted' })).events;
@@ -109,7 +109,7 @@ describe('an EventBridge event', () => {
     },
   );
 
-  it('with a directory detail type that does not exist is rejected', () => {
+  it('an EventBridge event with an unknown directory detail type is rejected', () => {
     expect(problemsOf(eventBridge({}, { 'detail-type': 'directory.x' }))).toEqual([
       expect.stringMatching(/^unknown_type/),
     ]);
@@ -124,13 +124,13 @@ describe('an EventBridge event', () => {
     expect(decode(eventBridge(detail))).toEqual({ events: [], ignored: 1, rejected: [] });
   });
 
-  it('with a wrong event of ours in its detail is rejected', () => {
+  it('an EventBridge event with an invalid directory event in its detail is rejected', () => {
     expect(problemsOf(eventBridge({ ...deleted, data: {} }))).toEqual([
       expect.stringMatching(/^invalid_event: data\.group/),
     ]);
   });
 
-  it('without a detail is rejected', () => {
+  it('an EventBridge event without a detail is rejected', () => {
     expect(problemsOf(eventBridge(undefined))).toEqual([expect.stringMatching(/^invalid_event: detail/)]);
   });
 });

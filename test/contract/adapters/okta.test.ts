@@ -108,7 +108,7 @@ describe('an Okta System Log event', () => {
     expect(decode(hooked).events[0]?.stamp).toBe(stamp);
   });
 
-  it('of many in an event hook is rejected alone, as its own message', () => {
+  it('an invalid Okta event of an event hook with several is rejected alone, as its own message', () => {
     const bad = logEvent('group.lifecycle.create', []);
     const hook = {
       eventType: 'com.okta.event_hook',
@@ -154,7 +154,7 @@ describe('an Okta System Log event', () => {
     ['unknown', { name: 'Ann Lee' }],
     [null, { name: 'Ann Lee' }],
     ['ann@', { userName: 'ann@', name: 'Ann Lee' }],
-  ])('with the alternateId %j gives only what it says', (alternateId, attributes) => {
+  ])('an Okta event with the alternateId %j has only the values it contains', (alternateId, attributes) => {
     expect(changesOf(logEvent('user.lifecycle.create', [user({ alternateId })]))).toEqual([
       { kind: 'user.upserted', user: member('00u9ktm2xQ', attributes) },
     ]);
@@ -171,7 +171,7 @@ describe('an Okta System Log event', () => {
     expect(problemsOf(logEvent(eventType, target))).toEqual([message]);
   });
 
-  it('without a readable published time is rejected', () => {
+  it('an Okta event without a readable published time is rejected', () => {
     expect(problemsOf(logEvent('group.lifecycle.delete', [group()], { published: 'soon' }))).toEqual([
       expect.stringMatching(/^invalid_event: published: expected an RFC 3339 time/),
     ]);

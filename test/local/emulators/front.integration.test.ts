@@ -79,7 +79,7 @@ it.each([
     const context = { attrNames, attrVals, isReserved: () => false, compare, ...unused };
     return JSON.stringify([parse(said, { context }), unused]);
   };
-  // With blanks it is another expression, which is parsed anew.
+  // With blanks it is another expression, which is parsed again.
   [...requests, ...requests].forEach((values, n) => {
     expect(judge(text, values)).toBe(judge(text + ' '.repeat(n + 1), values));
   });
@@ -102,7 +102,7 @@ it('outlives a client that goes away in the middle of a request', async () => {
   await expect(DynamoDBDocumentClient.from(client).send(get)).resolves.toMatchObject({});
 });
 
-it('ends under load without harm: what is under way is answered, what comes later is cut off', async () => {
+it('a stop under load answers requests in flight and cuts off later ones', async () => {
   const front = await startAwsFront({ port: 0, services: [] });
   const client = new DynamoDBClient({ ...CREDENTIALS, endpoint: front.url, maxAttempts: 1 });
   await createTable(client, 'groupsync-state');

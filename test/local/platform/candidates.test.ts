@@ -36,7 +36,7 @@ test('salaryUnit and employmentType are answered even when they were not sent', 
 
 test.each([
   { name: '' },
-  { email: 'nobody' },
+  { email: 'no-address' },
   { startDate: 'soon' },
   { salaryUnit: 'YEAR' },
   { salaryPerUnit: '4321.5' },

@@ -46,5 +46,5 @@ test('leave types show five fields and are filtered by managedBy', async () => {
   });
   const filtered = (await call('GET /company_leave_types?managedBy=PARTNER')).json;
   expect(filtered.map((type: { id: string }) => type.id)).toEqual(['jury']);
-  expect((await call('GET /company_leave_types?managedBy=NOBODY')).status).toBe(400);
+  expect((await call('GET /company_leave_types?managedBy=UNKNOWN_OWNER')).status).toBe(400);
 });

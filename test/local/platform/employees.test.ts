@@ -5,7 +5,7 @@ import { startSimulator } from './fixture.ts';
 const ids = (list: readonly { id: string }[]) => list.map((one) => one.id);
 const { provisioned: _, ein: __, timezone: ___, ...fields } = EmployeeRecord.shape;
 
-test('the active list has ACTIVE employees who are provisioned, and nobody else', async () => {
+test('the active list has provisioned ACTIVE employees only', async () => {
   const { call } = startSimulator();
   expect(ids((await call('GET /employees')).json)).toEqual(['r1', 'r2']);
 });

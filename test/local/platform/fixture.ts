@@ -57,7 +57,7 @@ export const WORLD = {
         { id: 'jury', leaveType: 'JURY_DUTY', isUnpaid: true, managedBy: 'PARTNER' },
       ],
       leavePolicies: [{ id: 'p1', name: 'Standard vacation' }],
-      groups: [{ id: 'g1', name: 'Admins', spokeId: 's1', users: ['u1', 'nobody'], version: 'v1' }],
+      groups: [{ id: 'g1', name: 'Admins', spokeId: 's1', users: ['u1', 'unknown'], version: 'v1' }],
     },
     {
       id: 'globex',

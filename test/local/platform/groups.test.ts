@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startSimulator } from './fixture.ts';
 
-test('creates a group with a version and keeps ids of nobody', async () => {
+test('creates a group with a version and keeps ids without an employee', async () => {
   const { call } = startSimulator();
   const body = { name: 'New', spokeId: 's9', users: ['u2', 'ghost', 'u2'], unknown: true };
   const created = await call('POST /groups', { body });
@@ -78,7 +78,7 @@ test('requireVersion refuses PUT and PATCH without a version', async () => {
 
 test('a write that changes nothing keeps the version and writes no event', async () => {
   const { call } = startSimulator();
-  const same = await call('PATCH /groups/g1', { body: { users: ['u1', 'nobody'], version: 'v1' } });
+  const same = await call('PATCH /groups/g1', { body: { users: ['u1', 'unknown'], version: 'v1' } });
   expect(same.json.version).toBe('v1');
   expect((await call('GET /company_activity')).json.data.events).toEqual([]);
 });

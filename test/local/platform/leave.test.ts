@@ -169,7 +169,7 @@ test('balances are strings for one role and numbers in the list, and absent when
   const { json } = await call('GET /leave_balances');
   expect(json.map((one: { role: string }) => one.role)).toEqual(['r1', 'r2']);
   expect(json[0].balances[0].balanceWithFutureRequests).toBe(120);
-  expect((await call('GET /leave_balances/nobody')).status).toBe(404);
+  expect((await call('GET /leave_balances/unknown')).status).toBe(404);
 });
 
 test('pending and approved leave lowers the balance, declined leave gives it back', async () => {

@@ -15,7 +15,7 @@ export const BAD_BODIES: readonly { readonly code: string; readonly body: (n: nu
     code: 'unknown_type',
     body: (n) => JSON.stringify({ ...nativeEvent(n), type: 'directory.group.merged' }),
   },
-  { code: 'unknown_connection', body: (n) => JSON.stringify({ ...nativeEvent(n), connection: 'nobody' }) },
+  { code: 'unknown_connection', body: (n) => JSON.stringify({ ...nativeEvent(n), connection: 'missing' }) },
   {
     code: 'time_in_future',
     body: (n) => JSON.stringify({ ...nativeEvent(n), time: '9999-01-01T00:00:00Z' }),

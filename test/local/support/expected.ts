@@ -6,7 +6,7 @@ export interface ExpectedGroup {
   readonly name: string;
   /** Users of the platform, sorted. */
   readonly users: readonly string[];
-  /** Members of the directory whom nobody on the platform answers to, sorted. */
+  /** Members of the directory without a match on the platform, sorted. */
   readonly pending: readonly string[];
 }
 

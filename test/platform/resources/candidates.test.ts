@@ -9,7 +9,7 @@ it.each<[string, object]>([
   ['a negative salary', { salaryPerUnit: -1 }],
   ['a currency that is no code', { currency: 'dollars' }],
   ['a start date with a time', { startDate: '2027-01-04T00:00:00Z' }],
-  ['a unit that nobody knows', { salaryUnit: 'YEAR' }],
+  ['an unknown unit', { salaryUnit: 'YEAR' }],
   ['an attachment that is no URL', { attachments: [{ file_name: 'cv', file_url: 'cv.pdf' }] }],
   ['a field of another name', { phone: '1' }],
 ])('does not push %s', async (_, wrong) => {

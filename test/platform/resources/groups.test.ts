@@ -110,8 +110,8 @@ describe('groups', () => {
     await expect(client.groups.create({ name: 'Ops', spokeId: 'd1', users: [] })).resolves.toEqual(GROUP);
   });
 
-  it('ignores fields that it does not know, and keeps ids of nobody and repeated ids', async () => {
-    const users = ['u1', 'nobody', 'u1'];
+  it('keeps user ids without an employee and repeated ids, and ignores unknown fields', async () => {
+    const users = ['u1', 'unknown', 'u1'];
     const { client } = await rig(() => ({ body: { ...GROUP, users, parentName: 'x', spoke: {} } }));
     await expect(client.groups.get('g1')).resolves.toEqual({ ...GROUP, users });
   });

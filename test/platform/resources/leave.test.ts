@@ -52,7 +52,7 @@ describe('leave.requests', () => {
     ['a time without an offset', { startDateStartTime: '2026-12-01T09:00:00' }],
     ['hours that are no number', { startDateCustomHours: 'four' }],
     ['hours below zero', { startDateCustomHours: '-1' }],
-    ['a status that nobody knows', { status: 'DECLINED' }],
+    ['an unknown status', { status: 'DECLINED' }],
     ['a field of another name', { comments: 'x' }],
   ])('does not send %s', async (_, wrong) => {
     const { client, platform } = await rig(() => ({ body: [{ id: 'l1' }] }));

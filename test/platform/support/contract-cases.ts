@@ -200,7 +200,7 @@ const LEAVE: readonly ContractCase[] = [
   },
 ];
 
-const newGroup = { name: 'Ops', spokeId: '00g1', users: ['user-17', 'nobody-1'] };
+const newGroup = { name: 'Ops', spokeId: '00g1', users: ['user-17', 'unknown-1'] };
 const group = { id: 'group/1', ...newGroup, version: 'v1' };
 
 const GROUPS: readonly ContractCase[] = [

@@ -1,7 +1,7 @@
 import { createHandle } from '../../../console/server/handle.ts';
 import type { ToolPorts } from '../../../shared/sync/ports/bundles.ts';
 
-/** @returns what the server answers: to a question, or to a action with its input */
+/** @returns what the server answers: to a question, or to an action with its input */
 export function asking(ports: ToolPorts, connection: string) {
   const spell = (text: string, of: string) => `${text} for ${of}`;
   const describe = ({ message }: never) => `groupsync connect: ${message}`;

@@ -9,7 +9,7 @@ export interface ChaosOptions {
   readonly budget: number;
   readonly platform?: readonly CallFault[];
   readonly table?: readonly AwsFault[];
-  /** Whether somebody else changes our groups, and makes groups that look like ours. */
+  /** Whether another client changes our groups, and makes groups that look like ours. */
   readonly foreign?: boolean;
   /** How likely a late write comes through at any one effect; a minute later it does in any case. */
   readonly lateness?: number;
@@ -42,7 +42,7 @@ export class Chaos implements Faults {
     const { platform = [], random } = this.#options;
     // Each new worker looks at its credential: that would use up most of what may go wrong.
     if (call === 'me') return 'none';
-    // A write that is done late is a write; nobody notices a late look.
+    // A late write takes effect; a late read has no effect.
     const possible = platform.filter((fault) => fault !== 'lost_late' || isWrite(call));
     return this.#draws(0.25, possible) ? random.pick(possible) : 'none';
   }
@@ -68,7 +68,7 @@ export class Chaos implements Faults {
     const changes = [
       { users: [...users, `stranger-${random.below(2)}`] },
       { users: users.slice(1) },
-      { name: 'Renamed by somebody' },
+      { name: 'Renamed by another' },
     ];
     platform.changeAsOther(id, random.pick(changes));
     if (random.chance(0.1)) platform.deleteAsOther(id);

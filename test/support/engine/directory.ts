@@ -6,7 +6,7 @@ import { type PersonSpec, START_MS } from './world.ts';
 const GROUPS = ['g1', 'g2'];
 const MEMBERS = ['m1', 'm2', 'm3', 'm4', 'm5'];
 
-/** m4 has nobody behind it, and m5 somebody who is no member yet. */
+/** m4 has no person, and m5 a person who is not a member yet. */
 export const PEOPLE: readonly PersonSpec[] = [
   { role: 'r1', email: 'm1@acme.test' },
   { role: 'r2', email: 'm2@acme.test' },

@@ -24,7 +24,7 @@ export async function suspectChanged({ toolPorts, platform, nowMs, applyQueue }:
 export function shownGroups({ platform }: World): ReadonlyMap<string, unknown> {
   const shown = new Map<string, unknown>();
   for (const { spokeId: shownId, name, users, madeBy } of platform.groups.values()) {
-    const spokeId = shownId ?? 'nobody’s';
+    const spokeId = shownId ?? 'no spokeId';
     if (madeBy !== 'us') continue;
     shown.set(shown.has(spokeId) ? `${spokeId} again` : spokeId, { name, users: [...users].sort() });
   }

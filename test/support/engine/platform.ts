@@ -51,14 +51,14 @@ export interface PlatformOptions extends Partial<Traits> {
   readonly spokeIdAs?: (spokeId: string) => string;
 }
 
-/** Whom a platform fault is about, for as long as they are named here. */
+/** The ids that a platform fault is about, for as long as they are named here. */
 export interface Named {
   add(id: string): void;
   clear(): void;
 }
 
-/** Stands in each platform fault's list: one that is about nobody by name would be about everybody. */
-const NOBODY = 'nobody at all';
+/** Stands in each platform fault's list: a fault with an empty list would apply to every id. */
+const NO_ID = 'no id';
 
 type Responding = 'get' | 'create' | 'patch' | 'put';
 type Shown = Pick<HeldGroup, 'id' | 'spokeId' | 'users'>;
@@ -71,10 +71,10 @@ export class ToldPlatform {
   readonly violations: string[] = [];
   /** Foreign groups that may be written because they were adopted. */
   readonly adopted = new Set<string>();
-  /** Users that the platform drops from whatever is sent, and those whom it keeps though it answers 200. */
+  /** Users that the platform drops from every write, and those that it keeps though it answers 200 to their removal. */
   readonly refused: Named;
   readonly kept: Named;
-  /** Users because of whom a whole write is answered 422. */
+  /** Users that make the platform answer 422 to a whole write. */
   readonly unacceptable: Named;
   /** Groups whose form is not as specified: they have no name. */
   readonly odd = new Set<string>();
@@ -82,7 +82,7 @@ export class ToldPlatform {
   hidden: (id: string) => boolean = () => false;
   /** Whether such groups are left out of the list as well. */
   hidesFromList = true;
-  /** Groups and roles that a list leaves out though they are there, and roles of whom only that is shown. */
+  /** Groups and roles that exist but are left out of lists, and roles whose answer shows only that they exist. */
   readonly unlisted = new Set<string>();
   readonly undescribed = new Set<string>();
   /** The users that an answer shows, by the kind of call. */
@@ -138,7 +138,7 @@ export class ToldPlatform {
 
   /** A platform fault that lasts, about those who are named. */
   #about(platformFault: PlatformFault): Named {
-    const about = [NOBODY];
+    const about = [NO_ID];
     this.begin(platformFault, 1, about);
     return { add: (id) => about.push(id), clear: () => about.splice(1) };
   }
@@ -314,7 +314,7 @@ export class ToldPlatform {
     return this.#late.length;
   }
 
-  /** Somebody else's group, there before us. */
+  /** A group of another client, created before ours. */
   addForeign(fields: { readonly name: string; readonly spokeId: string; readonly users: readonly string[] }) {
     const { name, spokeId, users } = fields;
     const stored = { name: this.#nameAs(name), spokeId: this.#spokeIdAs(spokeId) };
@@ -329,7 +329,7 @@ export class ToldPlatform {
     return this.writes.at(-1)?.id ?? '';
   }
 
-  /** Somebody else's change of any group. */
+  /** The change of any group by another client. */
   changeAsOther(
     id: string,
     change: { name?: string; users?: readonly string[]; spokeId?: string | null },
@@ -345,23 +345,23 @@ export class ToldPlatform {
     this.asOther({ kind: 'delete', group: '' }, id, by);
   }
 
-  /** Somebody else's doing with a group of any id. */
+  /** An action of another client on a group of any id. */
   asOther(action: ForeignAction, id: string, by: InitiatorType): void {
-    this.#simulated.somebody(action, id, by);
+    this.#simulated.otherClient(action, id, by);
   }
 
-  /** Somebody else's copy of a group, its spokeId included. @returns its id */
+  /** Another client's copy of a group, its spokeId included. @returns its id */
   copyAsOther(id: string): string {
     const { spokeId, name, users } = this.groups.get(id) as HeldGroup;
     return this.addForeign({ name, users, spokeId: spokeId ?? '' });
   }
 
-  /** A user whom the platform puts into every new group by itself. */
+  /** A user that the platform adds to every new group by itself. */
   set installer(user: string) {
     this.#traits.installer = user;
   }
 
-  /** Whom the platform knows from now on. */
+  /** The employees that the platform has from now on. */
   set employees(people: readonly PersonSpec[]) {
     for (const role of this.#simulated.employees.keys()) this.#simulated.company({ kind: 'erase', role });
     for (const person of people) this.#simulated.company({ kind: 'hire', person });

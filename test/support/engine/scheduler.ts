@@ -17,8 +17,8 @@ export interface SchedulerOptions {
 }
 
 /**
- * Lets several workers run at once, one effect at a time, in an order that only the seed decides: whoever waits for an
- * effect may be next. So every interleaving that separate processes could show can be drawn, and drawn again.
+ * Lets several workers run at once, one effect at a time, in an order that only the seed decides. Any worker that waits
+ * for an effect may be next, so every interleaving of separate processes can be drawn, and drawn again.
  */
 export class Scheduler {
   readonly #options: SchedulerOptions;
@@ -71,7 +71,7 @@ export class Scheduler {
       const [next] = this.#waiting.splice(this.#options.random.below(this.#waiting.length), 1);
       next?.go();
     }
-    // Whatever a dead worker had still under way ends here, so that nothing of it leaks into the next step.
+    // The calls of a dead worker end here, so that nothing of them leaks into the next step.
     for (const { go } of this.#waiting.splice(0)) go();
     await settled();
     return results;

@@ -136,7 +136,7 @@ function said(directoryEvent: DirectoryEvent) {
   return of('user.upserted', { user: { id: directoryEvent.user, email: directoryEvent.email } });
 }
 
-/** Ports of somebody else than who calls otherwise. */
+/** Ports whose caller is the operator `id`. */
 export const calledBy = (id: string) => ({ caller: async () => ({ kind: 'operator' as const, id }) });
 
 /** As the SDK repeats a request whose answer was lost. */

@@ -70,7 +70,7 @@ export interface World {
   advance(ms: number): void;
   /** The ports of one worker, each effect of which waits its turn. */
   portsFor(worker?: Partial<Worker>): Ports;
-  /** The ports of somebody who looks on: no turns, no faults. */
+  /** The ports of an operator's tool, which takes no turns and meets no faults. */
   readonly toolPorts: Ports;
 }
 

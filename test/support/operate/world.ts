@@ -18,9 +18,9 @@ import { type PlatformOptions, ToldPlatform } from '../engine/platform.ts';
 
 export const NOW_MS = Date.UTC(2026, 10, 20, 10);
 export const OF_ACME = { queue: 'groupsync-events-acme', to: connectionName('acme') };
-/** Of a source that was taken away. */
-const OF_NOBODY = { queue: 'groupsync-events-gone', to: undefined };
-export const bindingOf = async (queue?: string) => [OF_ACME, OF_NOBODY].find((one) => one.queue === queue);
+/** The queue of a source that was removed. */
+const OF_REMOVED = { queue: 'groupsync-events-gone', to: undefined };
+export const bindingOf = async (queue?: string) => [OF_ACME, OF_REMOVED].find((one) => one.queue === queue);
 
 /** A native event without the parts that no test of the tool cares about. */
 export interface ShortEvent {
@@ -236,7 +236,7 @@ export async function savedWorld(...given: Parameters<typeof createWorld>) {
   return world;
 }
 
-/** Whoever holds a token of the company, where all is well. */
+/** An applicant with a valid token of the company. */
 export const applicantOf = (company: string): Applicant => ({
   me: async () => ({ company, id: 'me' }),
   markInstalled: async () => {},
@@ -251,8 +251,8 @@ export const applicantOf = (company: string): Applicant => ({
 
 const SIX = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay'];
 
-/** A group `g` of six, in step with the platform, and a command line beside them. */
-export async function sixInStep(settings: Partial<ConnectionSettings> = {}) {
+/** A group `g` of six, in sync with the platform, and a command line for it. */
+export async function sixInSync(settings: Partial<ConnectionSettings> = {}) {
   const world = await savedWorld(settings);
   await world.hire(...SIX);
   await world.publish(group('g'), added('g', ...SIX));

@@ -51,7 +51,7 @@ describe('a difference that apply meets in a conflict', () => {
     expect((await world.toolPorts.groups.read(REF))?.unattributed).toEqual([]);
   });
 
-  it('is not given the name of somebody who came later', async () => {
+  it('a difference is not attributed to a client that changed the group later', async () => {
     const { world, id } = await settled();
     world.platform.changeAsOther(id, { name: 'Theirs' });
     await tellThenApply(world, leaves('m0'));
@@ -68,7 +68,7 @@ describe('a difference that apply meets in a conflict', () => {
     expect(shown(world, id)).toEqual({ name: 'Theirs', users: USERS.slice(1) });
   });
 
-  it('in a platform that compares no version on PATCH is met in its answer', async () => {
+  it('a difference is found in the answer to PATCH on a platform that compares no version', async () => {
     const { world, id } = await settled({}, { enforceVersionOnPatch: false });
     world.platform.changeAsOther(id, { name: 'Theirs' });
     await tellThenApply(world, leaves('m0'));
@@ -100,7 +100,7 @@ it('keeps who made a difference, as the feed names them', async () => {
   ]);
 });
 
-describe('a spokeId that somebody took away', () => {
+describe('a spokeId that another client removed', () => {
   const shown = ({ platform }: World, id: string) => {
     const { spokeId, users = [] } = platform.groups.get(id) ?? {};
     return [spokeId, [...users].sort()];
@@ -114,7 +114,7 @@ describe('a spokeId that somebody took away', () => {
     return told;
   }
 
-  it('is met in the answer where a platform compares no version on PATCH', async () => {
+  it('is found in the answer to our PATCH when the platform compares no version', async () => {
     const { world, id } = await beside({ enforceVersionOnPatch: false });
     world.platform.changeAsOther(id, { spokeId: null });
     await tellThenApply(world, leaves('m0'));
@@ -123,7 +123,7 @@ describe('a spokeId that somebody took away', () => {
     expect(await records(world)).toMatchObject([{ kind: 'spoke_id', settledBy: 'restore' }]);
   });
 
-  it('is met where a write whose answer was lost is looked up', async () => {
+  it('is found when apply looks up a write whose answer was lost', async () => {
     const { world, id } = await beside();
     await tell(world, leaves('m0'));
     let calls = 0;
@@ -139,7 +139,7 @@ describe('a spokeId that somebody took away', () => {
     expect(shown(world, id)).toEqual(['g', USERS.slice(1)]);
   });
 
-  it('is not seen in a platform that shows nobody’s', async () => {
+  it('causes no drift on a platform that shows no spokeId', async () => {
     const { world } = await beside({ echoSpokeId: false });
     await tellThenApply(world, leaves('m0'));
     expect(await records(world)).toEqual([]);
@@ -193,7 +193,7 @@ describe('a difference that is to be restored', () => {
     });
   });
 
-  it('ends too where somebody else changes more between a crash and the next apply', async () => {
+  it('a restored difference is settled when another client changes more between a crash and the next apply', async () => {
     await whereverItDies(async (worker, where) => {
       const { world, id } = await settled();
       world.platform.changeAsOther(id, { name: 'Theirs' });
@@ -229,8 +229,8 @@ it('a change that comes again under the version that it had is recorded again', 
   ]);
 });
 
-describe('another worker of ours', () => {
-  it('that writes while we look is not taken for somebody else', async () => {
+describe('a write of another worker', () => {
+  it('a write of another worker during our read is not taken for an external change', async () => {
     const { world, id } = await settled();
     await tell(world, joins('late'));
     const state = await world.toolPorts.groups.read(REF);
@@ -277,13 +277,13 @@ function stoppedAfterWriting(): Worker {
   };
 }
 
-describe('what is reported', () => {
-  it('stays until the directory says anything about the group, and is not accepted anew by the next difference', async () => {
+describe('drift under policy report', () => {
+  it('reported drift is accepted until the next directory event of the group, and the next difference does not accept it again', async () => {
     const { world, id } = await settled({ drift: 'report' });
     world.platform.changeAsOther(id, { name: 'Theirs' });
     await followThenApply(world, id, trace());
     expect(shown(world, id)?.name).toBe('Theirs');
-    // The directory speaks, and somebody adds a user, before apply has come by.
+    // A directory event arrives and another client adds a user, before apply has run.
     await tell(world, leaves('m0', 5));
     world.platform.changeAsOther(id, { users: [...USERS, 'stranger'] });
     await followThenApply(world, id, trace({ id: 'event-2' }));
@@ -297,7 +297,7 @@ describe('what is reported', () => {
   it.each([
     ['whose register knows of it', [event('user.deleted', { user: { id: 'm0' } }, 5)], USERS.slice(1)],
     [
-      'whom the directory deleted before it was known in the group',
+      'which the directory deleted before it was known in the group',
       [event('user.deleted', { user: { id: 'late' } }, 5), joins('late')],
       USERS,
     ],
@@ -312,7 +312,7 @@ describe('what is reported', () => {
     expect(shown(world, id)).toEqual({ name: 'Ours', users: left });
   });
 
-  it('is put right once the policy is restore', async () => {
+  it('is reverted once the policy is restore', async () => {
     const { world, id } = await settled({ drift: 'report' });
     world.platform.changeAsOther(id, { name: 'Theirs', users: USERS.slice(1) });
     await followThenApply(world, id, trace());
@@ -321,7 +321,7 @@ describe('what is reported', () => {
     expect(shown(world, id)).toEqual({ name: 'Ours', users: USERS });
   });
 
-  it('as deleted is made again once the policy is restore', async () => {
+  it('a group reported as deleted is created again once the policy is restore', async () => {
     const { world, id } = await settled({ drift: 'report' });
     const shown = () => [...world.platform.groups.values()].filter(({ spokeId }) => spokeId === 'g');
     world.platform.deleteAsOther(id);
@@ -334,8 +334,8 @@ describe('what is reported', () => {
   });
 });
 
-describe('what is adopted', () => {
-  it('outlasts the directory’s word on other things, and ends with its word on this one', async () => {
+describe('drift under policy adopt', () => {
+  it('outlasts directory events about other values, and ends with an event about its own', async () => {
     const { world, id } = await settled({ drift: 'adopt' });
     world.platform.changeAsOther(id, { name: 'Theirs', users: [...USERS.slice(1), 'u-late'] });
     await followThenApply(world, id, trace());
@@ -347,7 +347,7 @@ describe('what is adopted', () => {
     expect(shown(world, id)).toEqual({ name: 'Renamed', users: [USERS[0], ...USERS.slice(2)] });
   });
 
-  it('as added ends with the deletion of the user, and with nobody else’s', async () => {
+  it('an adopted addition ends with the deletion of that user, and not of another user', async () => {
     const { world, id } = await settled({ drift: 'adopt' });
     await tellThenApply(world, event('user.deleted', { user: { id: 'm0' } }, 5));
     world.platform.changeAsOther(id, { users: USERS });
@@ -359,7 +359,7 @@ describe('what is adopted', () => {
     expect(shown(world, id)?.users).toEqual(USERS.slice(2));
   });
 
-  it('as added ends with a snapshot, which is a word about everybody', async () => {
+  it('an adopted addition ends with a snapshot, which is about all members', async () => {
     const { world, id } = await settled({ drift: 'adopt' });
     world.platform.changeAsOther(id, { users: [...USERS, 'stranger'] });
     await followThenApply(world, id, trace());
@@ -380,7 +380,7 @@ describe('a group that the directory deleted, and that is only emptied', () => {
     ['report', ['u-m0']],
     ['adopt', ['stranger', 'u-m0']],
   ])(
-    'keeps whom somebody adds to it under %s, until it comes back as the table says',
+    'an emptied group keeps users that another client adds under %s, until it comes back as the table says',
     async (drift, left) => {
       const { world, id } = await settled({ drift, onGroupDeleted: 'empty' });
       await tellThenApply(world, removed);
@@ -394,7 +394,7 @@ describe('a group that the directory deleted, and that is only emptied', () => {
     },
   );
 
-  it('keeps nobody who was added before: the deletion is a word about everybody', async () => {
+  it('an emptied group keeps no user that was added before the deletion of the group', async () => {
     const { world, id } = await settled({ drift: 'adopt', onGroupDeleted: 'empty' });
     world.platform.changeAsOther(id, { users: [...USERS, 'stranger'] });
     await followThenApply(world, id, trace());
@@ -541,7 +541,7 @@ describe('a deletion that another worker takes for a group still there', () => {
     expect(await records(world)).toMatchObject([{ kind: 'deleted', initiator: 'SYSTEM' }]);
   });
 
-  it('and takes back while the first still lets go of it stays ours', async () => {
+  it('a group that another worker takes back while the first one gives it up stays ours', async () => {
     const { world, id } = await settled();
     world.platform.hidden = (asked) => asked === id;
     await tellThenApply(world, joins('late'));
@@ -563,7 +563,7 @@ describe('a deletion that another worker takes for a group still there', () => {
 });
 
 describe('a difference', () => {
-  it('is not put down to whoever did something else before it', async () => {
+  it('a difference is not attributed to a client that did something else before it', async () => {
     const { world, id } = await settled();
     world.platform.deleteAsOther(id);
     await follow(world, id, trace({ id: 'add', type: 'EXTERNAL_GROUP_MEMBER_ADD' }));
@@ -574,8 +574,8 @@ describe('a difference', () => {
 
   it.each([
     ['named once the feed tells of it', 0, 'ROLE'],
-    ['not put down to whoever touches it a month later', 30 * 24, 'UNKNOWN'],
-  ])('that a sweep met, a second group of one spokeId, is %s', async (_, hours, initiator) => {
+    ['not attributed to a client that changes it a month later', 30 * 24, 'UNKNOWN'],
+  ])('a duplicate spokeId found by a sweep is %s', async (_, hours, initiator) => {
     const { world, id } = await settled();
     const twin = world.platform.copyAsOther(id);
     await sweep(await world.connection(), {

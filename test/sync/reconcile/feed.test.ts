@@ -60,7 +60,7 @@ describe('a run', () => {
     expect(await run(world)).toBeDefined();
   });
 
-  it('that was paused past its lease cannot write once another has begun, even before that one has written', async () => {
+  it('a run paused past its lease cannot write once another run has begun, even before that run has written', async () => {
     let wakeUp = () => {};
     const asleep = new Promise<void>((resolve) => {
       wakeUp = resolve;
@@ -117,24 +117,21 @@ describe('a gap', () => {
     ['the error member of an answer 200', failure('unavailable', 200), 0],
     ['a 500 for over an hour', failure('unavailable', 500), 61],
     ['a 403 for over an hour', failure('forbidden', 403), 61],
-  ])(
-    'where the cursor is refused by %s is read over by date, once, and swept',
-    async (_, refusal, minutes) => {
-      const { world, starts } = await worldWith(({ cursor }) =>
-        cursor === 'c1'
-          ? [refusal]
-          : [page([event('a'), ...(starts.length > 1 ? [event('b')] : [])], 'c1', true)],
-      );
-      await run(world);
-      if (minutes > 0) expect((await run(world))?.failure).toBe(refusal);
-      world.advance(minutes * MINUTE_MS);
-      const done = await run(world);
-      expect(starts.at(-1)).toEqual({ sinceMs: START_MS - 1_000 });
-      expect(done?.report.eventsRead).toBe(1);
-      expect(done?.sweep).toBeDefined();
-      expect((await world.ports.feed.read(CONNECTION))?.needsSweep).toBe(false);
-    },
-  );
+  ])('a gap after a cursor refused by %s is read by date, once, and swept', async (_, refusal, minutes) => {
+    const { world, starts } = await worldWith(({ cursor }) =>
+      cursor === 'c1'
+        ? [refusal]
+        : [page([event('a'), ...(starts.length > 1 ? [event('b')] : [])], 'c1', true)],
+    );
+    await run(world);
+    if (minutes > 0) expect((await run(world))?.failure).toBe(refusal);
+    world.advance(minutes * MINUTE_MS);
+    const done = await run(world);
+    expect(starts.at(-1)).toEqual({ sinceMs: START_MS - 1_000 });
+    expect(done?.report.eventsRead).toBe(1);
+    expect(done?.sweep).toBeDefined();
+    expect((await world.ports.feed.read(CONNECTION))?.needsSweep).toBe(false);
+  });
 
   it('is swept by the next run where the sweep failed', async () => {
     const { world, starts } = await worldWith(({ cursor }) =>
@@ -148,7 +145,7 @@ describe('a gap', () => {
     expect((await run(world))?.sweep).toBeUndefined();
   });
 
-  it('of more than 89 days is begun anew, and swept', async () => {
+  it('a gap of more than 89 days starts the feed again and causes a sweep', async () => {
     const { world, starts } = await worldWith(() => [page([], 'c1', true)]);
     await run(world);
     world.advance(89 * DAY_MS + 1);
@@ -168,7 +165,7 @@ describe('a gap', () => {
 });
 
 describe('touched groups', () => {
-  it('that show our own version are echoes: nothing is marked or woken', async () => {
+  it('touched groups with our own version are echoes: none is marked or woken', async () => {
     const { world } = await worldWith(() => [page([event('a')], 'c1', true)]);
     await world.link('g');
     expect((await run(world))?.report).toMatchObject({ eventsRead: 1, groupsTouched: 1, echoes: 1 });
@@ -177,19 +174,19 @@ describe('touched groups', () => {
   });
 
   it.each([
-    ['of nobody', {}, undefined],
+    ['that are unmanaged', {}, undefined],
     ['that was released', { released: true }, undefined],
     ['that the settings exclude', {}, { groups: { exclude: ['g'] } }],
   ])('%s are counted and left alone', async (title, extra, settings) => {
     const { world } = await worldWith(() => [page([event('a')], 'c1', true)], settings);
-    if (title === 'of nobody') world.stranger('g');
+    if (title === 'that are unmanaged') world.stranger('g');
     else await world.link('g', extra);
     world.change('g');
     expect((await run(world))?.report).toMatchObject({ eventsRead: 1, groupsTouched: 1, echoes: 0 });
     expect(world.woken).toEqual([]);
   });
 
-  it('are asked for one by one when they are few, or of a company of very many, and else by one list', async () => {
+  it('touched groups are read one by one if they are few or the company is very large, and else by one list', async () => {
     const many = Array.from({ length: 21 }, (_, n) => `g${n}`);
     const { world, starts } = await worldWith(() => {
       const touched = starts.length === 1 ? many.slice(0, 1) : many;
@@ -253,7 +250,7 @@ describe('touched groups', () => {
     expect((await world.state('g')).suspectedChange?.version).toBe('v2');
   });
 
-  it('of a stranger with the spokeId of a linked group are recorded, once, and by name', async () => {
+  it('an external group with the spokeId of a linked group is recorded once, by name', async () => {
     const { world } = await worldWith(() => [
       page([event('x', { groups: ['company-3' as never], type: 'EXTERNAL_GROUP_ADD' })], null, true),
     ]);
@@ -274,7 +271,7 @@ describe('touched groups', () => {
     expect(world.woken).toEqual([]);
   });
 
-  it('of a stranger in the place of a group that is gone are no duplicate: it was re-created', async () => {
+  it('an external group in place of a missing one is re-creation and not a duplicate', async () => {
     const { world } = await worldWith(() => [
       page([event('x', { groups: ['company-3' as never], type: 'EXTERNAL_GROUP_ADD' })], null, true),
     ]);

@@ -71,7 +71,7 @@ describe('a group of ours', () => {
     expect(plain(world.platform.groups.get(linked ?? ''))).toEqual(ourselves);
   });
 
-  it('that two hands changed between two looks names each of them for what it did', async () => {
+  it('a group changed by two initiators between two reads names each for their change', async () => {
     const { world, id, read } = await followed('restore');
     world.platform.changeAsOther(id, { name: 'Theirs' }, 'ROLE');
     world.platform.changeAsOther(id, { users: [...USERS, 'stranger'] }, 'SYSTEM');

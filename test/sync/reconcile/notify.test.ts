@@ -9,8 +9,8 @@ import { CONNECTION, createWorld, START_MS } from './support/world.ts';
 const QUARTER_MS = 15 * 60_000;
 const HELD: readonly Finding[] = [{ subject: 'hold', count: 2, names: ['Engineering'] }];
 const NONE_HELD: readonly Finding[] = [{ subject: 'hold', count: 0 }];
-const BEGAN = 'prod default: groups held until somebody decides: 2';
-const OVER = 'prod default: over: groups held until somebody decides';
+const BEGAN = 'prod default: groups held until an operator decides: 2';
+const OVER = 'prod default: over: groups held until an operator decides';
 
 function desk(failing: (target: string) => boolean = () => false) {
   const heard: Notice[] = [];
@@ -98,12 +98,12 @@ describe('telling people', () => {
     expect((await ports.notices.read(CONNECTION)).lastFailure).toBeUndefined();
   });
 
-  it('costs nothing where nobody is to be told', async () => {
+  it('notify calls no store without a notification target', async () => {
     const { ports } = desk();
     const untouched = new Proxy({} as never, { get: () => expect.fail('was asked') });
-    const nobody = { ...ports, notifier: { ...ports.notifier, targets: [] }, notices: untouched };
-    const asking = { ...nobody, drift: untouched, tokens: untouched, deadLetterCount: untouched };
-    await notify(HELD, nobody, CONNECTION);
+    const withoutTargets = { ...ports, notifier: { ...ports.notifier, targets: [] }, notices: untouched };
+    const asking = { ...withoutTargets, drift: untouched, tokens: untouched, deadLetterCount: untouched };
+    await notify(HELD, withoutTargets, CONNECTION);
     await notifyOfHour(CONNECTION, asking);
     await notifyOfStage(asking);
   });
@@ -138,7 +138,7 @@ it('the pump tells of holds, failed groups, a closed gate and a dying credential
     { ports: all, metrics, deadlineMs: START_MS + 60_000 },
   );
   expect(heard.map(([title]) => title)).toEqual([
-    'prod default: groups held until somebody decides: 1',
+    'prod default: groups held until an operator decides: 1',
     'prod default: nothing is written, the gate to the platform is closed',
     'prod default: groups failed that wait for a person: 1',
     'prod default: the daily check did not find the credential good',

@@ -24,14 +24,14 @@ const employee = (role: string, fields: Partial<PersonSpec>): PersonSpec => ({
 const ann = (over: Partial<PersonSpec> = {}) =>
   employee('r-ann', { email: 'ann@acme.test', userId: 'u-ann', ...over });
 
-/** `unlisted`: people whom the list leaves out, though they are there by id. */
+/** `unlisted`: people that the list leaves out, though they exist by id. */
 const company = async () => Object.assign(await createWorld(), { unlisted: [] as PersonSpec[] });
 type Company = Awaited<ReturnType<typeof company>>;
 
 const personOf = async (world: Company, role = 'r-ann') =>
   (await world.ports.people.read(CONNECTION, [roleId(role)])).get(roleId(role));
 
-/** A refresh for which the list has these pages; whoever is on none of them is not there, save `unlisted`. */
+/** A refresh for which the list has these pages. People on no page do not exist, except `unlisted`. */
 function run(world: Company, pages: Pages, worker?: Worker) {
   const { platform } = world;
   const lists = pages.filter((page) => typeof page !== 'string');
@@ -127,13 +127,16 @@ describe('a refresh of people', () => {
     expect(await personOf(world)).toEqual(before);
   });
 
-  it.each([null, ' '])('finds nobody by an address that the platform says is %j now', async (email) => {
-    const world = await company();
-    await run(world, [[ann()]]);
-    await run(world, [[ann({ email })]]);
-    expect((await personOf(world))?.values.size).toBe(0);
-    expect(await world.ports.people.holding(CONNECTION, 'workEmail', 'ann@acme.test')).toEqual([]);
-  });
+  it.each([null, ' '])(
+    'finds no person by their old address when the platform now shows the address %j',
+    async (email) => {
+      const world = await company();
+      await run(world, [[ann()]]);
+      await run(world, [[ann({ email })]]);
+      expect((await personOf(world))?.values.size).toBe(0);
+      expect(await world.ports.people.holding(CONNECTION, 'workEmail', 'ann@acme.test')).toEqual([]);
+    },
+  );
 
   it('keeps the person behind a member whose e-mail address changes, and whose old one another gets', async () => {
     const world = await withAnn();
@@ -143,7 +146,7 @@ describe('a refresh of people', () => {
     expect(world.woken).toEqual([]);
   });
 
-  it('finds the one who has an address by now, whoever had it when that was asked ahead', async () => {
+  it('finds the current holder of an address, even when a prefetch found another person', async () => {
     const world = await company();
     await run(world, [[ann()]]);
     const sought = { field: 'workEmail', value: 'ann@acme.test' };
@@ -152,7 +155,7 @@ describe('a refresh of people', () => {
     expect(await ahead.holding(CONNECTION, sought.field, sought.value)).toMatchObject([{ role: 'r-new' }]);
   });
 
-  it('finds whoever has an address again, wherever another refresh stood that had just taken it away', async () => {
+  it('finds the holder of a restored address although another refresh was removing it at any point', async () => {
     const found = async (world: Company) =>
       (await world.ports.people.holding(CONNECTION, 'workEmail', 'ann@acme.test')).map(({ role }) => role);
     for (let stop = 1, isOver = false; !isOver; stop += 1) {
@@ -265,11 +268,11 @@ describe('a refresh that finds a new role of a user', () => {
   });
 });
 
-describe('somebody whom a listing does not name', () => {
+describe('a person that a listing does not name', () => {
   const bob = employee('r-bob', { email: 'bob@acme.test' });
   const asked = ({ calls }: Company) => calls().filter((call) => call.startsWith('employee'));
 
-  it('stays as they are where the platform knows them by id', async () => {
+  it('stays unchanged when the platform knows them by id', async () => {
     const world = await withAnn();
     world.unlisted.push(ann());
     world.platform.undescribed.add('r-ann');
@@ -279,7 +282,7 @@ describe('somebody whom a listing does not name', () => {
     expect(await personOf(world)).toEqual(before);
   });
 
-  it('is gone by a 404, of which the groups hear once, and back when listed again', async () => {
+  it('is GONE after a 404, which wakes their groups once, and comes back when listed again', async () => {
     const world = await withAnn();
     expect(await run(world, [[bob]])).toMatchObject({ asked: 1, gone: 1, changed: 1, woken: 1 });
     expect((await personOf(world))?.state).toBe('GONE');
@@ -288,7 +291,7 @@ describe('somebody whom a listing does not name', () => {
     expect((await personOf(world))?.state).toBe('ACTIVE');
   });
 
-  it('is not active again by an answer that does not say so', async () => {
+  it('is not active again by an answer without a state', async () => {
     const world = await withAnn();
     await run(world, [[bob]]);
     world.platform.undescribed.add('r-ann');
@@ -304,7 +307,7 @@ describe('somebody whom a listing does not name', () => {
   });
 
   it.each<[string, Pages]>([
-    ['named nobody', []],
+    ['named no employee', []],
     ['did not come to its end', [[bob], 'fails']],
   ])('is not asked for where the listing %s', async (_, pages) => {
     const world = await withAnn();
@@ -313,7 +316,7 @@ describe('somebody whom a listing does not name', () => {
     expect((await personOf(world))?.state).toBe('ACTIVE');
   });
 
-  it('is not concluded to be gone from an answer that failed, and the others have been heard of by then', async () => {
+  it('is not GONE after a failed answer, and the refresh still processes the others', async () => {
     const world = await withAnn();
     const ref = world.ref('h');
     await putMember(world, ref, BOB);
@@ -328,14 +331,14 @@ describe('somebody whom a listing does not name', () => {
     expect(world.woken).toEqual(['h']);
   });
 
-  it('is asked for only where that could take a member out of a group', async () => {
+  it('is looked up only when that could remove a member from a group', async () => {
     const world = await withAnn();
     await run(world, [[ann({ state: 'TERMINATED' }), employee('r-unbound', {})]]);
     await run(world, [[bob]]);
     expect(asked(world)).toEqual([]);
   });
 
-  it('is one of a bounded number in each run, and everybody has their turn', async () => {
+  it('is one of a bounded number of look-ups per run, and each person has their turn', async () => {
     const world = await company();
     const roles = Array.from({ length: 250 }, (_, n) => `r${n}`);
     await run(world, [roles.map((role) => employee(role, {}))]);
@@ -356,7 +359,7 @@ describe('somebody whom a listing does not name', () => {
     expect(new Set(asked(world)).size).toBe(250);
   });
 
-  it('is heard of after a crash between any two effects', async () => {
+  it('reaches their groups after a crash between any two effects', async () => {
     await whereverItDies(async (worker, where) => {
       const world = await withAnn();
       await run(world, [[bob]], worker).catch(() => {});
@@ -376,28 +379,31 @@ describe('pending members', () => {
     ['refused', {}, 1, false],
     ['refused', {}, 0, true],
     ['ambiguous', {}, undefined, true],
-  ])('that are %s, with the person now %o (refused at revision %s), are tried again: %s', async (...row) => {
-    const [cause, now, refusedAt, isWoken] = row;
-    const world = await company();
-    await withMember(world, cause, refusedAt);
-    expect((await run(world, [[ann(now)]])).woken).toBe(isWoken ? 1 : 0);
-  });
+  ])(
+    'pending members that are %s, with the person now %o (refused at revision %s), are tried again: %s',
+    async (...row) => {
+      const [cause, now, refusedAt, isWoken] = row;
+      const world = await company();
+      await withMember(world, cause, refusedAt);
+      expect((await run(world, [[ann(now)]])).woken).toBe(isWoken ? 1 : 0);
+    },
+  );
 
-  it('that are refused are tried again after a day, whoever they are by then', async () => {
+  it('refused members are tried again after a day, with any person they match by then', async () => {
     const world = await company();
     await withMember(world, 'refused', 1);
     world.advance(24 * 3_600_000);
     expect((await run(world, [[ann({})]])).woken).toBe(1);
   });
 
-  it('without a user id stay unknown, and are not tried every time', async () => {
+  it('pending members without a user id stay unknown, and are not tried every time', async () => {
     const world = await company();
     await withMember(world, 'unknown');
     const noId = ann({ userId: null });
     expect((await run(world, [[noId]])).woken).toBe(0);
   });
 
-  it('whose review found somebody else stay ambiguous', async () => {
+  it('a member whose review found another person stays ambiguous', async () => {
     const world = await company();
     await withMember(world, 'ambiguous');
     await run(world, [[ann({ email: 'first@acme.test' })]]);

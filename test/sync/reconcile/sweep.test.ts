@@ -63,7 +63,7 @@ describe('a sweep', () => {
     expect(world.woken).toEqual(['g1']);
   });
 
-  it('leaves a write under way to its own apply', async () => {
+  it('a sweep leaves a write in flight to the apply that sent it', async () => {
     const world = await createWorld();
     const intent = { id: 'i1', action: 'patch', atMs: START_MS, name: 'g', spokeId: 'g' };
     await world.link('g0', { intent, intentId: 'i1' });
@@ -158,7 +158,7 @@ describe('a sweep', () => {
   });
 });
 
-describe('what a sweep picks up', () => {
+describe('work that a sweep finds', () => {
   const MINUTE_MS = 60_000;
   const dirtySince = START_MS - 20 * MINUTE_MS;
 
@@ -199,7 +199,7 @@ describe('what a sweep picks up', () => {
     expect(world.woken).toEqual(isWoken ? ['g'] : []);
   });
 
-  it('litter, of each group once in twenty-four sweeps: dead chunks and tombstones past their time', async () => {
+  it('garbage of each group once in 24 sweeps: dead chunks and expired tombstones', async () => {
     const world = await createWorld();
     await world.link('g', {});
     const ref = world.ref('g');

@@ -115,7 +115,7 @@ describe('a sweep of groups that hold ids of no employee', () => {
       'show no user ids',
       ({ platform }) => (platform.employees = [{ ...employee('ann'), userId: null }] as never),
     ],
-    ['lack a person whom the index knows', ({ platform }) => platform.unlisted.add('bob')],
+    ['lack a person of the people index', ({ platform }) => platform.unlisted.add('bob')],
   ])('concludes nothing where the employees %s', async (_, spoil) => {
     const world = await company(['zoe']);
     await world.table.put(boundMemberItem(CONNECTION, 'bob' as never, 'm-bob' as never));

@@ -137,7 +137,7 @@ describe('documents', () => {
     }
   });
 
-  it('of types name schemas that are there, and endpoints that answer', async () => {
+  it('resource types name existing schemas and endpoints', async () => {
     const known = (await schemas()).map(({ id }) => id);
     const { Resources } = (await client.get('/ResourceTypes')).body;
     for (const { schema, schemaExtensions, endpoint } of Resources) {
@@ -147,7 +147,7 @@ describe('documents', () => {
     }
   });
 
-  it('of schemas give every characteristic of every attribute', async () => {
+  it('schemas give every characteristic of every attribute', async () => {
     const flat = (all: readonly Definition[]): readonly Definition[] =>
       all.flatMap((one) => [one, ...flat(one.subAttributes ?? [])]);
     for (const { attributes } of await schemas()) {
@@ -186,7 +186,7 @@ describe('every attribute that a schema promises', () => {
   it.each([
     ['User', '/Users', { userName: 'ann' }],
     ['Group', '/Groups', { displayName: 'A' }],
-  ])('of a %s is added, replaced, left out and removed', async (type, path, least) => {
+  ])('every attribute of a %s can be added, replaced, left out and removed', async (type, path, least) => {
     const definitions = (await schemas())
       .filter(({ name }) => name === type || (type === 'User' && name === 'EnterpriseUser'))
       .flatMap(({ id, attributes }) => attributes.map((definition) => ({ schema: id, definition })));
@@ -249,7 +249,7 @@ describe('methods', () => {
     ['/ResourceTypes/User', ['GET']],
     ['/Schemas', ['GET']],
     [`/Schemas/${USER}`, ['GET']],
-  ])('of %s are these, and others are answered with 405 and Allow', async (path, allowed) => {
+  ])('%s allows these methods and answers others with 405 and Allow', async (path, allowed) => {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE']) {
       const answer = await client.send(method, path);
       if (allowed.includes(method === 'HEAD' ? 'GET' : method)) {
@@ -280,7 +280,7 @@ describe('methods', () => {
     }
   });
 
-  it('that delete work once, whatever body comes along', async () => {
+  it('DELETE works once, with any body', async () => {
     const { id } = (await client.post('/Users', { userName: 'ann' })).body;
     expect((await client.send('DELETE', `/Users/${id}`, 'no json')).status).toBe(204);
     for (const method of ['DELETE', 'GET']) expectError(await client.send(method, `/Users/${id}`), 404);
@@ -388,7 +388,7 @@ describe('changes', () => {
       add(ENTERPRISE, { costCenter: 'C' }),
       { [ENTERPRISE]: { costCenter: 'C', employeeNumber: '7' } },
     ],
-    ['of a schema that nobody knows', add('urn:x:1.0:User:tag', 'x'), { schemas: [USER, ENTERPRISE] }],
+    ['of an unknown schema', add('urn:x:1.0:User:tag', 'x'), { schemas: [USER, ENTERPRISE] }],
   ])('%s are made', async (_title, operation, expected) => {
     const changed = await client.patch(user, [operation]);
     expect(changed.status).toBe(200);
@@ -419,14 +419,14 @@ describe('schemas of a request', () => {
     ['POST /Bulk', { Operations: [] }],
     ['POST /Users/.search', { filter: 'userName pr' }],
     ['POST /.search', {}],
-  ])('of %s are needed, and wrong ones are refused', async (request, body) => {
+  ])('requests without the schemas of %s or with wrong ones are refused', async (request, body) => {
     expectError(await send(request, body), 400, 'invalidSyntax');
     for (const schemas of [[], null, ['urn:x'], 'urn:x', [ERROR]]) {
       expectError(await send(request, { schemas, ...body }), 400, 'invalidSyntax');
     }
   });
 
-  it('of a PUT are needed, of a PATCH only not wrong', async () => {
+  it('PUT needs schemas, and PATCH only refuses wrong ones', async () => {
     const user = `/Users/${(await client.post('/Users', { userName: 'ann' })).body.id}`;
     const group = `/Groups/${(await client.post('/Groups', { displayName: 'A' })).body.id}`;
     for (const [path, body] of [
@@ -591,7 +591,7 @@ describe('bulk', () => {
       { Operations: Array.from({ length: 301 }, () => ({ method: 'DELETE', path: '/Users/x' })) },
       413,
     ],
-  ])('of %s is refused', async (_title, body, status) => {
+  ])('a bulk request of %s is refused', async (_title, body, status) => {
     expectError(await client.post('/Bulk', body), status, status === 400 ? 'invalidSyntax' : undefined);
   });
 

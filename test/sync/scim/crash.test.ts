@@ -49,7 +49,7 @@ async function everyCrash(
 }
 
 describe('a crash before any write, and the same request again', () => {
-  it('of a change of name and members', () =>
+  it('a repeated change of name and members takes effect after a crash before any write', () =>
     everyCrash(
       (client, { group }) =>
         client.patch(`/Groups/${group}`, [
@@ -69,7 +69,7 @@ describe('a crash before any write, and the same request again', () => {
       },
     ));
 
-  it('of a whole list by PUT wakes the group', () =>
+  it('a repeated PUT of all members wakes the group after a crash before any write', () =>
     everyCrash(
       (client, { group }) =>
         client.put(`/Groups/${group}`, { displayName: 'Put', members: [{ value: 'm2' }, { value: 'm9' }] }),
@@ -80,7 +80,7 @@ describe('a crash before any write, and the same request again', () => {
       },
     ));
 
-  it('of a deletion of a group', () =>
+  it('a repeated deletion of a group takes effect after a crash before any write', () =>
     everyCrash(
       (client, { group }) => client.delete(`/Groups/${group}`),
       async ({ world, client, group, retried }) => {
@@ -91,7 +91,7 @@ describe('a crash before any write, and the same request again', () => {
       },
     ));
 
-  it('of a deletion of a user', () =>
+  it('a repeated deletion of a user takes effect after a crash before any write', () =>
     everyCrash(
       (client, { user }) => client.delete(`/Users/${user}`),
       async ({ world, client, group, user, retried }) => {
@@ -103,7 +103,7 @@ describe('a crash before any write, and the same request again', () => {
       },
     ));
 
-  it('of switching a user off', () =>
+  it('a repeated deactivation of a user takes effect after a crash before any write', () =>
     everyCrash(
       (client, { user }) => client.patch(`/Users/${user}`, [replace('active', false)]),
       async ({ world, group, retried }) => {
@@ -112,7 +112,7 @@ describe('a crash before any write, and the same request again', () => {
       },
     ));
 
-  it('of a creation of a user leaves one, known to matching, and no data of one that could not be saved', () =>
+  it('a repeated creation of a user leaves one, known to matching, and no data of a failed one', () =>
     everyCrash(
       (client) =>
         client.post('/Users', { userName: 'bob', externalId: 'e2', emails: [{ value: 'bob@a.test' }] }),
@@ -128,7 +128,7 @@ describe('a crash before any write, and the same request again', () => {
       },
     ));
 
-  it('of a creation leaves one group with all its members, whether the retry makes or finds it', () =>
+  it('a repeated creation leaves one group with all members, whether the retry makes or finds it', () =>
     everyCrash(
       (client) => client.post('/Groups', { displayName: 'New', members: [{ value: 'm1' }, { value: 'm2' }] }),
       async ({ world, client, retried }) => {

@@ -46,7 +46,7 @@ describe('a group of many', () => {
     expect((await world.desired(made.body.id))?.members).toHaveLength(3_000);
   });
 
-  it('loses 256 by 256 writes, and nobody else is read', async () => {
+  it('removes 256 members by 256 writes and reads no other member', async () => {
     const group = await groupOf(people(5_000));
     const gone = people(256).map((id) => remove(`members[value eq "${id}"]`));
     expect((await client.patch(`/Groups/${group}`, gone)).status).toBe(204);
@@ -55,7 +55,7 @@ describe('a group of many', () => {
     expect((await world.desired(group))?.members).toHaveLength(5_000 - 256);
   });
 
-  it('gets 5,000 in one request; sent once more, because nobody waited for the answer, it writes little', async () => {
+  it('adds 5,000 members in one request, and a repeated request after a lost answer writes little', async () => {
     const group = await groupOf(people(10));
     const add = [{ op: 'Add', path: 'members', value: valuesOf(people(5_000)) }];
     expect((await client.patch(`/Groups/${group}`, add)).status).toBe(204);
@@ -67,7 +67,7 @@ describe('a group of many', () => {
     expect((await world.desired(group))?.members).toEqual(people(5_000).sort());
   });
 
-  it('of 20,000 is taken, and one more is refused before anything is written', async () => {
+  it('a group of 20,000 is accepted, and one more is refused before anything is written', async () => {
     const group = await groupOf(people(20_000));
     const members = valuesOf(people(20_001));
     for (const answer of [

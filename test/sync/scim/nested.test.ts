@@ -118,7 +118,7 @@ describe('a group within a group', () => {
     expect(told.shown(outer)).toEqual([users('b', 'c')]);
   });
 
-  it('keeps a user whom an event takes out of the outer group alone', async () => {
+  it('keeps a user that an event removes from the outer group only', async () => {
     const inner = await makeGroup('Inner', ['a', 'b']);
     const outer = await makeGroup('Outer', ['a', 'c'], [inner]);
     await told.tell();
@@ -217,7 +217,7 @@ describe('a group within a group', () => {
     expect(groups.toSorted()).toEqual([inner, outer].toSorted());
   });
 
-  it('makes the outer group list a user whom the platform refused', async () => {
+  it('lists a user that the platform refused in the outer group', async () => {
     const inner = await makeGroup('Inner', ['a', 'b']);
     const outer = await makeGroup('Outer', ['c'], [inner]);
     told.world.platform.unacceptable.add('u-a');

@@ -56,7 +56,7 @@ describe('connecting and importing', () => {
       totalResults: 1,
       Resources: [{ id: group, displayName: 'Engineering' }],
     });
-    expect((await okta.get('/Groups?filter=displayName eq "Nobody"')).body).toMatchObject({
+    expect((await okta.get('/Groups?filter=displayName eq "Unknown"')).body).toMatchObject({
       totalResults: 0,
       Resources: [],
     });
@@ -168,7 +168,7 @@ describe('switching a user off', () => {
   it.each([
     ['removes it', remove('active')],
     ['sets it to null', replace('active', null)],
-  ])('nor by a PATCH that %s', async (_, operation) => {
+  ])('a PATCH that %s does not deactivate the user', async (_, operation) => {
     await okta.patch(`/Users/${ann}`, [{ op: 'replace', value: { active: false } }]);
     await okta.patch(`/Users/${ann}`, [operation]);
     expect((await okta.get(`/Users/${ann}`)).body).not.toHaveProperty('active', true);

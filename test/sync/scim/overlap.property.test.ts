@@ -238,7 +238,7 @@ describe('requests to one group whose calls are interleaved', () => {
           }
           world.time.nowMs += 61_000;
           const now = await listOf(client, group);
-          // A whole list is finished by whoever reads the group; other writes stay as they were left.
+          // The next reader of the group completes a whole list; other writes stay as they were left.
           const left = now.list.split(',');
           expect(left).toEqual(expect.arrayContaining(safe));
           if (isDelta(dead.write)) expect(now.list).toBe(held.list);

@@ -56,7 +56,7 @@ describe('authorisation (RFC 7644 section 2)', () => {
     expect((await world.anonymous(`bearer ${good}`).get('/Users')).status).toBe(200);
   });
 
-  it('of a write is decided before anything is written', async () => {
+  it('authorisation of a write is decided before anything is written', async () => {
     await world.anonymous('Bearer x').post('/Users', { userName: 'a' });
     expect([...world.table.items.keys()].filter((key) => key.startsWith('S#'))).toEqual([
       'S#default#tokens 00000001',
@@ -79,7 +79,7 @@ describe('answers', () => {
     expect(changed.headers).not.toHaveProperty('content-type');
   });
 
-  it('of a creation say where the resource is', async () => {
+  it('answers to a creation contain the location of the resource', async () => {
     const made = await client.post('/Users', { schemas: [USER], userName: 'ann', externalId: 'e1' });
     const location = `${BASE}/Users/${made.body.id}`;
     expect(made).toMatchObject({ status: 201, headers: { location, etag: 'W/"1"' } });
@@ -181,7 +181,7 @@ describe('uniqueness (RFC 7643 section 2.2)', () => {
       { displayName: 'Ops' },
       'displayName',
     ],
-  ])('of names in %s holds for create, replace and patch', async (path, first, same, other, attribute) => {
+  ])('unique names in %s hold for create, replace and patch', async (path, first, same, other, attribute) => {
     expect((await client.post(path, first)).status).toBe(201);
     const taken = { status: 409, body: { schemas: [ERROR], status: '409', scimType: 'uniqueness' } };
     expect(await client.post(path, same)).toMatchObject(taken);
@@ -220,30 +220,33 @@ describe('uniqueness (RFC 7643 section 2.2)', () => {
   it.each([
     ['POST', '/Users'],
     ['PUT', '/Users/id000001'],
-  ])('gives it to whoever overtook a %s between its claim and its save', async (method, path) => {
-    let overtaking: Promise<{ status: number }> | undefined;
-    let isArmed = false;
-    const raced = createWorld({
-      before: async (operation, key) => {
-        if (!isArmed || !['put', 'update'].includes(operation) || !key.startsWith('S#default#User')) return;
-        isArmed = false;
-        overtaking = other.post('/Users', { userName: 'same' });
-        await overtaking;
-      },
-    });
-    const [one, other] = [await raced.client(), await raced.client()];
-    await one.post('/Users', { userName: 'before' });
-    isArmed = true;
-    const superseded = await one.send(method, path, { userName: 'same' });
-    expect((await overtaking)?.status).toBe(201);
-    expect(superseded).toMatchObject({ status: 409, body: { scimType: 'uniqueness' } });
-    expect(names((await one.get('/Users?sortBy=userName')).body)).toEqual(['before', 'same']);
-    expect((await one.get('/Users?filter=userName eq "same"')).body.totalResults).toBe(1);
-    const described = [...raced.table.items.values()].filter(
-      ({ pk, attributes }) => pk.startsWith('U#') && JSON.stringify(attributes ?? {}).includes('same'),
-    );
-    expect(described).toHaveLength(1);
-  });
+  ])(
+    'gives a name to the request that overtook a %s between its claim and its save',
+    async (method, path) => {
+      let overtaking: Promise<{ status: number }> | undefined;
+      let isArmed = false;
+      const raced = createWorld({
+        before: async (operation, key) => {
+          if (!isArmed || !['put', 'update'].includes(operation) || !key.startsWith('S#default#User')) return;
+          isArmed = false;
+          overtaking = other.post('/Users', { userName: 'same' });
+          await overtaking;
+        },
+      });
+      const [one, other] = [await raced.client(), await raced.client()];
+      await one.post('/Users', { userName: 'before' });
+      isArmed = true;
+      const superseded = await one.send(method, path, { userName: 'same' });
+      expect((await overtaking)?.status).toBe(201);
+      expect(superseded).toMatchObject({ status: 409, body: { scimType: 'uniqueness' } });
+      expect(names((await one.get('/Users?sortBy=userName')).body)).toEqual(['before', 'same']);
+      expect((await one.get('/Users?filter=userName eq "same"')).body.totalResults).toBe(1);
+      const described = [...raced.table.items.values()].filter(
+        ({ pk, attributes }) => pk.startsWith('U#') && JSON.stringify(attributes ?? {}).includes('same'),
+      );
+      expect(described).toHaveLength(1);
+    },
+  );
 
   it('lets several have one external id', async () => {
     await addUser('a', { externalId: 'X1' });

@@ -56,8 +56,8 @@ describe('a whole list that replaces another', () => {
   it.each<[string, string[], string[]]>([
     ['one member by another', ['a'], ['b']],
     ['a few members by others', ['a', 'b', 'c'], ['c', 'd', 'e']],
-    ['nobody by some', [], ['a', 'b', 'c']],
-    ['some by nobody', ['a', 'b', 'c'], []],
+    ['an empty list by some', [], ['a', 'b', 'c']],
+    ['some by an empty list', ['a', 'b', 'c'], []],
     ['a large list by one with few changes', people(150), [...people(148, 2), 'x', 'y', 'z']],
     ['a large list by a completely different one', people(120), people(130, 500)],
   ])('is seen entirely or not at all: %s', async (_title, before, after) => {
@@ -155,7 +155,7 @@ describe('a whole list that replaces another', () => {
     }
   });
 
-  it('of 20,000 members is seen entirely or not at all', async () => {
+  it('a list of 20,000 members is seen entirely or not at all while it is replaced', async () => {
     const [before, after] = [people(20_000), people(20_000, 7_000)];
     await createGroup(before);
     const seen = await listsSeen(() => put(after), { every: 8_000 });

@@ -70,7 +70,7 @@ describe('a request that is wrong in one operation', () => {
     expect(world.woken).toEqual([]);
   });
 
-  it('that takes a name keeps its members too', async () => {
+  it('a request that fails because its name is taken changes no member', async () => {
     await client.post('/Groups', { displayName: 'Taken' });
     const answer = await patch(remove('members[value eq "m0"]'), replace('displayName', 'taken'));
     expectError(answer, 409, 'uniqueness');
@@ -83,7 +83,7 @@ describe('the members that a request names', () => {
     ['twice', [{ value: 'x' }, { value: 'x' }]],
     ['bare', ['x', 'x']],
     ['with $ref null', [{ $ref: null, value: 'x' }]],
-    ['with what nobody knows', [{ value: 'x', display: 'X', type: 'User', $ref: { toString: 0 } }]],
+    ['with unknown fields', [{ value: 'x', display: 'X', type: 'User', $ref: { toString: 0 } }]],
     ['as one object', { value: 'x' }],
   ])('%s join once', async (_title, value) => {
     expect((await patch({ op: 'ADD', path: 'MEMBERS', value })).status).toBe(204);
@@ -99,7 +99,7 @@ describe('a group as a member of a group', () => {
     ['named bare', (value) => value],
     ['said to be one', () => ({ value: 'x', type: 'group' })],
     ['referred to as one', () => ({ value: 'x', $ref: 'https://x.test/Groups/x' })],
-  ])('%s is refused with what to do, and nobody joins', async (_title, spell) => {
+  ])('%s is refused with the next step, and no member is added', async (_title, spell) => {
     const inner = (await client.post('/Groups', { displayName: 'Inner' })).body.id;
     const named = ['m1', spell(inner)];
     for (const answer of [
@@ -116,8 +116,8 @@ describe('a group as a member of a group', () => {
   });
 });
 
-describe('what is over', () => {
-  it('leaves nothing to be found by: neither names that were given up nor external ids', async () => {
+describe('deleted names and users', () => {
+  it('a name or external id that was given up finds no group or user', async () => {
     const { id } = (await client.post('/Users', { userName: 'ann', externalId: 'e1' })).body;
     await client.put(`/Users/${id}`, { userName: 'anna', externalId: 'e2' });
     const found = () => [...world.table.items.keys()].filter((key) => key.startsWith('SX#default#User#'));
@@ -127,7 +127,7 @@ describe('what is over', () => {
     expect(found()).toEqual([]);
   });
 
-  it('ends a deleted user also in groups that no client of SCIM made', async () => {
+  it('a deleted user also leaves groups that no SCIM client made', async () => {
     const { id } = (await client.post('/Users', { userName: 'ann' })).body;
     const ref = { connection: connectionName('default'), group: groupId('native') };
     const time = '2026-11-20T09:00:00.000Z';
@@ -204,8 +204,8 @@ describe('members that are no users', () => {
     ];
     expect(made.body.members).toEqual(shown);
     expect((await client.get(path)).body.members).toEqual(shown);
-    const join = [add('members', [{ value: gone }, { value: 'nobody' }])];
-    const stale = [{ group: made.body.id, deleted: [gone], unknown: ['nobody'] }];
+    const join = [add('members', [{ value: gone }, { value: 'unknown' }])];
+    const stale = [{ group: made.body.id, deleted: [gone], unknown: ['unknown'] }];
     expect(await report(() => client.patch(path, join))).toEqual(stale);
     const put = { displayName: 'Stale', members: [{ value: gone }] };
     expect(await report(() => client.put(path, put))).toEqual([{ ...stale[0], unknown: [] }]);

@@ -64,7 +64,7 @@ describe('tokens', () => {
     expect([await status(old), await status(fresh)]).toEqual([401, 200]);
   });
 
-  it('that were good a moment ago and are revoked answer, show and change nothing', async () => {
+  it('a request with a token revoked a moment ago is refused, shows and changes nothing', async () => {
     const world = createWorld();
     const token = await world.newToken();
     const client = world.anonymous(`Bearer ${token}`);
@@ -90,7 +90,7 @@ describe('tokens', () => {
     expect(world.table.items).toEqual(before);
   });
 
-  it('of a connection that is gone are refused', async () => {
+  it('tokens of a removed connection are refused', async () => {
     const world = createWorld({ connections: [] });
     expect((await (await world.client()).get('/Users')).status).toBe(401);
   });
@@ -132,7 +132,7 @@ describe('two connections at the same time', () => {
   });
 });
 
-describe('what is kept of a user', () => {
+describe('stored attributes of a SCIM user', () => {
   const ann = {
     schemas: [USER, ENTERPRISE],
     userName: 'ann@acme.test',
@@ -147,7 +147,7 @@ describe('what is kept of a user', () => {
   };
   const storedText = (world: ReturnType<typeof createWorld>) => JSON.stringify([...world.table.items]);
 
-  it('is what matching needs, whatever the client sends', async () => {
+  it('are those that matching needs, whatever the client sends', async () => {
     const world = createWorld();
     const client = await world.client();
     const { body } = await client.post('/Users', ann);
@@ -163,7 +163,7 @@ describe('what is kept of a user', () => {
     expect(Object.keys(patched.body).sort()).toEqual(names);
   });
 
-  it('is everything where the connection says so', async () => {
+  it('are all attributes if the connection says so', async () => {
     const world = createWorld({ storeProfile: true });
     const client = await world.client();
     const { body } = await client.post('/Users', ann);
@@ -201,7 +201,7 @@ describe('what is kept of a user', () => {
     },
   );
 
-  it('leaves an account switched off when it is forgotten', async () => {
+  it('a deactivated account stays deactivated when the user is forgotten', async () => {
     const world = createWorld();
     const client = await world.client();
     const { id } = (await client.post('/Users', { ...ann, active: false })).body;

@@ -49,7 +49,10 @@ describe('a request that changes nothing', () => {
     ],
     ['replaces a selected part by itself', replace('phoneNumbers[type eq "mobile"].value', '1')],
     ['removes what is not there', remove('nickName')],
-    ['names what nobody keeps', { op: 'replace', value: { 'urn:custom:1.0:User:colour': 'red' } }],
+    [
+      'names an attribute that is not stored',
+      { op: 'replace', value: { 'urn:custom:1.0:User:colour': 'red' } },
+    ],
   ])('leaves version and time of change of a user: %s', async (_title, operation) => {
     const before = await client.get(user);
     const answer = await client.patch(user, [operation]);
@@ -65,7 +68,7 @@ describe('a request that changes nothing', () => {
     ['adds a member who is there', add('members', [{ value: 'm1' }])],
     ['removes a member who is not there', remove('members[value eq "m9"]')],
     ['replaces the members by themselves', replace('members', [{ value: 'm1' }, { value: 'id000001' }])],
-    ['removes members by a filter that selects nobody', remove('members[value sw "zz"]')],
+    ['removes members by a filter that selects no member', remove('members[value sw "zz"]')],
     ['changes a part of a member that is not kept', replace('members[value eq "m1"].display', 'M')],
   ])('leaves version and time of change of a group: %s', async (_title, operation) => {
     const before = await client.get(group);
@@ -107,7 +110,7 @@ describe('a request that changes nothing', () => {
 });
 
 describe('a change after requests that changed nothing', () => {
-  it('has a version that nobody has seen, and the time at which it came', async () => {
+  it('gets a new version and its own time of change', async () => {
     for (const [path, operations] of [
       [user, [title('x'), title('y'), title('y'), title('x')]],
       [group, [rename('A'), rename('B'), rename('B'), add('members', [{ value: 'm2' }])]],
@@ -158,7 +161,7 @@ describe('a request that changes nothing for its client', () => {
     return read.get(id)?.attributes.get(name);
   };
 
-  it('states desired state anew all the same, later than all that was said before', async () => {
+  it('writes the desired state again, with a later stamp than all before', async () => {
     const before = await registerOf('email');
     await client.patch(user, [title('x')]);
     const after = await registerOf('email');
@@ -184,7 +187,7 @@ describe('two requests at once', () => {
     };
   };
 
-  it('a value that somebody else changed meanwhile is a change again', async () => {
+  it('setting a value that another client changed meanwhile is a change again', async () => {
     const versions = [await versionOf(user)];
     supersededBy(async () => versions.push((await client.patch(user, [title('y')])).body.meta.version));
     const { body } = await client.patch(user, [title('x')]);
@@ -193,7 +196,7 @@ describe('two requests at once', () => {
     expect((await client.get(user)).body).toEqual(body);
   });
 
-  it('a member who is added again, while somebody else removes them, is a change', async () => {
+  it('adding a member again, while another client removes them, is a change', async () => {
     const again = [add('members', [{ value: 'm1' }])];
     for (const headers of [{}, { 'if-match': '*' }]) {
       const versions = new Set([await versionOf(group)]);
@@ -237,13 +240,13 @@ describe('a crash before any write, and the same request again', () => {
     }
   }
 
-  it('of a change raises the version once, and desired state follows', async () => {
+  it('a repeated change raises the version once, and desired state follows', async () => {
     const off = [replace('active', false)];
     const etags = new Set([(await client.get(user)).headers['etag']]);
     const crashes = await untilDone(async () => {
       world.time.nowMs += 1_000;
       const answer = await client.patch(user, off);
-      // Read past the server, which would mend what the crash left.
+      // Read from the store: a read by the server would fix what the crash left.
       const [kept] = await world.ports.scim.read(connectionName('default'), 'User', [idOf(user)]);
       etags.add(`W/"${kept?.version}"`);
       return answer;
@@ -254,7 +257,7 @@ describe('a crash before any write, and the same request again', () => {
     expect((await world.desired(idOf(group)))?.members).toEqual(['m1']);
   });
 
-  it('of a new member: whoever sees them sees another version than before', async () => {
+  it('a repeated addition of a member never shows the member under the old version', async () => {
     const join = [add('members', [{ value: 'm2' }])];
     const before = await versionOf(group);
     await untilDone(async () => {
@@ -266,7 +269,7 @@ describe('a crash before any write, and the same request again', () => {
     expect((await world.desired(idOf(group)))?.members).toContain('m2');
   });
 
-  it('of no change raises nothing', async () => {
+  it('a repeated request without a change does not raise the version', async () => {
     for (const [path, operation] of [
       [user, title('x')],
       [group, rename('A')],

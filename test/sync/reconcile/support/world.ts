@@ -30,7 +30,7 @@ export async function createWorld({ activity, ...options }: WorldOptions = {}) {
   const ref = (group: string) => ({ connection: CONNECTION, group: group as never });
   const woken: string[] = [];
   const ids = new Map<string, PlatformGroupId>();
-  const idOf = (group: string) => ids.get(group) ?? platformGroupId('of nobody');
+  const idOf = (group: string) => ids.get(group) ?? platformGroupId('unlinked');
   const portsOf = (worker?: Worker) => {
     const ports = world.portsFor(worker);
     const open: typeof ports.platforms.open = async (connection) => ({
@@ -62,7 +62,7 @@ export async function createWorld({ activity, ...options }: WorldOptions = {}) {
         .map(({ id, route }) =>
           id === undefined ? 'list' : `${route.includes('emp') ? 'employee' : 'get'} ${id}`,
         ),
-    /** Somebody else's change of a linked group, its deletion, and a group of theirs under this spokeId. */
+    /** Another client's change of a linked group, its deletion, and a group of that client with this spokeId. */
     change: (group: string, name = 'Theirs') => platform.changeAsOther(idOf(group), { name }),
     lose: (group: string) => platform.deleteAsOther(idOf(group)),
     stranger: (spokeId: string) => platform.addForeign({ name: `Like ${spokeId}`, spokeId, users: [] }),

@@ -5,11 +5,11 @@ import type { InitiatorType } from './rules.ts';
 
 type Edit = Extract<ForeignAction, { readonly kind: 'edit' }>;
 
-/** People and applications who change groups on the platform behind our back. */
-export function createSomebody({ runLog, sleep, random, clock }: PlatformOptions, groups: Groups) {
+/** People and applications that change groups on the platform directly. */
+export function createOtherClient({ runLog, sleep, random, clock }: PlatformOptions, groups: Groups) {
   let fightsEnded = 0;
 
-  /** The same edit each time: those whom it took out at first are those whom it takes out again. */
+  /** The same edit each time: it removes again the users that it removed at first. */
   const editOf = ({ add = [], remove = 0, name, spokeId }: Edit, known: HeldGroup) => {
     const out = new Set(known.users.slice(0, remove));
     return (now: HeldGroup) => ({
@@ -26,12 +26,12 @@ export function createSomebody({ runLog, sleep, random, clock }: PlatformOptions
       if (fightsEnded !== begun) return;
       if (!redo()) continue;
       left -= 1;
-      runLog.fired('somebody:again');
+      runLog.fired('client:again');
     }
   };
 
   const perform = (action: ForeignAction, id: string | undefined, initiator: InitiatorType): boolean => {
-    const author = { by: 'somebody', token: '', initiator };
+    const author = { by: 'client', token: '', initiator };
     const make = (name: string, spokeId: string | null, users: readonly string[]) =>
       groups.create({ name, spokeId, users }, author).group !== undefined;
     if (action.kind === 'own') return make(action.name, action.spokeId, ['u-stranger']);
@@ -54,7 +54,7 @@ export function createSomebody({ runLog, sleep, random, clock }: PlatformOptions
     perform(action: ForeignAction, id: string | undefined, given?: InitiatorType): boolean {
       const own = random.fork(`${action.kind} ${clock()}`);
       const isDone = perform(action, id, given ?? own.pick(['ROLE', 'ROLE', 'EXTERNAL', 'SYSTEM'] as const));
-      if (isDone) runLog.fired(`somebody:${action.kind}`);
+      if (isDone) runLog.fired(`client:${action.kind}`);
       return isDone;
     },
     calm() {
