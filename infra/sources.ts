@@ -17,7 +17,7 @@ interface SourcesProps {
   readonly ofSources: ReadonlyMap<string, Queue>;
   readonly undelivered: Queue;
   readonly key: IKey;
-  /** Role of the function that reads directories; it sends to the common queue, whoever else may. */
+  /** Role of the function that reads directories; it may send to the common queue even if producers are named. */
   readonly reader: string | undefined;
 }
 

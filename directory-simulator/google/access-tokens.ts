@@ -1,6 +1,6 @@
 import type { Simulation } from '../engine/simulation.ts';
 
-/** Whom an access token stands for: a user, the service account itself, or an identity of another cloud. */
+/** The identity of an access token: a user, the service account itself, or an identity of another cloud. */
 export interface AccessToken {
   readonly kind: 'user' | 'serviceAccount' | 'federated';
   /** The user's address, the account's address, or the `sub` of the other cloud's token. */

@@ -26,7 +26,7 @@ const Exchange = z.preprocess(
     const entries = Object.entries(typeof body === 'object' && body !== null ? body : {});
     return Object.fromEntries(
       entries.map(([name, value]) => [
-        name.replaceAll(/_([a-z])/g, (_, letter) => letter.toUpperCase()),
+        name.replaceAll(/_([a-z])/g, (_, initial) => initial.toUpperCase()),
         value,
       ]),
     );
@@ -165,7 +165,7 @@ const Trust = z.strictObject({
   allowedSubjects: z.array(z.string()).optional(),
 });
 
-/** Controls for federation: what AWS STS would issue, and whom the pool trusts. */
+/** Controls for federation: what AWS STS would issue, and the identities that the pool trusts. */
 export const federationControls = (signIn: SignIn, federation: Federation): readonly DialectControl[] => [
   {
     name: 'web-identity',

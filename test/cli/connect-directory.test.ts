@@ -6,7 +6,7 @@ import { openGoogle } from '../directory/google/reader.ts';
 import { ADMIN } from '../directory-simulator/fixture.ts';
 import { runCli } from '../support/cli/io.ts';
 import { temporaryFolder } from '../support/folder.ts';
-import { savedWorld, sixInStep } from '../support/operate/world.ts';
+import { savedWorld, sixInSync } from '../support/operate/world.ts';
 
 /** A connection, and a directory that it may be connected to. */
 async function worldOf(saved: () => Promise<Awaited<ReturnType<typeof savedWorld>>> = savedWorld) {
@@ -72,7 +72,7 @@ describe('connect --directory', () => {
   });
 
   it('stores nothing if groups came from another source that the directory does not have', async () => {
-    const { connect, stored, setting } = await worldOf(sixInStep);
+    const { connect, stored, setting } = await worldOf(sixInSync);
     const { code, json } = await connect();
     expect(code).toBe(1);
     expect(json).toMatchObject({ stored: false, others: ['g'] });

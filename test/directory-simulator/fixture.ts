@@ -39,7 +39,7 @@ export const WORLD: WorldInput = {
     },
     { id: 'g-emea', email: 'emea@example.com', name: 'EMEA', members: [{ member: 'u-ann' }] },
     { id: 'g-all', email: 'all@example.com', name: 'All', members: [{ member: 'all', kind: 'everyone' }] },
-    { id: 'g-none', email: 'none@example.com', name: 'Nobody yet' },
+    { id: 'g-none', email: 'none@example.com', name: 'Empty' },
     { id: 'g-gone', email: 'gone@example.com', name: 'Gone', deletedAtMs: NOW_MS - 1_000 },
   ],
 };
