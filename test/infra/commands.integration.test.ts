@@ -24,10 +24,7 @@ const CONNECT = `connect second --base-url ${URL_OF_PLATFORM} --token-stdin`;
 const COMMANDS = (
   [
     ['viewer', 'status; status g; groups; holds; holds show g; pending; drift; log; audit g; explain g ann'],
-    [
-      'viewer',
-      'person ann; connections; connections show default; dlq list; dlq show <dead-lettered message>',
-    ],
+    ['viewer', 'person ann; connections; connections show default; dlq list; dlq show <deadLetter>'],
     [
       'viewer',
       'scim token list; scim client list; members g; export --all; import m.csv --dry-run; events validate e.jsonl',
@@ -37,12 +34,9 @@ const COMMANDS = (
     ['operator', 'pause --reason r; resume; rebind unknown r-bob; connections set default drift=report'],
     ['viewer', 'directory status; directory groups'],
     ['operator', 'directory read; people refresh; events send e.jsonl; import m.csv; forget unknown'],
-    ['operator', 'scim token create; scim token revoke <token>; dlq edit <dead-lettered message> --reason r'],
+    ['operator', 'scim token create; scim token revoke <token>; dlq edit <deadLetter> --reason r'],
     ['operator', 'scim client create; scim client rotate <client>; scim client revoke <client>'],
-    [
-      'operator',
-      `dlq discard <dead-lettered message> --reason r; dlq replay --all; probe; ${CONNECT}; ${CONNECT}`,
-    ],
+    ['operator', `dlq discard <deadLetter> --reason r; dlq replay --all; probe; ${CONNECT}; ${CONNECT}`],
     ['operator', 'connections set default fourEyes=true; connections set default guard=null'],
     ['approver', 'connections confirm default --reject'],
     ['operator', `connections remove second; ${CONNECT}; notify list; notify test`],
@@ -136,7 +130,7 @@ it('makes the calls that the policy of its people allows, no less and no more', 
   await stack.sqs.send(new SendMessageCommand(moved));
   filled['group'] = (await run('status i')).json?.platformId;
   for (const [who, line] of COMMANDS) {
-    if (/<dead-lettered message>|dlq replay/.test(line)) await deadLetter();
+    if (/<deadLetter>|dlq replay/.test(line)) await deadLetter();
     const { code, stderr, json } = await run(line);
     // This stack has no subscriber, and `notify test` reports that.
     expect([0, line === 'notify test' ? 1 : 3], `${line}: ${stderr}`).toContain(code);
