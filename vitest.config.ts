@@ -7,7 +7,7 @@ const STACK = [
   'test/cli/journey.e2e.test.ts',
   'test/console/pages.e2e.test.ts',
   'test/infra/commands.integration.test.ts',
-  'test/local/{kill,stack,scim}.e2e.test.ts',
+  'test/local/{kill,stack,scim,directory}.e2e.test.ts',
   'test/local/run.integration.test.ts',
   ...filesThatMockModules('test'),
 ];
@@ -68,7 +68,15 @@ export default defineConfig({
     },
     coverage: {
       provider: 'v8',
-      include: ['shared/**', 'functions/**', 'local/**', 'console/server/**', 'cli/**', 'infra/**'],
+      include: [
+        'shared/**',
+        'functions/**',
+        'local/**',
+        'directory-simulator/**',
+        'console/server/**',
+        'cli/**',
+        'infra/**',
+      ],
       reporter: ['text-summary', 'json-summary'],
     },
   },

@@ -4,6 +4,7 @@ import { addCompletion } from './commands/completion.ts';
 import { addConnect } from './commands/connect.ts';
 import { addConnections } from './commands/connections.ts';
 import { addConsole } from './commands/console.ts';
+import { addDirectory } from './commands/directory.ts';
 import { addDlq } from './commands/dlq.ts';
 import { addDoctor, addNotify, addProbe } from './commands/doctor.ts';
 import { addEvents } from './commands/events.ts';
@@ -68,6 +69,7 @@ export function createProgram(act: Act): Command {
     addOwnership,
     addPause,
     addReconcile,
+    addDirectory,
     addConnect,
     addConnections,
     addDoctor,

@@ -5,6 +5,10 @@ import {
   ConnectionRow,
   CredentialReport,
   count,
+  DirectoryGroupRow,
+  DirectoryPreview,
+  DirectoryReadReport,
+  DirectoryStatus,
   DriftRow,
   EventsReport,
   Explanation,
@@ -40,7 +44,12 @@ import { Finding } from '../shared/contract/contract-report.ts';
 
 const Skipped = z.object({ connection: text, skipped: text }).describe('Another run is at it.');
 
-const Connect = z.object({ connection: text, stored: z.boolean(), ...Inspection.shape });
+const Connect = z.union([
+  z.object({ connection: text, stored: z.boolean(), ...Inspection.shape }),
+  z
+    .object({ connection: text, stored: z.boolean(), kind: text, ...DirectoryPreview.shape })
+    .describe('With --directory.'),
+]);
 
 /* Of commands that change something, of connections and of SCIM. */
 
@@ -111,6 +120,9 @@ export const OUTPUT_SCHEMAS = {
   'notify test': z.object({ notified: z.array(z.object({ target: text, failure: nullable(text) })) }),
   probe: z.object({ connection: text, ...ProbeReport.shape }),
   'people refresh': z.union([PeopleReport, PeoplePreview]),
+  'directory status': DirectoryStatus,
+  'directory groups': z.object({ groups: z.array(DirectoryGroupRow) }),
+  'directory read': z.union([DirectoryReadReport, Skipped]),
   adopt: z.object({
     group: text,
     platformId: text,

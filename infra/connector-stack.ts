@@ -42,6 +42,7 @@ const MEMORY_MIB: Readonly<Record<DeployableKey, number>> = {
   reconcile: 1024,
   people: 1024,
   scim: 1024,
+  directory: 1024,
 };
 
 /** The whole connector of one stage: composition only, each part is a construct of its own. */
@@ -87,6 +88,20 @@ export class ConnectorStack extends Stack {
       ...scheduled,
       tasks: [{ ...task('people', settings.peopleMinutes, 'Refreshes the people index'), payload: {} }],
     });
+    const directory = settings.directory
+      ? new ScheduledWorker(this, 'Directory', {
+          ...the('directory', 'Reads directories and sends what differs from desired state'),
+          ...scheduled,
+          tasks: [
+            {
+              name: 'directory',
+              everyMinutes: settings.directoryMinutes,
+              description: 'Reads the directories of the connections',
+              payload: {},
+            },
+          ],
+        })
+      : undefined;
     const scim = settings.scim ? new Scim(this, 'Scim', the('scim', 'Answers SCIM requests')) : undefined;
 
     const { auditExportDays: lockedDays } = settings;
@@ -98,7 +113,11 @@ export class ConnectorStack extends Stack {
       apply: apply.lane.queue,
       applyDlq: apply.lane.deadLetters,
     };
-    const parts = [ingest, apply, reconcile, people, ...(scim ? [scim] : []), ...(audit ? [audit] : [])];
+    const parts = [
+      ...[ingest, apply, reconcile, people],
+      ...[directory, scim].filter((part) => part !== undefined),
+      ...(audit ? [audit] : []),
+    ];
     const functions = parts.map(({ worker }) => worker);
     const { ofSources } = ingest.lane;
     const resources: Resources = { prefix, table, queues, key, ofSources: [...ofSources.values()] };
@@ -113,6 +132,7 @@ export class ConnectorStack extends Stack {
     const undeliveredSenders = [
       reconcile.schedulerRole,
       people.schedulerRole,
+      ...(directory ? [directory.schedulerRole] : []),
       ...(audit ? [audit.worker.role] : []),
     ];
     closeTo(
@@ -120,7 +140,9 @@ export class ConnectorStack extends Stack {
       undelivered,
     );
 
-    new Sources(this, 'Sources', { settings, events: queues.events, ofSources, undelivered, key });
+    directory?.worker.function.addEnvironment(ENVIRONMENT.eventsQueueUrl, queues.events.queueUrl);
+    const reader = directory?.worker.role.roleArn;
+    new Sources(this, 'Sources', { settings, events: queues.events, ofSources, undelivered, key, reader });
     new Operators(this, 'Operators', every);
     new HealthAlarms(this, 'Health', settings, desk);
     new Dashboard(this, 'Dashboard', { prefix, resources, functions, scim });

@@ -53,6 +53,13 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
   people: SCHEDULED,
   // Writes desired state and wakes groups, as ingest does; like ingest it calls no platform and sees no secret.
   scim: { table: READ_WRITE_AND_DELETE, index: [], queues: { apply: SEND }, secrets: [] },
+  // Compares a directory with desired state and sends events, as every other producer does. It calls no platform.
+  directory: {
+    table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
+    index: ['Query'],
+    queues: { events: SEND },
+    secrets: ['GetSecretValue'],
+  },
   // Reads the stream, not the table: see `grantExport`.
   audit: { table: [], index: [], queues: {}, secrets: [] },
 };

@@ -50,6 +50,8 @@ export const StageSettings = z.strictObject({
   feedMinutes: minutes(24 * 60).default(SCHEDULES.feedMinutes),
   sweepMinutes: minutes(24 * 60).default(SCHEDULES.sweepMinutes),
   peopleMinutes: minutes(24 * 60).default(SCHEDULES.peopleMinutes),
+  directory: flag.default(false),
+  directoryMinutes: minutes(60).default(SCHEDULES.directoryMinutes),
   alarmEmail: z.email().optional(),
   notify: list
     .pipe(

@@ -12,7 +12,7 @@ import {
   RedrivePermission,
 } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { QueueKey, ScheduleKey } from '../shared/contract/names.ts';
+import type { OptionalScheduleKey, QueueKey, ScheduleKey } from '../shared/contract/names.ts';
 import { queueName, scheduleName, sourceQueueName } from '../shared/contract/names.ts';
 import { EVENT_SOURCES, QUEUES } from '../shared/contract/topology.ts';
 import { type AlarmDesk, addAlarm } from './alarms.ts';
@@ -161,7 +161,7 @@ export class Worker extends Construct {
 
 /** One thing that a function does again and again. */
 export interface Task {
-  readonly name: ScheduleKey;
+  readonly name: ScheduleKey | OptionalScheduleKey;
   readonly everyMinutes: number;
   readonly payload: Readonly<Record<string, string>>;
   readonly description: string;

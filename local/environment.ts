@@ -34,6 +34,7 @@ export function functionEnvironment(stack: {
   return {
     [ENVIRONMENT.prefix]: stack.prefix,
     [ENVIRONMENT.table]: tableName(stack.prefix),
+    [ENVIRONMENT.eventsQueueUrl]: queueUrls.events,
     [ENVIRONMENT.applyQueueUrl]: queueUrls.apply,
     [ENVIRONMENT.eventsDlqUrl]: queueUrls.eventsDlq,
     [ENVIRONMENT.applyDlqUrl]: queueUrls.applyDlq,

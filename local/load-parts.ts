@@ -22,6 +22,8 @@ export async function loadParts(): Promise<StackParts> {
       reconcile,
       people,
     },
+    // Loaded only if a directory is read.
+    directory: async (event, context) => (await import('../functions/directory.ts')).handler(event, context),
     putConnection: async (connection) => {
       const known = await ports.connections.find(connection.name);
       await ports.connections.save({ ...connection, observing: known?.observing ?? false });

@@ -13,6 +13,8 @@ export interface StartOptions {
   readonly events: readonly string[] | undefined;
   readonly world: string | undefined;
   readonly empty: boolean;
+  /** The kind of directory that is read, in place of events. */
+  readonly directory: 'google' | undefined;
   readonly setting: readonly (readonly [key: string, value: unknown])[];
   readonly awsPort: number;
   readonly sqsPort: number;
@@ -33,6 +35,7 @@ Examples:
   npm start -- --once                             the same, ending when every group is in sync
   npm start -- --empty --data .groupsync/data     nothing at first; keeps its state for the next start
   npm start -- --events mine.jsonl --world mine.json --once
+  npm start -- --directory google                 the example company, read from a directory through its API
   npm start -- --setting guard=null --setting drift=report
   npm start --silent -- --once --json | jq .groups
 `;
@@ -73,6 +76,7 @@ const NOT_GIVEN = {
   events: undefined,
   world: undefined,
   empty: false,
+  directory: undefined,
   setting: [],
   data: undefined,
   json: false,
@@ -97,6 +101,12 @@ export function commandLine(): Command {
     .option('--events <file>', 'publish this JSONL file, one event a line (repeatable)', collect)
     .option('--world <file>', "the platform's world as JSON")
     .option('--empty', 'publish nothing')
+    .addOption(
+      new Option(
+        '--directory <kind>',
+        'start a directory with the groups of the events and read it, instead of publishing them',
+      ).choices(['google']),
+    )
     .option('--setting <key=value>', 'a connection setting, the value as JSON (repeatable)', collectSetting)
     .addOption(portOption('--aws-port <n>', 'port of DynamoDB, Secrets Manager, Lambda and Scheduler'))
     .addOption(portOption('--sqs-port <n>', 'port of SQS'))

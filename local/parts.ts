@@ -8,6 +8,8 @@ import type { ScimEndpoint } from './scim-endpoint.ts';
 /** What the stack runs: the deployed handlers, and the few things that a person would do through the command line. */
 export interface StackParts {
   readonly handlers: Readonly<Record<FunctionKey, LocalFunction['handler']>>;
+  /** Reads the directory of the connection. */
+  readonly directory: LocalFunction['handler'];
   /** Writes the connection; one that exists keeps what is not given here. */
   readonly putConnection: (connection: {
     readonly name: ConnectionName;

@@ -6,6 +6,8 @@ import { localSettings } from './connection.ts';
 import type { startConsole } from './console.ts';
 import { untilConverged } from './convergence.ts';
 import { openDataFolder } from './data-folder.ts';
+import { openDirectory } from './directory/open-directory.ts';
+import { worldOfEvents } from './directory/world-of-events.ts';
 import type { EventLine } from './event-files.ts';
 import { readInputs } from './inputs.ts';
 import { holderOf, onceFile, removeLocalFile, writeLocalFile } from './local-file.ts';
@@ -44,6 +46,8 @@ export async function runLocal(given: StartOptions, around: Surroundings): Promi
     const { world, events } = readInputs(options, data?.exampleEndMs ?? startedMs);
     const platform = await openPlatform({ world, dataFile: data?.platform, port: options.platformPort });
     closers.push(platform.close);
+    const directory = options.directory && (await openDirectory(worldOfEvents(events, Date.now())));
+    closers.push(() => directory?.close());
     const { print } = around.takeOutput(logPath(options.localFile));
     const say = { line: (line: string) => void process.stderr.write(`${line}\n`) };
     const stack = await startStack({
@@ -51,6 +55,7 @@ export async function runLocal(given: StartOptions, around: Surroundings): Promi
       tables: data?.tables,
       secrets: data?.secrets,
       platform,
+      directory,
       loadParts: around.loadParts,
       onError: (message) => say.line(message),
       onTold: (text) => say.line(text),
@@ -63,7 +68,12 @@ export async function runLocal(given: StartOptions, around: Surroundings): Promi
     // Also where a defect or the last moment ends the process before the stack has closed.
     process.once('exit', remove);
     closers.push(() => process.off('exit', remove));
-    const outcome = await converge(stack, { ...options, events, signal: around.signal, say });
+    const outcome = await converge(stack, {
+      ...options,
+      events: directory === undefined ? events : [],
+      signal: around.signal,
+      say,
+    });
     const result = { ...outcome, elapsedMs: Date.now() - startedMs, address: stack.address };
     const hasPage = options.console && !options.once && !options.json;
     const page = hasPage ? await around.startConsole?.(options.localFile) : undefined;

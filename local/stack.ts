@@ -4,6 +4,7 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import {
   DEFAULT_CONNECTION,
+  directorySecretName,
   type FunctionKey,
   functionName,
   notifySecretName,
@@ -14,6 +15,7 @@ import {
 } from '../shared/contract/names.ts';
 import { EVENT_SOURCES } from '../shared/contract/topology.ts';
 import { localSettings, storeSecret } from './connection.ts';
+import type { OpenDirectory } from './directory/open-directory.ts';
 import { createTable } from './emulators/dynamodb.ts';
 import { startFrontThread } from './emulators/front-thread.ts';
 import { createLambda } from './emulators/lambda.ts';
@@ -39,6 +41,8 @@ export interface StackOptions {
   /** A running platform and the credential to use there. */
   readonly platform: { readonly url: string; readonly token: string; readonly company: string };
   readonly settings: readonly (readonly [key: string, value: unknown])[];
+  /** A running directory to read. */
+  readonly directory?: OpenDirectory | undefined;
   readonly everySeconds: Readonly<Record<ScheduleKey, number>>;
   /** How long ingest gathers events for a batch; as deployed without it. */
   readonly gatherSeconds?: number | undefined;
@@ -100,7 +104,16 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     let isStopping = false;
     // What fails because the stack stops is no news.
     const onError = (message: string) => void (isStopping || options.onError(message));
-    const work = await startWork({ ...options, onError, client, queueUrls, functions, schedules });
+    const isDirectoryRead = options.directory !== undefined;
+    const work = await startWork({
+      ...options,
+      isDirectoryRead,
+      onError,
+      client,
+      queueUrls,
+      functions,
+      schedules,
+    });
     const scim = await parts.startScim(DEFAULT_CONNECTION);
     return {
       address: { ...describeAddress(options, endpoints, queueUrls), scim: scim.url, scimToken: scim.token },
@@ -129,15 +142,18 @@ async function registerConnection(
   parts: StackParts,
   urls: { readonly aws: string; readonly webhook: string | undefined },
 ): Promise<void> {
-  const { prefix, platform, settings } = options;
+  const { prefix, platform, directory, settings } = options;
   const secrets = new SecretsManagerClient({ region: REGION, credentials: CREDENTIALS, endpoint: urls.aws });
   await storeSecret(secrets, secretName(prefix, DEFAULT_CONNECTION), { token: platform.token });
+  if (directory !== undefined) {
+    await storeSecret(secrets, directorySecretName(prefix, DEFAULT_CONNECTION), directory.key);
+  }
   if (urls.webhook !== undefined) await storeSecret(secrets, notifySecretName(prefix), { url: urls.webhook });
   secrets.destroy();
   await parts.putConnection({
     name: DEFAULT_CONNECTION,
     company: platform.company,
-    settings: localSettings(platform.url, settings),
+    settings: localSettings(platform.url, [['directory', directory?.setting ?? null], ...settings]),
   });
   await parts.endFormerWork(DEFAULT_CONNECTION);
 }
@@ -156,12 +172,18 @@ const TIMEOUT_SECONDS: Readonly<Record<FunctionKey, number>> = {
   people: SCHEDULED_TIMEOUT_SECONDS,
 };
 
-const localFunctions = (prefix: string, { handlers }: StackParts): LocalFunction[] =>
-  (Object.keys(TIMEOUT_SECONDS) as FunctionKey[]).map((key) => ({
+const localFunctions = (prefix: string, { handlers, directory }: StackParts): LocalFunction[] => [
+  ...(Object.keys(TIMEOUT_SECONDS) as FunctionKey[]).map((key) => ({
     name: functionName(prefix, key),
     timeoutSeconds: TIMEOUT_SECONDS[key],
     handler: handlers[key],
-  }));
+  })),
+  {
+    name: functionName(prefix, 'directory'),
+    timeoutSeconds: SCHEDULED_TIMEOUT_SECONDS,
+    handler: directory,
+  },
+];
 
 const describeAddress = (
   { prefix, platform }: StackOptions,

@@ -22,6 +22,8 @@ const TASKS = {
   people: { fn: 'people', event: {} },
 } as const satisfies Readonly<Record<ScheduleKey, { fn: string; event: object }>>;
 const RETRY_AFTER_SECONDS = 2;
+/** As deployed, the directory is read every five minutes; a person who tries it would not wait for that. */
+const DIRECTORY_EVERY_SECONDS = 15;
 /**
  * Lambda gives each run of a function its own processor; here all share one. As many as deployed would each take so
  * long over a large import that none was done in time, and two would write the same users in turns, each again.
@@ -35,6 +37,7 @@ export interface WorkOptions {
   readonly functions: ReadonlyMap<string, LocalFunction>;
   readonly everySeconds: Readonly<Record<ScheduleKey, number>>;
   readonly gatherSeconds?: number | undefined;
+  readonly isDirectoryRead: boolean;
   /** Filled with the schedules by name, so that the Scheduler adapter sees them. */
   readonly schedules: Map<string, Schedule>;
   readonly onError: (message: string) => void;
@@ -71,22 +74,41 @@ export async function startWork(options: WorkOptions): Promise<{ stop: () => Pro
       onError: options.onError,
     });
   });
+  const directory = options.isDirectoryRead ? await startDirectory(options) : [];
   return {
     async stop() {
-      const parts = [...pollers, ...options.schedules.values()];
+      const parts = [...pollers, ...options.schedules.values(), ...directory];
       await Promise.all(parts.map((part) => part.stop()));
     },
   };
 }
 
+/** Reads the directory once before anything else is expected, and then again and again. */
+async function startDirectory(options: WorkOptions): Promise<readonly Schedule[]> {
+  await run(options, 'directory', {});
+  const schedule = startSchedule({
+    name: scheduleName(options.prefix, 'directory'),
+    everySeconds: DIRECTORY_EVERY_SECONDS,
+    task: () => run(options, 'directory', {}),
+    onError: (name, error) => options.onError(`${name}: ${String(error)}`),
+  });
+  return [schedule];
+}
+
 /** A failed run is reported; the schedule brings the next one. */
-async function run(options: WorkOptions, key: 'people' | 'reconcile', event: object): Promise<void> {
+async function run(
+  options: WorkOptions,
+  key: 'people' | 'reconcile' | 'directory',
+  event: object,
+): Promise<void> {
   const fn = functionOf(options, key);
   const result = await invoke(fn, event);
   if (!result.ok) options.onError(`${fn.name} has failed: ${result.errorMessage}`);
 }
 
-function functionOf({ prefix, functions }: WorkOptions, key: 'ingest' | 'apply' | 'people' | 'reconcile') {
+type Called = 'ingest' | 'apply' | 'people' | 'reconcile' | 'directory';
+
+function functionOf({ prefix, functions }: WorkOptions, key: Called) {
   const fn = functions.get(functionName(prefix, key));
   if (fn === undefined) throw new Error(`no function ${functionName(prefix, key)}`);
   return fn;

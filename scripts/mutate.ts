@@ -25,7 +25,17 @@ const LONGEST_MS = 1_000;
 const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
 const root = process.cwd();
 const copy = mkdtempSync(join(tmpdir(), 'groupsync-mutate-'));
-for (const folder of ['shared', 'test', 'simulate', 'local', 'cli', 'examples', 'scripts', 'package.json']) {
+for (const folder of [
+  'shared',
+  'test',
+  'simulate',
+  'local',
+  'directory-simulator',
+  'cli',
+  'examples',
+  'scripts',
+  'package.json',
+]) {
   cpSync(join(root, folder), join(copy, folder), { recursive: true });
 }
 symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));

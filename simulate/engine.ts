@@ -8,6 +8,7 @@ import { createDeadLetterQueue } from '../shared/queues/dead-letter-queue.ts';
 import { storesOver } from '../shared/runtime/stores.ts';
 import { createConnectionStore } from '../shared/store/connection-store.ts';
 import { createEraser } from '../shared/store/eraser.ts';
+import { createReaderStore } from '../shared/store/reader-store.ts';
 import { createScimStore } from '../shared/store/scim-store.ts';
 import { createScimTokenStore } from '../shared/store/scim-token-store.ts';
 import type { Key, Table } from '../shared/store/table.ts';
@@ -129,6 +130,7 @@ export const allStoresOver = (table: Table, inlineViewBytes?: number) => ({
   ...storesOver(table, inlineViewBytes),
   scim: createScimStore(table),
   eraser: createEraser(table),
+  reader: createReaderStore(table),
   tokens: createScimTokenStore(table),
 });
 

@@ -51,6 +51,8 @@ export async function startStage() {
     reconcile: async () => ({ task: 'feed' }),
     people: async () => ({}),
     scim: async () => lookUp(stack.address.scimToken),
+    // No directory is read: it lists the connections and ends.
+    directory: async () => ({}),
   };
   return {
     eventFor: (name: DeployableKey) => events[name](),

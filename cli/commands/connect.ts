@@ -1,5 +1,5 @@
 import type { TextOptions } from '@clack/prompts';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { AdoptionPlan, Inspection, MatchPreview } from '../../shared/contract/answers.ts';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
@@ -13,12 +13,13 @@ import { EXIT, type Io, Stopped, UsageError } from '../io.ts';
 import { clashLines } from '../output/clashes.ts';
 import { plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
+import { connectDirectory, type DirectoryOptions } from './connect-directory.ts';
 import { linesOf, PROBE_PLAN, tryPlatform } from './doctor.ts';
 import { settleMemberIdField } from './member-id.ts';
 
 const ADOPT = { none: 'never', spokeId: 'bySpokeId', name: 'byName' } as const;
 
-interface ConnectOptions {
+interface ConnectOptions extends DirectoryOptions {
   readonly baseUrl?: string;
   readonly tokenStdin?: boolean;
   readonly adopt?: string;
@@ -36,11 +37,20 @@ export function addConnect(program: Command, act: Act): void {
     .option('--adopt <way>', 'take over groups that are there already: none, spokeId or name')
     .option('--observe', 'plan only, write nothing until `groupsync resume`')
     .option('--probe', `then try the platform: ${PROBE_PLAN}`)
+    .addOption(
+      new Option('--directory <kind>', 'read this directory for a connection that exists').choices([
+        'google',
+      ]),
+    )
+    .option('--administrator <address>', 'in whose name the directory is read')
+    .option('--key <file>', "key file of the directory's service account")
+    .option('--directory-url <url>', 'another server with the same API, such as a simulator')
     .addHelpText(
       ...examples(
         'connect                                     asks for everything',
         'connect default --base-url https://platform.example --token-stdin --yes < token-file',
         'connect acme --observe                      look first, write later',
+        'connect acme --directory google --administrator admin@acme.example --key key.json',
       ),
     )
     .action(act(connect));
@@ -49,6 +59,7 @@ export function addConnect(program: Command, act: Act): void {
 async function connect(context: Context, text: string | undefined, options: ConnectOptions): Promise<number> {
   const { out } = context;
   const name = text === undefined ? context.connection : parseConnectionName(text);
+  if (options.directory !== undefined) return connectDirectory(context, name, options);
   const ports = await context.ports();
   const known = await ports.connections.find(name);
   const given = await settingsFor(context, options, known?.settings);

@@ -1,12 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CONTROLS_PREFIX } from './controls/endpoints.ts';
+import { JSON_TYPE, pathOf } from './controls/hooks.ts';
 import type { Endpoint } from './endpoint.ts';
 import { ApiError } from './errors.ts';
 
 const FEED_PATH = '/platform/api/company_activity';
-export const JSON_TYPE = 'application/json; charset=utf-8';
-
-export const pathOf = (request: FastifyRequest) => request.url.split('?', 1)[0] ?? '';
 
 /** 405 where another method would do, else 404. */
 export function noSuchEndpoint(endpoints: readonly Endpoint[], request: FastifyRequest): ApiError {

@@ -2,11 +2,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import Fastify from 'fastify';
 import { holdVersions, releaseVersions } from '../../shared/platform/version-digits.ts';
 import { type Controls, registerControls } from './controls/endpoints.ts';
-import type { Fault } from './controls/faults.ts';
-import { injectFaults, logRequests } from './controls/hooks.ts';
+import { decorateRequests, injectFaults, JSON_TYPE, logRequests } from './controls/hooks.ts';
 import { refuseForeignHost } from './controls/loopback.ts';
 import type { Call, Endpoint, Simulation } from './endpoint.ts';
-import { JSON_TYPE, noSuchEndpoint, sendError, statusOf } from './error-answers.ts';
+import { errorBody, noSuchEndpoint, sendError, statusOf } from './error-answers.ts';
 import { ApiError, badRequest, describeIssues, forbidden } from './errors.ts';
 import { createRateLimit } from './rate-limit.ts';
 import type { Credential } from './state/state.ts';
@@ -14,10 +13,11 @@ import type { Credential } from './state/state.ts';
 /** Room for a group of 100,000 users with long ids. */
 const BODY_LIMIT_BYTES = 20 * 1024 * 1024;
 
+/** The platform's API. The page, the document and the controls are outside it. */
+const API_PREFIX = '/platform/';
+
 declare module 'fastify' {
   interface FastifyRequest {
-    fault: Fault | null;
-    rawBody: Buffer | null;
     isBodyBroken: boolean;
   }
 }
@@ -33,16 +33,22 @@ export function createServer(endpoints: readonly Endpoint[], controls: Controls)
     frameworkErrors: (error, request, reply) =>
       sendError(request, reply.header('x-request-id', request.id), error),
   });
-  app.decorateRequest('fault', null);
-  app.decorateRequest('rawBody', null);
+  decorateRequests(app);
   app.decorateRequest('isBodyBroken', false);
   parseJsonBodies(app, controls.simulation);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     refuseForeignHost(request);
   });
-  injectFaults(app, controls);
-  logRequests(app, controls);
+  const traffic = {
+    faults: controls.faults,
+    log: controls.log,
+    clock: controls.simulation.clock,
+    isApi: (path: string) => path.startsWith(API_PREFIX),
+    errorBody,
+  };
+  injectFaults(app, traffic);
+  logRequests(app, traffic);
   app.setErrorHandler((error, request, reply) => {
     if (!(error instanceof ApiError) && statusOf(error) >= 500) controls.onDefect(error);
     return sendError(request, reply, error);

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { createFaults } from './controls/faults.ts';
+import { JSON_TYPE } from './controls/hooks.ts';
 import { createRequestLog } from './controls/request-log.ts';
 import { DEFAULT_SETTINGS } from './controls/settings.ts';
 import { ENDPOINTS } from './endpoints.ts';
-import { JSON_TYPE } from './error-answers.ts';
 import { openApiDocument } from './openapi.ts';
 import { overviewPage } from './overview-page.ts';
 import { createServer } from './server.ts';

@@ -9,8 +9,15 @@ import {
   type SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
 import { parseJson } from '../contract/json.ts';
-import { secretName } from '../contract/names.ts';
-import { type CredentialVault, SecretError, type Secrets, SecretValue } from '../sync/ports/secrets.ts';
+import { directorySecretName, secretName } from '../contract/names.ts';
+import type { ConnectionName } from '../domain/ids.ts';
+import {
+  type CredentialVault,
+  type DirectorySecrets,
+  SecretError,
+  type Secrets,
+  SecretValue,
+} from '../sync/ports/secrets.ts';
 
 export function createSecrets(client: SecretsManagerClient, prefix: string): Secrets {
   return {
@@ -38,37 +45,65 @@ export function createSecrets(client: SecretsManagerClient, prefix: string): Sec
   };
 }
 
+export function createDirectorySecrets(client: SecretsManagerClient, prefix: string): DirectorySecrets {
+  return {
+    async read(connection) {
+      const SecretId = directorySecretName(prefix, connection);
+      const answer = await client.send(new GetSecretValueCommand({ SecretId })).catch((cause: unknown) => {
+        throw new SecretError(`the secret ${SecretId} cannot be read`, { cause });
+      });
+      const json = parseJson(answer.SecretString ?? '');
+      if (!json.ok) throw new SecretError(`the secret ${SecretId} does not hold JSON`);
+      return json.value;
+    },
+  };
+}
+
 /** How long a removed secret can be brought back (Secrets Manager: 7 to 30 days). */
 const RECOVERY_DAYS = 7;
 
 /** Stores credentials in Secrets Manager, each time as a new version: to put one that was there before does nothing. */
+async function putSecret(client: SecretsManagerClient, Name: string, SecretString: string): Promise<string> {
+  try {
+    return (await client.send(new CreateSecretCommand({ Name, SecretString }))).VersionId ?? '';
+  } catch (error) {
+    if (isBeingDeleted(error)) {
+      await client.send(new RestoreSecretCommand({ SecretId: Name }));
+    } else if (!(error instanceof ResourceExistsException)) throw error;
+    const put = await client.send(new PutSecretValueCommand({ SecretId: Name, SecretString }));
+    return put.VersionId ?? '';
+  }
+}
+
+/** Stores the key of a connection's directory. */
+export const storeDirectoryKey =
+  (client: SecretsManagerClient, prefix: string) =>
+  async (connection: ConnectionName, key: unknown): Promise<void> => {
+    await putSecret(client, directorySecretName(prefix, connection), JSON.stringify(key));
+  };
+
 export function createVault(client: SecretsManagerClient, prefix: string): CredentialVault {
   return {
-    async store(connection, token) {
-      const Name = secretName(prefix, connection);
-      const SecretString = JSON.stringify({ token });
-      try {
-        return (await client.send(new CreateSecretCommand({ Name, SecretString }))).VersionId ?? '';
-      } catch (error) {
-        if (isBeingDeleted(error)) {
-          await client.send(new RestoreSecretCommand({ SecretId: Name }));
-        } else if (!(error instanceof ResourceExistsException)) throw error;
-        const put = await client.send(new PutSecretValueCommand({ SecretId: Name, SecretString }));
-        return put.VersionId ?? '';
-      }
-    },
+    store: (connection, token) =>
+      putSecret(client, secretName(prefix, connection), JSON.stringify({ token })),
 
     async remove(connection) {
-      const SecretId = secretName(prefix, connection);
-      try {
-        await client.send(new DeleteSecretCommand({ SecretId, RecoveryWindowInDays: RECOVERY_DAYS }));
-        return true;
-      } catch (error) {
-        if (error instanceof ResourceNotFoundException) return false;
-        throw error;
-      }
+      const isRemoved = await removeSecret(client, secretName(prefix, connection));
+      await removeSecret(client, directorySecretName(prefix, connection));
+      return isRemoved;
     },
   };
+}
+
+/** @returns false if there was no such secret */
+async function removeSecret(client: SecretsManagerClient, SecretId: string): Promise<boolean> {
+  try {
+    await client.send(new DeleteSecretCommand({ SecretId, RecoveryWindowInDays: RECOVERY_DAYS }));
+    return true;
+  } catch (error) {
+    if (error instanceof ResourceNotFoundException) return false;
+    throw error;
+  }
 }
 
 const isBeingDeleted = (error: unknown): boolean =>

@@ -185,6 +185,67 @@ export const PeopleReport = z.object({
 });
 export type PeopleReport = Answer<typeof PeopleReport>;
 
+export const DIRECTORY_GROUP_STATES = ['new', 'confirming', 'settled', 'failing', 'missing'] as const;
+
+/** A group of a directory that is read. */
+export const DirectoryGroupRow = z.object({
+  group: text,
+  state: z
+    .enum(DIRECTORY_GROUP_STATES)
+    .describe(
+      'new: not read yet. confirming: two reads have not agreed yet. failing: the last read did not end, or is not used. missing: the directory does not find it.',
+    ),
+  readAt: nullable(instant).describe('When it was last read whole.'),
+  nextAt: instant.describe('When it is read next.'),
+  problem: nullable(text),
+  below: count.describe('Groups within it that were read with it.'),
+});
+export type DirectoryGroupRow = Answer<typeof DirectoryGroupRow>;
+
+export const DirectoryStatus = z.object({
+  connection: text,
+  kind: nullable(text).describe('Null: no directory is read.'),
+  listedAt: nullable(instant).describe('When all groups were last listed.'),
+  groups: count.describe('Selected groups.'),
+  states: z.record(z.enum(DIRECTORY_GROUP_STATES), count),
+  due: count.describe('Groups that the next run reads.'),
+  oldestReadAt: nullable(instant).describe('Of the group that was not read for the longest time.'),
+});
+export type DirectoryStatus = Answer<typeof DirectoryStatus>;
+
+/** What a directory shows before it is connected. */
+export const DirectoryPreview = z.object({
+  listed: count.describe('Groups of the directory.'),
+  selected: count.describe('Groups that groups.include and groups.exclude select.'),
+  sample: z
+    .array(
+      z.object({
+        group: text,
+        name: text,
+        members: count,
+        matched: count.describe('Members with an employee on the platform.'),
+        problem: nullable(text).describe('Why the group cannot be read.'),
+      }),
+    )
+    .describe('The first of the selected groups, read whole.'),
+  others: z
+    .array(text)
+    .describe('Ids of groups that came from another source, and that this directory does not have.'),
+});
+export type DirectoryPreview = Answer<typeof DirectoryPreview>;
+
+/** One run of the reader. */
+export const DirectoryReadReport = z.object({
+  connection: text,
+  groups: count,
+  reported: count.describe('Changes that the directory reported.'),
+  read: count.describe('Groups that were read whole.'),
+  sent: count.describe('Groups that differed, and were sent.'),
+  failed: count,
+  waiting: count.describe('Groups that the next run reads.'),
+  unreadable: z.array(text).describe('Groups that an operator has to look at.'),
+});
+
 export const PlanEffect = z.object({
   groups: count.describe('Groups whose plan differs.'),
   added: count,

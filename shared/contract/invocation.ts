@@ -22,6 +22,15 @@ export type ReconcileInvocation = z.infer<typeof ReconcileInvocation>;
 
 export const PeopleInvocation = z.lazy(() => z.object({ connection }));
 
+/** What the schedule and the command line send to `directory`. */
+export const DirectoryInvocation = z.lazy(() =>
+  z.object({
+    connection,
+    /** Read every group, due or not. */
+    full: z.boolean().optional(),
+  }),
+);
+
 /** Body of a message on the apply queue: which group to look at, nothing else. */
 const ApplyMessage = z.lazy(() =>
   z.object({ connection: named, group: z.string().min(1).transform(groupId) }),

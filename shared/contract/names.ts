@@ -10,11 +10,14 @@ export type QueueKey = (typeof QUEUE_KEYS)[number];
 export const FUNCTION_KEYS = ['ingest', 'apply', 'reconcile', 'people'] as const;
 export type FunctionKey = (typeof FUNCTION_KEYS)[number];
 /** Functions that a stage has only where its settings ask for them. */
-export const OPTIONAL_FUNCTION_KEYS = ['scim'] as const;
+export const OPTIONAL_FUNCTION_KEYS = ['scim', 'directory'] as const;
 export type OptionalFunctionKey = (typeof OPTIONAL_FUNCTION_KEYS)[number];
 /** What runs again and again: tasks of reconcile, and people. */
 export const SCHEDULE_KEYS = ['pump', 'feed', 'sweep', 'health', 'people'] as const;
 export type ScheduleKey = (typeof SCHEDULE_KEYS)[number];
+/** Schedules that a stage has only where its settings ask for them. */
+export const OPTIONAL_SCHEDULE_KEYS = ['directory'] as const;
+export type OptionalScheduleKey = (typeof OPTIONAL_SCHEDULE_KEYS)[number];
 
 export const queueName = (prefix: string, queue: QueueKey) => `${prefix}-${queue.replace('Dlq', '-dlq')}`;
 /** An events queue of its own, for a source that is bound to one connection. */
@@ -22,13 +25,17 @@ export const sourceQueueName = (prefix: string, source: string) => `${prefix}-ev
 export const tableName = (prefix: string) => `${prefix}-state`;
 export const functionName = (prefix: string, name: FunctionKey | OptionalFunctionKey | 'audit') =>
   `${prefix}-${name}`;
-export const scheduleName = (prefix: string, schedule: ScheduleKey) => `${prefix}-${schedule}`;
+export const scheduleName = (prefix: string, schedule: ScheduleKey | OptionalScheduleKey) =>
+  `${prefix}-${schedule}`;
 export const alarmTopicName = (prefix: string) => `${prefix}-alarms`;
 /** The alarm that `doctor --alarms` rings: it ends by itself within minutes where it is without cause. */
 export const testedAlarm = (prefix: string) => `${prefix}-pump-not-run`;
 export const secretName = (prefix: string, connection: ConnectionName) =>
   `${prefix}/connections/${connection}`;
 
+/** Holds the credential with which the connection's directory is read, as the vendor's key file has it. */
+export const directorySecretName = (prefix: string, connection: ConnectionName) =>
+  `${secretName(prefix, connection)}/directory`;
 /** Holds the address of a Slack or Teams webhook: `{"url": "https://…"}`. */
 export const notifySecretName = (prefix: string) => `${prefix}/notify`;
 /** Who is told, beside ARNs of topics. */
@@ -49,6 +56,7 @@ export const SCIM_URL_OUTPUT = 'ScimUrl';
 export const ENVIRONMENT = {
   prefix: 'GROUPSYNC_PREFIX',
   table: 'GROUPSYNC_TABLE',
+  eventsQueueUrl: 'GROUPSYNC_EVENTS_QUEUE_URL',
   applyQueueUrl: 'GROUPSYNC_APPLY_QUEUE_URL',
   eventsDlqUrl: 'GROUPSYNC_EVENTS_DLQ_URL',
   applyDlqUrl: 'GROUPSYNC_APPLY_DLQ_URL',

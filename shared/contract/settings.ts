@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { looksLikeAddress } from './address.ts';
 import { MAX_GLOB_LENGTH } from './glob.ts';
 import { MATCHABLE_EMPLOYEE_FIELDS, type MatchRule, parseMatchRule } from './match-rule.ts';
 import { isNameTemplate } from './name-template.ts';
@@ -107,6 +108,15 @@ const GroupPolicy = object('an object {match, mode, drift?}', {
   drift: DriftPolicy.optional(),
 });
 
+/** A directory that groupsync reads through its API. */
+const DirectorySource = object('an object {kind, administrator, baseUrl?}, or null for none', {
+  kind: oneOf(['google']),
+  /** In whose name the directory is read (Google: domain-wide delegation). */
+  administrator: textThat('the e-mail address of an administrator', looksLikeAddress),
+  /** Another server with the same API, such as a simulator. */
+  baseUrl: BaseUrl.optional(),
+});
+
 /** How much may be removed without a person's approval. The hour rolls; below `minSize` members no share rule. */
 const GuardLimits = object('an object of guard limits, or null for none', {
   minSize: wholeNumber(0, 1_000_000).default(5),
@@ -171,7 +181,10 @@ export const ConnectionSettings = object('an object of connection settings', {
   concurrency: wholeNumber(1, 64).default(8),
   /** Limit of one call to the platform, in milliseconds. */
   timeoutMs: wholeNumber(100, 60_000).default(10_000),
+  /** The directory that is read; null: none is, and changes come as events or by SCIM. */
+  directory: DirectorySource.nullable().default(null),
 });
+export type DirectorySetting = NonNullable<z.infer<typeof ConnectionSettings>['directory']>;
 export type ConnectionSettings = Readonly<z.infer<typeof ConnectionSettings>>;
 
 /** The connection's match rules in the order in which they are tried. */

@@ -102,4 +102,5 @@ export const SCHEDULES = {
   sweepMinutes: 60,
   healthMinutes: 24 * 60,
   peopleMinutes: 60,
+  directoryMinutes: 5,
 } as const;

@@ -149,7 +149,7 @@ const underFourEyes = (name: string): string =>
   `nothing was changed: four eyes is on for ${name}, and a new connection would not have it. First switch it off, which another person must confirm: groupsync connections set ${name} fourEyes=false`;
 
 /** Settings that say how the platform is called, not what should be there. */
-const CALLING = new Set(['baseUrl', 'concurrency', 'timeoutMs', 'activity']);
+const CALLING = new Set(['baseUrl', 'concurrency', 'timeoutMs', 'activity', 'directory']);
 
 /** Whether every group must be planned again. */
 export const altersPlans = (changes: readonly SettingDifference[]): boolean =>

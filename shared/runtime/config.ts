@@ -29,7 +29,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     throw new ConfigError(`${name}: expected ${what}, got ${JSON.stringify(value)}`);
   };
   const name = (variable: 'prefix' | 'table') => read(variable, 'a name', (text) => text !== '');
-  const url = (variable: 'applyQueueUrl' | 'eventsDlqUrl' | 'applyDlqUrl') =>
+  const url = (variable: 'eventsQueueUrl' | 'applyQueueUrl' | 'eventsDlqUrl' | 'applyDlqUrl') =>
     read(variable, 'a URL', (text) => parsedUrl(text) !== undefined && !/\s/.test(text));
   const ms = (variable: 'coalesceSeconds' | 'createSettleSeconds', most: number, usual: number) => {
     const isRight = (text: string) => Number.isInteger(+text) && +text >= 0 && +text <= most;
@@ -52,7 +52,12 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     notify: list('notify', 'webhook or ARNs of topics', /^(?:(?:webhook|arn:[\w:-]+)(?:,|$))*$/),
     /** In AWS, not on the local stack. */
     isDeployed: environment['AWS_LAMBDA_FUNCTION_NAME'] !== undefined,
-    queueUrls: { apply: url('applyQueueUrl'), eventsDlq: url('eventsDlqUrl'), applyDlq: url('applyDlqUrl') },
+    queueUrls: {
+      events: url('eventsQueueUrl'),
+      apply: url('applyQueueUrl'),
+      eventsDlq: url('eventsDlqUrl'),
+      applyDlq: url('applyDlqUrl'),
+    },
   };
 }
 

@@ -8,8 +8,9 @@ import {
   queueUrlsByName,
 } from '../aws/deployment.ts';
 import { type AwsTarget, createSdk, type Sdk } from '../aws/sdk.ts';
-import { createSecrets, createVault } from '../aws/secrets.ts';
+import { createSecrets, createVault, storeDirectoryKey } from '../aws/secrets.ts';
 import { functionName, type QueueKey, queueName, tableName } from '../contract/names.ts';
+import type { DirectorySetting } from '../contract/settings.ts';
 import { DEFAULT_COALESCE_SECONDS } from '../contract/topology.ts';
 import type { PlatformsOptions } from '../platform/oauth-secret.ts';
 import { createApplyQueue } from '../queues/apply-queue.ts';
@@ -18,6 +19,7 @@ import { createEventSender } from '../queues/sqs-batch.ts';
 import { createConnectionStore } from '../store/connection-store.ts';
 import { createDynamoTable } from '../store/dynamo-table.ts';
 import { createEraser } from '../store/eraser.ts';
+import { createReaderStore } from '../store/reader-store.ts';
 import { createScimStore } from '../store/scim-store.ts';
 import { createScimTokenStore } from '../store/scim-token-store.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
@@ -81,10 +83,15 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     ...stores,
     scim: createScimStore(table),
     eraser: createEraser(table),
+    reader: createReaderStore(table),
     tokens: createScimTokenStore(table),
     randomHex,
     connections: createConnectionStore(table, { clock: systemClock, rememberMs: 0 }),
     platforms: { open: async (...args) => (await platform()).platforms.open(...args) },
+    directoryApplicants: {
+      present: async (...args) => (await platform()).openDirectory(...args),
+      store: storeDirectoryKey(sdk.secrets, prefix),
+    },
     applicants: {
       present: async (...args) => (await platform()).applicants.present(...args),
       stored: async (...args) => (await platform()).applicants.stored(...args),
@@ -135,12 +142,19 @@ export function bindingsOf(sdk: Sdk, prefix: string) {
 /** Most commands ask the table alone, and need not load what speaks HTTP. */
 async function talkToPlatform(options: Omit<PlatformsOptions, 'dispatcher'>) {
   // By its default: bundled, a module of CommonJS that is loaded so has no other name.
-  const [{ default: undici }, { createApplicants }, { createPlatforms }] = await Promise.all([
-    import('undici'),
-    import('../platform/applicants.ts'),
-    import('../platform/platforms.ts'),
-  ]);
+  const [{ default: undici }, { createApplicants }, { createPlatforms }, { openDirectory }] =
+    await Promise.all([
+      import('undici'),
+      import('../platform/applicants.ts'),
+      import('../platform/platforms.ts'),
+      import('../directory/directories.ts'),
+    ]);
   const dispatcher = new undici.Agent({ connect: { timeout: CONNECT_TIMEOUT_MS } });
   const all = { ...options, dispatcher };
-  return { dispatcher, platforms: createPlatforms(all), applicants: createApplicants(all) };
+  return {
+    dispatcher,
+    platforms: createPlatforms(all),
+    applicants: createApplicants(all),
+    openDirectory: (setting: DirectorySetting, key: unknown) => openDirectory(setting, key, all),
+  };
 }

@@ -94,6 +94,11 @@ export const connectionKey = (connection: ConnectionName): Key => ofConnection(c
 export const tombstoneKey = (connection: ConnectionName): Key => ofConnection(connection, 'REMOVED');
 export const gateKey = (connection: ConnectionName): Key => ofConnection(connection, 'GATE');
 export const feedKey = (connection: ConnectionName): Key => ofConnection(connection, 'FEED');
+/** How far the reader of the connection's directory has come, and what it knows of each group. */
+export const readerKey = (connection: ConnectionName): Key => ofConnection(connection, 'READER');
+export const READER_GROUP_PREFIX = 'READER#';
+export const readerGroupKey = (connection: ConnectionName, group: GroupId): Key =>
+  ofConnection(connection, `${READER_GROUP_PREFIX}${keyPart(group)}`);
 export const leaseKey = (connection: ConnectionName, name: string): Key =>
   ofConnection(connection, `LEASE#${name}`);
 export const GUARD_PREFIX = 'GUARD#';

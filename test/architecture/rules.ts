@@ -38,6 +38,17 @@ const adapter = (room: string, ...sdk: string[]): ImportRule => ({
   fix: `shared/${room} is an adapter: it implements ports of shared/sync/ports, throws their errors and knows neither use cases nor other adapters; join them in shared/runtime/wire*.ts`,
 });
 
+/** What both simulators serve with: faults, request log, loopback check, query strings, chance. */
+const SIMULATOR_SERVER = [
+  'local/platform/controls/faults.ts',
+  'local/platform/controls/hooks.ts',
+  'local/platform/controls/loopback.ts',
+  'local/platform/controls/request-log.ts',
+  'local/platform/errors.ts',
+  'local/platform/query.ts',
+  'local/platform/seeded-random.ts',
+];
+
 export const IMPORT_RULES: readonly ImportRule[] = [
   { files: DOMAIN, mayImport: [DOMAIN], packages: ['zod'], fix: pure('shared/domain') },
   { files: CONTRACT, mayImport: [CONTRACT, DOMAIN], packages: ['zod'], fix: pure('shared/contract') },
@@ -70,6 +81,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   adapter('store', '@aws-sdk/client-dynamodb', '@aws-sdk/util-dynamodb'),
   adapter('queues', '@aws-sdk/client-sqs'),
   adapter('oauth', '@node-oauth/oauth2-server'),
+  adapter('directory', 'undici', 'jose'),
   // Describes the deployment, so it asks every service, and an address whether anything answers there.
   adapter('aws', '@aws-sdk/client-*', 'undici'),
   {
@@ -125,9 +137,35 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   {
     files: 'local/*',
     // fauxqs does not export the store that local/emulators/sqs-store.ts fixes. The platform's rules are shared by all.
-    mayImport: ['local/*', SHARED, 'functions/*', 'simulate/platform/rules.ts', 'node_modules/fauxqs/dist/*'],
+    mayImport: [
+      'local/*',
+      'directory-simulator/engine/*',
+      'directory-simulator/google/*',
+      SHARED,
+      'functions/*',
+      'simulate/platform/rules.ts',
+      'node_modules/fauxqs/dist/*',
+    ],
     packages: [ANY],
     fix: 'the local stack knows shared and the handlers it runs, never cli or infra: move common parts to shared',
+  },
+  {
+    files: 'directory-simulator/google/*',
+    mayImport: ['directory-simulator/google/*', 'directory-simulator/engine/*'],
+    packages: ['zod', 'node:*'],
+    fix: 'a dialect knows the engine, never another dialect: move what two dialects need into directory-simulator/engine',
+  },
+  {
+    files: 'directory-simulator/engine/*',
+    mayImport: ['directory-simulator/engine/*', ...SIMULATOR_SERVER],
+    packages: ['zod', 'fastify', 'node:*'],
+    fix: 'the engine of the directory simulator knows no dialect: give it what it needs through the interface Dialect',
+  },
+  {
+    files: 'directory-simulator/*',
+    mayImport: ['directory-simulator/*', ...SIMULATOR_SERVER, 'local/platform/*', 'local/usage.ts'],
+    packages: ['zod', 'node:*'],
+    fix: 'the directory simulator knows the server code of the platform simulator, and nothing of the product that reads it',
   },
   {
     files: 'infra/*',

@@ -1,7 +1,8 @@
-import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { expect, it } from 'vitest';
 import { createSecretsManager } from '../../local/emulators/secrets-manager.ts';
-import { createSecrets, createVault } from '../../shared/aws/secrets.ts';
+import { createDirectorySecrets, createSecrets, createVault } from '../../shared/aws/secrets.ts';
+import { directorySecretName } from '../../shared/contract/names.ts';
 import { connectionName } from '../../shared/domain/ids.ts';
 import { startFront } from '../local/support/front.ts';
 
@@ -16,4 +17,17 @@ it('a token that was replaced is the current one again once a person stores it a
   await vault.remove(name);
   await vault.store(name, 'second');
   expect(await current()).toEqual({ token: 'second' });
+});
+
+it('the key of a directory is JSON, and goes with the connection', async () => {
+  const client = new SecretsManagerClient(await startFront(createSecretsManager()));
+  const [vault, name] = [createVault(client, 'groupsync'), connectionName('acme')];
+  const directories = createDirectorySecrets(client, 'groupsync');
+  const Name = directorySecretName('groupsync', name);
+  await expect(directories.read(name)).rejects.toThrow(`the secret ${Name} cannot be read`);
+  await client.send(new CreateSecretCommand({ Name, SecretString: '{"type":"service_account"}' }));
+  expect(await directories.read(name)).toEqual({ type: 'service_account' });
+  await vault.store(name, 'token');
+  expect(await vault.remove(name)).toBe(true);
+  await expect(directories.read(name)).rejects.toThrow(`the secret ${Name} cannot be read`);
 });

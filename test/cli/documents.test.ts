@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
+import { connectionName, groupId } from '../../shared/domain/ids.ts';
+import { createReaderStore } from '../../shared/store/reader-store.ts';
 import { commandNames, runCli } from '../support/cli/io.ts';
 import { temporaryFile } from '../support/folder.ts';
 import { added, group, removed, sixInSync } from '../support/operate/world.ts';
+
+const GOOGLE = { kind: 'google', administrator: 'admin@acme.test' };
 
 type Documented = keyof typeof OUTPUT_SCHEMAS;
 
@@ -38,6 +42,7 @@ const HERE = [
     'connections show',
   ],
   'dlq discard',
+  ...['directory groups', 'directory read', 'directory status'],
   ...['dlq edit', 'forget', 'holds approve', 'holds reject', 'holds show', 'log'],
   ...['notify list', 'notify test'],
   ...['pause', 'person', 'probe', 'rebind', 'release', 'resume'],
@@ -71,6 +76,56 @@ describe('the documents of --json', () => {
     expect(none.json).toEqual({ outcome: 'none', requests: [], replanned: 0 });
     const removed = await document('connections remove', ['connections', 'remove', 'default']);
     expect(removed.json).toEqual({ removed: 'default', erased: null, secretRemoved: true });
+  });
+
+  it('directory status, groups and read match their schemas', async () => {
+    const { document, ports, table, clock } = await worldOf({ directory: GOOGLE });
+    const store = createReaderStore(table);
+    const lease = { name: 'directory', token: 1 };
+    const name = connectionName('default');
+    const nowMs = clock.ms;
+    const known = { group: groupId('g'), address: 'g@acme.test', dueMs: nowMs + 60_000 };
+    await store.begin(name, lease);
+    await store.write(name, { cursor: '1', listedMs: nowMs }, lease);
+    await store.putGroup(name, { ...known, readMs: nowMs, agreedMs: nowMs - 600_000, below: [] }, lease);
+    const failing = {
+      group: groupId('h'),
+      dueMs: nowMs,
+      problem: 'members.list: the directory answered 500',
+    };
+    await store.putGroup(name, { ...known, ...failing }, lease);
+    const status = await document('directory status', ['directory', 'status']);
+    expect([status.code, status.json]).toEqual([
+      3,
+      {
+        connection: 'default',
+        kind: 'google',
+        listedAt: new Date(nowMs).toISOString(),
+        groups: 2,
+        states: { new: 0, confirming: 0, settled: 1, failing: 1, missing: 0 },
+        due: 1,
+        oldestReadAt: new Date(nowMs).toISOString(),
+      },
+    ]);
+    const listed = await document('directory groups', ['directory', 'groups']);
+    expect(listed.json.groups).toMatchObject([
+      { group: 'h', state: 'failing', readAt: null, problem: failing.problem },
+      { group: 'g', state: 'settled', problem: null },
+    ]);
+    const counts = { groups: 2, reported: 0, read: 2, sent: 1, failed: 0, waiting: 0 };
+    const report = { connection: 'default', ...counts, unreadable: [] };
+    const asked: unknown[] = [];
+    const run = async (...given: unknown[]) => {
+      asked.push(given);
+      return { reports: [report] };
+    };
+    const args = ['directory', 'read', '--full', '--json'];
+    const read = await runCli(args, { ports: { ...ports, functions: { run } } });
+    expect(OUTPUT_SCHEMAS['directory read'].parse(read.json)).toEqual(report);
+    expect(asked).toEqual([['directory', { connection: 'default', full: true }]]);
+    const skipped = { connection: 'default', skipped: 'no directory is read' };
+    const functions = { run: async () => ({ reports: [skipped] }) };
+    expect(await runCli(args, { ports: { ...ports, functions } })).toMatchObject({ code: 3, json: skipped });
   });
 
   it('plans with other settings match their schema, and connections set prints its plan before it asks', async () => {

@@ -40,6 +40,7 @@ describe('the defaults', () => {
       nested: 'ignore',
       concurrency: 8,
       timeoutMs: 10_000,
+      directory: null,
     });
   });
 

@@ -10,6 +10,9 @@ import {
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
+import { CALM_SETTINGS } from '../../directory-simulator/engine/settings.ts';
+import { createDirectorySimulator } from '../../directory-simulator/engine/simulator.ts';
+import { google } from '../../directory-simulator/google/dialect.ts';
 import { bundleHandlers, DEPLOYABLE_KEYS, type DeployableKey } from '../../infra/bundle.ts';
 import { createTable } from '../../local/emulators/dynamodb.ts';
 import { startAwsFront } from '../../local/emulators/front.ts';
@@ -19,7 +22,13 @@ import { createSimulator } from '../../local/platform/simulator.ts';
 import { type DeployedFunction, startFunction } from '../../scripts/deploy-check/deployed-function.ts';
 import { type Recorder, startRecorder } from '../../scripts/deploy-check/recorder.ts';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
-import { DEFAULT_CONNECTION, ENVIRONMENT, secretName, tableName } from '../../shared/contract/names.ts';
+import {
+  DEFAULT_CONNECTION,
+  directorySecretName,
+  ENVIRONMENT,
+  secretName,
+  tableName,
+} from '../../shared/contract/names.ts';
 import { createConnectionStore } from '../../shared/store/connection-store.ts';
 import { createDynamoTable } from '../../shared/store/dynamo-table.ts';
 import type { Table } from '../../shared/store/table.ts';
@@ -37,6 +46,8 @@ export interface CallingFunctions {
   readonly table: Table;
   /** A test control of the simulator: `PUT`s, `POST`s … under `/_simulator/`. */
   control(method: string, path: string, body: unknown): Promise<unknown>;
+  /** Changes the directory that is read. */
+  changeDirectory(change: object): Promise<unknown>;
   /** Leaves the secret without a valid access token, so that its next reader must refresh it. */
   expireCredential(): Promise<void>;
   stop(): Promise<void>;
@@ -53,6 +64,34 @@ async function startTokenEndpoint() {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}/token`, close: () => void server.close() };
+}
+
+const ADMINISTRATOR = 'admin@acme.test';
+
+/** A directory with one group that can be deleted, and the key that reads it. */
+async function startDirectory() {
+  const simulator = createDirectorySimulator({
+    dialect: google({}),
+    world: {
+      domain: 'acme.test',
+      users: [{ id: 'd-admin', primaryEmail: ADMINISTRATOR, isAdmin: true }],
+      groups: ['read', 'kept'].map((id) => ({
+        id,
+        email: `${id}@acme.test`,
+        name: id,
+        members: [{ member: ADMINISTRATOR }],
+      })),
+    },
+    seed: '1',
+    clock: Date.now,
+    settings: CALM_SETTINGS,
+  });
+  const { url } = await simulator.listen();
+  const control = async (name: string, payload: object): Promise<unknown> =>
+    (await simulator.app.inject({ method: 'POST', url: `/_simulator/${name}`, payload })).json();
+  const key = await control('service-account-key', { url });
+  const setting = { kind: 'google', administrator: ADMINISTRATOR, baseUrl: url };
+  return { key, setting, control, close: () => simulator.close() };
 }
 
 /** The SDK sends to the host that the queue's URL names, so it names the recorder. */
@@ -77,6 +116,7 @@ export async function startCallingFunctions(world: { employees: unknown[] }): Pr
     },
   });
   const platform = await simulator.listen();
+  const directory = await startDirectory();
 
   const common = { region: REGION, credentials: CREDENTIALS };
   const dynamodb = new DynamoDBClient({ ...common, endpoint: front.url });
@@ -87,7 +127,7 @@ export async function startCallingFunctions(world: { employees: unknown[] }): Pr
   await createConnectionStore(table, { clock: Date.now, rememberMs: 0 }).save({
     name: DEFAULT_CONNECTION,
     company: 'company',
-    settings: parseSettings({ baseUrl: platform.url }),
+    settings: parseSettings({ baseUrl: platform.url, directory: directory.setting }),
     observing: false,
   });
   const secrets = new SecretsManagerClient({ ...common, endpoint: front.url });
@@ -99,6 +139,12 @@ export async function startCallingFunctions(world: { employees: unknown[] }): Pr
     tokenUrl: token.url,
   });
   await secrets.send(new CreateSecretCommand({ Name, SecretString }));
+  await secrets.send(
+    new CreateSecretCommand({
+      Name: directorySecretName(PREFIX, DEFAULT_CONNECTION),
+      SecretString: JSON.stringify(directory.key),
+    }),
+  );
 
   const started = await Promise.all(
     DEPLOYABLE_KEYS.map(async (name) => {
@@ -115,6 +161,7 @@ export async function startCallingFunctions(world: { employees: unknown[] }): Pr
           AWS_SECRET_ACCESS_KEY: 'local',
           AWS_ENDPOINT_URL: recorder.url,
           [ENVIRONMENT.prefix]: PREFIX,
+          [ENVIRONMENT.eventsQueueUrl]: through(recorder, queues.events),
           [ENVIRONMENT.applyQueueUrl]: through(recorder, queues.apply),
           [ENVIRONMENT.eventsDlqUrl]: through(recorder, queues.eventsDlq),
           [ENVIRONMENT.applyDlqUrl]: through(recorder, queues.applyDlq),
@@ -139,6 +186,7 @@ export async function startCallingFunctions(world: { employees: unknown[] }): Pr
       if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
       return response.json().catch(() => undefined);
     },
+    changeDirectory: (change) => directory.control('changes', change),
     async expireCredential() {
       await secrets.send(new PutSecretValueCommand({ SecretId: Name, SecretString }));
     },
@@ -148,7 +196,7 @@ export async function startCallingFunctions(world: { employees: unknown[] }): Pr
         await recorder.close();
       }
       token.close();
-      await Promise.all([simulator.close(), front.close(), sqs.close()]);
+      await Promise.all([simulator.close(), directory.close(), front.close(), sqs.close()]);
       rmSync(folder, { recursive: true, force: true });
     },
   };

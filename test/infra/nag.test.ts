@@ -13,6 +13,7 @@ describe('cdk-nag AwsSolutions', () => {
     ['as delivered', {}],
     ['with every source of events', SOURCES],
     ['with SCIM', { scim: true }],
+    ['with a directory that is read', { directory: true }],
     ['with the audit exported', { auditExportDays: 400 }],
     ['with everybody told', { notify: 'alarms,webhook' }],
     ['with the data given up', { retainData: false }],

@@ -3,7 +3,7 @@ import { DEPLOYABLE_KEYS } from '../../infra/bundle.ts';
 import { PERMISSIONS } from '../../infra/permissions.ts';
 import { listed, resourcesOf, type Statement, synthesise } from './synthesised.ts';
 
-const { template } = synthesise({ scim: true, auditExportDays: 400 });
+const { template } = synthesise({ scim: true, directory: true, auditExportDays: 400 });
 
 /** `action` on the part of the stack that the ARN names. */
 function grantsOf(role: string, of = template): string[] {

@@ -3,8 +3,11 @@ import { DEPLOYABLE_KEYS } from '../../infra/bundle.ts';
 import { type CfnResource, listed, resourcesOf, type Statement, synthesise } from './synthesised.ts';
 
 const ROLE = 'arn:aws:iam::111122223333:role/directory';
+/** The function that reads directories sends what it finds. */
+const READER = { 'Fn::GetAtt': [expect.stringMatching(/^DirectoryWorkerRole/), 'Arn'] };
 const plain = synthesise().template;
 const full = synthesise({
+  directory: true,
   producers: ROLE,
   oktaEventSource: 'aws.partner/okta.com/acme/stream',
   snsTopicArn: 'arn:aws:sns:eu-west-1:111122223333:directory',
@@ -96,7 +99,7 @@ describe('producers', () => {
       Principal: { AWS: '*' },
       Action: 'sqs:SendMessage',
       Condition: {
-        ArnNotEquals: { 'aws:PrincipalArn': [ROLE] },
+        ArnNotEquals: { 'aws:PrincipalArn': [ROLE, READER] },
         Bool: { 'aws:PrincipalIsAWSService': 'false' },
       },
     });
@@ -208,7 +211,7 @@ describe('roles', () => {
 
   it('use the key through the services that hold the data only, the scheduler aside', () => {
     const onKey = roleStatements.filter(({ Action }) => listed(Action).some((one) => one.startsWith('kms:')));
-    expect(onKey).toHaveLength(2 * DEPLOYABLE_KEYS.length + 3 + 2);
+    expect(onKey).toHaveLength(2 * DEPLOYABLE_KEYS.length + 4 + 2);
     for (const { id, Condition } of onKey) {
       if (!id.includes('SchedulerRole')) expect(Condition?.['StringEquals']).toHaveProperty('kms:ViaService');
     }

@@ -1,23 +1,49 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { FastifyInstance, FastifyReply } from 'fastify';
-import { errorBody, JSON_TYPE, pathOf } from '../error-answers.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors.ts';
-import type { Controls } from './endpoints.ts';
+import type { Fault, Faults } from './faults.ts';
+import type { RequestLog } from './request-log.ts';
 
-/** Only what is under this is the platform: the page, the document and the controls have no faults and no log. */
-const PLATFORM = '/platform/';
+declare module 'fastify' {
+  interface FastifyRequest {
+    fault: Fault | null;
+    rawBody: Buffer | null;
+  }
+}
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+export const pathOf = (request: FastifyRequest) => request.url.split('?', 1)[0] ?? '';
+
+/** What faults and the request log need to know of a simulated API. */
+export interface Traffic {
+  readonly faults: Faults;
+  readonly log: RequestLog;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** Whether a path belongs to the API. Pages, documents and controls have no faults and no log. */
+  readonly isApi: (path: string) => boolean;
+  /** The JSON of an error in the API's own form. */
+  readonly errorBody: (request: FastifyRequest, error: ApiError) => unknown;
+}
+
+/** Adds the fields of a request that {@link injectFaults} and {@link logRequests} use. */
+export function decorateRequests(app: FastifyInstance): void {
+  app.decorateRequest('fault', null);
+  app.decorateRequest('rawBody', null);
+}
 
 /**
  * Faults come before authentication and validation, as an outage does. `drop: "after"` and a `body` without a status
  * let the work happen and spoil only the answer; their other half is in the onSend hook.
  */
-export function injectFaults(app: FastifyInstance, { faults }: Controls): void {
+export function injectFaults(app: FastifyInstance, { faults, isApi, errorBody }: Traffic): void {
   const closing = new AbortController();
   app.addHook('preClose', async () => closing.abort());
   // After parsing, so that the log has the bodies of failed requests too.
   app.addHook('preValidation', async (request, reply) => {
     const path = pathOf(request);
-    if (!path.startsWith(PLATFORM)) return;
+    if (!isApi(path)) return;
     const fault = faults.take(request.method, path);
     if (fault === undefined) return;
     request.fault = fault;
@@ -53,13 +79,13 @@ const faultType = (body: unknown) => (typeof body === 'string' ? 'text/html; cha
 const faultText = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body));
 
 /** Recorded before the answer leaves, so that a client that has its answer finds its request in the log. */
-export function logRequests(app: FastifyInstance, { log, simulation }: Controls): void {
+export function logRequests(app: FastifyInstance, { log, clock, isApi }: Traffic): void {
   app.addHook('onSend', async (request, reply, payload) => {
     const path = pathOf(request);
-    if (!path.startsWith(PLATFORM)) return payload;
+    if (!isApi(path)) return payload;
     const drop = request.fault?.drop;
     const { method, url } = request;
-    const at = new Date(simulation.clock()).toISOString();
+    const at = new Date(clock()).toISOString();
     const status = drop === 'before' ? 0 : reply.statusCode;
     const query = url.slice(path.length + 1);
     const dropped = drop === undefined ? {} : { dropped: drop };

@@ -8,6 +8,7 @@ import type {
 } from './connections.ts';
 import type { Deployment, Functions } from './deployment.ts';
 import type { DesiredStore, UserStore } from './desired.ts';
+import type { DirectoryApplicants, ReaderStore } from './directory.ts';
 import type { Eraser } from './eraser.ts';
 import type { GroupIndex } from './group-index.ts';
 import type { GroupStore } from './groups.ts';
@@ -40,9 +41,12 @@ export interface Ports {
   readonly connections: ConnectionStore;
   readonly scim: ScimStore;
   readonly eraser: Eraser;
+  /** What is known of the groups of a directory that is read. */
+  readonly reader: Pick<ReaderStore, 'position' | 'groups'>;
   readonly tokens: ScimTokenStore;
   readonly platforms: Platforms;
   readonly applicants: Applicants;
+  readonly directoryApplicants: DirectoryApplicants;
   readonly applyQueue: ApplyQueue;
   readonly deadLetters: DeadLetterQueue;
   readonly mailboxes: Readonly<Record<'events' | 'apply', Mailbox>>;

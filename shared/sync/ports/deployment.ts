@@ -8,7 +8,7 @@ export class MissingPart extends Error {
 /** Runs a deployed function and waits for its answer. */
 export interface Functions {
   /** @throws FunctionFailed where the function itself failed */
-  run(name: FunctionKey, event: object): Promise<unknown>;
+  run(name: FunctionKey | 'directory', event: object): Promise<unknown>;
 }
 
 export class FunctionFailed extends Error {

@@ -35,6 +35,15 @@ export interface Secrets {
   write(connection: ConnectionName, value: SecretValue): Promise<string>;
 }
 
+/** Credentials with which directories are read. */
+export interface DirectorySecrets {
+  /**
+   * The JSON of the secret, as the vendor's key file has it.
+   * @throws SecretError if there is none
+   */
+  read(connection: ConnectionName): Promise<unknown>;
+}
+
 /** Where credentials are kept. Nothing here reads one back. */
 export interface CredentialVault {
   /** @returns the version that was made */

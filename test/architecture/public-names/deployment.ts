@@ -7,6 +7,7 @@ import { namesOfForm } from './walk.ts';
 /** A stage with everything that a setting can add. */
 const FULL = {
   scim: true,
+  directory: true,
   auditExportDays: 400,
   sources: { hr: { connection: 'acme', producers: [] } },
   notify: ['alarms'],

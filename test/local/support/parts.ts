@@ -17,6 +17,7 @@ export function fakeParts(over: Partial<StackParts['handlers']> = {}) {
       apply: () => void calls.push('apply'),
       ...over,
     },
+    directory: () => void calls.push('directory'),
     putConnection: async ({ name, company }) => void calls.push(`connection ${name} of ${company}`),
     readGroups: async () => groups,
     startScim: async () => ({

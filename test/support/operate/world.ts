@@ -137,6 +137,12 @@ export function createWorld(
       },
     },
     vault: { store: async () => 'v1', remove: async () => true },
+    directoryApplicants: {
+      present: async () => {
+        throw new Error('this world has no directory');
+      },
+      store: async () => {},
+    },
     functions: { run: async () => ({ reports: [] }) },
     deployment: {
       region: 'us-east-1',

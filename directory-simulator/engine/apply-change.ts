@@ -1,0 +1,179 @@
+import { badRequest, notFound } from '../../local/platform/errors.ts';
+import type { Change } from './changes.ts';
+import type { Directory, Group, LogEntry, Membership, User } from './directory.ts';
+import { resolveMember } from './world.ts';
+
+type ChangeOf<Kind extends Change['kind']> = Extract<Change, { kind: Kind }>;
+type Noted = Partial<Omit<LogEntry, 'seq' | 'atMs' | 'change' | 'via' | 'actorEmail'>>;
+type Apply<Kind extends Change['kind']> = (
+  directory: Directory,
+  atMs: number,
+  change: ChangeOf<Kind>,
+) => Noted;
+
+/** How each change is made. Each returns what the log notes besides the kind, the time and the actor. */
+const APPLY: { readonly [Kind in Change['kind']]: Apply<Kind> } = {
+  addUser(directory, atMs, { user }) {
+    const created = { ...user, createdAtMs: atMs };
+    directory.putUser(atMs, created);
+    return { user: created };
+  },
+  changeUser(directory, atMs, change) {
+    const before = userOf(directory, atMs, change.user);
+    const user: User = {
+      ...before,
+      primaryEmail: change.primaryEmail ?? before.primaryEmail,
+      aliases: change.aliases ?? aliasesAfterRename(before.aliases, before.primaryEmail, change.primaryEmail),
+      givenName: change.givenName ?? before.givenName,
+      familyName: change.familyName ?? before.familyName,
+      orgUnitPath: change.orgUnitPath ?? before.orgUnitPath,
+      isAdmin: change.isAdmin ?? before.isAdmin,
+    };
+    directory.putUser(atMs, user);
+    return { user: before, oldValue: before.primaryEmail, newValue: user.primaryEmail };
+  },
+  suspendUser: (directory, atMs, { user }) => putUser(directory, atMs, user, { suspended: true }),
+  unsuspendUser: (directory, atMs, { user }) => putUser(directory, atMs, user, { suspended: false }),
+  archiveUser: (directory, atMs, { user }) => putUser(directory, atMs, user, { archived: true }),
+  unarchiveUser: (directory, atMs, { user }) => putUser(directory, atMs, user, { archived: false }),
+  deleteUser(directory, atMs, { user: key }) {
+    const user = userOf(directory, atMs, key);
+    directory.putUser(atMs, { ...user, deletedAtMs: atMs });
+    endMembershipsOf(directory, atMs, user.id);
+    return { user };
+  },
+  undeleteUser(directory, atMs, { user: id }) {
+    const user = directory
+      .viewAt(atMs)
+      .users()
+      .find((one) => one.id === id && one.deletedAtMs !== null);
+    if (user === undefined) throw notFound('deleted user', id);
+    directory.putUser(atMs, { ...user, deletedAtMs: null });
+    return { user };
+  },
+  addGroup(directory, atMs, { group: { members, ...group } }) {
+    directory.putGroup(atMs, group);
+    for (const member of members) {
+      directory.putMembership(atMs, group.id, resolveMember(directory, atMs, member));
+    }
+    return { group };
+  },
+  changeGroup(directory, atMs, change) {
+    const before = groupOf(directory, atMs, change.group);
+    const group: Group = {
+      ...before,
+      name: change.name ?? before.name,
+      email: change.email ?? before.email,
+      aliases: change.aliases ?? aliasesAfterRename(before.aliases, before.email, change.email),
+      description: change.description ?? before.description,
+    };
+    directory.putGroup(atMs, group);
+    return { group: before, oldValue: before.name, newValue: group.name };
+  },
+  deleteGroup(directory, atMs, { group: key }) {
+    const group = groupOf(directory, atMs, key);
+    directory.putGroup(atMs, { ...group, deletedAtMs: atMs });
+    endMembershipsOf(directory, atMs, group.id);
+    return { group };
+  },
+  addMember(directory, atMs, { group: key, member, memberKind, role }) {
+    const group = groupOf(directory, atMs, key);
+    const membership = resolveMember(directory, atMs, { member, kind: memberKind, role });
+    refuseCycle(directory, atMs, group.id, membership);
+    directory.putMembership(atMs, group.id, membership);
+    return { group, member: memberOf(directory, atMs, membership), role };
+  },
+  removeMember(directory, atMs, { group: key, member }) {
+    const group = groupOf(directory, atMs, key);
+    const membership = membershipOf(directory, atMs, group.id, member);
+    directory.endMembership(atMs, group.id, membership.memberId);
+    return { group, member: memberOf(directory, atMs, membership), role: membership.role };
+  },
+  changeRole(directory, atMs, { group: key, member, role }) {
+    const group = groupOf(directory, atMs, key);
+    const membership = membershipOf(directory, atMs, group.id, member);
+    directory.putMembership(atMs, group.id, { ...membership, role });
+    const noted = { oldValue: membership.role, newValue: role };
+    return { group, member: memberOf(directory, atMs, membership), role, ...noted };
+  },
+};
+
+/**
+ * Makes a change and notes it in the log.
+ * @throws {ApiError} 404 for a key that names nothing, 400 for a group that would contain itself
+ */
+export function applyChange(directory: Directory, atMs: number, change: Change): void {
+  const apply = APPLY[change.kind] as Apply<Change['kind']>;
+  const noted = apply(directory, atMs, change as never);
+  const administrator = directory
+    .viewAt(atMs)
+    .users()
+    .find(({ isAdmin }) => isAdmin)?.primaryEmail;
+  const actorEmail = change.actor ?? administrator ?? `admin@${directory.domain}`;
+  directory.record({ atMs, change: change.kind, via: change.via, actorEmail, ...noted });
+}
+
+function userOf(directory: Directory, atMs: number, key: string): User {
+  const user = directory.viewAt(atMs).user(key);
+  if (user === undefined) throw notFound('user', key);
+  return user;
+}
+
+function groupOf(directory: Directory, atMs: number, key: string): Group {
+  const group = directory.viewAt(atMs).group(key);
+  if (group === undefined) throw notFound('group', key);
+  return group;
+}
+
+function membershipOf(directory: Directory, atMs: number, groupId: string, key: string): Membership {
+  const view = directory.viewAt(atMs);
+  const isExternal = ({ externalEmail }: Membership) => externalEmail?.toLowerCase() === key.toLowerCase();
+  const id = view.user(key)?.id ?? view.group(key)?.id ?? key;
+  const membership = view.membership(groupId, id) ?? view.members(groupId).find(isExternal);
+  if (membership === undefined) throw notFound('member', key);
+  return membership;
+}
+
+function putUser(directory: Directory, atMs: number, key: string, changed: Partial<User>): Noted {
+  const user = userOf(directory, atMs, key);
+  directory.putUser(atMs, { ...user, ...changed });
+  return { user };
+}
+
+/** A former address stays as an alias, as it does in the admin console. */
+function aliasesAfterRename(aliases: readonly string[], before: string, after: string | undefined) {
+  if (after === undefined || after === before) return aliases;
+  return [...aliases.filter((alias) => alias !== after), before];
+}
+
+function endMembershipsOf(directory: Directory, atMs: number, memberId: string): void {
+  const view = directory.viewAt(atMs);
+  for (const { id } of view.groups()) {
+    if (view.membership(id, memberId) !== undefined) directory.endMembership(atMs, id, memberId);
+  }
+}
+
+function memberOf(directory: Directory, atMs: number, { memberId, kind, externalEmail }: Membership) {
+  const view = directory.viewAt(atMs);
+  const email = externalEmail ?? view.user(memberId)?.primaryEmail ?? view.group(memberId)?.email ?? null;
+  return { id: memberId, email, kind };
+}
+
+/** The documents say that a group cannot become a member of one of its own members. */
+function refuseCycle(
+  directory: Directory,
+  atMs: number,
+  parentId: string,
+  { memberId, kind }: Membership,
+): void {
+  if (kind !== 'group') return;
+  const view = directory.viewAt(atMs);
+  const waiting = [memberId];
+  const visited = new Set<string>();
+  for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+    if (id === parentId) throw badRequest('a group cannot be a member of itself or of one of its members');
+    if (visited.has(id)) continue;
+    visited.add(id);
+    waiting.push(...view.members(id).flatMap((one) => (one.kind === 'group' ? [one.memberId] : [])));
+  }
+}

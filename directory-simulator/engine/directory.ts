@@ -1,0 +1,164 @@
+import { createTimeline, type Timeline } from './timeline.ts';
+
+/** A person of the customer. Suspended, archived and deleted people differ between dialects only in how they show. */
+export interface User {
+  readonly id: string;
+  readonly primaryEmail: string;
+  readonly aliases: readonly string[];
+  readonly givenName: string;
+  readonly familyName: string;
+  readonly orgUnitPath: string;
+  readonly isAdmin: boolean;
+  readonly suspended: boolean;
+  readonly archived: boolean;
+  readonly createdAtMs: number;
+  readonly deletedAtMs: number | null;
+}
+
+export interface Group {
+  readonly id: string;
+  readonly email: string;
+  readonly aliases: readonly string[];
+  readonly name: string;
+  readonly description: string;
+  readonly deletedAtMs: number | null;
+}
+
+/** `everyone` is one member that stands for all users of the customer. */
+export type MemberKind = 'user' | 'group' | 'externalUser' | 'externalGroup' | 'everyone';
+
+export interface Membership {
+  readonly memberId: string;
+  readonly kind: MemberKind;
+  readonly role: string;
+  /** The address of an external member; null for the others, whose address is looked up. */
+  readonly externalEmail: string | null;
+}
+
+/** One entry of the directory's audit log. Addresses are those at the time of the change. */
+export interface LogEntry {
+  readonly seq: number;
+  readonly atMs: number;
+  readonly change: string;
+  readonly via: 'console' | 'groups';
+  readonly actorEmail: string;
+  readonly user?: User;
+  readonly group?: Group;
+  readonly member?: { readonly id: string; readonly email: string | null; readonly kind: MemberKind };
+  readonly role?: string;
+  readonly oldValue?: string;
+  readonly newValue?: string;
+}
+
+/** The directory as of one time. A key is an id, a primary address or an alias. */
+export interface View {
+  /** Deleted users included. */
+  users(): readonly User[];
+  /** Deleted groups included. */
+  groups(): readonly Group[];
+  /** A user that is not deleted. */
+  user(key: string): User | undefined;
+  /** A group that is not deleted. */
+  group(key: string): Group | undefined;
+  members(groupId: string): readonly Membership[];
+  membership(groupId: string, memberId: string): Membership | undefined;
+}
+
+/** Users, groups, memberships and log, with the times of all changes. Times are milliseconds since 1970. */
+export interface Directory {
+  readonly customerId: string;
+  readonly domain: string;
+  readonly log: readonly LogEntry[];
+  viewAt(atMs: number): View;
+  putUser(atMs: number, user: User): void;
+  putGroup(atMs: number, group: Group): void;
+  putMembership(atMs: number, groupId: string, membership: Membership): void;
+  endMembership(atMs: number, groupId: string, memberId: string): void;
+  record(entry: Omit<LogEntry, 'seq'>): void;
+}
+
+type Memberships = Map<string, Timeline<Membership | null>>;
+
+interface Stored {
+  readonly users: Map<string, Timeline<User>>;
+  readonly groups: Map<string, Timeline<Group>>;
+  readonly memberships: Map<string, Memberships>;
+  /** Every address that was ever used, with the ids that had it. */
+  readonly idsByAddress: Map<string, Set<string>>;
+}
+
+export function createDirectory(customerId: string, domain: string): Directory {
+  const stored: Stored = {
+    users: new Map(),
+    groups: new Map(),
+    memberships: new Map(),
+    idsByAddress: new Map(),
+  };
+  const log: LogEntry[] = [];
+  const membershipOf = (groupId: string, memberId: string) =>
+    entryOf(
+      entryOf(stored.memberships, groupId, (): Memberships => new Map()),
+      memberId,
+      () => createTimeline<Membership | null>(),
+    );
+  return {
+    customerId,
+    domain,
+    log,
+    viewAt: (atMs) => viewOf(stored, atMs),
+    putUser(atMs, user) {
+      entryOf(stored.users, user.id, () => createTimeline<User>()).set(atMs, user);
+      noteAddresses(stored, user.id, [user.primaryEmail, ...user.aliases]);
+    },
+    putGroup(atMs, group) {
+      entryOf(stored.groups, group.id, () => createTimeline<Group>()).set(atMs, group);
+      noteAddresses(stored, group.id, [group.email, ...group.aliases]);
+    },
+    putMembership(atMs, groupId, membership) {
+      membershipOf(groupId, membership.memberId).set(atMs, membership);
+    },
+    endMembership(atMs, groupId, memberId) {
+      membershipOf(groupId, memberId).set(atMs, null);
+    },
+    record(entry) {
+      log.push({ seq: log.length + 1, ...entry });
+    },
+  };
+}
+
+function entryOf<K, V>(map: Map<K, V>, key: K, create: () => V): V {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const created = create();
+  map.set(key, created);
+  return created;
+}
+
+function noteAddresses({ idsByAddress }: Stored, id: string, addresses: readonly string[]): void {
+  for (const address of addresses) entryOf(idsByAddress, address.toLowerCase(), () => new Set()).add(id);
+}
+
+function viewOf(stored: Stored, atMs: number): View {
+  const valuesOf = <T>(timelines: Map<string, Timeline<T>>) =>
+    [...timelines.values()].flatMap((timeline) => timeline.at(atMs) ?? []);
+  const candidatesOf = <T>(timelines: Map<string, Timeline<T>>, key: string) => {
+    const ids = [key, ...(stored.idsByAddress.get(key.toLowerCase()) ?? [])];
+    return ids.flatMap((id) => timelines.get(id)?.at(atMs) ?? []);
+  };
+  const isNamed = (key: string, id: string, addresses: readonly string[]) =>
+    id === key || addresses.some((address) => address.toLowerCase() === key.toLowerCase());
+  return {
+    users: () => valuesOf(stored.users),
+    groups: () => valuesOf(stored.groups),
+    user: (key) =>
+      candidatesOf(stored.users, key).find(
+        (user) => user.deletedAtMs === null && isNamed(key, user.id, [user.primaryEmail, ...user.aliases]),
+      ),
+    group: (key) =>
+      candidatesOf(stored.groups, key).find(
+        (group) => group.deletedAtMs === null && isNamed(key, group.id, [group.email, ...group.aliases]),
+      ),
+    members: (groupId) => valuesOf(stored.memberships.get(groupId) ?? new Map()),
+    membership: (groupId, memberId) => stored.memberships.get(groupId)?.get(memberId)?.at(atMs) ?? undefined,
+  };
+}

@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import type { Simulation } from './simulation.ts';
+
+/** A page token that is unknown, expired, or of another listing. */
+export class PageTokenError extends Error {
+  override readonly name = 'PageTokenError';
+}
+
+const Token = z.strictObject({
+  /** Digest of the listing: its endpoint and its parameters. */
+  key: z.string(),
+  /** Which listing with this key it is, counted from 1: each has an order of its own. */
+  listing: z.int(),
+  page: z.int(),
+  /** The rank of the last item that was shown. */
+  after: z.string(),
+  issuedAtMs: z.number(),
+  generation: z.int(),
+});
+type Token = z.infer<typeof Token>;
+
+export interface ListRequest<T> {
+  /** Endpoint and parameters: a token of one listing is refused by another. */
+  readonly key: string;
+  /** What there is at present. */
+  readonly items: readonly T[];
+  readonly idOf: (item: T) => string;
+  /** Gives the order that the caller asked for; left out: the order of the settings. */
+  readonly rankOf?: ((item: T) => string) | undefined;
+  readonly pageToken: string | undefined;
+  /** The largest page. */
+  readonly most: number;
+}
+
+export interface ListedPage<T> {
+  readonly items: readonly T[];
+  readonly nextPageToken: string | undefined;
+}
+
+/**
+ * One page of a listing. A token holds a position in the listing's order, and each page shows what there is when it is
+ * asked for. So an item that exists during the whole listing is shown at least once, and an item that comes or goes in
+ * between may be shown or missed. Order, sizes, repetitions and empty pages follow from the seed.
+ * @throws {PageTokenError} for a token that cannot be continued
+ */
+export function listPage<T>(simulation: Simulation, request: ListRequest<T>): ListedPage<T> {
+  const settings = simulation.settings();
+  const token = positionOf(simulation, request);
+  const ranked = rankItems(simulation, request, token);
+  const random = simulation.random(`page/${token.key}/${token.listing}/${token.page}`);
+  const firstNew = ranked.findIndex(({ rank }) => rank > token.after);
+  const position = firstNew < 0 ? ranked.length : firstNew;
+  const isRepeating = position > 0 && random.chance(settings.repeatedItems);
+  const start = isRepeating ? position - 1 : position;
+  const drawn =
+    settings.pageSizes === 'full'
+      ? request.most
+      : 1 + random.below(Math.min(request.most, ranked.length + 1));
+  const size = random.chance(settings.emptyPages) ? 0 : drawn;
+  const shown = ranked.slice(start, start + size);
+  // An empty page is never the last one of its own accord: the caller must ask once more.
+  const isLast = size > 0 && start + size >= ranked.length;
+  const items = shown.map(({ item }) => item);
+  if (isLast) return { items, nextPageToken: undefined };
+  const after = shown.at(-1)?.rank ?? token.after;
+  return { items, nextPageToken: encode({ ...token, page: token.page + 1, after }, simulation) };
+}
+
+function rankItems<T>(simulation: Simulation, request: ListRequest<T>, token: Token) {
+  const isRandom = simulation.settings().pageOrder === 'random';
+  const salt = isRandom ? simulation.random(`order/${token.key}/${token.listing}`).hex(16) : undefined;
+  const rankOf = (item: T) => {
+    const id = request.idOf(item);
+    if (request.rankOf !== undefined) return `${request.rankOf(item)}\u0000${id}`;
+    return salt === undefined ? id : digest(`${salt}${id}`);
+  };
+  const ranked = request.items.map((item) => ({ item, rank: rankOf(item) }));
+  return ranked.sort((a, b) => (a.rank < b.rank ? -1 : 1));
+}
+
+function positionOf<T>(simulation: Simulation, request: ListRequest<T>): Token {
+  const key = digest(request.key);
+  const { pageTokens, clock, settings } = simulation;
+  if (request.pageToken === undefined) {
+    const listing = pageTokens.nextListing(key);
+    return { key, listing, page: 1, after: '', issuedAtMs: clock(), generation: pageTokens.generation() };
+  }
+  const token = decode(request.pageToken);
+  if (token === undefined || token.key !== key) throw new PageTokenError('not a token of this listing');
+  const ageSeconds = (clock() - token.issuedAtMs) / 1_000;
+  if (token.generation !== pageTokens.generation() || ageSeconds > settings().pageTokenLifetimeSeconds) {
+    throw new PageTokenError('the token has expired');
+  }
+  return token;
+}
+
+const encode = (token: Token, { clock, pageTokens }: Simulation) =>
+  Buffer.from(
+    JSON.stringify({ ...token, issuedAtMs: clock(), generation: pageTokens.generation() }),
+  ).toString('base64url');
+
+function decode(text: string): Token | undefined {
+  try {
+    return Token.safeParse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))).data;
+  } catch {
+    return undefined;
+  }
+}
+
+const digest = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 16);

@@ -1,0 +1,153 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import Fastify from 'fastify';
+import type { Faults } from '../../local/platform/controls/faults.ts';
+import {
+  decorateRequests,
+  injectFaults,
+  JSON_TYPE,
+  logRequests,
+  pathOf,
+} from '../../local/platform/controls/hooks.ts';
+import { refuseForeignHost } from '../../local/platform/controls/loopback.ts';
+import type { RequestLog } from '../../local/platform/controls/request-log.ts';
+import { ApiError, describeIssues } from '../../local/platform/errors.ts';
+import { type Dialect, DirectoryError, type Endpoint } from './dialect.ts';
+import type { Simulation } from './simulation.ts';
+
+export const CONTROLS_PREFIX = '/_simulator';
+
+/** Room for long signed tokens and long lists of changes. */
+const BODY_LIMIT_BYTES = 20 * 1024 * 1024;
+
+export interface Served {
+  readonly simulation: Simulation;
+  readonly dialect: Dialect;
+  readonly faults: Faults;
+  readonly log: RequestLog;
+  /** Receives errors that are not answers. */
+  readonly onDefect: (error: unknown) => void;
+}
+
+/** The HTTP server over a dialect's table: faults, sign-in, validation, lag, errors, request log. */
+export function createServer(served: Served): FastifyInstance {
+  const { dialect, simulation } = served;
+  const app = Fastify({
+    bodyLimit: BODY_LIMIT_BYTES,
+    exposeHeadRoutes: false,
+    forceCloseConnections: true,
+    routerOptions: { maxParamLength: 2_000 },
+  });
+  decorateRequests(app);
+  parseBodies(app);
+  app.addHook('onRequest', async (request) => refuseForeignHost(request));
+  const traffic = {
+    faults: served.faults,
+    log: served.log,
+    clock: simulation.clock,
+    isApi: (path: string) => path !== '/' && !path.startsWith(CONTROLS_PREFIX),
+    errorBody: (_: FastifyRequest, error: ApiError) => ({
+      error: { code: error.status, message: error.message },
+    }),
+  };
+  injectFaults(app, traffic);
+  logRequests(app, traffic);
+  app.setErrorHandler((error, _, reply) => sendError(served, reply, error));
+  app.setNotFoundHandler((_, reply) => sendError(served, reply, dialect.noSuchEndpoint()));
+  const numberOf = countRequests();
+  for (const endpoint of dialect.endpoints) serve(app, { endpoint, served, numberOf });
+  return app;
+}
+
+function countRequests(): () => number {
+  let requests = 0;
+  return () => {
+    requests += 1;
+    return requests;
+  };
+}
+
+/** JSON, and forms, which token endpoints take. A form is an object of its fields; a broken body is undefined. */
+function parseBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+    request.rawBody = body;
+    const isForm = String(request.headers['content-type']).includes('form-urlencoded');
+    try {
+      const text = body.toString('utf8');
+      done(null, isForm ? Object.fromEntries(new URLSearchParams(text)) : JSON.parse(text));
+    } catch {
+      done(null, undefined);
+    }
+  });
+}
+
+interface Route {
+  readonly endpoint: Endpoint;
+  readonly served: Served;
+  readonly numberOf: () => number;
+}
+
+function serve(app: FastifyInstance, { endpoint, served, numberOf }: Route): void {
+  const { dialect, simulation } = served;
+  app.route({
+    method: endpoint.method,
+    url: endpoint.path,
+    handler: async (request, reply) => {
+      const requestNumber = numberOf();
+      failAtRandom(served, requestNumber);
+      dialect.admit(endpoint, request.headers);
+      const answer = endpoint.handle({
+        params: parse(dialect, endpoint.params, request.params),
+        query: parse(dialect, endpoint.query, request.query),
+        body: parse(dialect, endpoint.body, request.body),
+        headers: request.headers,
+        view: viewFor(simulation, endpoint, requestNumber),
+        requestNumber,
+      });
+      return reply
+        .header('date', new Date(simulation.clock()).toUTCString())
+        .type(JSON_TYPE)
+        .send(JSON.stringify(answer));
+    },
+  });
+}
+
+function failAtRandom({ dialect, simulation }: Served, requestNumber: number): void {
+  const random = simulation.random(`failure/${requestNumber}`);
+  if (!random.chance(simulation.settings().failures)) return;
+  const error = dialect.errors[random.pick(dialect.randomFailures)];
+  if (error !== undefined) throw error();
+}
+
+/** Replicas lag by different amounts, so a later request may show an earlier state. */
+function viewFor(simulation: Simulation, { lag }: Endpoint, requestNumber: number) {
+  const longest = lag === undefined ? 0 : simulation.settings().lagSeconds[lag];
+  const lagMs = longest * 1_000 * simulation.random(`lag/${requestNumber}`).fraction();
+  return simulation.directory().viewAt(simulation.clock() - lagMs);
+}
+
+function parse(dialect: Dialect, schema: Endpoint['body'], value: unknown): unknown {
+  if (schema === undefined) return value;
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw dialect.invalidInput(describeIssues(parsed.error, ''));
+  return parsed.data;
+}
+
+function sendError({ onDefect }: Served, reply: FastifyReply, error: unknown): FastifyReply {
+  const { status, body, headers } = answerTo(error, reply.request, onDefect);
+  reply.status(status).headers(headers);
+  if (typeof body === 'string') return reply.type('text/html; charset=utf-8').send(body);
+  return reply.type(JSON_TYPE).send(JSON.stringify(body));
+}
+
+/** An error of the dialect as it is; one of the controls or of the server in a form of the simulator's own. */
+function answerTo(error: unknown, request: FastifyRequest, onDefect: Served['onDefect']) {
+  if (error instanceof DirectoryError) return error;
+  if (error instanceof ApiError) {
+    const { status, code, message, headers } = error;
+    return { status, body: { error: { code, message } }, headers };
+  }
+  onDefect(error);
+  const message = `the simulator failed at ${pathOf(request)}; this is a defect of the simulator`;
+  return { status: 500, body: { error: { code: 500, message } }, headers: {} };
+}

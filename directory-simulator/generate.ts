@@ -1,0 +1,127 @@
+import { generateWorld } from '../local/platform/generate-world.ts';
+import { type SeededRandom, seededRandom } from '../local/platform/seeded-random.ts';
+import { DEPARTMENTS, GROUP_KINDS } from '../local/platform/world-vocabulary.ts';
+import type { WorldInput } from './engine/world.ts';
+
+export interface DirectorySize {
+  readonly people: number;
+  readonly groups: number;
+  readonly seed: string;
+  /** Milliseconds since 1970; the only clock of the generator. */
+  readonly nowMs: number;
+}
+
+type UserInput = NonNullable<WorldInput['users']>[number];
+type GroupInput = NonNullable<WorldInput['groups']>[number];
+type MemberInput = NonNullable<GroupInput['members']>[number];
+
+const DOMAIN = 'juniper-vale.example';
+const DAY_MS = 86_400_000;
+/** Keeps a directory of many people and groups at a size that fits in memory. */
+const MOST_MEMBERS = 2_000;
+
+/**
+ * The directory of the company that `npm run platform` generates from the same number of people and the same seed: the
+ * addresses are equal. The same arguments give the same directory all day. People who have left are suspended, archived or deleted. Groups are nested, a few have external
+ * members, one has everybody, one is empty, and two have the same name.
+ */
+export function generateDirectory({ people, groups, seed, nowMs }: DirectorySize): WorldInput {
+  const todayMs = nowMs - (nowMs % DAY_MS);
+  const employees = generateWorld({ people, groups: 0, seed, nowMs }).companies[0]?.employees ?? [];
+  const random = seededRandom(`${seed}/directory`);
+  const users = employees.map((employee, index): UserInput => {
+    const hasLeft = employee.roleState === 'TERMINATED';
+    const fate = hasLeft ? random.pick(['suspended', 'archived', 'deleted'] as const) : 'present';
+    const mailbox = employee.workEmail?.split('@', 1)[0] ?? `person${index}`;
+    return {
+      id: `1${digits(random, 20)}`,
+      primaryEmail: `${mailbox}@${DOMAIN}`,
+      aliases: random.chance(0.1) ? [`${mailbox}.alias@${DOMAIN}`] : [],
+      givenName: employee.firstName ?? '',
+      familyName: employee.lastName ?? '',
+      orgUnitPath: `/${employee.department ?? ''}`,
+      isAdmin: index === 0,
+      suspended: fate === 'suspended',
+      archived: fate === 'archived',
+      createdAtMs: todayMs - (30 + random.below(2_000)) * DAY_MS,
+      deletedAtMs: fate === 'deleted' ? todayMs - random.below(40) * DAY_MS : null,
+    };
+  });
+  return {
+    customerId: `C0${random.hex(7)}`,
+    domain: DOMAIN,
+    users,
+    groups: generateGroups(groups, users, random),
+  };
+}
+
+function generateGroups(count: number, users: readonly UserInput[], random: SeededRandom): GroupInput[] {
+  const existing = users.filter(({ deletedAtMs }) => deletedAtMs === null);
+  const identities = Array.from({ length: count }, (_, index) => identityOf(index, random));
+  return identities.map((identity, index) => ({
+    ...identity,
+    description: random.chance(0.5) ? `Access for ${identity.name}` : '',
+    aliases: random.chance(0.05) ? [identity.email.replace('@', '.old@')] : [],
+    members: membersOf(index, { existing, below: identities.slice(index + 1), random }),
+  }));
+}
+
+function identityOf(index: number, random: SeededRandom) {
+  const department = DEPARTMENTS[index % DEPARTMENTS.length]?.name ?? '';
+  const kind = GROUP_KINDS[Math.floor(index / DEPARTMENTS.length) % GROUP_KINDS.length] ?? '';
+  const cycle = Math.floor(index / (DEPARTMENTS.length * GROUP_KINDS.length));
+  // The second group has the name of the first: names are not unique in a directory.
+  const name =
+    index === 1 ? 'Engineering Admins' : `${department} ${kind}${cycle === 0 ? '' : ` ${cycle + 1}`}`;
+  const mailbox = `${department}-${kind}-${index}`.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+  return { id: `03${random.hex(13)}`, email: `${mailbox}@${DOMAIN}`, name };
+}
+
+interface Around {
+  readonly existing: readonly UserInput[];
+  /** The groups further down the list. Only these are nested: so no group contains itself. */
+  readonly below: readonly { readonly id: string }[];
+  readonly random: SeededRandom;
+}
+
+/** The fifth group is empty. */
+function membersOf(index: number, { existing, below, random }: Around): MemberInput[] {
+  if (index === 4) return [];
+  return [...peopleOf(existing, random), ...nestedOf(below, index, random), ...othersOf(index, random)];
+}
+
+/** Most groups are small, a few hold half of the company. */
+function peopleOf(users: readonly UserInput[], random: SeededRandom): MemberInput[] {
+  if (users.length === 0) return [];
+  const size = Math.min(MOST_MEMBERS, Math.ceil(random.fraction() ** 5 * users.length * 0.5));
+  const ids = new Set(Array.from({ length: size }, () => random.pick(users).id));
+  return [...ids].map((member, place) => ({ member, kind: 'user', role: place === 0 ? 'OWNER' : 'MEMBER' }));
+}
+
+/** The first group nests the third, and the third the sixth; of the others one in eight nests one or two. */
+function nestedOf(
+  below: readonly { readonly id: string }[],
+  index: number,
+  random: SeededRandom,
+): MemberInput[] {
+  const fixed = index === 0 ? below.slice(1, 2) : index === 2 ? below.slice(2, 3) : [];
+  const drawn = below.length > 0 && random.chance(0.125) ? [random.pick(below), random.pick(below)] : [];
+  const ids = new Set([...fixed, ...drawn].map(({ id }) => id));
+  return [...ids].map((member) => ({ member, kind: 'group' }));
+}
+
+/** The fourth group has everybody. One in ten has people of other companies, one in forty a group of theirs. */
+function othersOf(index: number, random: SeededRandom): MemberInput[] {
+  const everyone: MemberInput[] = index === 3 ? [{ member: 'everyone', kind: 'everyone' }] : [];
+  const guests = index === 1 || random.chance(0.1) ? 1 + random.below(3) : 0;
+  const people = Array.from({ length: guests }, (): MemberInput => {
+    return { member: `guest.${random.hex(6)}@partner.example`, kind: 'externalUser' };
+  });
+  const group: MemberInput[] = random.chance(0.03)
+    ? [{ member: `team.${random.hex(4)}@partner.example`, kind: 'externalGroup' }]
+    : [];
+  return [...everyone, ...people, ...group];
+}
+
+const digits = (random: SeededRandom, count: number) =>
+  Array.from({ length: count }, () => random.below(10)).join('');

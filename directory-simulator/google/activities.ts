@@ -1,0 +1,99 @@
+import type { LogEntry, MemberKind } from '../engine/directory.ts';
+import type { Settings } from '../engine/settings.ts';
+
+export type Application = 'admin' | 'groups_enterprise';
+
+export interface ActivityEvent {
+  readonly type: string;
+  readonly name: string;
+  readonly parameters: readonly { readonly name: string; readonly value: string }[];
+}
+
+type Describe = (entry: LogEntry, identifier: Settings['loggedIdentifier']) => ActivityEvent;
+
+/** An event of the admin console's log. Parameters without a value are left out. */
+const event = (type: string, name: string, values: Readonly<Record<string, string | null | undefined>>) => ({
+  type,
+  name,
+  parameters: Object.entries(values).flatMap(([parameter, value]) =>
+    value === undefined || value === null ? [] : [{ name: parameter, value }],
+  ),
+});
+
+const ofUser =
+  (name: string): Describe =>
+  ({ user, newValue }) =>
+    event('USER_SETTINGS', name, {
+      USER_EMAIL: user?.primaryEmail,
+      ...(name === 'RENAME_USER' ? { NEW_VALUE: newValue } : {}),
+    });
+const ofGroup =
+  (name: string): Describe =>
+  ({ group, member, oldValue, newValue }) =>
+    event('GROUP_SETTINGS', name, {
+      GROUP_EMAIL: group?.email,
+      USER_EMAIL: member?.email,
+      OLD_VALUE: oldValue,
+      NEW_VALUE: newValue,
+    });
+
+/** Reports API, appendix, admin audit activity events: "User Settings" and "Group Settings". */
+const ADMIN: Readonly<Record<string, Describe>> = {
+  addUser: ofUser('CREATE_USER'),
+  changeUser: ofUser('RENAME_USER'),
+  suspendUser: ofUser('SUSPEND_USER'),
+  unsuspendUser: ofUser('UNSUSPEND_USER'),
+  archiveUser: ofUser('ARCHIVE_USER'),
+  unarchiveUser: ofUser('UNARCHIVE_USER'),
+  deleteUser: ofUser('DELETE_USER'),
+  undeleteUser: ofUser('UNDELETE_USER'),
+  addGroup: ofGroup('CREATE_GROUP'),
+  changeGroup: ofGroup('CHANGE_GROUP_NAME'),
+  deleteGroup: ofGroup('DELETE_GROUP'),
+  addMember: ofGroup('ADD_GROUP_MEMBER'),
+  removeMember: ofGroup('REMOVE_GROUP_MEMBER'),
+  changeRole: ofGroup('UPDATE_GROUP_MEMBER'),
+};
+
+const MEMBER_TYPES: Readonly<Record<MemberKind, string>> = {
+  user: 'user',
+  externalUser: 'user',
+  group: 'group',
+  externalGroup: 'group',
+  everyone: 'other',
+};
+
+const moderation =
+  (name: string): Describe =>
+  ({ group, member, role }, identifier) =>
+    event('moderator_action', name, {
+      group_id: identifier === 'id' ? group?.id : group?.email,
+      member_id: identifier === 'id' ? member?.id : member?.email,
+      member_role: role?.toLowerCase(),
+      member_type: member === undefined ? undefined : MEMBER_TYPES[member.kind],
+    });
+
+/** Reports API, appendix, enterprise groups audit activity events. It knows groups only. */
+const GROUPS_ENTERPRISE: Readonly<Record<string, Describe>> = {
+  addGroup: moderation('create_group'),
+  changeGroup: moderation('change_info_setting'),
+  deleteGroup: moderation('delete_group'),
+  addMember: moderation('add_member'),
+  removeMember: moderation('remove_member'),
+  changeRole: moderation('add_member_role'),
+};
+
+/**
+ * What a log has about a change; undefined where the log does not know such changes. The console's log has only what
+ * administrators do there; a group's owner shows up in the log of enterprise groups alone.
+ */
+export function eventOf(
+  application: Application,
+  entry: LogEntry,
+  identifier: Settings['loggedIdentifier'],
+): ActivityEvent | undefined {
+  if (application === 'admin') {
+    return entry.via === 'console' ? ADMIN[entry.change]?.(entry, identifier) : undefined;
+  }
+  return GROUPS_ENTERPRISE[entry.change]?.(entry, identifier);
+}

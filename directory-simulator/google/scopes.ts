@@ -1,0 +1,22 @@
+const AUTH = 'https://www.googleapis.com/auth/';
+
+export const READ_USERS = `${AUTH}admin.directory.user.readonly`;
+export const READ_GROUPS = `${AUTH}admin.directory.group.readonly`;
+export const READ_MEMBERS = `${AUTH}admin.directory.group.member.readonly`;
+export const READ_AUDIT = `${AUTH}admin.reports.audit.readonly`;
+export const CLOUD_PLATFORM = `${AUTH}cloud-platform`;
+export const IAM = `${AUTH}iam`;
+
+/** The smallest scopes that read everything; delegated to the service account at the start. */
+export const READ_ALL = [READ_USERS, READ_GROUPS, READ_MEMBERS, READ_AUDIT];
+
+/** The scopes of which each method takes any one (its reference page, "Authorization scopes"). */
+export const USER_SCOPES = [`${AUTH}admin.directory.user`, READ_USERS];
+export const GROUP_SCOPES = [
+  'https://apps-apis.google.com/a/feeds/groups/',
+  `${AUTH}admin.directory.group`,
+  READ_GROUPS,
+];
+export const MEMBER_SCOPES = [...GROUP_SCOPES, `${AUTH}admin.directory.group.member`, READ_MEMBERS];
+export const AUDIT_SCOPES = [READ_AUDIT];
+export const SIGN_SCOPES = [CLOUD_PLATFORM, IAM];

@@ -1,0 +1,3 @@
+import { runDirectory } from './command.ts';
+
+process.exitCode = await runDirectory(process.argv.slice(2));

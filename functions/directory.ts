@@ -1,0 +1,45 @@
+import '../shared/runtime/cold-start.ts';
+import type { Context } from 'aws-lambda';
+import { DirectoryInvocation } from '../shared/contract/invocation.ts';
+import { eachConnection } from '../shared/runtime/each-connection.ts';
+import { loggable } from '../shared/runtime/logger.ts';
+import { wireDirectory } from '../shared/runtime/wire-directory.ts';
+import { readDirectory } from '../shared/sync/directory/run.ts';
+import { once } from './frame/once.ts';
+
+const wired = once(wireDirectory);
+/** Left for the group that is read when the time is up. */
+const RESERVE_MS = 120_000;
+
+/** So many are named in a message. */
+const NAMED = 10;
+
+/** All else was read; only a failed run makes an operator look at what does not end by itself. */
+const unreadable = (groups: readonly string[]): Error =>
+  new Error(
+    `${groups.length} groups of the directory cannot be read: ${groups.slice(0, NAMED).join(', ')}. See groupsync directory groups`,
+  );
+
+/** Schedule, or by hand → events for what differs. A connection without a directory is passed over. */
+export async function handler(
+  event: unknown,
+  context: Pick<Context, 'getRemainingTimeInMillis'>,
+): Promise<{ readonly reports: readonly unknown[] }> {
+  const { ports, ...base } = wired();
+  const { connection, full = false } = DirectoryInvocation.parse(event ?? {});
+  const deadlineMs = ports.clock() + Math.max(1_000, context.getRemainingTimeInMillis() - RESERVE_MS);
+  const { reports, failure } = await eachConnection(
+    { ...base, connections: ports.connections, only: connection },
+    async (each) => {
+      if (each.settings.directory === null) return { connection: each.name, skipped: 'no directory is read' };
+      const report = await readDirectory(each, ports, { deadlineMs, isFull: full });
+      if (report === undefined)
+        return { connection: each.name, skipped: 'another run is reading the directory' };
+      if (report.unreadable.length === 0) return report;
+      base.logger.info('read', { ...report, unreadable: report.unreadable.length });
+      throw unreadable(report.unreadable);
+    },
+  );
+  if (failure !== undefined) throw loggable(failure.error);
+  return { reports };
+}

@@ -1,0 +1,45 @@
+import * as z from 'zod';
+import { createDirectorySimulator } from '../../directory-simulator/engine/simulator.ts';
+import type { WorldInput } from '../../directory-simulator/engine/world.ts';
+import { google } from '../../directory-simulator/google/dialect.ts';
+import { ADMINISTRATOR } from './world-of-events.ts';
+
+/** A simulated directory, and what a connection needs to read it. */
+export interface OpenDirectory {
+  readonly url: string;
+  /** Value of the setting `directory`. */
+  readonly setting: { readonly kind: 'google'; readonly administrator: string; readonly baseUrl: string };
+  /** What the secret of the directory holds. */
+  readonly key: Readonly<Record<string, unknown>>;
+  readonly close: () => Promise<void>;
+}
+
+const KeyFile = z.record(z.string(), z.unknown());
+
+/** Starts the simulator of Google's directory for the stack. */
+export async function openDirectory(world: WorldInput): Promise<OpenDirectory> {
+  const simulator = createDirectorySimulator({
+    dialect: google({}),
+    world,
+    seed: '1',
+    clock: Date.now,
+    onDefect: (error) => console.error(error),
+  });
+  try {
+    const { url } = await simulator.listen();
+    const answer = await simulator.app.inject({
+      method: 'POST',
+      url: '/_simulator/service-account-key',
+      payload: { url },
+    });
+    return {
+      url,
+      setting: { kind: 'google', administrator: ADMINISTRATOR, baseUrl: url },
+      key: KeyFile.parse(answer.json()),
+      close: () => simulator.close(),
+    };
+  } catch (error) {
+    await simulator.close();
+    throw error;
+  }
+}

@@ -1,0 +1,114 @@
+import type { WorldInput } from '../../directory-simulator/engine/world.ts';
+import { decodeMessage } from '../../shared/contract/decode.ts';
+import type { DirectoryChange, DirectoryEvent, Member, SnapshotPart } from '../../shared/domain/event.ts';
+import type { GroupId, MemberId } from '../../shared/domain/ids.ts';
+import type { EventLine } from '../event-files.ts';
+
+const DOMAIN = 'acme.example';
+export const ADMINISTRATOR = `directory-admin@${DOMAIN}`;
+
+interface Group {
+  exists: boolean;
+  name: string;
+  members: Set<MemberId>;
+  /** Members of the parts of a snapshot that is not complete yet. */
+  readonly parts: Map<string, Map<number, readonly Member[]>>;
+}
+
+interface State {
+  readonly groups: Map<GroupId, Group>;
+  readonly emails: Map<MemberId, string>;
+}
+
+/**
+ * The directory that has sent these events: its groups and users after the last of them. Lines that are no events are left
+ * out.
+ */
+export function worldOfEvents(lines: readonly EventLine[], nowMs: number): WorldInput {
+  const state: State = { groups: new Map(), emails: new Map() };
+  const events = lines.flatMap(({ text }, index): readonly DirectoryEvent[] => {
+    const message = { body: text, messageId: String(index), sentAtMs: nowMs, receivedAtMs: nowMs };
+    return decodeMessage(message).events;
+  });
+  for (const { change } of events.toSorted((a, b) => (a.stamp < b.stamp ? -1 : 1))) take(change, state);
+  const groups = [...state.groups].filter(([, { exists }]) => exists);
+  const members = new Set(groups.flatMap(([, group]) => [...group.members]));
+  return {
+    domain: DOMAIN,
+    users: [
+      { id: 'directory-admin', primaryEmail: ADMINISTRATOR, isAdmin: true },
+      ...[...members].map((id, index) => ({
+        id,
+        primaryEmail: state.emails.get(id) ?? `user-${index}@${DOMAIN}`,
+      })),
+    ],
+    groups: groups.map(([id, group], index) => ({
+      id,
+      email: `group-${index}@${DOMAIN}`,
+      name: group.name,
+      members: [...group.members].map((member) => ({ member, kind: 'user' as const })),
+    })),
+  };
+}
+
+function take(change: DirectoryChange, state: State): void {
+  switch (change.kind) {
+    case 'user.upserted':
+      noteEmail(change.user, state);
+      return;
+    case 'user.deleted':
+      for (const { members } of state.groups.values()) members.delete(change.user);
+      return;
+    case 'group.deleted':
+      state.groups.delete(change.group);
+      return;
+    case 'group.upserted':
+      Object.assign(groupIn(state, change.group), { exists: true, name: change.name });
+      return;
+    case 'group.snapshot':
+      takeSnapshot(change, state);
+      return;
+    default:
+      takeMembership(change, state);
+  }
+}
+
+type Membership = Extract<DirectoryChange, { kind: 'member.added' | 'member.removed' }>;
+
+function takeMembership({ kind, group, members }: Membership, state: State): void {
+  const known = groupIn(state, group).members;
+  for (const member of members) {
+    noteEmail(member, state);
+    if (kind === 'member.added') known.add(member.id);
+    else known.delete(member.id);
+  }
+}
+
+type Snapshot = Extract<DirectoryChange, { kind: 'group.snapshot' }>;
+
+function takeSnapshot({ group: id, name, members, part }: Snapshot, state: State): void {
+  const group = groupIn(state, id);
+  group.exists = true;
+  group.name = name ?? group.name;
+  for (const member of members) noteEmail(member, state);
+  const whole = part === undefined ? members : wholeOf(group, part, members);
+  if (whole !== undefined) group.members = new Set(whole.map((member) => member.id));
+}
+
+/** All members of a snapshot once its last part has come. */
+function wholeOf(group: Group, { snapshotId, index, count }: SnapshotPart, members: readonly Member[]) {
+  const parts = group.parts.get(snapshotId) ?? new Map<number, readonly Member[]>();
+  group.parts.set(snapshotId, parts.set(index, members));
+  return parts.size === count ? [...parts.values()].flat() : undefined;
+}
+
+function groupIn({ groups }: State, id: GroupId): Group {
+  const known = groups.get(id) ?? { exists: false, name: id, members: new Set(), parts: new Map() };
+  groups.set(id, known);
+  return known;
+}
+
+function noteEmail({ id, attributes }: Member, { emails }: State): void {
+  const email = attributes.get('email');
+  if (email !== undefined) emails.set(id, email);
+}

@@ -1,0 +1,77 @@
+import type { Dispatcher } from 'undici';
+import { DirectoryError } from '../sync/ports/directory.ts';
+
+/** What the clients of directories need of their surroundings. */
+export interface DirectoryWorld {
+  readonly dispatcher: Dispatcher;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** From 0 up to 1, for jitter. */
+  readonly random: () => number;
+  readonly sleep: (ms: number) => Promise<void>;
+}
+
+export interface DirectoryRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  /** Names the request in errors: the URL may hold an address. */
+  readonly operation: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface DirectoryAnswer {
+  readonly status: number;
+  readonly text: string;
+  readonly retryAfter: string | undefined;
+  /** Just before the request was sent, or the time that the answer gives itself (`Date`) if that is earlier. */
+  readonly asOfMs: number;
+}
+
+const TIMEOUT_MS = 30_000;
+const MAX_BODY_BYTES = 16 * 1_024 * 1_024;
+
+/**
+ * Sends a request once and reads the whole answer. Redirects are not followed, so that a token is sent to no other host.
+ * @throws DirectoryError `unavailable` if no whole answer came, `odd` if it is too large
+ */
+export async function exchange(request: DirectoryRequest, world: DirectoryWorld): Promise<DirectoryAnswer> {
+  const { operation, url, method, headers, body = null } = request;
+  const askedAtMs = world.clock();
+  const { origin, pathname, search } = new URL(url);
+  try {
+    const answer = await world.dispatcher.request({
+      origin,
+      path: `${pathname}${search}`,
+      method,
+      headers: { accept: 'application/json', ...headers },
+      body,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    const text = await readText(operation, answer.body);
+    const retryAfter = firstOf(answer.headers['retry-after']);
+    const saidMs = Date.parse(firstOf(answer.headers['date']) ?? '');
+    const asOfMs = Number.isNaN(saidMs) ? askedAtMs : Math.min(askedAtMs, saidMs);
+    return { status: answer.statusCode, text, retryAfter, asOfMs };
+  } catch (cause) {
+    if (cause instanceof DirectoryError) throw cause;
+    // The cause is left out: its text may quote the address that was asked for.
+    const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
+    throw new DirectoryError('unavailable', `${operation}: no whole answer within ${TIMEOUT_MS} ms${code}`);
+  }
+}
+
+async function readText(operation: string, body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > MAX_BODY_BYTES) {
+      throw new DirectoryError('odd', `${operation}: expected an answer of at most ${MAX_BODY_BYTES} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+const firstOf = (header: string | string[] | undefined): string | undefined => [header].flat()[0];

@@ -1,0 +1,74 @@
+import type * as z from 'zod';
+import type { DirectoryChange, DirectoryChanges } from '../../sync/ports/directory.ts';
+import { pagesOf } from '../pages.ts';
+import type { Api } from './api.ts';
+import { Activity, listOf } from './schemas.ts';
+
+/**
+ * Entries appear late, and an older one may appear after a newer one. So each run asks for this span again ("Data retention
+ * and lag times": most entries of the admin log within minutes).
+ */
+const OVERLAP_MS = 30 * 60_000;
+const MAX_PAGE = '1000';
+
+const Activities = listOf('reports#activities', 'items', Activity);
+
+/** Parameters that name a group, in the logs `admin` and `groups_enterprise`. */
+const GROUP_PARAMETERS = new Set(['GROUP_EMAIL', 'group_email', 'group_id']);
+/** Parameters that name a user, in the log `admin`. */
+const USER_PARAMETERS = new Set(['USER_EMAIL']);
+
+/** Reads which groups and users the Reports API names. Two calls if nothing has happened. */
+export async function changesSince(api: Api, cursor: string, nowMs: number): Promise<DirectoryChanges> {
+  const startTime = new Date(Math.min(Number(cursor), nowMs) - OVERLAP_MS).toISOString();
+  const ofAdministrators = await activitiesOf(api, 'admin', startTime);
+  const ofGroups = await activitiesOf(api, 'groups_enterprise', startTime);
+  return {
+    groups: latestOf([...ofAdministrators, ...ofGroups], GROUP_PARAMETERS),
+    // A change of a membership names its user as well. It is about the group.
+    users: latestOf(ofAdministrators.map(withoutGroupEvents), USER_PARAMETERS),
+    cursor: cursorAt(nowMs),
+  };
+}
+
+export const cursorAt = (nowMs: number): string => String(nowMs);
+
+type Entry = z.infer<typeof Activity>;
+
+async function activitiesOf(api: Api, application: string, startTime: string): Promise<readonly Entry[]> {
+  const entries: Entry[] = [];
+  const operation = `activities.list ${application}`;
+  const path = ['admin', 'reports', 'v1', 'activity', 'users', 'all', 'applications', application];
+  const pages = pagesOf(operation, async (pageToken) => {
+    const query = { startTime, maxResults: MAX_PAGE, pageToken };
+    const { body, asOfMs } = await api({ operation, path, query, body: Activities });
+    return { ...body, asOfMs };
+  });
+  for await (const { items } of pages) entries.push(...items);
+  return entries;
+}
+
+const withoutGroupEvents = ({ id, events }: Entry): Entry => ({
+  id,
+  events: events.filter(({ parameters }) => !parameters.some(({ name }) => GROUP_PARAMETERS.has(name))),
+});
+
+/** Names of the events that report the end of a group, in the logs `admin` and `groups_enterprise`. */
+const DELETIONS = new Set(['DELETE_GROUP', 'delete_group']);
+
+/** The latest report of each key. Entries come newest first, so of one instant the first counts. */
+function latestOf(entries: readonly Entry[], names: ReadonlySet<string>): readonly DirectoryChange[] {
+  const latest = new Map<string, DirectoryChange>();
+  for (const change of entries.flatMap((entry) => changesIn(entry, names))) {
+    const before = latest.get(change.key);
+    if (before === undefined || before.atMs < change.atMs) latest.set(change.key, change);
+  }
+  return [...latest.values()];
+}
+
+const changesIn = ({ id, events }: Entry, names: ReadonlySet<string>): readonly DirectoryChange[] =>
+  events.flatMap(({ name: event = '', parameters }) =>
+    parameters.flatMap(({ name, value: key }) =>
+      names.has(name) && key !== undefined ? [{ key, atMs: id.time, isDeletion: DELETIONS.has(event) }] : [],
+    ),
+  );

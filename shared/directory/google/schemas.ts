@@ -1,0 +1,86 @@
+import * as z from 'zod';
+
+/*
+ * Answers of the Directory API v1 and of the Reports API v1, as far as the reader needs them. Other fields are left out.
+ * An empty list is left out by the API, and so is `nextPageToken` on the last page.
+ */
+
+const filled = z.string().min(1);
+
+/** Resource `groups`. */
+export const Group = z.object({
+  id: filled,
+  email: filled,
+  name: z.string().default(''),
+  /** A JSON string, as 64-bit numbers are; may be absent. */
+  directMembersCount: z.string().optional(),
+});
+
+/** Resource `members`. */
+export const Member = z.object({
+  id: filled,
+  /** `USER`, `GROUP` or `CUSTOMER`. */
+  type: z.string(),
+  /** Absent for `CUSTOMER`. */
+  email: z.string().optional(),
+  /** `ACTIVE`, `SUSPENDED`, `ARCHIVED` and others; absent for members of other companies. */
+  status: z.string().optional(),
+});
+
+/** Resource `users`. */
+export const User = z.object({
+  id: filled,
+  primaryEmail: filled,
+  suspended: z.boolean().default(false),
+  archived: z.boolean().default(false),
+});
+
+const Parameter = z.object({ name: z.string(), value: z.string().optional() });
+
+/** An entry of `activities.list`. */
+export const Activity = z.object({
+  id: z.object({ time: z.iso.datetime({ offset: true }).transform((text) => Date.parse(text)) }),
+  events: z
+    .array(z.object({ name: z.string().optional(), parameters: z.array(Parameter).default([]) }))
+    .default([]),
+});
+
+/**
+ * One page of a list. `{}` or the JSON of a proxy must not look like an empty list: a page has the list, or at least the
+ * `kind` of such a page.
+ */
+export function listOf<Item extends z.ZodType>(kind: string, field: string, item: Item) {
+  return z
+    .object({
+      kind: z.string().optional(),
+      nextPageToken: z.string().optional(),
+      error: z.undefined().optional(),
+      [field]: z.array(item).optional(),
+    })
+    .refine((page) => page['kind'] === kind || page[field] !== undefined, {
+      error: `expected the kind ${kind} or the list ${field}`,
+    })
+    .transform((page) => ({
+      items: (page[field] ?? []) as readonly z.infer<Item>[],
+      next: page['nextPageToken'] === '' ? undefined : (page['nextPageToken'] as string | undefined),
+    }));
+}
+
+export const ApiError = z.object({
+  error: z.object({ errors: z.array(z.object({ reason: z.string().optional() })).default([]) }),
+});
+
+/** RFC 6749, section 5.1. */
+export const Token = z.object({ access_token: filled, expires_in: z.number().positive() });
+export type Token = Readonly<z.infer<typeof Token>>;
+/** RFC 6749, section 5.2. */
+export const TokenRefusal = z.object({ error: z.string() });
+
+/** The key file of a service account, as far as signing in needs it. */
+export const ServiceAccountKey = z.object({
+  type: z.literal('service_account'),
+  client_email: filled,
+  private_key_id: filled,
+  private_key: filled,
+});
+export type ServiceAccountKey = Readonly<z.infer<typeof ServiceAccountKey>>;

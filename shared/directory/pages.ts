@@ -1,0 +1,33 @@
+import { DirectoryError, type DirectoryPage } from '../sync/ports/directory.ts';
+
+/** One answer of a listing. */
+export interface ListAnswer<Item> extends DirectoryPage<Item> {
+  /** Leads to the next page. undefined only if the answer itself shows that it is the last one. */
+  readonly next: string | undefined;
+}
+
+/** More pages than the largest listing has: 1,000,000 members in pages of 200 are 5,000. */
+export const MAX_PAGES = 20_000;
+
+/**
+ * Reads a listing to its end. A page without items is not the end.
+ * @param what names the listing in errors
+ * @throws DirectoryError `odd` if a cursor comes again, or if the listing does not end
+ */
+export async function* pagesOf<Item>(
+  what: string,
+  ask: (cursor: string | undefined) => Promise<ListAnswer<Item>>,
+  maxPages = MAX_PAGES,
+): AsyncGenerator<DirectoryPage<Item>> {
+  const seen = new Set<string>();
+  let cursor: string | undefined;
+  for (let page = 1; page <= maxPages; page += 1) {
+    const { next, ...shown } = await ask(cursor);
+    yield shown;
+    if (next === undefined) return;
+    if (seen.has(next)) throw new DirectoryError('odd', `${what}: page ${page} repeats an earlier cursor`);
+    seen.add(next);
+    cursor = next;
+  }
+  throw new DirectoryError('odd', `${what}: expected the end within ${maxPages} pages`);
+}

@@ -1,0 +1,28 @@
+import { DirectoryError } from '../sync/ports/directory.ts';
+import type { DirectoryWorld } from './exchange.ts';
+
+const MAX_ATTEMPTS = 5;
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 16_000;
+
+/**
+ * Repeats a call that failed for a while, with exponential backoff and full jitter ("Directory API: Limits and quotas").
+ * A call that is still `busy` after that is left to a later run.
+ */
+export async function retrying<Result>(
+  world: Pick<DirectoryWorld, 'random' | 'sleep'>,
+  call: () => Promise<Result>,
+): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!isTransient(error) || attempt === MAX_ATTEMPTS) throw error;
+      const longestMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1));
+      await world.sleep(Math.ceil(world.random() * longestMs));
+    }
+  }
+}
+
+const isTransient = (error: unknown): boolean =>
+  error instanceof DirectoryError && (error.kind === 'busy' || error.kind === 'unavailable');

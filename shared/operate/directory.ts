@@ -1,0 +1,57 @@
+import { DIRECTORY_GROUP_STATES, type DirectoryGroupRow, type DirectoryStatus } from '../contract/answers.ts';
+import type { ReaderGroup } from '../domain/reader-group.ts';
+import { CONFIRMED_AFTER_MS } from '../plan/directory/outcome.ts';
+import type { ToolPorts } from '../sync/ports/bundles.ts';
+import type { Connection } from '../sync/ports/connections.ts';
+import { instant } from './status.ts';
+
+type DirectoryPorts = Pick<ToolPorts, 'reader' | 'clock'>;
+
+/** How far the directory of a connection has been read. */
+export async function readDirectoryStatus(
+  { name, settings }: Pick<Connection, 'name' | 'settings'>,
+  { reader, clock }: DirectoryPorts,
+): Promise<DirectoryStatus> {
+  const [position, groups] = await Promise.all([reader.position(name), reader.groups(name)]);
+  const states = groups.map(stateOf);
+  const countOf = (state: string) => states.filter((one) => one === state).length;
+  const readMs = groups.flatMap((group) => group.readMs ?? []);
+  const nowMs = clock();
+  return {
+    connection: name,
+    kind: settings.directory?.kind ?? null,
+    listedAt: instant(position?.listedMs),
+    groups: groups.length,
+    states: Object.fromEntries(DIRECTORY_GROUP_STATES.map((state) => [state, countOf(state)])) as Record<
+      (typeof DIRECTORY_GROUP_STATES)[number],
+      number
+    >,
+    due: groups.filter(({ dueMs }) => dueMs <= nowMs).length,
+    oldestReadAt: readMs.length === 0 ? null : instant(readMs.reduce((a, b) => Math.min(a, b))),
+  };
+}
+
+/** The groups of the directory, those that need attention first. */
+export async function readDirectoryGroups(
+  { name }: Pick<Connection, 'name'>,
+  { reader }: DirectoryPorts,
+): Promise<readonly DirectoryGroupRow[]> {
+  const rows = (await reader.groups(name)).map((group) => ({
+    group: group.group,
+    state: stateOf(group),
+    readAt: instant(group.readMs),
+    nextAt: new Date(group.dueMs).toISOString(),
+    problem: group.problem ?? null,
+    below: group.below?.length ?? 0,
+  }));
+  const rankOf = ({ state }: DirectoryGroupRow) => -DIRECTORY_GROUP_STATES.indexOf(state);
+  return rows.toSorted((a, b) => rankOf(a) - rankOf(b) || (a.group < b.group ? -1 : 1));
+}
+
+function stateOf({ missingMs, problem, readMs, agreedMs }: ReaderGroup): DirectoryGroupRow['state'] {
+  if (missingMs !== undefined) return 'missing';
+  if (problem !== undefined) return 'failing';
+  if (readMs === undefined) return 'new';
+  const isSettled = agreedMs !== undefined && readMs - agreedMs >= CONFIRMED_AFTER_MS;
+  return isSettled ? 'settled' : 'confirming';
+}

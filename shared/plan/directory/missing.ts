@@ -1,0 +1,43 @@
+import type { ReaderGroup } from '../../domain/reader-group.ts';
+
+const DAY_MS = 24 * 3_600_000;
+/** More groups than this share cannot vanish at once. */
+const MAX_MISSING_SHARE = 0.05;
+
+/**
+ * Whether so many groups are missing from a listing that the listing is wrong: a right was lost, or the administrator
+ * sees only a part of the directory.
+ *
+ *   groups known | missing                   | wrong
+ *   -------------|---------------------------|------
+ *   none         | none                      | no
+ *   any          | all                       | yes
+ *   any          | one of several            | no
+ *   any          | two or more, at most 5 %  | no
+ *   any          | two or more, over 5 %     | yes
+ */
+export function isListingWrong(known: number, missing: number): boolean {
+  if (missing === 0) return false;
+  if (missing === known) return true;
+  return missing >= 2 && missing > known * MAX_MISSING_SHARE;
+}
+
+export interface MissingEvidence {
+  /** The directory reported that the group was deleted. */
+  readonly isReportedDeleted: boolean;
+  /** Another group could be read in this run. */
+  readonly isAnotherReadable: boolean;
+  readonly nowMs: number;
+}
+
+/**
+ * Whether a group that the directory does not find by its id was deleted. A lost right may look the same, so it takes a
+ * report of the deletion, or a day of such answers while another group is readable.
+ */
+export function isDeleted(
+  { missingMs }: Pick<ReaderGroup, 'missingMs'>,
+  { isReportedDeleted, isAnotherReadable, nowMs }: MissingEvidence,
+): boolean {
+  if (isReportedDeleted) return true;
+  return isAnotherReadable && missingMs !== undefined && nowMs - missingMs >= DAY_MS;
+}

@@ -1,0 +1,69 @@
+import type { MemberId } from '../../domain/ids.ts';
+import type { ReaderGroup } from '../../domain/reader-group.ts';
+import { type Difference, type GroupRead, isEqual } from './read.ts';
+
+/** Two reads that are to confirm each other are at least this far apart. */
+export const CONFIRMED_AFTER_MS = 10 * 60_000;
+const HOUR_MS = 3_600_000;
+/** So many short reads within an hour are no accident: from then on, the members that are listed are added. */
+export const MAX_SHORT_READS = 3;
+/** Up to this size a group is sent whole. */
+export const LARGEST_SNAPSHOT = 1_000;
+
+/** What follows from one whole read of a group. */
+export type ReadOutcome =
+  | { readonly kind: 'equal' }
+  /** Nothing is sent, and the group is read again. */
+  | { readonly kind: 'again'; readonly because: 'short' | 'empty' | 'superseded' }
+  | { readonly kind: 'snapshot'; readonly members: readonly MemberId[] }
+  | {
+      readonly kind: 'changes';
+      readonly isNamed: boolean;
+      readonly added: readonly MemberId[];
+      readonly removed: readonly MemberId[];
+      /** The listing is short: no member is removed, and the group is read again. */
+      readonly isShort: boolean;
+    };
+
+/**
+ * Decides what to send. A listing that is short or empty by mistake must remove no member.
+ *
+ *   users listed     short reads in the hour  empty, had members    difference            result
+ *   ---------------  -----------------------  --------------------  --------------------  ------------------------------
+ *   below the count  1 or 2                   any                   any                   again: short
+ *   below the count  3 or more                any                   nothing to add        again: short
+ *   below the count  3 or more                any                   members to add        changes, additions only
+ *   all              any                      any                   none                  equal
+ *   all              any                      first time            some                  again: empty
+ *   all              any                      no, or confirmed      superseded only       again: superseded
+ *   all              any                      no, or confirmed      some, ≤ 1,000 users   snapshot
+ *   all              any                      no, or confirmed      some, more users      changes
+ */
+export function outcomeOf(
+  read: GroupRead,
+  difference: Difference,
+  known: Pick<ReaderGroup, 'shortMs' | 'emptyMs'>,
+  nowMs: number,
+): ReadOutcome {
+  const { added, removed, isNamed } = difference;
+  if (read.isShort) {
+    const isLasting = shortReads(known, nowMs).length >= MAX_SHORT_READS;
+    if (!isLasting || (added.length === 0 && !isNamed)) return { kind: 'again', because: 'short' };
+    return { kind: 'changes', isNamed, added, removed: [], isShort: true };
+  }
+  if (isEqual(difference)) return { kind: 'equal' };
+  const isEmptied = read.members.size === 0 && removed.length > 0;
+  if (isEmptied && !isConfirmed(known.emptyMs, nowMs)) return { kind: 'again', because: 'empty' };
+  if (added.length + removed.length === 0 && !isNamed) return { kind: 'again', because: 'superseded' };
+  if (read.members.size <= LARGEST_SNAPSHOT) return { kind: 'snapshot', members: [...read.members] };
+  return { kind: 'changes', isNamed, added, removed, isShort: false };
+}
+
+/** The short reads of the last hour, the one of now included. */
+export const shortReads = (
+  { shortMs = [] }: Pick<ReaderGroup, 'shortMs'>,
+  nowMs: number,
+): readonly number[] => [...shortMs.filter((atMs) => nowMs - atMs < HOUR_MS), nowMs];
+
+const isConfirmed = (firstMs: number | undefined, nowMs: number): boolean =>
+  firstMs !== undefined && nowMs - firstMs >= CONFIRMED_AFTER_MS;

@@ -1,0 +1,77 @@
+import { type GroupRegisters, groupExists, groupFloor, groupName, memberCounts } from '../../domain/group.ts';
+import type { MemberId } from '../../domain/ids.ts';
+import type { Presence, Register } from '../../domain/register.ts';
+import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
+
+/** A group as one read of the directory shows it. */
+export interface GroupRead {
+  readonly name: string;
+  /** Users only: groups among the members are replaced by their members, or left out. */
+  readonly members: ReadonlySet<MemberId>;
+  /** Of this group, or of a group below it, fewer users were listed than the directory counts. */
+  readonly isShort: boolean;
+}
+
+/** A group as desired state has it, read consistently. */
+export interface StoredGroup {
+  readonly registers: GroupRegisters;
+  readonly members: readonly StoredRegister[];
+}
+
+export interface StoredRegister extends Register<Presence> {
+  readonly member: MemberId;
+  /** Deletion of the user; memberships up to it do not count. */
+  readonly userFloor: Stamp;
+}
+
+/** What desired state lacks in comparison with a read. */
+export interface Difference {
+  readonly added: readonly MemberId[];
+  readonly removed: readonly MemberId[];
+  /** The group is new, or has another name. */
+  readonly isNamed: boolean;
+  /** Something differs that an event after the read has set: that event wins, and another read has to confirm it. */
+  readonly isSuperseded: boolean;
+}
+
+/**
+ * Compares a read with desired state. An event with the stamp of the read would change exactly `added`, `removed` and the
+ * name, because the later stamp wins.
+ * @param stamp of the read
+ */
+export function differenceOf(read: GroupRead, stored: StoredGroup, stamp: Stamp): Difference {
+  const { present, setLater } = membersOf(stored, stamp);
+  const isClearedLater = groupFloor(stored.registers) > stamp;
+  const lacking = [...read.members].filter((member) => !present.has(member));
+  const extra = [...present].filter((member) => !read.members.has(member));
+  const added = isClearedLater ? [] : lacking.filter((member) => !setLater.has(member));
+  const removed = extra.filter((member) => !setLater.has(member));
+  const name = nameDifference(read, stored.registers, stamp);
+  const isSuperseded = added.length + removed.length < lacking.length + extra.length;
+  return {
+    added,
+    removed,
+    isNamed: name === 'new',
+    isSuperseded: isSuperseded || name === 'superseded',
+  };
+}
+
+/** Who is in the group, and whose membership was set by an event after the read. */
+function membersOf({ registers, members }: StoredGroup, stamp: Stamp) {
+  const floor = groupFloor(registers);
+  const counted = groupExists(registers)
+    ? members.filter((register) => memberCounts(register, floor, register.userFloor))
+    : [];
+  const later = members.filter((register) => register.stamp > stamp || register.userFloor >= stamp);
+  const idOf = ({ member }: StoredRegister) => member;
+  return { present: new Set(counted.map(idOf)), setLater: new Set(later.map(idOf)) };
+}
+
+function nameDifference({ name }: GroupRead, registers: GroupRegisters, stamp: Stamp) {
+  if (groupExists(registers) && groupName(registers) === name) return 'none';
+  const latest = laterStamp(registers.deleted, registers.name?.stamp ?? STAMP_ZERO);
+  return latest > stamp ? 'superseded' : 'new';
+}
+
+export const isEqual = ({ added, removed, isNamed, isSuperseded }: Difference): boolean =>
+  added.length + removed.length === 0 && !isNamed && !isSuperseded;

@@ -1,0 +1,41 @@
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { Agent } from 'undici';
+import { createDirectorySecrets } from '../aws/secrets.ts';
+import { ENVIRONMENT } from '../contract/names.ts';
+import { createDirectories } from '../directory/directories.ts';
+import { createEventSender } from '../queues/sqs-batch.ts';
+import { createLeases } from '../store/connection-states.ts';
+import { createGroupStore } from '../store/group-store.ts';
+import { createReaderStore } from '../store/reader-store.ts';
+import type { ReaderPorts } from '../sync/directory/context.ts';
+import type { Connections } from '../sync/ports/connections.ts';
+import { sleep, systemClock, systemRandom } from './clock.ts';
+import { required } from './config.ts';
+import { type Base, wireBase, wireState } from './wire.ts';
+
+/** The reader of directories: it calls vendors' APIs and the events queue, and neither the platform nor the apply queue. */
+export function wireDirectory(): Base & {
+  readonly ports: ReaderPorts & { readonly connections: Connections };
+} {
+  const base = wireBase();
+  const { config } = base;
+  const state = wireState(base);
+  const queueUrl = required(config.queueUrls.events, ENVIRONMENT.eventsQueueUrl);
+  const secrets = createDirectorySecrets(new SecretsManagerClient({}), config.prefix);
+  const world = { dispatcher: new Agent(), clock: systemClock, random: systemRandom, sleep };
+  return {
+    ...base,
+    ports: {
+      clock: systemClock,
+      random: systemRandom,
+      newId: state.newId,
+      connections: state.connections,
+      users: state.users,
+      groups: createGroupStore(state.table),
+      leases: createLeases(state.table),
+      reader: createReaderStore(state.table),
+      directories: createDirectories(secrets, world),
+      events: createEventSender(state.sqs, async () => queueUrl),
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import type { GroupId } from '../../domain/ids.ts';
+import type { ReaderGroup } from '../../domain/reader-group.ts';
+import { makeStamp, type Stamp } from '../../domain/stamp.ts';
+import { firstSeen } from '../../plan/directory/schedule.ts';
+import type { Ports } from '../ports/bundles.ts';
+import type { Connection } from '../ports/connections.ts';
+import type { Directories, Directory, DirectoryGroup, ReaderStore } from '../ports/directory.ts';
+import type { Lease } from '../ports/reconcile.ts';
+import { type Origin, READER_SOURCE } from './events.ts';
+import type { KnownUsers, StoredPorts } from './stored.ts';
+
+export type ReaderPorts = StoredPorts &
+  Pick<Ports, 'leases' | 'events' | 'clock' | 'newId' | 'random'> & {
+    readonly users: Pick<Ports['users'], 'read' | 'groupsOf'>;
+    readonly reader: ReaderStore;
+    readonly directories: Directories;
+  };
+
+/** One run of the reader of one connection. */
+export interface ReaderRun {
+  readonly connection: Connection;
+  readonly directory: Directory;
+  readonly ports: ReaderPorts;
+  readonly lease: Lease;
+  /** Milliseconds since 1970 after which no group is begun. */
+  readonly deadlineMs: number;
+  readonly users: KnownUsers;
+  /** Groups that this run has listed: they need not be asked for again. */
+  readonly listed: Map<GroupId, ListedGroup>;
+  /** Every known group as it is stored now. */
+  readonly groups: Map<GroupId, ReaderGroup>;
+  readonly report: DirectoryRunReport;
+}
+
+/** A group as a list shows it. */
+export interface ListedGroup {
+  readonly group: DirectoryGroup;
+  /** When the page was requested. */
+  readonly asOfMs: number;
+}
+
+/** Counts of one run. */
+export interface DirectoryRunReport {
+  readonly connection: string;
+  /** Groups that are selected. */
+  groups: number;
+  /** Changes that the directory reported. */
+  reported: number;
+  /** Groups that were read whole. */
+  read: number;
+  /** Groups that differed, and were sent. */
+  sent: number;
+  /** Groups that could not be read, or not used. */
+  failed: number;
+  /** Groups that wait for the next run. */
+  waiting: number;
+  /** Groups that an operator has to look at: no read was used for an hour, or three were short. */
+  unreadable: readonly GroupId[];
+}
+
+/** Another run has taken over: this one was paused for longer than its lease. */
+export class LeaseLostError extends Error {
+  override readonly name = 'LeaseLostError';
+}
+
+export async function storeGroup(run: ReaderRun, group: ReaderGroup): Promise<void> {
+  const { connection, lease, ports, groups } = run;
+  if (groups.get(group.group) === group) return;
+  if (!(await ports.reader.putGroup(connection.name, group, lease))) {
+    throw new LeaseLostError('another run reads the directory: this one was paused for too long');
+  }
+  groups.set(group.group, group);
+}
+
+/** A group is selected: it is read in this run. */
+export const addGroup = (run: ReaderRun, id: GroupId, address: string): Promise<void> =>
+  storeGroup(run, firstSeen(id, address, run.ports.clock()));
+
+export async function forgetGroup(
+  { connection, lease, ports, groups }: ReaderRun,
+  id: GroupId,
+): Promise<void> {
+  await ports.reader.removeGroup(connection.name, id, lease);
+  groups.delete(id);
+}
+
+export const originAt = ({ ports }: ReaderRun, stampMs: number): Origin => ({
+  readId: ports.newId(),
+  stampMs,
+});
+
+/** The stamp that decides: those of the events of a read are not earlier. */
+export const stampOf = ({ readId, stampMs }: Origin): Stamp =>
+  makeStamp({ time: new Date(stampMs).toISOString(), id: readId, source: READER_SOURCE });
+
+/** Sends messages in their order. @throws Error if a message was not accepted: the group is read again */
+export async function send({ connection, ports }: ReaderRun, bodies: readonly string[]): Promise<void> {
+  if (bodies.length === 0) return;
+  const messages = bodies.map((body) => ({ body, connection: connection.name }));
+  const outcomes = await ports.events.send(messages);
+  const refused = outcomes.find(({ messageId }) => messageId === undefined);
+  if (refused !== undefined) throw new Error(`the events queue did not accept a message: ${refused.refused}`);
+}

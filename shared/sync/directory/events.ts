@@ -1,0 +1,95 @@
+import { ACTIVE_ATTRIBUTE } from '../../domain/active.ts';
+import type { GroupId, MemberId } from '../../domain/ids.ts';
+import type { DirectoryUser } from '../ports/directory.ts';
+
+/** The source of every event that a reader sends; part of the stamp. */
+export const READER_SOURCE = 'groupsync/directory';
+
+/** Users of one message: a batch of ingest is up to a hundred messages, and it must be stored within one run. */
+const MEMBERS_PER_EVENT = 300;
+const USERS_PER_MESSAGE = 100;
+
+/** What all events of one read have in common. */
+export interface Origin {
+  /** Unique, and greater than that of every earlier read. */
+  readonly readId: string;
+  /** Time of the stamp, in milliseconds since 1970. */
+  readonly stampMs: number;
+}
+
+/** A CloudEvent whose type and data are one of `shared/contract/events/native.ts`. */
+interface NativeEvent {
+  readonly id: string;
+  readonly type: string;
+}
+
+type Draft = readonly [type: string, data: object];
+
+/** Gives the events their ids, in this order. */
+const eventsOf = (
+  drafts: readonly Draft[],
+  { readId, stampMs }: Origin,
+  part: string,
+): readonly NativeEvent[] =>
+  drafts.map(([type, data], index) => ({
+    specversion: '1.0',
+    id: `${readId}.${part}${index}`,
+    source: READER_SOURCE,
+    type: `directory.${type}`,
+    time: new Date(stampMs).toISOString(),
+    data,
+  }));
+
+/** Attributes of a user as events carry them. `active` is always among them. */
+export const attributesOfUser = ({ attributes, isActive }: DirectoryUser): ReadonlyMap<string, string> =>
+  new Map([...attributes, [ACTIVE_ATTRIBUTE, String(isActive)]]);
+
+/** Bodies of messages that describe users: many events in one message. */
+export function userMessages(users: readonly DirectoryUser[], origin: Origin): readonly string[] {
+  const drafts = users.map((user): Draft => {
+    const attributes = Object.fromEntries(attributesOfUser(user));
+    return ['user.upserted', { user: { ...attributes, id: user.id } }];
+  });
+  return chunksOf(eventsOf(drafts, origin, 'u'), USERS_PER_MESSAGE).map((some) => JSON.stringify(some));
+}
+
+/** The message that states a whole group. */
+export function snapshotMessage(group: GroupRefName, members: readonly MemberId[], origin: Origin): string {
+  const data = { group, members: members.map((id) => ({ id })) };
+  return JSON.stringify(eventsOf([['group.snapshot', data]], origin, 's')[0]);
+}
+
+interface GroupRefName {
+  readonly id: GroupId;
+  readonly name: string;
+}
+
+export interface Changes {
+  readonly isNamed: boolean;
+  readonly added: readonly MemberId[];
+  readonly removed: readonly MemberId[];
+}
+
+/** Messages that change a group. */
+export function changeMessages(group: GroupRefName, changes: Changes, origin: Origin): readonly string[] {
+  const membership = (type: string, members: readonly MemberId[]) =>
+    chunksOf(members, MEMBERS_PER_EVENT).map((some): Draft => {
+      const data = { group: { id: group.id }, members: some.map((id) => ({ id })) };
+      return [`group.member.${type}`, data];
+    });
+  const drafts: readonly Draft[] = [
+    ...(changes.isNamed ? [['group.upserted', { group }] as const] : []),
+    ...membership('added', changes.added),
+    ...membership('removed', changes.removed),
+  ];
+  return eventsOf(drafts, origin, 'c').map((event) => JSON.stringify(event));
+}
+
+export function deletionMessage(group: GroupId, origin: Origin): string {
+  return JSON.stringify(eventsOf([['group.deleted', { group: { id: group } }]], origin, 'd')[0]);
+}
+
+function chunksOf<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {
+  const count = Math.ceil(items.length / size);
+  return Array.from({ length: count }, (_, index) => items.slice(index * size, (index + 1) * size));
+}

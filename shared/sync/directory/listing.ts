@@ -1,0 +1,73 @@
+import type { ReaderGroup } from '../../domain/reader-group.ts';
+import { isDeleted, isListingWrong } from '../../plan/directory/missing.ts';
+import { afterFailure } from '../../plan/directory/schedule.ts';
+import { stampTimeOf } from '../../plan/directory/stamp.ts';
+import { addGroup, forgetGroup, originAt, type ReaderRun, send, storeGroup } from './context.ts';
+import { deletionMessage } from './events.ts';
+import { isSelected } from './reports.ts';
+
+/** The directory shows so few of the known groups that none of its answers is used. */
+export class ListingError extends Error {
+  override readonly name = 'ListingError';
+}
+
+/**
+ * Lists all groups: new ones are read in this run, those that are not selected any more are forgotten.
+ * @throws ListingError if too many known groups are missing
+ */
+export async function takeListing(run: ReaderRun): Promise<void> {
+  const { listed } = run;
+  for await (const { items, asOfMs } of run.directory.groups()) {
+    for (const group of items) listed.set(group.id, { group, asOfMs });
+  }
+  const missing = [...run.groups.values()].filter(({ group }) => !listed.has(group));
+  refuseWrongListing(run, missing);
+  const nowMs = run.ports.clock();
+  for (const known of missing) await storeGroup(run, { ...known, dueMs: Math.min(known.dueMs, nowMs) });
+  for (const { group } of listed.values()) {
+    const isKnown = run.groups.has(group.id);
+    if (isSelected(run, group)) {
+      if (!isKnown) await addGroup(run, group.id, group.address);
+    } else if (isKnown) {
+      await forgetGroup(run, group.id);
+    }
+  }
+}
+
+/** Groups whose deletion was reported are no sign of a lost right. */
+function refuseWrongListing({ groups }: ReaderRun, missing: readonly ReaderGroup[]): void {
+  const unexplained = missing.filter(({ deletedMs }) => deletedMs === undefined).length;
+  if (!isListingWrong(groups.size, unexplained)) return;
+  throw new ListingError(
+    `${unexplained} of ${groups.size} known groups are missing in the directory: expected at most one, or 5 %. Check what the administrator may read`,
+  );
+}
+
+/**
+ * Decides about the groups that the directory did not find by their ids in this run.
+ * @param isAnotherReadable another group could be read
+ * @throws ListingError if there are too many
+ */
+export async function endMissing(
+  run: ReaderRun,
+  missing: readonly ReaderGroup[],
+  isAnotherReadable: boolean,
+): Promise<void> {
+  const nowMs = run.ports.clock();
+  for (const known of missing) {
+    const failed = afterFailure(known, 'the directory does not find the group', nowMs);
+    await storeGroup(run, { ...failed, missingMs: known.missingMs ?? nowMs });
+  }
+  refuseWrongListing(
+    run,
+    [...run.groups.values()].filter(({ missingMs }) => missingMs !== undefined),
+  );
+  for (const { group } of missing) {
+    const known = run.groups.get(group);
+    const evidence = { isReportedDeleted: known?.deletedMs !== undefined, isAnotherReadable, nowMs };
+    if (known === undefined || !isDeleted(known, evidence)) continue;
+    await send(run, [deletionMessage(group, originAt(run, stampTimeOf(nowMs, known.sentMs)))]);
+    await forgetGroup(run, group);
+    run.report.sent += 1;
+  }
+}

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { policyFor } from '../../contract/group-policy.ts';
+import type { GroupId } from '../../domain/ids.ts';
+import { afterReport } from '../../plan/directory/schedule.ts';
+import { stampTimeOf } from '../../plan/directory/stamp.ts';
+import type { DirectoryChange, DirectoryGroup, ReaderPosition } from '../ports/directory.ts';
+import { addGroup, originAt, type ReaderRun, send, stampOf, storeGroup } from './context.ts';
+import { userMessages } from './events.ts';
+
+/** Reports that are remembered: an item of these stays far below 400 KB. */
+const MAX_TAKEN = 2_000;
+
+/**
+ * Records which groups the directory reports as changed. A report only names a group to read, so that a report that is
+ * missing, late or repeated makes no difference. One that was taken up before costs no call.
+ * @returns the position for the next run
+ */
+export async function takeReports(
+  run: ReaderRun,
+  { cursor, taken = [] }: ReaderPosition,
+): Promise<ReaderPosition> {
+  const changes = await run.directory.changesSince(cursor);
+  const known = new Map(taken.map(({ key, atMs }) => [key, atMs]));
+  const isNews = (kind: Kind) => (change: DirectoryChange) =>
+    change.atMs > (known.get(digestOf(kind, change.key)) ?? 0);
+  const groups = changes.groups.filter(isNews('group'));
+  const users = changes.users.filter(isNews('user'));
+  for (const change of groups) await takeGroup(run, change);
+  for (const change of users) await takeUser(run, change);
+  run.report.reported += groups.length + users.length;
+  const reported = [
+    ...changes.groups.map(({ key, atMs }) => ({ key: digestOf('group', key), atMs })),
+    ...changes.users.map(({ key, atMs }) => ({ key: digestOf('user', key), atMs })),
+  ];
+  return { cursor: changes.cursor, taken: reported.toSorted((a, b) => b.atMs - a.atMs).slice(0, MAX_TAKEN) };
+}
+
+type Kind = 'group' | 'user';
+
+/** Keys may be addresses of people, which are stored nowhere but with the people. */
+const digestOf = (kind: Kind, key: string): string =>
+  createHash('sha256').update(`${kind} ${key}`).digest('base64url').slice(0, 16);
+
+export const isSelected = ({ connection }: ReaderRun, { id, name }: DirectoryGroup): boolean =>
+  !policyFor(connection.settings, id, name).excluded;
+
+async function takeGroup(run: ReaderRun, { key, atMs, isDeletion }: DirectoryChange): Promise<void> {
+  const nowMs = run.ports.clock();
+  const known = [...run.groups.values()].find(({ group, address }) => group === key || address === key);
+  if (known !== undefined) {
+    const reported = afterReport(known, atMs, nowMs);
+    const isNews = reported !== known;
+    await storeGroup(run, isNews && isDeletion ? { ...reported, deletedMs: atMs } : reported);
+    if (isNews) await markAbove(run, known.group, atMs);
+    return;
+  }
+  const group = isDeletion ? undefined : await run.directory.group(key);
+  if (group === undefined) return;
+  if (isSelected(run, group) && !run.groups.has(group.id)) await addGroup(run, group.id, group.address);
+  await markAbove(run, group.id, atMs);
+}
+
+/** Marks the groups that have the group below them. */
+async function markAbove(run: ReaderRun, child: GroupId, atMs: number): Promise<void> {
+  const above = [...run.groups.values()].filter(({ below = [] }) => below.includes(child));
+  for (const group of above) await storeGroup(run, afterReport(group, atMs, run.ports.clock()));
+}
+
+/** Sends the user's attributes if groupsync knows the user. When a user comes back, their groups are read again. */
+async function takeUser(run: ReaderRun, { key, atMs }: DirectoryChange): Promise<void> {
+  const { directory, users, ports, connection } = run;
+  const askedAtMs = ports.clock();
+  const user = await directory.user(key);
+  if (user === undefined) return;
+  const states = await ports.users.read(connection.name, [user.id]);
+  if (!states.has(user.id)) return;
+  await users.read([user.id]);
+  const comesBack = users.comesBack(user);
+  const origin = originAt(run, stampTimeOf(askedAtMs, undefined));
+  const stamp = stampOf(origin);
+  if (users.isNews(user, stamp)) {
+    await send(run, userMessages([user], origin));
+    users.noteSent(user, stamp);
+  }
+  if (!comesBack) return;
+  for await (const groups of ports.users.groupsOf(connection.name, user.id)) {
+    for (const id of groups) {
+      const known = run.groups.get(id);
+      if (known !== undefined) await storeGroup(run, afterReport(known, atMs, ports.clock()));
+    }
+  }
+}

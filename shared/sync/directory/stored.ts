@@ -1,0 +1,90 @@
+import { isActive } from '../../domain/active.ts';
+import { NO_GROUP } from '../../domain/group.ts';
+import type { ConnectionName, GroupRef, MemberId } from '../../domain/ids.ts';
+import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
+import type { StoredGroup } from '../../plan/directory/read.ts';
+import type { Ports } from '../ports/bundles.ts';
+import type { UserState } from '../ports/desired.ts';
+import type { DirectoryUser } from '../ports/directory.ts';
+import { attributesOfUser } from './events.ts';
+
+export type StoredPorts = { readonly groups: Pick<Ports['groups'], 'read' | 'members'> } & {
+  readonly users: Pick<Ports['users'], 'read'>;
+};
+
+interface KnownUser extends Pick<UserState, 'floor' | 'attributes'> {
+  readonly isActive: boolean;
+}
+
+/** Users of a connection, each read once in a run: the same people are members of many groups. */
+export interface KnownUsers {
+  read(members: Iterable<MemberId>): Promise<void>;
+  floorOf(member: MemberId): Stamp;
+  /** Whether an event of this time would change an attribute, or would be the first about the user. */
+  isNews(user: DirectoryUser, stamp: Stamp): boolean;
+  /** Whether the user is switched off by now and `user` is not. */
+  comesBack(user: DirectoryUser): boolean;
+  /** It is described in a message that was sent. */
+  noteSent(user: DirectoryUser, stamp: Stamp): void;
+}
+
+export function createKnownUsers(connection: ConnectionName, users: StoredPorts['users']): KnownUsers {
+  const known = new Map<MemberId, KnownUser | undefined>();
+  return {
+    async read(members) {
+      const missing = [...new Set(members)].filter((member) => !known.has(member));
+      if (missing.length === 0) return;
+      const states = await users.read(connection, missing);
+      for (const member of missing) {
+        const state = states.get(member);
+        known.set(member, state && knownOf(state));
+      }
+    },
+
+    floorOf: (member) => known.get(member)?.floor ?? STAMP_ZERO,
+
+    isNews(user, stamp) {
+      const attributes = known.get(user.id)?.attributes;
+      return [...attributesOfUser(user)].some(([name, value]) => {
+        const stored = attributes?.get(name);
+        return stored === undefined || (stored.value !== value && stored.stamp < stamp);
+      });
+    },
+
+    comesBack: (user) => user.isActive && known.get(user.id)?.isActive === false,
+
+    noteSent(user, stamp) {
+      const before = known.get(user.id);
+      const sent = [...attributesOfUser(user)].map(([name, value]) => [name, { value, stamp }] as const);
+      const attributes = new Map([...(before?.attributes ?? []), ...sent]);
+      known.set(user.id, { floor: before?.floor ?? STAMP_ZERO, attributes, isActive: user.isActive });
+    },
+  };
+}
+
+const knownOf = ({ floor, attributes }: UserState): KnownUser => ({
+  floor,
+  attributes,
+  isActive: isActive(attributes),
+});
+
+/** Desired state of a group, every register of it, read consistently. */
+export async function readStored(
+  ref: GroupRef,
+  { groups }: StoredPorts,
+  users: KnownUsers,
+): Promise<StoredGroup> {
+  const state = await groups.read(ref);
+  // Registers may be there before the group is: members were named by events that came first.
+  const registers = await groups.members(ref);
+  await users.read(registers.map(({ member }) => member));
+  return {
+    registers: state?.registers ?? NO_GROUP,
+    members: registers.map(({ member, value, stamp }) => ({
+      member,
+      value,
+      stamp,
+      userFloor: users.floorOf(member),
+    })),
+  };
+}

@@ -1,0 +1,74 @@
+import type { ReaderGroup } from '../../domain/reader-group.ts';
+import { outcomeOf, type ReadOutcome } from '../../plan/directory/outcome.ts';
+import { differenceOf } from '../../plan/directory/read.ts';
+import { afterRead } from '../../plan/directory/schedule.ts';
+import { stampTimeOf } from '../../plan/directory/stamp.ts';
+import type { DirectoryUser } from '../ports/directory.ts';
+import { originAt, type ReaderRun, send, stampOf, storeGroup } from './context.ts';
+import { changeMessages, type Origin, snapshotMessage, userMessages } from './events.ts';
+import { readStored } from './stored.ts';
+import { readWhole, type WholeGroup } from './whole-group.ts';
+
+/**
+ * Reads a group whole, compares it with desired state, and sends what differs.
+ *
+ *     read the directory ──▶ read desired state ──▶ send users, then the group ──▶ store when it is read next
+ *
+ * A crash after any arrow reads the group again. An event that was sent twice has the effect of one.
+ * @returns false if the directory has no such group
+ */
+export async function syncGroup(known: ReaderGroup, run: ReaderRun): Promise<boolean> {
+  const { directory, connection, ports, users, report } = run;
+  const { nested } = connection.settings;
+  const reading = { listed: run.listed, nested, known: known.below ?? [] };
+  const whole = await readWhole(directory, known.group, reading);
+  if (whole === undefined) return false;
+  const origin = originAt(run, stampTimeOf(whole.asOfMs, known.sentMs));
+  const stamp = stampOf(origin);
+  const ref = { connection: connection.name, group: known.group };
+  const stored = await readStored(ref, ports, users);
+  await users.read(whole.users.keys());
+  const { name } = whole.group;
+  const read = { name, members: new Set(whole.users.keys()), isShort: whole.isShort };
+  const nowMs = ports.clock();
+  const outcome = outcomeOf(read, differenceOf(read, stored, stamp), known, nowMs);
+  const news = [...whole.users.values()].filter((user) => users.isNews(user, stamp));
+  const messages = messagesOf(outcome, whole, origin);
+  // Before they are sent: groups that are read at the same time have members in common. A run that cannot send fails.
+  for (const user of news) users.noteSent(user, stamp);
+  await send(run, [...userMessages(news, origin), ...messages]);
+  report.read += 1;
+  if (messages.length > 0) report.sent += 1;
+  await storeGroup(run, nextOf(known, run, { outcome, whole, news, stampMs: origin.stampMs, nowMs }));
+  return true;
+}
+
+function messagesOf(outcome: ReadOutcome, { group }: WholeGroup, origin: Origin): readonly string[] {
+  const named = { id: group.id, name: group.name };
+  if (outcome.kind === 'snapshot') return [snapshotMessage(named, outcome.members, origin)];
+  if (outcome.kind === 'changes') return changeMessages(named, outcome, origin);
+  return [];
+}
+
+interface Done {
+  readonly outcome: ReadOutcome;
+  readonly whole: WholeGroup;
+  readonly news: readonly DirectoryUser[];
+  readonly stampMs: number;
+  readonly nowMs: number;
+}
+
+function nextOf(known: ReaderGroup, { ports }: ReaderRun, done: Done): ReaderGroup {
+  const { outcome, whole, news, stampMs, nowMs } = done;
+  const next = afterRead(known, {
+    outcome,
+    address: whole.group.address,
+    asOfMs: whole.asOfMs,
+    stampMs,
+    below: whole.below,
+    nowMs,
+    spread: ports.random(),
+  });
+  // The next event of this group must not be earlier than what was sent about its users.
+  return news.length === 0 ? next : { ...next, sentMs: stampMs };
+}

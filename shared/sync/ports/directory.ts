@@ -1,0 +1,137 @@
+import * as z from 'zod';
+import type { DirectorySetting } from '../../contract/settings.ts';
+import { type Frozen, number, text } from '../../domain/forms.ts';
+import type { ConnectionName, GroupId, MemberId } from '../../domain/ids.ts';
+import type { ReaderGroup } from '../../domain/reader-group.ts';
+import type { Connection } from './connections.ts';
+import type { Lease } from './reconcile.ts';
+
+export interface Directories {
+  /**
+   * The directory that a connection reads.
+   * @throws DirectoryError `denied` if there is no usable credential
+   */
+  open(connection: Connection): Promise<Directory>;
+}
+
+/** A directory that an operator wants to connect. */
+export interface DirectoryApplicants {
+  /**
+   * @param key the credential, as the vendor's key file has it
+   * @throws DirectoryError `denied` if it is no key file
+   */
+  present(setting: DirectorySetting, key: unknown): Promise<Directory>;
+  /** Stores the credential for the connection. */
+  store(connection: ConnectionName, key: unknown): Promise<void>;
+}
+
+/** A company's directory, read through its API. Every method may throw a DirectoryError, and nothing else. */
+export interface Directory {
+  /** Every group, page by page. */
+  groups(): AsyncIterable<DirectoryPage<DirectoryGroup>>;
+  /** @param key the id of a group, or its address. @returns undefined if the directory has no such group */
+  group(key: string): Promise<DirectoryGroup | undefined>;
+  /** The direct members, page by page. A member may be on several pages. */
+  membersOf(group: GroupId): AsyncIterable<DirectoryPage<DirectoryMember>>;
+  /** @param key the id of a user, or an address. @returns undefined if the directory has no such user */
+  user(key: string): Promise<DirectoryUser | undefined>;
+  /** What the directory reports as changed since `cursor`. Reports may lag and may miss changes: they are hints. */
+  changesSince(cursor: string): Promise<DirectoryChanges>;
+  /** The cursor of what changes from `nowMs` on. */
+  cursorAt(nowMs: number): string;
+}
+
+export interface DirectoryPage<Item> {
+  readonly items: readonly Item[];
+  /** The page shows the directory as it was at that time or later, in milliseconds since 1970. */
+  readonly asOfMs: number;
+}
+
+export interface DirectoryGroup {
+  readonly id: GroupId;
+  readonly name: string;
+  readonly address: string;
+  /** Direct members that are users, as the directory counts them; undefined: the directory gives no count. */
+  readonly userCount: number | undefined;
+}
+
+export type DirectoryMember =
+  | { readonly kind: 'user'; readonly user: DirectoryUser }
+  | { readonly kind: 'group'; readonly id: GroupId }
+  /** Stands for every user of the company. */
+  | { readonly kind: 'everyone' };
+
+export interface DirectoryUser {
+  readonly id: MemberId;
+  /** Attributes that match rules may use. */
+  readonly attributes: ReadonlyMap<string, string>;
+  /** False for a user who may not sign in, such as a suspended one. */
+  readonly isActive: boolean;
+}
+
+export interface DirectoryChange {
+  /** Id or address of the group or user. */
+  readonly key: string;
+  readonly atMs: number;
+  /** The group was deleted. */
+  readonly isDeletion: boolean;
+}
+
+export interface DirectoryChanges {
+  readonly groups: readonly DirectoryChange[];
+  readonly users: readonly DirectoryChange[];
+  readonly cursor: string;
+}
+
+/**
+ * What the reader does after a failed call:
+ *   denied       stop reading: the credential or a right is missing, and answers may look empty
+ *   busy         read later: the limit of calls is reached
+ *   unavailable  read later: no answer, or a 5xx
+ *   missing      the group is not in the directory any more
+ *   odd          read later: the answer is not what the API describes
+ */
+export type DirectoryErrorKind = 'denied' | 'busy' | 'unavailable' | 'missing' | 'odd';
+
+/** A failed call. The message holds no address, no name and no token. */
+export class DirectoryError extends Error {
+  override readonly name = 'DirectoryError';
+  readonly kind: DirectoryErrorKind;
+
+  constructor(kind: DirectoryErrorKind, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.kind = kind;
+  }
+}
+
+/** How far the reader of a connection has come. */
+export const ReaderPosition = z.lazy(() =>
+  z.object({
+    /** Changes that were reported before this are recorded with their groups. */
+    cursor: text,
+    /** The latest reports that were taken up, each by a digest of what it names. They are reported again, because each run asks for a while before the cursor. */
+    taken: z.array(z.object({ key: text, atMs: number })).exactOptional(),
+    /** When all groups were listed last. */
+    listedMs: number.exactOptional(),
+  }),
+);
+export type ReaderPosition = Frozen<z.infer<typeof ReaderPosition>>;
+
+/** What the reader has stored. A write of a run whose lease another run has taken over is refused. */
+export interface ReaderStore {
+  /**
+   * Begins a run: from now on no holder of an earlier lease can write.
+   * @returns undefined where a later holder has begun already
+   */
+  begin(
+    connection: ConnectionName,
+    lease: Lease,
+  ): Promise<{ readonly position: ReaderPosition | undefined } | undefined>;
+  /** undefined before the first run. */
+  position(connection: ConnectionName): Promise<ReaderPosition | undefined>;
+  write(connection: ConnectionName, position: ReaderPosition, lease: Lease): Promise<boolean>;
+  /** Every group that is known. */
+  groups(connection: ConnectionName): Promise<readonly ReaderGroup[]>;
+  putGroup(connection: ConnectionName, group: ReaderGroup, lease: Lease): Promise<boolean>;
+  removeGroup(connection: ConnectionName, group: GroupId, lease: Lease): Promise<boolean>;
+}

@@ -1,0 +1,43 @@
+import { join } from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { runDirectory } from '../../directory-simulator/command.ts';
+import { startProcess } from '../local/support/process.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
+
+const run = (...args: string[]) =>
+  startProcess(process.execPath, ['--import', 'tsx', 'directory-simulator/main.ts', ...args]);
+
+/** The lines that it prints as soon as it listens. */
+async function listening({ output }: ReturnType<typeof run>): Promise<string[]> {
+  await vi.waitUntil(() => output.stdout !== '', { timeout: PATIENCE_MS, interval: 20 });
+  return output.stdout.split('\n');
+}
+
+it('prints the address and the credentials, serves the directory, keeps the key, and stops on SIGTERM', async () => {
+  const key = join(temporaryFolder(), 'key.json');
+  const started = run('google', '--people', '20', '--groups', '3', '--calm', '--key', key);
+  const [address = '', administrator, token = '', keyLine] = await listening(started);
+  expect(address).toMatch(/^listening on http:\/\/127\.0\.0\.1:\d+$/);
+  expect(administrator).toMatch(/^administrator \S+@juniper-vale\.example$/);
+  expect(keyLine).toBe(`service account key ${key}`);
+  const url = `${address.replace('listening on ', '')}/admin/directory/v1/groups?customer=my_customer`;
+  const headers = { authorization: `Bearer ${token.replace('access token ', '')}` };
+  const answer = (await (await fetch(url, { headers })).json()) as { groups: unknown[] };
+  expect(answer.groups).toHaveLength(3);
+  started.signal('SIGTERM');
+  expect(await started.exit).toMatchObject({ code: 0, stderr: '' });
+});
+
+it.each([
+  ['no directory', [], 'google'],
+  ['an unknown directory', ['yahoo'], 'yahoo'],
+  ['a number that is none', ['google', '--people', 'many'], '--people'],
+  ['an unknown flag', ['google', '--colour', 'red'], '--colour'],
+  ['a key file without a key', ['google', '--key', 'package.json'], '--key'],
+])('answers %s with one line on stderr and exit code 2', async (_, args, named) => {
+  const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  onTestFinished(() => stderr.mockRestore());
+  expect(await runDirectory(args)).toBe(2);
+  expect(stderr).toHaveBeenCalledExactlyOnceWith(expect.stringContaining(named));
+});

@@ -1,0 +1,132 @@
+import { onTestFinished } from 'vitest';
+import { CALM_SETTINGS, type Settings } from '../../directory-simulator/engine/settings.ts';
+import { createDirectorySimulator } from '../../directory-simulator/engine/simulator.ts';
+import type { WorldInput } from '../../directory-simulator/engine/world.ts';
+import { google } from '../../directory-simulator/google/dialect.ts';
+import { READ_ALL } from '../../directory-simulator/google/scopes.ts';
+import { JWT_BEARER, serviceAccountAssertion } from './assertion.ts';
+import { CUSTOMER_KEY, MANAGED_KEY } from './keys.ts';
+
+export const NOW_MS = Date.UTC(2026, 10, 20, 10);
+export const ADMIN = 'liz@example.com';
+
+/** Each kind of user and member once. */
+export const WORLD: WorldInput = {
+  customerId: 'C03az79cb',
+  domain: 'example.com',
+  users: [
+    { id: 'u-liz', primaryEmail: ADMIN, givenName: 'Liz', familyName: 'Ng', isAdmin: true },
+    { id: 'u-ann', primaryEmail: 'ann@example.com', aliases: ['a@example.com'], givenName: 'Ann' },
+    { id: 'u-sue', primaryEmail: 'sue@example.com', suspended: true },
+    { id: 'u-art', primaryEmail: 'art@example.com', archived: true },
+    { id: 'u-del', primaryEmail: 'del@example.com', deletedAtMs: NOW_MS - 3_600_000 },
+    { id: 'u-old', primaryEmail: 'old@example.com', deletedAtMs: NOW_MS - 21 * 86_400_000 },
+  ],
+  groups: [
+    {
+      id: 'g-sales',
+      email: 'sales@example.com',
+      aliases: ['verkauf@example.com'],
+      name: 'Sales',
+      description: 'People who sell',
+      members: [
+        { member: ADMIN, role: 'OWNER' },
+        { member: 'u-sue' },
+        { member: 'u-art' },
+        { member: 'guest@partner.example' },
+        { member: 'g-emea' },
+      ],
+    },
+    { id: 'g-emea', email: 'emea@example.com', name: 'EMEA', members: [{ member: 'u-ann' }] },
+    { id: 'g-all', email: 'all@example.com', name: 'All', members: [{ member: 'all', kind: 'everyone' }] },
+    { id: 'g-none', email: 'none@example.com', name: 'Empty' },
+    { id: 'g-gone', email: 'gone@example.com', name: 'Gone', deletedAtMs: NOW_MS - 1_000 },
+  ],
+};
+
+interface Sent {
+  readonly token?: string | null;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+interface Options {
+  readonly world?: WorldInput;
+  readonly seed?: string;
+  readonly settings?: Partial<Settings>;
+}
+
+/** A Google directory with a clock that the test moves, and short ways to call it. Calm unless told otherwise. */
+export function startGoogle({ world = WORLD, seed = '1', settings = {} }: Options = {}) {
+  const clock = { ms: NOW_MS };
+  const defects: unknown[] = [];
+  const simulator = createDirectorySimulator({
+    dialect: google({ customerKey: CUSTOMER_KEY, managedKey: MANAGED_KEY }),
+    world,
+    seed,
+    clock: () => clock.ms,
+    settings: { ...CALM_SETTINGS, ...settings },
+    onDefect: (error) => defects.push(error),
+  });
+  onTestFinished(() => simulator.close());
+  const send = async (request: string, { token = null, body, headers = {} }: Sent = {}) => {
+    const [method = 'GET', url = ''] = request.split(' ');
+    const response = await simulator.app.inject({
+      method: method as 'GET',
+      url,
+      headers: {
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const isJson = String(response.headers['content-type']).includes('json');
+    return {
+      status: response.statusCode,
+      headers: response.headers,
+      text: response.body,
+      json: isJson ? response.json() : undefined,
+    };
+  };
+  const signIn = (claims: Record<string, unknown> = {}) =>
+    send('POST /token', {
+      body: new URLSearchParams({
+        grant_type: JWT_BEARER,
+        assertion: serviceAccountAssertion(clock.ms, { sub: ADMIN, scope: READ_ALL.join(' '), ...claims }),
+      }).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+  let token: string | undefined;
+  /** Reads an address of the Directory API or of the Reports API as the administrator. */
+  const get = async (path: string) => {
+    token ??= (await signIn()).json.access_token as string;
+    const prefix = path.startsWith('activity/') ? '/admin/reports/v1/' : '/admin/directory/v1/';
+    return send(`GET ${prefix}${path}`, { token });
+  };
+  const control = (name: string, body: unknown = {}) => send(`POST /_simulator/${name}`, { body });
+  const forgetToken = () => {
+    token = undefined;
+  };
+  return { simulator, clock, defects, send, signIn, get, control, forgetToken };
+}
+
+export type Google = ReturnType<typeof startGoogle>;
+
+/** All pages of a list, and how many items each had. `start` is the token of the first page to read. */
+export async function readAll({ get }: Google, path: string, field: string, start?: string) {
+  const items: { id: string; email?: string }[] = [];
+  const pages: number[] = [];
+  let pageToken = start;
+  do {
+    const separator = path.includes('?') ? '&' : '?';
+    const page = await get(pageToken === undefined ? path : `${path}${separator}pageToken=${pageToken}`);
+    if (page.status !== 200) throw new Error(`page ${pages.length + 1} answers ${page.status}`);
+    const shown = page.json[field] ?? [];
+    items.push(...shown);
+    pages.push(shown.length);
+    pageToken = page.json.nextPageToken;
+    if (pages.length > 1_000) throw new Error('the listing does not end');
+  } while (pageToken !== undefined);
+  return { items, pages };
+}

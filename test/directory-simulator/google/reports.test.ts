@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import { type Google, startGoogle } from '../fixture.ts';
+
+interface Item {
+  readonly id: { readonly time: string };
+  readonly events: { readonly name: string; readonly parameters: { name: string; value: string }[] }[];
+}
+
+const items = async (google: Google, application: string, query = ''): Promise<readonly Item[]> =>
+  (await google.get(`activity/users/all/applications/${application}${query}`)).json.items ?? [];
+const names = async (google: Google, application: string, query = '') =>
+  (await items(google, application, query)).flatMap(({ events }) => events.map(({ name }) => name));
+
+const CHANGES = [
+  ['suspendUser', 'SUSPEND_USER', { user: 'u-ann' }],
+  ['unsuspendUser', 'UNSUSPEND_USER', { user: 'u-sue' }],
+  ['archiveUser', 'ARCHIVE_USER', { user: 'u-ann' }],
+  ['unarchiveUser', 'UNARCHIVE_USER', { user: 'u-art' }],
+  ['deleteUser', 'DELETE_USER', { user: 'u-ann' }],
+  ['undeleteUser', 'UNDELETE_USER', { user: 'u-del' }],
+  ['changeUser', 'RENAME_USER', { user: 'u-ann', primaryEmail: 'anne@example.com' }],
+  ['addUser', 'CREATE_USER', { user: { id: 'u-new', primaryEmail: 'new@example.com' } }],
+  ['addGroup', 'CREATE_GROUP', { group: { id: 'g-new', email: 'new-group@example.com' } }],
+  ['changeGroup', 'CHANGE_GROUP_NAME', { group: 'g-emea', name: 'Europe' }],
+  ['deleteGroup', 'DELETE_GROUP', { group: 'g-emea' }],
+  ['addMember', 'ADD_GROUP_MEMBER', { group: 'g-emea', member: 'u-liz' }],
+  ['removeMember', 'REMOVE_GROUP_MEMBER', { group: 'g-emea', member: 'u-ann' }],
+  ['changeRole', 'UPDATE_GROUP_MEMBER', { group: 'g-emea', member: 'u-ann', role: 'OWNER' }],
+] as const;
+
+describe('activities.list', () => {
+  it.each(CHANGES)('has %s as %s in the log of the console', async (kind, name, change) => {
+    const google = startGoogle();
+    expect((await google.control('changes', { kind, ...change })).status).toBe(200);
+    expect(await names(google, 'admin')).toEqual([name]);
+  });
+
+  it('has only changes of groups in the log of enterprise groups', async () => {
+    const google = startGoogle();
+    await google.control(
+      'changes',
+      CHANGES.slice(8, 14)
+        .map(([kind, , change]) => ({ kind, ...change }))
+        .filter(({ kind }) => kind !== 'deleteGroup'),
+    );
+    await google.control('changes', { kind: 'suspendUser', user: 'u-ann' });
+    expect((await names(google, 'groups_enterprise')).toReversed()).toEqual([
+      'create_group',
+      'change_info_setting',
+      'add_member',
+      'remove_member',
+    ]);
+  });
+
+  it('names groups by id on request', async () => {
+    const google = startGoogle({ settings: { loggedIdentifier: 'id' } });
+    await google.control('changes', { kind: 'addMember', group: 'g-emea', member: 'u-liz' });
+    const [item] = await items(google, 'groups_enterprise');
+    expect(item?.events[0]?.parameters.slice(0, 2)).toEqual([
+      { name: 'group_id', value: 'g-emea' },
+      { name: 'member_id', value: 'u-liz' },
+    ]);
+  });
+
+  it('is newest first, between two times, and filtered by event and parameter', async () => {
+    const google = startGoogle();
+    const start = new Date(google.clock.ms).toISOString();
+    for (const [kind, member] of [
+      ['addMember', 'u-liz'],
+      ['addMember', 'u-sue'],
+      ['removeMember', 'u-sue'],
+    ]) {
+      google.clock.ms += 1_000;
+      await google.control('changes', { kind, group: 'g-emea', member });
+    }
+    google.clock.ms += 1_000;
+    expect(await names(google, 'admin')).toEqual([
+      'REMOVE_GROUP_MEMBER',
+      'ADD_GROUP_MEMBER',
+      'ADD_GROUP_MEMBER',
+    ]);
+    expect(
+      await names(google, 'admin', '?eventName=ADD_GROUP_MEMBER&filters=USER_EMAIL==sue@example.com'),
+    ).toEqual(['ADD_GROUP_MEMBER']);
+    const end = new Date(google.clock.ms - 2_000).toISOString();
+    expect(await names(google, 'admin', `?startTime=${start}&endTime=${end}`)).toHaveLength(2);
+    const wrong = await google.get(`activity/users/all/applications/admin?startTime=${end}&endTime=${start}`);
+    expect(wrong.status).toBe(400);
+  });
+
+  it('shows changes late and out of order, and never shows some', async () => {
+    const lagSeconds = { users: 0, groups: 0, members: 0, log: 180 };
+    const google = startGoogle({ settings: { lagSeconds, lostLogEntries: 0.1 } });
+    const changes = Array.from({ length: 100 }, (_, index) => ({
+      kind: index % 2 === 0 ? 'addMember' : 'removeMember',
+      group: 'g-none',
+      member: 'u-ann',
+    }));
+    for (const change of changes) {
+      await google.control('changes', change);
+      google.clock.ms += 1_000;
+    }
+    const early = await items(google, 'admin');
+    const newest = Date.parse(early[0]?.id.time ?? '');
+    google.clock.ms += 180_000;
+    const later = await items(google, 'admin');
+    const cameLate = later.filter(
+      (item) => Date.parse(item.id.time) < newest && !early.some(({ id }) => id.time === item.id.time),
+    );
+    expect(cameLate.length).toBeGreaterThan(5);
+    expect(later.length).toBeGreaterThan(80);
+    expect(later.length).toBeLessThan(100);
+  });
+
+  it('refuses applications that are not simulated', async () => {
+    expect((await startGoogle().get('activity/users/all/applications/drive')).status).toBe(400);
+  });
+});

@@ -1,0 +1,50 @@
+import { Agent } from 'undici';
+import { expect, it } from 'vitest';
+import { ConnectionSettings } from '../../shared/contract/settings.ts';
+import { createDirectories } from '../../shared/directory/directories.ts';
+import { connectionName } from '../../shared/domain/ids.ts';
+import { SecretError } from '../../shared/sync/ports/secrets.ts';
+import { ADMIN } from '../directory-simulator/fixture.ts';
+import { openGoogle } from './google/reader.ts';
+
+const name = connectionName('acme');
+const connectionTo = (directory: unknown) => ({
+  name,
+  company: 'c',
+  observing: false,
+  settings: ConnectionSettings.parse({ baseUrl: 'https://platform.test', directory }),
+});
+const directoriesWith = (read: () => Promise<unknown>) =>
+  createDirectories(
+    { read },
+    { dispatcher: new Agent(), clock: Date.now, random: () => 0.5, sleep: async () => {} },
+  );
+
+it('opens the directory that the settings name, with the key file from the secret', async () => {
+  const { url, key, clock } = await openGoogle();
+  clock.ms = Date.now();
+  const connection = connectionTo({ kind: 'google', administrator: ADMIN, baseUrl: url });
+  const directory = await directoriesWith(async () => key).open(connection);
+  expect((await directory.group('sales@example.com'))?.name).toBe('Sales');
+});
+
+it.each([
+  ['no directory is set', null, async () => ({}), 'expected the setting directory, got null'],
+  [
+    'the secret is no key file',
+    { kind: 'google', administrator: ADMIN },
+    async () => ({ type: 'service_account', private_key: 'secret' }),
+    'expected the key file of a service account with type, client_email, private_key_id and private_key',
+  ],
+  [
+    'there is no secret',
+    { kind: 'google', administrator: ADMIN },
+    () => Promise.reject(new SecretError('the secret x cannot be read')),
+    'the secret x cannot be read',
+  ],
+])('is denied if %s', async (_, directory, read, message) => {
+  await expect(directoriesWith(read).open(connectionTo(directory))).rejects.toMatchObject({
+    kind: 'denied',
+    message: expect.stringContaining(message),
+  });
+});

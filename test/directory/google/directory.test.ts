@@ -1,0 +1,222 @@
+import { describe, expect, it } from 'vitest';
+import { groupId } from '../../../shared/domain/ids.ts';
+import type { DirectoryMember } from '../../../shared/sync/ports/directory.ts';
+import { ADMIN, NOW_MS } from '../../directory-simulator/fixture.ts';
+import { allOf, DIFFICULT, openGoogle } from './reader.ts';
+
+const SALES = groupId('g-sales');
+
+const describeMember = (member: DirectoryMember) => {
+  if (member.kind === 'everyone') return 'everyone';
+  if (member.kind === 'group') return `group ${member.id}`;
+  const { attributes, isActive } = member.user;
+  return `${attributes.get('email')} ${isActive ? 'on' : 'off'}`;
+};
+
+describe('groups of a Google directory', () => {
+  it('are read with their names, addresses and counts', async () => {
+    const { directory } = await openGoogle();
+    const groups = await allOf(directory.groups());
+    expect(groups.map(({ id }) => id).sort()).toEqual(['g-all', 'g-emea', 'g-none', 'g-sales']);
+    expect(groups.find(({ id }) => id === 'g-sales')).toEqual({
+      id: 'g-sales',
+      name: 'Sales',
+      address: 'sales@example.com',
+      userCount: 4,
+    });
+  });
+
+  it('are found by id and by address, and are undefined once they are gone', async () => {
+    const { directory } = await openGoogle();
+    expect((await directory.group('g-emea'))?.name).toBe('EMEA');
+    expect((await directory.group('emea@example.com'))?.id).toBe('g-emea');
+    expect(await directory.group('g-gone')).toBeUndefined();
+  });
+
+  it('have an unknown count if the directory gives none', async () => {
+    const { directory } = await openGoogle({ settings: { absentCounts: 1 } });
+    expect((await directory.group('g-emea'))?.userCount).toBeUndefined();
+  });
+});
+
+describe('members of a Google group', () => {
+  it('are users with their state, members of other companies, and groups', async () => {
+    const { directory } = await openGoogle();
+    const members = await allOf(directory.membersOf(SALES));
+    expect(members.map(describeMember).sort()).toEqual([
+      'art@example.com off',
+      'group g-emea',
+      'guest@partner.example on',
+      'liz@example.com on',
+      'sue@example.com off',
+    ]);
+    expect(await allOf(directory.membersOf(groupId('g-all')))).toEqual([{ kind: 'everyone' }]);
+  });
+
+  it('are all read through small, empty and repeated pages, unknown fields, quotas and failures', async () => {
+    const users = Array.from({ length: 700 }, (_, index) => ({
+      id: `u${index}`,
+      primaryEmail: `u${index}@example.com`,
+      isAdmin: index === 0,
+    }));
+    const groups = [{ id: 'g', email: 'g@example.com', members: users.map(({ id }) => ({ member: id })) }];
+    for (const seed of ['1', '2', '3', '4']) {
+      const { directory } = await openGoogle({
+        seed,
+        settings: { ...DIFFICULT, emptyPages: 0.3, repeatedItems: 0.5 },
+        world: { users, groups },
+        administrator: 'u0@example.com',
+      });
+      const members = await allOf(directory.membersOf(groupId('g')));
+      expect(new Set(members.map(describeMember)).size).toBe(700);
+    }
+  });
+
+  it('carry the time just before the page was requested', async () => {
+    const { directory } = await openGoogle();
+    for await (const { asOfMs } of directory.membersOf(SALES)) expect(asOfMs).toBe(NOW_MS);
+  });
+
+  it('are an error of the kind missing, and not empty, if the group is gone', async () => {
+    const { directory } = await openGoogle();
+    await expect(allOf(directory.membersOf(groupId('g-gone')))).rejects.toMatchObject({ kind: 'missing' });
+  });
+});
+
+const FAULTS: readonly (readonly [string, string, object])[] = [
+  ['an error of the credential', 'denied', { error: 'authError' }],
+  ['a missing right', 'denied', { error: 'insufficientPermissions' }],
+  ['a refusal of the resource', 'denied', { error: 'forbidden' }],
+  ['a used-up quota', 'busy', { error: 'quotaExceeded' }],
+  ['a limit of calls', 'busy', { error: 'userRateLimitExceeded' }],
+  ['a failure of the server', 'unavailable', { error: 'backendError' }],
+  ['the page of a proxy', 'unavailable', { status: 200, body: '<html>Sign in</html>' }],
+  ['a body that breaks off', 'unavailable', { status: 200, body: '{"kind":"admin#directory#members","memb' }],
+  ['an empty object', 'odd', { status: 200, body: '{}' }],
+  ['an error with the status 200', 'odd', { status: 200, body: '{"error":{"code":403},"members":[]}' }],
+  [
+    'null in place of the list',
+    'odd',
+    { status: 200, body: '{"kind":"admin#directory#members","members":null}' },
+  ],
+  ['the list of another resource', 'odd', { status: 200, body: '{"kind":"admin#directory#groups"}' }],
+  ['a refused page token', 'odd', { error: 'badRequest' }],
+];
+
+describe('a failed read of members', () => {
+  it.each(FAULTS)('is never an empty group: %s is an error of the kind %s', async (_, kind, fault) => {
+    const { directory, control } = await openGoogle();
+    await control('faults', [{ match: { path: '*/members' }, times: 10, ...fault }]);
+    const failure = await allOf(directory.membersOf(SALES)).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ name: 'DirectoryError', kind });
+    expect(String(failure)).not.toContain('@');
+  });
+
+  it('is repeated after an error that passes', async () => {
+    const { directory, control } = await openGoogle();
+    await control('faults', [
+      { match: { path: '*/members' }, times: 2, error: 'quotaExceeded' },
+      { match: { path: '*/members' }, times: 1, error: 'backendError' },
+    ]);
+    expect(await allOf(directory.membersOf(SALES))).toHaveLength(5);
+  });
+
+  it('ends if the page token has expired in the middle', async () => {
+    const { directory, control } = await openGoogle({ settings: { pageSizes: 'random' }, seed: '5' });
+    const read = async () => {
+      for await (const _ of directory.membersOf(SALES)) await control('page-tokens/expire');
+    };
+    await expect(read()).rejects.toMatchObject({ kind: 'odd' });
+  });
+});
+
+describe('signing in', () => {
+  it('uses one token for many calls, and another one once it has expired or was refused', async () => {
+    const { directory, requests, clock, control } = await openGoogle();
+    const signIns = async () => (await requests()).filter(({ path }) => path === '/token').length;
+    await directory.group('g-sales');
+    await directory.group('g-sales');
+    expect(await signIns()).toBe(1);
+    clock.ms += 3_400_000;
+    await directory.group('g-sales');
+    expect(await signIns()).toBe(2);
+    await control('access-tokens/expire');
+    await directory.group('g-sales');
+    expect(await signIns()).toBe(3);
+  });
+
+  it.each([
+    [
+      'a scope that is not delegated',
+      ADMIN,
+      ['https://www.googleapis.com/auth/admin.directory.user.readonly'],
+    ],
+    ['an administrator who is suspended', 'sue@example.com', undefined],
+  ])('is denied with %s', async (_, administrator, scopes) => {
+    const { directory, control } = await openGoogle({ administrator });
+    if (scopes !== undefined) await control('delegation', { scopes });
+    const failure = await directory.group('g-sales').catch((error: unknown) => error);
+    expect(failure).toMatchObject({ kind: 'denied' });
+    expect(String(failure)).not.toContain('@');
+  });
+
+  it('is repeated after a quota error', async () => {
+    const { directory, control } = await openGoogle();
+    await control('faults', [{ match: { path: '/token' }, times: 2, error: 'userRateLimitExceeded' }]);
+    expect((await directory.group('g-sales'))?.name).toBe('Sales');
+  });
+
+  it('does not follow a redirect, which could lead the token to another host', async () => {
+    const { directory, control } = await openGoogle();
+    await control('faults', [{ match: { path: '*/members' }, times: 10, status: 302 }]);
+    await expect(allOf(directory.membersOf(SALES))).rejects.toMatchObject({ kind: 'odd' });
+  });
+});
+
+describe('changes that Google reports', () => {
+  it('name groups and users by id or address, each with its latest time', async () => {
+    const { directory, control, clock } = await openGoogle();
+    const cursor = directory.cursorAt(clock.ms);
+    clock.ms += 60_000;
+    await control('changes', [
+      { kind: 'addMember', group: 'g-emea', member: 'u-sue' },
+      { kind: 'suspendUser', user: 'u-ann' },
+    ]);
+    await control('changes', { kind: 'removeMember', group: 'g-sales', member: 'u-sue', via: 'groups' });
+    clock.ms += 1_000;
+    const { groups, users, cursor: next } = await directory.changesSince(cursor);
+    expect(groups.map(({ key }) => key).sort()).toEqual(['emea@example.com', 'sales@example.com']);
+    expect(users).toEqual([{ key: 'ann@example.com', atMs: NOW_MS + 60_000, isDeletion: false }]);
+    expect(next).toBe(directory.cursorAt(clock.ms));
+  });
+
+  it('are asked for with an overlap, because entries appear late', async () => {
+    const { directory, control, clock } = await openGoogle();
+    await control('changes', { kind: 'addMember', group: 'g-emea', member: 'u-sue' });
+    clock.ms += 20 * 60_000;
+    const { groups } = await directory.changesSince(directory.cursorAt(clock.ms));
+    expect(groups).toEqual([{ key: 'emea@example.com', atMs: NOW_MS, isDeletion: false }]);
+  });
+
+  it('show that a group was deleted, unless a later report names it again', async () => {
+    const { directory, control, clock } = await openGoogle();
+    await control('changes', { kind: 'deleteGroup', group: 'g-none' });
+    await control('changes', { kind: 'deleteGroup', group: 'g-emea' });
+    clock.ms += 1_000;
+    const again = { id: 'g-new', email: 'emea@example.com', name: 'EMEA' };
+    await control('changes', { kind: 'addGroup', group: again });
+    clock.ms += 1_000;
+    const { groups } = await directory.changesSince(directory.cursorAt(clock.ms));
+    expect(groups.map(({ key, isDeletion }) => [key, isDeletion]).sort()).toEqual([
+      ['emea@example.com', false],
+      ['none@example.com', true],
+    ]);
+  });
+
+  it('cost two calls', async () => {
+    const { directory, requests, clock } = await openGoogle();
+    await directory.changesSince(directory.cursorAt(clock.ms));
+    const calls = (await requests()).filter(({ path }) => path.startsWith('/admin/'));
+    expect(calls).toHaveLength(2);
+  });
+});

@@ -1,0 +1,51 @@
+import { Agent } from 'undici';
+import { onTestFinished } from 'vitest';
+import { REALISTIC_SETTINGS, type Settings } from '../../../directory-simulator/engine/settings.ts';
+import type { WorldInput } from '../../../directory-simulator/engine/world.ts';
+import { createGoogleDirectory } from '../../../shared/directory/google/directory.ts';
+import type { DirectoryPage } from '../../../shared/sync/ports/directory.ts';
+import { ADMIN, startGoogle } from '../../directory-simulator/fixture.ts';
+
+export const DIFFICULT: Partial<Settings> = { ...REALISTIC_SETTINGS, failures: 0.1 };
+
+interface Options {
+  readonly settings?: Partial<Settings>;
+  readonly world?: WorldInput;
+  readonly seed?: string;
+  readonly administrator?: string;
+}
+
+/** A simulated Google directory and a client of it. Waits of the client move the simulator's clock. */
+export async function openGoogle({ administrator = ADMIN, ...options }: Options = {}) {
+  const google = startGoogle(options);
+  const { url } = await google.simulator.listen();
+  const control = async (name: string, body: unknown = {}) => {
+    const answer = await google.control(name, body);
+    if (answer.status !== 200)
+      throw new Error(`the control ${name} answers ${answer.status}: ${answer.text}`);
+    return answer;
+  };
+  const key = (await control('service-account-key', { url })).json;
+  const dispatcher = new Agent();
+  onTestFinished(() => dispatcher.destroy());
+  const directory = createGoogleDirectory(
+    { key, administrator, baseUrl: url },
+    {
+      dispatcher,
+      clock: () => google.clock.ms,
+      random: () => 0.5,
+      sleep: async (ms) => {
+        google.clock.ms += ms;
+      },
+    },
+  );
+  const requests = async () =>
+    (await google.send('GET /_simulator/requests')).json.requests as readonly { readonly path: string }[];
+  return { ...google, control, directory, url, key, requests };
+}
+
+export async function allOf<Item>(pages: AsyncIterable<DirectoryPage<Item>>): Promise<readonly Item[]> {
+  const all: Item[] = [];
+  for await (const { items } of pages) all.push(...items);
+  return all;
+}

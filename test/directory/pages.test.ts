@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { type ListAnswer, pagesOf } from '../../shared/directory/pages.ts';
+
+/** A listing whose pages lead to each other by these cursors. The last entry of the chain ends it. */
+function listing(chain: readonly (string | undefined)[]) {
+  const asked: (string | undefined)[] = [];
+  const ask = async (cursor: string | undefined): Promise<ListAnswer<number>> => {
+    asked.push(cursor);
+    const next = chain[asked.length - 1];
+    return { items: next === 'empty' ? [] : [asked.length], next, asOfMs: asked.length };
+  };
+  return { asked, ask };
+}
+
+async function itemsOf(pages: AsyncIterable<{ readonly items: readonly number[] }>) {
+  const all: number[] = [];
+  for await (const { items } of pages) all.push(...items);
+  return all;
+}
+
+describe('pages of a listing', () => {
+  it('end only at a page that leads to no other, whatever is on the pages before', async () => {
+    const { ask, asked } = listing(['a', 'empty', 'b', undefined]);
+    expect(await itemsOf(pagesOf('test', ask))).toEqual([1, 3, 4]);
+    expect(asked).toEqual([undefined, 'a', 'empty', 'b']);
+  });
+
+  it('are refused if a cursor comes again', async () => {
+    const { ask } = listing(['a', 'b', 'a']);
+    await expect(itemsOf(pagesOf('test', ask))).rejects.toMatchObject({
+      kind: 'odd',
+      message: 'test: page 3 repeats an earlier cursor',
+    });
+  });
+
+  it('are refused if the listing does not end', async () => {
+    const { ask } = listing(['a', 'b', 'c', 'd']);
+    await expect(itemsOf(pagesOf('test', ask, 3))).rejects.toMatchObject({
+      kind: 'odd',
+      message: 'test: expected the end within 3 pages',
+    });
+  });
+});

@@ -1,0 +1,67 @@
+import { inspect } from 'node:util';
+import { beforeEach, expect, it, vi } from 'vitest';
+import { handler } from '../../functions/directory.ts';
+import type { Connection } from '../../shared/sync/ports/connections.ts';
+import { DirectoryError } from '../../shared/sync/ports/directory.ts';
+import { CONTEXT, fakeBase } from './fake-base.ts';
+
+const world = vi.hoisted(() => ({ wired: undefined as unknown, ran: [] as string[] }));
+vi.mock('../../shared/runtime/wire-directory.ts', () => ({ wireDirectory: () => world.wired }));
+vi.mock('../../functions/frame/once.ts', () => ({ once: (wire: () => unknown) => wire }));
+vi.mock('../../shared/sync/directory/run.ts', () => ({
+  async readDirectory({ name }: Connection) {
+    world.ran.push(name);
+    if (name === 'denied') throw new DirectoryError('denied', 'groups.list: the directory answered 403');
+    const unreadable = name === 'broken' ? ['g1', 'g2'] : [];
+    return name === 'busy' ? undefined : { connection: name, read: 3, unreadable };
+  },
+}));
+
+const GOOGLE = { kind: 'google', administrator: 'admin@acme.test' };
+const CONNECTIONS = [
+  { name: 'first', settings: { directory: GOOGLE } },
+  { name: 'denied', settings: { directory: GOOGLE } },
+  { name: 'busy', settings: { directory: GOOGLE } },
+  { name: 'broken', settings: { directory: GOOGLE } },
+  { name: 'events', settings: { directory: null } },
+];
+
+let base: ReturnType<typeof fakeBase>;
+beforeEach(() => {
+  base = fakeBase();
+  world.ran = [];
+  const connections = {
+    list: async () => CONNECTIONS.filter(({ name }) => name !== 'broken'),
+    find: async (name: string) => CONNECTIONS.find((one) => one.name === name),
+  };
+  world.wired = { ...base, ports: { clock: () => 0, connections } };
+});
+
+it('reads every directory, then fails for the connection whose directory refused', async () => {
+  const failure = await handler({}, CONTEXT).catch((thrown: unknown) => thrown);
+  expect(inspect(failure)).toContain('groups.list: the directory answered 403');
+  expect(world.ran.slice().sort()).toEqual(['busy', 'denied', 'first']);
+  expect(base.logged('failed')).toMatchObject([{ connection: 'denied' }]);
+});
+
+it('reads the directory of one connection', async () => {
+  const answer = await handler({ connection: 'first' }, CONTEXT);
+  expect(answer).toEqual({ reports: [{ connection: 'first', read: 3, unreadable: [] }] });
+});
+
+it.each([
+  ['no directory is read', 'events'],
+  ['another run is reading the directory', 'busy'],
+])('reports that %s', async (skipped, connection) => {
+  expect(await handler({ connection }, CONTEXT)).toEqual({ reports: [{ connection, skipped }] });
+});
+
+it('fails after the read if an operator has to look at groups', async () => {
+  const read = handler({ connection: 'broken' }, CONTEXT);
+  await expect(read).rejects.toThrow('2 groups of the directory cannot be read: g1, g2');
+  expect(base.logged('read')).toMatchObject([{ connection: 'broken', read: 3, unreadable: 2 }]);
+});
+
+it('fails for a connection that does not exist', async () => {
+  await expect(handler({ connection: 'missing' }, CONTEXT)).rejects.toThrow('there is no connection missing');
+});

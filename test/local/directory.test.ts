@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest';
+import { worldOfEvents } from '../../local/directory/world-of-events.ts';
+import { exampleEvents } from '../../local/example.ts';
+
+const NOW_MS = Date.UTC(2026, 10, 20, 10);
+let minute = 0;
+
+function line(type: string, data: object) {
+  minute += 1;
+  const time = new Date(NOW_MS - 3_600_000 + minute * 1_000).toISOString();
+  const event = {
+    specversion: '1.0',
+    id: `e${minute}`,
+    source: 'test',
+    type: `directory.${type}`,
+    time,
+    data,
+  };
+  return { file: 'events.jsonl', line: minute, text: JSON.stringify(event) };
+}
+
+const member = (id: string) => ({ id, email: `${id}@acme.test` });
+const group = (id: string) => ({ id, name: `Group ${id}` });
+
+function membersByGroup(lines: Parameters<typeof worldOfEvents>[0]) {
+  const { groups = [], users = [] } = worldOfEvents(lines, NOW_MS);
+  const emails = new Map(users.map(({ id, primaryEmail }) => [id, primaryEmail]));
+  return Object.fromEntries(
+    groups.map(({ name, members = [] }) => [name, members.map((one) => emails.get(one.member)).sort()]),
+  );
+}
+
+it('makes a directory with the groups and members that the events end with', () => {
+  const lines = [
+    line('group.snapshot', { group: group('g'), members: [member('a'), member('b')] }),
+    line('group.member.added', { group: { id: 'g' }, members: [member('c'), member('d')] }),
+    line('group.member.removed', { group: { id: 'g' }, members: [{ id: 'a' }] }),
+    line('user.upserted', { user: { id: 'b', email: 'bob@acme.test' } }),
+    line('user.deleted', { user: { id: 'd' } }),
+    line('group.upserted', { group: { id: 'g', name: 'Crew' } }),
+    line('group.upserted', { group: group('gone') }),
+    line('group.deleted', { group: { id: 'gone' } }),
+    line('group.member.added', { group: { id: 'never' }, members: [member('a')] }),
+  ];
+  expect(membersByGroup(lines)).toEqual({ Crew: ['bob@acme.test', 'c@acme.test'] });
+});
+
+it('takes a snapshot in parts as one, and leaves out a line that is no event', () => {
+  const part = (index: number) => ({ snapshotId: 's', index, count: 2 });
+  const lines = [
+    line('group.snapshot', { group: group('g'), members: [member('x')] }),
+    { file: 'events.jsonl', line: 0, text: 'no event' },
+    line('group.snapshot', { group: group('g'), members: [member('a')], part: part(0) }),
+    line('group.snapshot', { group: group('g'), members: [member('b')], part: part(1) }),
+  ];
+  expect(membersByGroup(lines)).toEqual({ 'Group g': ['a@acme.test', 'b@acme.test'] });
+});
+
+it('makes the directory of the bundled company, in which every address is of one user', () => {
+  const { users = [], groups = [] } = worldOfEvents(exampleEvents(NOW_MS), NOW_MS);
+  expect(groups.length).toBeGreaterThan(30);
+  expect(new Set(users.map(({ primaryEmail }) => primaryEmail)).size).toBe(users.length);
+});

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { type MemberId, memberId } from '../../../shared/domain/ids.ts';
+import { outcomeOf } from '../../../shared/plan/directory/outcome.ts';
+import type { Difference } from '../../../shared/plan/directory/read.ts';
+
+const NOW_MS = Date.UTC(2026, 10, 20, 10);
+const MINUTE_MS = 60_000;
+const [ANN, BOB] = [memberId('ann'), memberId('bob')];
+const NONE: Difference = { added: [], removed: [], isNamed: false, isSuperseded: false };
+
+const many = (count: number): MemberId[] =>
+  Array.from({ length: count }, (_, index) => memberId(`m${index}`));
+const minutesAgo = (...minutes: readonly number[]) => minutes.map((ago) => NOW_MS - ago * MINUTE_MS);
+
+interface Case {
+  readonly members?: readonly MemberId[];
+  readonly isShort?: boolean;
+  readonly difference?: Partial<Difference>;
+  readonly shortMs?: readonly number[];
+  readonly emptyMs?: number;
+}
+
+const decide = ({ members = [ANN], isShort = false, difference = {}, ...known }: Case) =>
+  outcomeOf({ name: 'Sales', members: new Set(members), isShort }, { ...NONE, ...difference }, known, NOW_MS);
+
+describe('outcome of a read', () => {
+  it('is equal if nothing differs', () => {
+    expect(decide({})).toEqual({ kind: 'equal' });
+  });
+
+  it('is a snapshot of a group of up to 1,000 members', () => {
+    expect(decide({ difference: { removed: [BOB] } })).toEqual({ kind: 'snapshot', members: [ANN] });
+    expect(decide({ members: many(1_000), difference: { removed: [BOB] } }).kind).toBe('snapshot');
+  });
+
+  it('is the difference above 1,000 members', () => {
+    const outcome = decide({ members: many(1_001), difference: { added: [ANN], removed: [BOB] } });
+    expect(outcome).toEqual({
+      kind: 'changes',
+      isNamed: false,
+      added: [ANN],
+      removed: [BOB],
+      isShort: false,
+    });
+  });
+
+  it('is another read if an event that came after the read explains the whole difference', () => {
+    expect(decide({ difference: { isSuperseded: true } })).toEqual({ kind: 'again', because: 'superseded' });
+  });
+});
+
+describe('a listing with fewer users than the directory counts', () => {
+  const difference = { added: [ANN], removed: [BOB] };
+
+  it('sends nothing at first, and does not even count as equal', () => {
+    expect(decide({ isShort: true, difference })).toEqual({ kind: 'again', because: 'short' });
+    expect(decide({ isShort: true })).toEqual({ kind: 'again', because: 'short' });
+  });
+
+  it('adds members, and removes none, at the third time within an hour', () => {
+    const shortMs = minutesAgo(20, 10);
+    expect(decide({ isShort: true, difference, shortMs })).toEqual({
+      kind: 'changes',
+      isNamed: false,
+      added: [ANN],
+      removed: [],
+      isShort: true,
+    });
+    const onlyRemovals = { isShort: true, difference: { removed: [BOB] }, shortMs };
+    expect(decide(onlyRemovals)).toEqual({ kind: 'again', because: 'short' });
+  });
+
+  it('does not count short reads of more than an hour ago', () => {
+    const shortMs = minutesAgo(61, 10);
+    expect(decide({ isShort: true, difference, shortMs })).toEqual({ kind: 'again', because: 'short' });
+  });
+});
+
+describe('a group that shows no member where there had been some', () => {
+  const emptied = { members: [], difference: { removed: [ANN, BOB] } };
+
+  it('is read again before a member is removed', () => {
+    expect(decide(emptied)).toEqual({ kind: 'again', because: 'empty' });
+    expect(decide({ ...emptied, emptyMs: NOW_MS - 9 * MINUTE_MS })).toEqual({
+      kind: 'again',
+      because: 'empty',
+    });
+  });
+
+  it('is empty if a read ten minutes later shows the same', () => {
+    const confirmed = { ...emptied, emptyMs: NOW_MS - 10 * MINUTE_MS };
+    expect(decide(confirmed)).toEqual({ kind: 'snapshot', members: [] });
+  });
+
+  it('is sent at once if it had no members before', () => {
+    expect(decide({ members: [], difference: { isNamed: true } })).toEqual({ kind: 'snapshot', members: [] });
+  });
+});

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { groupId } from '../../../shared/domain/ids.ts';
+import type { ReadOutcome } from '../../../shared/plan/directory/outcome.ts';
+import {
+  afterFailure,
+  afterRead,
+  afterReport,
+  firstSeen,
+  isUnreadable,
+} from '../../../shared/plan/directory/schedule.ts';
+import { stampTimeOf } from '../../../shared/plan/directory/stamp.ts';
+
+const START_MS = Date.UTC(2026, 10, 20, 10);
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const NEW = firstSeen(groupId('g'), 'g@example.com', START_MS);
+const EQUAL: ReadOutcome = { kind: 'equal' };
+
+const read = (known: typeof NEW, outcome: ReadOutcome, minute: number) =>
+  afterRead(known, {
+    outcome,
+    address: 'g@example.com',
+    asOfMs: START_MS + minute * MINUTE_MS,
+    stampMs: START_MS + (minute - 1) * MINUTE_MS,
+    below: [],
+    nowMs: START_MS + minute * MINUTE_MS,
+    spread: 0.5,
+  });
+const dueAfterMinutes = ({ dueMs }: typeof NEW) => (dueMs - START_MS) / MINUTE_MS;
+
+describe('when a group is read next', () => {
+  it('is at once if it is new, and ten minutes later after the first read that agrees', () => {
+    expect(NEW.dueMs).toBe(START_MS);
+    expect(dueAfterMinutes(read(NEW, EQUAL, 0))).toBe(10);
+  });
+
+  it('is within a day after two reads that agree, ten minutes apart', () => {
+    const settled = read(read(NEW, EQUAL, 0), EQUAL, 10);
+    expect(settled.dueMs - START_MS - 10 * MINUTE_MS).toBe(22 * HOUR_MS);
+    const rolling = read(settled, EQUAL, 24 * 60);
+    expect(rolling.dueMs - settled.dueMs).toBeGreaterThan(20 * HOUR_MS);
+  });
+
+  it('is not settled by two reads that are less than ten minutes apart', () => {
+    expect(dueAfterMinutes(read(read(NEW, EQUAL, 0), EQUAL, 4))).toBe(10);
+  });
+
+  it('is ten minutes after something was sent, and the agreement begins again', () => {
+    const sent = read(read(NEW, EQUAL, 0), { kind: 'snapshot', members: [] }, 10);
+    expect(sent).toMatchObject({ sentMs: START_MS + 9 * MINUTE_MS });
+    expect(sent.agreedMs).toBeUndefined();
+    expect(dueAfterMinutes(sent)).toBe(20);
+    expect(dueAfterMinutes(read(sent, EQUAL, 20))).toBe(30);
+  });
+
+  it('is the next run after a short listing, which is counted until a whole one agrees', () => {
+    const short = read(NEW, { kind: 'again', because: 'short' }, 0);
+    expect(short).toMatchObject({ shortMs: [START_MS], problem: expect.any(String) });
+    expect(dueAfterMinutes(short)).toBe(1);
+    const whole = read(short, EQUAL, 5);
+    expect([whole.shortMs, whole.problem]).toEqual([undefined, undefined]);
+  });
+
+  it('remembers the first empty read until a read shows something else', () => {
+    const empty = read(NEW, { kind: 'again', because: 'empty' }, 0);
+    expect(empty.emptyMs).toBe(START_MS);
+    expect(read(empty, { kind: 'again', because: 'empty' }, 5).emptyMs).toBe(START_MS);
+    expect(read(empty, EQUAL, 5).emptyMs).toBeUndefined();
+  });
+
+  it('is the next run after a failure, which ends no agreement', () => {
+    const failed = afterFailure(read(NEW, EQUAL, 0), 'unavailable', START_MS);
+    expect(failed).toMatchObject({ problem: 'unavailable', agreedMs: START_MS, dueMs: START_MS + MINUTE_MS });
+  });
+
+  it('is no news to an operator until it fails for an hour, or is short three times', () => {
+    const failed = afterFailure(NEW, 'unavailable', START_MS);
+    const again = afterFailure(failed, 'unavailable', START_MS + 59 * MINUTE_MS);
+    expect(isUnreadable(again, START_MS + 59 * MINUTE_MS)).toBe(false);
+    expect(isUnreadable(again, START_MS + HOUR_MS)).toBe(true);
+    expect(isUnreadable({ ...again, missingMs: START_MS }, START_MS + HOUR_MS)).toBe(false);
+    const short: ReadOutcome = { kind: 'again', because: 'short' };
+    const twice = read(read(NEW, short, 0), short, 5);
+    expect(isUnreadable(twice, START_MS + 5 * MINUTE_MS)).toBe(false);
+    const thrice = read(twice, short, 10);
+    expect(isUnreadable(thrice, START_MS + 10 * MINUTE_MS)).toBe(true);
+    expect(isUnreadable(read(thrice, EQUAL, 15), START_MS + 15 * MINUTE_MS)).toBe(false);
+  });
+
+  it('is at once after a report of a change, and not again after the same report', () => {
+    const settled = read(read(NEW, EQUAL, 0), EQUAL, 10);
+    const reported = afterReport(settled, START_MS + 20 * MINUTE_MS, START_MS + 21 * MINUTE_MS);
+    expect(dueAfterMinutes(reported)).toBe(21);
+    expect(reported.agreedMs).toBeUndefined();
+    const done = read(reported, EQUAL, 21);
+    expect(afterReport(done, START_MS + 20 * MINUTE_MS, START_MS + 26 * MINUTE_MS)).toBe(done);
+  });
+});
+
+describe('stamp of a read', () => {
+  it('is a minute before the oldest page', () => {
+    expect(stampTimeOf(START_MS, undefined)).toBe(START_MS - MINUTE_MS);
+  });
+
+  it('is never before the last stamp that was sent', () => {
+    expect(stampTimeOf(START_MS, START_MS - 1)).toBe(START_MS - 1);
+  });
+});

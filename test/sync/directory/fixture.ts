@@ -1,0 +1,139 @@
+import type { Settings } from '../../../directory-simulator/engine/settings.ts';
+import type { WorldInput } from '../../../directory-simulator/engine/world.ts';
+import { createLeases } from '../../../shared/store/connection-states.ts';
+import { createReaderStore } from '../../../shared/store/reader-store.ts';
+import type { ReaderPorts } from '../../../shared/sync/directory/context.ts';
+import { type ReadingOptions, readDirectory } from '../../../shared/sync/directory/run.ts';
+import type { Directory } from '../../../shared/sync/ports/directory.ts';
+import type { OutgoingEvent } from '../../../shared/sync/ports/queues.ts';
+import { openGoogle } from '../../directory/google/reader.ts';
+import { story } from '../../support/engine/story.ts';
+import { MINUTE_MS } from '../../support/engine/world.ts';
+
+export interface Body {
+  readonly type: string;
+  readonly time: string;
+  readonly data: {
+    readonly group?: { readonly id: string; readonly name?: string };
+    readonly members?: readonly { readonly id: string }[];
+    readonly user?: Readonly<Record<string, string>>;
+  };
+}
+
+const ADMIN = { id: 'u-admin', primaryEmail: 'admin@acme.test', isAdmin: true };
+
+/** A company of people a, b, c and d, with groups as given: `{rowing: ['a', 'b']}`. */
+export function company(groups: Readonly<Record<string, readonly string[]>>): WorldInput {
+  const people = ['a', 'b', 'c', 'd'].map((id) => ({ id, primaryEmail: `${id}@acme.test` }));
+  return {
+    domain: 'acme.test',
+    users: [ADMIN, ...people],
+    groups: Object.entries(groups).map(([id, members]) => ({
+      id,
+      email: `${id}@acme.test`,
+      name: `Group ${id}`,
+      members: members.map((member) => ({ member })),
+    })),
+  };
+}
+
+interface Options {
+  readonly world: WorldInput;
+  readonly directory?: Partial<Settings>;
+  readonly settings?: Readonly<Record<string, unknown>>;
+  readonly seed?: string;
+}
+
+/** A reader of any directory, the engine and the platform, with one clock. */
+export async function readerOf(
+  directory: (nowMs: () => number) => Directory,
+  settings: Readonly<Record<string, unknown>> = {},
+) {
+  const engine = await story({ settings: { match: ['email=workEmail'], ...settings } });
+  const { world } = engine;
+  const opened = directory(world.nowMs);
+  const sent: Body[] = [];
+  let ids = 0;
+  let isQueueOpen = true;
+  const send = async (messages: readonly OutgoingEvent[]) =>
+    messages.map(({ body, connection = '' }) => {
+      if (!isQueueOpen) return { refused: 'closed' };
+      const parsed = JSON.parse(body) as Body | readonly Body[];
+      sent.push(...[parsed].flat());
+      world.eventsQueue.send({ body, attributes: { connection } });
+      return { messageId: 'm' };
+    });
+  const ports: ReaderPorts = {
+    ...world.toolPorts,
+    leases: createLeases(world.table),
+    reader: createReaderStore(world.table),
+    directories: { open: async () => opened },
+    events: { send },
+    clock: world.nowMs,
+    newId: () => {
+      ids += 1;
+      return String(ids).padStart(8, '0');
+    },
+    random: () => 0.5,
+  };
+  const run = async (options: Partial<ReadingOptions> = {}) => {
+    const forever = { deadlineMs: Number.POSITIVE_INFINITY };
+    return readDirectory(await world.connection(), ports, { ...forever, ...options });
+  };
+  return {
+    ...engine,
+    ports,
+    run,
+    /** Takes what was sent so far. */
+    takeSent: () => sent.splice(0),
+    closeQueue: (isClosed: boolean) => {
+      isQueueOpen = !isClosed;
+    },
+    stored: async (group: string) =>
+      (await ports.reader.groups((await world.connection()).name)).find((one) => one.group === group),
+  };
+}
+
+/** A reader of a simulated Google directory. */
+export async function openReader({
+  world: input,
+  directory: difficulty = {},
+  settings = {},
+  seed = '1',
+}: Options) {
+  const google = await openGoogle({
+    world: input,
+    administrator: ADMIN.primaryEmail,
+    settings: difficulty,
+    seed,
+  });
+  const reader = await readerOf(() => google.directory, settings);
+  const syncClocks = () => {
+    google.clock.ms = Math.max(google.clock.ms, reader.world.nowMs());
+  };
+  const run = async (options: Partial<ReadingOptions> = {}) => {
+    syncClocks();
+    return reader.run(options);
+  };
+  return {
+    ...reader,
+    google,
+    run,
+    /** Changes the directory now. */
+    async change(...changes: readonly object[]) {
+      syncClocks();
+      await google.control('changes', changes);
+    },
+    /** Runs the reader every five minutes, and the engine in between. */
+    async passMinutes(minutes: number) {
+      for (let minute = 0; minute < minutes; minute += 5) {
+        await run();
+        await reader.pass(5 * MINUTE_MS);
+      }
+    },
+  };
+}
+
+export type Reader = Awaited<ReturnType<typeof openReader>>;
+
+export const kindsOf = (bodies: readonly Body[]) => bodies.map(({ type }) => type.replace('directory.', ''));

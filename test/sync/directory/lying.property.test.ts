@@ -1,0 +1,129 @@
+import * as fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { groupId, memberId } from '../../../shared/domain/ids.ts';
+import {
+  type Directory,
+  DirectoryError,
+  type DirectoryErrorKind,
+  type DirectoryGroup,
+  type DirectoryMember,
+} from '../../../shared/sync/ports/directory.ts';
+import { DAY_MS, MINUTE_MS } from '../../support/engine/world.ts';
+import { type Body, readerOf } from './fixture.ts';
+
+/** What is wrong with one answer of the directory. */
+const LIE = fc.constantFrom(
+  'none',
+  'none',
+  'none',
+  'breaks',
+  'short',
+  'empty',
+  'hidden',
+  'few',
+  'denied',
+  'odd',
+);
+type Lie = 'none' | 'breaks' | 'short' | 'empty' | 'hidden' | 'few' | 'denied' | 'odd';
+
+const fails = (kind: DirectoryErrorKind) => new DirectoryError(kind, `the answer is ${kind}`);
+
+type Truth = Map<string, Set<string>>;
+
+/** A directory that answers wrongly as long as there are lies left. It never shows a group empty twice in a row. */
+function lyingDirectory(truth: Truth, lies: Lie[], nowMs: () => number): Directory {
+  const lastEmpty = new Set<string>();
+  const take = () => lies.shift() ?? 'none';
+  const groupOf = (id: string): DirectoryGroup => ({
+    id: groupId(id),
+    name: `Group ${id}`,
+    address: `${id}@acme.test`,
+    userCount: truth.get(id)?.size,
+  });
+  const memberOf = (id: string): DirectoryMember => ({
+    kind: 'user',
+    user: { id: memberId(id), attributes: new Map([['email', `${id}@acme.test`]]), isActive: true },
+  });
+  const page = <Item>(items: readonly Item[]) => ({ items, asOfMs: nowMs() });
+  const fail = (lie: Lie) => {
+    if (lie === 'denied' || lie === 'odd') throw fails(lie);
+    if (lie === 'breaks') throw fails('unavailable');
+  };
+  return {
+    async *groups() {
+      const lie = take();
+      fail(lie);
+      const ids = [...truth.keys()];
+      yield page((lie === 'few' ? ids.slice(0, 1) : ids).map(groupOf));
+    },
+    async group(id) {
+      const lie = take();
+      fail(lie);
+      return lie === 'hidden' || !truth.has(id) ? undefined : groupOf(id);
+    },
+    async *membersOf(id) {
+      const lie = take();
+      const members = [...(truth.get(id) ?? [])].map(memberOf);
+      if (lie === 'empty' && !lastEmpty.has(id)) {
+        lastEmpty.add(id);
+        yield page<DirectoryMember>([]);
+        return;
+      }
+      lastEmpty.delete(id);
+      yield page(members.slice(0, 1));
+      if (lie === 'short') return;
+      fail(lie);
+      yield page(members.slice(1));
+    },
+    user: async () => undefined,
+    changesSince: async () => ({ groups: [], users: [], cursor: '1' }),
+    cursorAt: () => '1',
+  };
+}
+
+/** Members that an event takes out of a group. */
+function removedBy({ type, data }: Body, truth: Truth): readonly string[] {
+  const members = new Set((data.members ?? []).map(({ id }) => id));
+  const inTruth = [...(truth.get(data.group?.id ?? '') ?? [])];
+  if (type === 'directory.group.deleted') return inTruth;
+  if (type === 'directory.group.member.removed') return inTruth.filter((id) => members.has(id));
+  if (type === 'directory.group.snapshot') return inTruth.filter((id) => !members.has(id));
+  return [];
+}
+
+it('keeps every member that the directory has, whatever it answers, and ends as the directory is', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(LIE, { minLength: 5, maxLength: 40 }), async (given) => {
+      const truth: Truth = new Map([
+        ['rowing', new Set(['a', 'b', 'c'])],
+        ['chess', new Set(['b'])],
+        ['none', new Set<string>()],
+      ]);
+      const lies: Lie[] = [];
+      const reader = await readerOf((nowMs) => lyingDirectory(truth, lies, nowMs));
+      await reader.hire('a', 'b', 'c');
+      await reader.run();
+      await reader.pass(MINUTE_MS);
+      lies.push(...given);
+      for (let run = 0; run < 12; run += 1) {
+        // A run that fails is an alarm, and no harm.
+        await reader.run({ isFull: true }).catch((error: unknown) => expect(error).toBeInstanceOf(Error));
+        for (const event of reader.takeSent()) expect(removedBy(event, truth)).toEqual([]);
+        await reader.pass(11 * MINUTE_MS);
+      }
+      lies.splice(0);
+      truth.get('rowing')?.delete('a');
+      await reader.pass(DAY_MS);
+      for (let run = 0; run < 4; run += 1) {
+        await reader.run();
+        await reader.pass(11 * MINUTE_MS);
+      }
+      expect([reader.shown('rowing'), reader.shown('chess'), reader.shown('none')]).toEqual([
+        [['u-b', 'u-c']],
+        [['u-b']],
+        [[]],
+      ]);
+    }),
+    { numRuns: 25 },
+  );
+});

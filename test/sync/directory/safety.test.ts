@@ -1,0 +1,231 @@
+import { describe, expect, it } from 'vitest';
+import { MINUTE_MS } from '../../support/engine/world.ts';
+import { company, kindsOf, openReader } from './fixture.ts';
+
+const HOUR_MS = 60 * MINUTE_MS;
+const MEMBERS = { path: '*/members' };
+const WORLD = company({ rowing: ['a', 'b'], chess: ['c', 'd'] });
+
+/** A directory whose groups are on the platform, and settled. */
+async function settled(world = WORLD, settings: Readonly<Record<string, unknown>> = {}) {
+  const reader = await openReader({ world, settings });
+  await reader.hire('a', 'b', 'c', 'd');
+  await reader.passMinutes(20);
+  reader.takeSent();
+  return reader;
+}
+
+describe('a directory that answers wrongly', () => {
+  it.each([
+    ['an empty object', { status: 200, body: '{}' }],
+    ['a body that breaks off', { status: 200, body: '{"kind":"admin#directory#members","mem' }],
+    ['a page of a proxy', { status: 200, body: '<html></html>' }],
+    ['failures', { error: 'backendError' }],
+    ['a used-up quota', { error: 'quotaExceeded' }],
+    ['404 for the members', { error: 'notFound' }],
+  ])('removes no member because of %s in place of the members', async (_, fault) => {
+    const reader = await settled();
+    await reader.google.control('faults', [{ match: MEMBERS, times: 30, ...fault }]);
+    await reader.change({ kind: 'changeRole', group: 'rowing', member: 'a', role: 'OWNER' });
+    await reader.passMinutes(20);
+    expect(reader.takeSent()).toEqual([]);
+    await reader.google.control('faults', []);
+    await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
+    await reader.passMinutes(30);
+    expect(reader.shown('rowing')).toEqual([['u-a']]);
+  });
+
+  it('removes no member because of an empty list until another read, ten minutes later, shows the same', async () => {
+    const reader = await settled();
+    const empty = { match: MEMBERS, status: 200, body: '{"kind":"admin#directory#members"}' };
+    await reader.google.control('counts', { group: 'rowing', count: null });
+    await reader.google.control('faults', [{ ...empty, times: 1 }]);
+    await reader.change({ kind: 'changeRole', group: 'rowing', member: 'a', role: 'OWNER' });
+    await reader.passMinutes(30);
+    expect(reader.takeSent()).toEqual([]);
+    await reader.change(
+      { kind: 'removeMember', group: 'rowing', member: 'a' },
+      { kind: 'removeMember', group: 'rowing', member: 'b' },
+    );
+    await reader.run();
+    expect(reader.takeSent()).toEqual([]);
+    await reader.pass(10 * MINUTE_MS);
+    await reader.run();
+    expect(reader.takeSent().map(({ data }) => data.members)).toEqual([[]]);
+  });
+
+  it('removes no member because of a list that is shorter than the count, and adds members after three such reads', async () => {
+    const reader = await settled();
+    await reader.google.control('counts', { group: 'rowing', count: 3 });
+    await reader.change(
+      { kind: 'removeMember', group: 'rowing', member: 'b' },
+      { kind: 'addMember', group: 'rowing', member: 'c' },
+    );
+    await reader.passMinutes(10);
+    expect(reader.takeSent()).toEqual([]);
+    await reader.passMinutes(10);
+    expect(reader.takeSent().map(({ type, data }) => [type, data.members])).toEqual([
+      ['directory.group.member.added', [{ id: 'c' }]],
+    ]);
+    expect(await reader.stored('rowing')).toMatchObject({
+      problem: expect.stringContaining('fewer members'),
+    });
+    await reader.google.control('counts', { group: 'rowing', count: 'right' });
+    await reader.passMinutes(20);
+    expect(reader.shown('rowing')).toEqual([['u-a', 'u-c']]);
+    expect(await reader.stored('rowing')).not.toHaveProperty('problem');
+  });
+
+  it.each([
+    ['the credential is refused', 'authError'],
+    ['a right is missing', 'insufficientPermissions'],
+  ])('stops the run if %s', async (_, error) => {
+    const reader = await settled();
+    await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
+    await reader.google.control('faults', [{ match: { path: '*/groups/*' }, times: 30, error }]);
+    await expect(reader.run()).rejects.toMatchObject({ kind: 'denied' });
+    expect(reader.takeSent()).toEqual([]);
+  });
+
+  it('stops the run if many known groups are missing in the list', async () => {
+    const groups = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']]));
+    const reader = await settled(company(groups));
+    await reader.google.control('settings', { lostLogEntries: 1 });
+    await reader.change({ kind: 'deleteGroup', group: 'g1' }, { kind: 'deleteGroup', group: 'g2' });
+    await reader.pass(HOUR_MS);
+    await expect(reader.run()).rejects.toThrow('2 of 8 known groups are missing in the directory');
+    expect(reader.takeSent()).toEqual([]);
+  });
+});
+
+describe('a group that the directory does not find', () => {
+  it('is deleted at once if the directory reports its deletion', async () => {
+    const reader = await settled();
+    await reader.change({ kind: 'deleteGroup', group: 'chess' });
+    await reader.passMinutes(10);
+    expect(kindsOf(reader.takeSent())).toEqual(['group.deleted']);
+    expect(reader.shown('chess')).toEqual([]);
+    expect(await reader.stored('chess')).toBeUndefined();
+  });
+
+  it('is deleted after a day without a report', async () => {
+    const reader = await settled();
+    await reader.google.control('settings', { lostLogEntries: 1 });
+    await reader.change({ kind: 'deleteGroup', group: 'chess' });
+    await reader.pass(HOUR_MS);
+    await reader.run();
+    await reader.pass(23 * HOUR_MS);
+    await reader.run();
+    expect(kindsOf(reader.takeSent())).toEqual([]);
+    expect(reader.shown('chess')).toEqual([['u-c', 'u-d']]);
+    await reader.pass(2 * HOUR_MS);
+    await reader.run();
+    expect(kindsOf(reader.takeSent())).toEqual(['group.deleted']);
+  });
+});
+
+describe('another source of events', () => {
+  it('wins over a read that began before its event', async () => {
+    const reader = await settled();
+    await reader.tell({ add: ['c'], to: 'rowing' });
+    await reader.change({ kind: 'changeRole', group: 'rowing', member: 'a', role: 'OWNER' });
+    await reader.run();
+    expect(reader.takeSent()).toEqual([]);
+    await reader.work(40);
+    expect(reader.shown('rowing')).toEqual([['u-a', 'u-b', 'u-c']]);
+    await reader.passMinutes(30);
+    expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
+  });
+});
+
+describe('a run that does not end', () => {
+  it('leaves a group due whose message the queue refused', async () => {
+    const reader = await settled();
+    await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
+    reader.closeQueue(true);
+    await expect(reader.run()).rejects.toThrow('the events queue did not accept a message');
+    reader.closeQueue(false);
+    await reader.run();
+    expect(reader.takeSent().map(({ data }) => data.members)).toEqual([[{ id: 'a' }]]);
+  });
+
+  it('keeps another run from beginning until its lease has ended', async () => {
+    const reader = await settled();
+    const { name } = await reader.world.connection();
+    const span = { nowMs: reader.world.nowMs(), lengthMs: 16 * MINUTE_MS };
+    const stale = await reader.ports.leases.take(name, 'directory', span);
+    expect(await reader.run()).toBeUndefined();
+    await reader.pass(17 * MINUTE_MS);
+    expect(await reader.run()).toMatchObject({ groups: 2 });
+    const group = await reader.stored('rowing');
+    if (stale === undefined || group === undefined) throw new Error('expected a lease and a group');
+    expect(await reader.ports.reader.putGroup(name, { ...group, dueMs: 0 }, stale)).toBe(false);
+    expect(await reader.ports.reader.write(name, { cursor: '0' }, stale)).toBe(false);
+    expect(await reader.ports.reader.removeGroup(name, group.group, stale)).toBe(false);
+  });
+});
+
+describe('groups within groups', () => {
+  const inner = { include: ['Group sport'], exclude: [], policies: [] };
+  const world = company({ rowing: ['a', 'b'], sport: ['c', 'rowing', 'guests@partner.test'] });
+  const flattened = { nested: 'flatten', groups: inner };
+
+  it('are left out unless the connection flattens them', async () => {
+    const reader = await settled(world, { groups: inner });
+    expect(reader.shown('sport')).toEqual([['u-c']]);
+  });
+
+  it('give their users to the outer group, though they are not selected themselves', async () => {
+    const reader = await settled(world, flattened);
+    expect(reader.shown('sport')).toEqual([['u-a', 'u-b', 'u-c']]);
+    expect(reader.shown('rowing')).toEqual([]);
+  });
+
+  it('bring the outer group up to date when they change', async () => {
+    const reader = await settled(world, flattened);
+    await reader.change(
+      { kind: 'removeMember', group: 'rowing', member: 'b' },
+      { kind: 'addMember', group: 'rowing', member: 'd' },
+    );
+    await reader.passMinutes(15);
+    expect(reader.shown('sport')).toEqual([['u-a', 'u-c', 'u-d']]);
+  });
+
+  it('keep a user in the outer group until both memberships have ended', async () => {
+    const reader = await settled(world, flattened);
+    await reader.change(
+      { kind: 'addMember', group: 'rowing', member: 'c' },
+      { kind: 'removeMember', group: 'sport', member: 'c' },
+    );
+    await reader.passMinutes(15);
+    expect(reader.shown('sport')).toEqual([['u-a', 'u-b', 'u-c']]);
+    await reader.change({ kind: 'removeMember', group: 'rowing', member: 'c' });
+    await reader.passMinutes(15);
+    expect(reader.shown('sport')).toEqual([['u-a', 'u-b']]);
+  });
+
+  it('of another company are left out, and keep nothing else from being read', async () => {
+    const reader = await settled(world, flattened);
+    const member = {
+      kind: 'addMember',
+      group: 'sport',
+      member: 'all@partner.test',
+      memberKind: 'externalGroup',
+    };
+    await reader.change(member, { kind: 'addMember', group: 'sport', member: 'd' });
+    await reader.passMinutes(15);
+    expect(reader.shown('sport')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
+  });
+
+  it('are refused if everybody is a member, and other groups are read', async () => {
+    const reader = await settled(company({ rowing: ['a'], chess: ['c'] }));
+    await reader.change(
+      { kind: 'addMember', group: 'rowing', member: 'all', memberKind: 'everyone' },
+      { kind: 'addMember', group: 'chess', member: 'd' },
+    );
+    await reader.passMinutes(15);
+    expect(reader.shown('rowing')).toEqual([['u-a']]);
+    expect(reader.shown('chess')).toEqual([['u-c', 'u-d']]);
+    expect(await reader.stored('rowing')).toMatchObject({ problem: expect.stringContaining('every user') });
+  });
+});
