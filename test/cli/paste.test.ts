@@ -23,7 +23,7 @@ it.each([
   ['has characters outside ASCII', 'Größe 💡'],
   ['is as long as an id may be', 'x'.repeat(200)],
   ['would write to the terminal', `\u001b[2J'\\\u202e`],
-])('every hint about a group and members whose id %s can be pasted', async (_, id) => {
+])('every hint about a group and members with the id %s can be pasted into a shell', async (_, id) => {
   const world = await savedWorld();
   const { ports } = world;
   await world.hire(...SIX);
