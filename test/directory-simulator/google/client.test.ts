@@ -52,7 +52,7 @@ async function pages<T>(read: (at: { pageToken?: string }) => Promise<Page<T>>):
   return found;
 }
 
-describe('Google’s client for Node reads the simulator', () => {
+describe("Google's client for Node with the simulator", () => {
   it('signs in with the key of the service account at the public address of the token endpoint', async () => {
     const client = await openClient();
     const { access_token, expiry_date } = await client.auth.authorize();

@@ -18,7 +18,7 @@ describe('users.list', () => {
     expect(await read('&showDeleted=true')).toEqual(['u-del']);
   });
 
-  it('finds users by what they are and by address', async () => {
+  it('finds users by state and by address', async () => {
     expect(await read('&query=isSuspended=true')).toEqual(['u-sue']);
     expect(await read('&query=email:a*%20isArchived=false')).toEqual(['u-ann']);
   });
@@ -57,7 +57,7 @@ describe('members.list', () => {
     expect(emails(items)).toEqual(['liz@example.com']);
   });
 
-  it('leaves indirect members out of a listing that asks for them', async () => {
+  it('leaves out indirect members if a listing requests that', async () => {
     const path = 'groups/g-sales/members?includeDerivedMembership=true';
     const whole = await readAll(startGoogle(), path, 'members');
     expect(emails(whole.items)).toContain('ann@example.com');
@@ -66,7 +66,7 @@ describe('members.list', () => {
     expect(less.items).toHaveLength(5);
   });
 
-  it('refuses to show the status of external members by name, and shows it elsewhere', async () => {
+  it('refuses a status request for an external member, and shows the status in other answers', async () => {
     const { get } = startGoogle();
     const fields = 'fields=nextPageToken,members(id,status)';
     expect((await get(`groups/g-sales/members?${fields}`)).status).toBe(403);
@@ -75,7 +75,7 @@ describe('members.list', () => {
     });
   });
 
-  it('gets one member, an external one by the address', async () => {
+  it('gets one member, and an external one by address', async () => {
     const { get } = startGoogle();
     expect((await get('groups/g-sales/members/guest@partner.example')).json).toMatchObject({
       email: 'guest@partner.example',
@@ -84,13 +84,13 @@ describe('members.list', () => {
   });
 });
 
-describe('what may be missing from answers, and what they may have in addition', () => {
-  it('leaves the count out', async () => {
+describe('missing and additional fields of answers', () => {
+  it('leaves out the member count on request', async () => {
     const { get } = startGoogle({ settings: { absentCounts: 1 } });
     expect((await get('groups/g-sales')).json).not.toHaveProperty('directMembersCount');
   });
 
-  it('adds fields that no document names', async () => {
+  it('adds undocumented fields on request', async () => {
     const google = startGoogle({ settings: { unknownFields: true } });
     const answers = await Promise.all(Array.from({ length: 30 }, () => google.get('groups/g-sales/members')));
     const unknown = (value: object) => Object.keys(value).some((name) => name.startsWith('preview'));
@@ -99,7 +99,7 @@ describe('what may be missing from answers, and what they may have in addition',
   });
 });
 
-describe('lag', () => {
+describe('lag of the simulated directory', () => {
   it('shows an earlier state of members for a while, and the new state afterwards', async () => {
     const google = startGoogle({ settings: { lagSeconds: { users: 0, groups: 0, members: 60, log: 0 } } });
     const read = async () => emails((await readAll(google, 'groups/g-emea/members', 'members')).items);
@@ -113,7 +113,7 @@ describe('lag', () => {
     expect(await read()).toEqual(['ann@example.com', 'sue@example.com']);
   });
 
-  it('makes the count of a group and its members disagree while they lag differently', async () => {
+  it('the member count and the members of a group disagree while they lag differently', async () => {
     const google = startGoogle({ settings: { lagSeconds: { users: 0, groups: 3_600, members: 0, log: 0 } } });
     await google.control('changes', { kind: 'addMember', group: 'g-none', member: 'u-ann' });
     google.clock.ms += 1;
@@ -122,7 +122,7 @@ describe('lag', () => {
   });
 });
 
-describe('rights', () => {
+describe('permissions of a call', () => {
   it('refuses a call whose token lacks the scope', async () => {
     const google = startGoogle();
     const { json } = await google.signIn({ scope: READ_GROUPS });
@@ -154,7 +154,7 @@ describe('rights', () => {
     expect([status, json.error.errors[0].reason]).toEqual([403, 'forbidden']);
   });
 
-  it('counts the requests of a user by the minute', async () => {
+  it('counts the requests of a user per minute', async () => {
     const google = startGoogle({ settings: { queriesPerMinute: 2 } });
     const statuses = [];
     for (let call = 0; call < 3; call += 1) statuses.push((await google.get('groups/g-sales')).status);

@@ -71,7 +71,7 @@ describe('sign-in with the key of a service account', () => {
     ]);
   });
 
-  it('loses scopes that the administrator takes away, for tokens that were issued before too', async () => {
+  it('a token loses the scopes that the administrator takes away, even if it was issued before', async () => {
     const google = startGoogle();
     await google.get('groups/g-sales');
     await google.control('delegation', { scopes: [READ_GROUPS] });
