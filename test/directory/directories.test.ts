@@ -42,7 +42,7 @@ it.each([
     () => Promise.reject(new SecretError('the secret x cannot be read')),
     'the secret x cannot be read',
   ],
-])('is denied if %s', async (_, directory, read, message) => {
+])('opening a directory is denied if %s', async (_, directory, read, message) => {
   await expect(directoriesWith(read).open(connectionTo(directory))).rejects.toMatchObject({
     kind: 'denied',
     message: expect.stringContaining(message),
