@@ -9,7 +9,7 @@ const register: fc.Arbitrary<Register<string>> = fc.record({
   stamp: fc.constantFrom('1', '2', '3').map((text) => text as Stamp),
 });
 
-describe('join', () => {
+describe('join of two registers', () => {
   always(
     'is commutative, associative and idempotent',
     fc.property(register, register, register, (a, b, c) => {
@@ -20,7 +20,7 @@ describe('join', () => {
     }),
   );
 
-  it('takes the later stamp, and of equal ones the smaller value', () => {
+  it('the later stamp wins, and with equal stamps the smaller value', () => {
     const old = { value: 'present', stamp: '1' as Stamp };
     const late = { value: 'present', stamp: '2' as Stamp };
     const gone = { value: 'absent', stamp: '1' as Stamp };

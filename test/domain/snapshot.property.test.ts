@@ -52,7 +52,7 @@ describe('completeSnapshotFloor', () => {
     }),
   );
 
-  it('needs every part, within the hour and no later', () => {
+  it('a snapshot is complete only if every part arrives within an hour', () => {
     const first = { index: 0, stamp: at(0) };
     expect(completeSnapshotFloor(2, [first])).toBe(STAMP_ZERO);
     expect(completeSnapshotFloor(2, [first, { ...first, stamp: at(1) }])).toBe(STAMP_ZERO);
