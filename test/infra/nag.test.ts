@@ -21,7 +21,7 @@ describe('cdk-nag AwsSolutions', () => {
       'with the key of an earlier stack',
       { keyArn: 'arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-555555555555' },
     ],
-  ])('finds nothing that is not explained: %s', (_title, settings) => {
+  ])('reports only findings that have an explanation: %s', (_title, settings) => {
     const { app } = synthesise(settings);
     expect(new AwsSolutionsChecks(app).validateScope(app).violations).toEqual([]);
   });

@@ -10,7 +10,7 @@ const TEN = Object.fromEntries([...'abcdefghij'].map((name) => [name, { connecti
 const read = (context: Record<string, unknown>) => readSettings((name) => context[name]);
 
 describe('readSettings', () => {
-  it('has a default for everything', () => {
+  it('every setting has a default', () => {
     expect(read({})).toEqual({
       stage: 'production',
       notify: [],
@@ -32,14 +32,14 @@ describe('readSettings', () => {
     });
   });
 
-  it('reads each stage of the cdk.json that is delivered, with prefixes of their own', () => {
+  it('each stage of the delivered cdk.json can be read and has a prefix of its own', () => {
     const stages = Object.keys(cdkJson.context.stages);
     const prefixes = stages.map((stage) => read({ ...cdkJson.context, stage }).prefix);
     expect(stages).toEqual(['production', 'staging']);
     expect(new Set(prefixes).size).toBe(stages.length);
   });
 
-  it('takes the stage by name, and single settings before those of the stage', () => {
+  it('reads the stage by name, and single settings override those of the stage', () => {
     const stages = { production: {}, test: { prefix: 'gs-test', coalesceSeconds: 0, sweepMinutes: 30 } };
     expect(read({ stages, stage: 'test', coalesceSeconds: '20' })).toMatchObject({
       stage: 'test',
@@ -49,7 +49,7 @@ describe('readSettings', () => {
     });
   });
 
-  it('reads text from the command line as it reads JSON', () => {
+  it('text of the command line is read like JSON', () => {
     const producers = ['arn:aws:iam::111122223333:role/a', 'arn:aws:iam::111122223333:user/b/c'];
     expect(read({ producers: producers.join(', '), retainData: 'false', logRetentionDays: '90' })).toEqual(
       read({ producers, retainData: false, logRetentionDays: 90 }),
@@ -87,13 +87,13 @@ describe('readSettings', () => {
     ['an alias of a key', { keyArn: 'arn:aws:kms:eu-west-1:111122223333:alias/a' }, 'an alias will not do'],
     ['a lock of a hundred years', { auditExportDays: '36500' }, 'auditExportDays'],
     ['a region that is none', { region: 'Frankfurt' }, 'region: expected a region such as'],
-  ])('refuses %s and says what it expected', (_title, context, message) => {
+  ])('refuses %s and reports what was expected', (_title, context, message) => {
     expect(() => read(context)).toThrow(SettingsError);
     expect(() => read(context)).toThrow(message);
   });
 });
 
-describe('a context key that is no setting', () => {
+describe('unknown context key', () => {
   const given = (context: Record<string, unknown>) => () =>
     readSettings((name) => context[name], Object.keys(context));
 
@@ -104,22 +104,22 @@ describe('a context key that is no setting', () => {
     ['logretention', "unknown setting 'logretention'; did you mean 'logRetentionDays'?"],
     ['Stage', "unknown setting 'Stage'; did you mean 'stage'?"],
     ['colour', "unknown setting 'colour'; known are stage, stages, prefix, "],
-  ])('is refused: %s', (name, message) => {
+  ])('the unknown context key %s is refused', (name, message) => {
     expect(given({ [name]: 'x' })).toThrow(SettingsError);
     expect(given({ [name]: 'x' })).toThrow(message);
   });
 
-  it('is refused in a stage of cdk.json too', () => {
+  it('an unknown key in a stage of cdk.json is refused too', () => {
     expect(given({ stages: { production: { alarmMail: 'ops@acme.test' } } })).toThrow(
       "did you mean 'alarmEmail'?",
     );
   });
 
-  it('names every one', () => {
+  it('every unknown context key is named', () => {
     expect(given({ alarmMail: 'x', producer: 'y' })).toThrow(/'alarmEmail'\?\n.*'producers'\?/);
   });
 
-  it('passes where it is the CDK’s own', () => {
+  it('context keys of the CDK itself are accepted', () => {
     const ofCdk = {
       '@aws-cdk/core:target-partitions': ['aws'],
       '@aws-cdk-containers/ecs-service-extensions:enableDefaultLogDriver': true,
@@ -137,7 +137,7 @@ describe('a context key that is no setting', () => {
     ['of groupsync.json', '{"scim": "yes"}', {}, 'stage "production"\n  scim: expected true or false'],
     ['of a file that is no JSON', 'scim=yes', {}, 'groupsync.json: expected a JSON object of settings .*'],
   ])(
-    'ends the CDK app in words, before anything is built: %s',
+    'the CDK app ends with a clear message before it builds anything, because of a setting %s',
     (_, file, given, sentence) => {
       const cwd = dirname(temporaryFile('groupsync.json', file));
       const context = { ...cdkJson.context, 'aws:cdk:enable-path-metadata': true, ...given };
