@@ -20,7 +20,7 @@ const PEOPLE = 60;
 const LONGEST_RECOVERY_MS = 750_000;
 
 it(
-  `loses nothing where kill -9 ends npm start -- --data at ${KILLS} moments (seed ${SEED})`,
+  `npm start --data loses nothing when kill -9 ends it at ${KILLS} moments (seed ${SEED})`,
   async () => {
     const folder = temporaryFolder();
     const at = (name: string) => join(folder, name);
