@@ -68,7 +68,7 @@ async function company(settings: Readonly<Record<string, unknown>> = {}) {
   };
 }
 
-describe('a company that is connected again under another name', () => {
+describe('company that is connected again under another name', () => {
   it('adopts the groups of the removed connection by their external id', async () => {
     const { remove, connect, says, apply, platformGroups, owner, refOf } = await company();
     await remove();
@@ -106,7 +106,7 @@ describe('a company that is connected again under another name', () => {
     });
   });
 
-  it('removes a leaver that the removed connection had added, although members of other clients may stay', async () => {
+  it('removes a leaver that the removed connection had added, even if members of other clients may stay', async () => {
     const { remove, connect, says, apply, world, platformGroups } = await company({ membership: 'additive' });
     const [id = ''] = world.platform.groups.keys();
     world.platform.changeAsOther(id, { users: ['u-a', 'u-b', 'stranger'] });
@@ -145,7 +145,7 @@ describe('a company that is connected again under another name', () => {
     expect(await adopted()).toEqual(['g']);
   });
 
-  it('can adopt a group of the removed connection by hand', async () => {
+  it('an operator can adopt a group of the removed connection', async () => {
     const { remove, connect, says, world, owner, refOf } = await company();
     const [id] = world.platform.groups.keys();
     await remove();
@@ -235,7 +235,7 @@ describe('two live connections of one company', () => {
   });
 });
 
-describe('a company that is connected again under the same name', () => {
+describe('company that is connected again under the same name', () => {
   it('continues with its previous groups', async () => {
     const { remove, connect, says, apply, platformGroups, owner, refOf } = await company();
     await remove();
