@@ -23,7 +23,7 @@ const shown = (users: readonly never[], name = 'New') => ({
   version: versionToken('v1'),
 });
 
-describe('an answer to a write', () => {
+describe('answer to a write', () => {
   it.each<[string, Plan, readonly never[], readonly never[], boolean]>([
     ['shows what was sent', plan('patch', { removals: [b] }), [a], [], false],
     ['shows a user that a change removed', plan('patch', { removals: [b] }), [a, b], [b], false],
@@ -65,7 +65,7 @@ describe('an answer to a write', () => {
     [{ keepsName: true }, 'the name that the group had'],
     [{ kept: [b], keepsName: true }, '1 user that groupsync removed, and the name that the group had'],
     [{ hasAdded: true }, undefined],
-  ])('is told of as it is: %o', (over, told) => {
+  ])('the message about kept users and names is correct: %o', (over, told) => {
     const answer = { made: after, kept: [], hasAdded: false, keepsName: false, ...over };
     expect(toldOf(answer)).toBe(told && `the platform keeps ${told}`);
   });

@@ -32,19 +32,19 @@ describe('attribute', () => {
     ['the platform before an application, which may be ours', ['EXTERNAL', 'SYSTEM'], 'SYSTEM'],
     ['a known initiator before an unknown one', ['ROBOT', 'EXTERNAL'], 'EXTERNAL'],
     ['the first of equals', ['ROBOT', 'GHOST'], 'ROBOT'],
-  ])('names %s, with that one’s events alone', (_, initiators, named) => {
+  ])('names %s, and only the events of that initiator', (_, initiators, named) => {
     const told = traces(
       ...initiators.map((initiator) => [`by ${initiator}`, initiator, MEMBER_ADDED] as const),
     );
     expect(attribute('members_added', told)).toEqual({ initiator: named, eventIds: [`by ${named}`] });
   });
 
-  it('takes any event where none is of a fitting type', () => {
+  it('uses any event if none has a fitting type', () => {
     const told = traces(['a', 'ROLE', MEMBER_REMOVED]);
     expect(attribute('name', told)).toEqual({ initiator: 'ROLE', eventIds: ['a'] });
   });
 
-  it('takes no application’s word for another thing: it may be ours, and the event that explains may be to come', () => {
+  it('does not attribute a difference to another action of an application, which may be groupsync', () => {
     const told = traces(['own', 'EXTERNAL', MEMBER_ADDED]);
     expect(attribute('deleted', told)).toEqual({ initiator: 'UNKNOWN', eventIds: [] });
     const unlisted = traces(['own', 'EXTERNAL', MEMBER_ADDED], ['theirs', 'EXTERNAL', OTHER]);

@@ -697,7 +697,7 @@ describe('decide', () => {
     expect(decide(lost)).toMatchObject({ kind: 'observe', view: { users }, external: {} });
   });
 
-  describe('a group that another client changes again and again', () => {
+  describe('flap damping', () => {
     const flapDamping = { sinceMs: NOW_MS - 10 * MINUTE_MS, count: 3, seen: stampAt(1) };
     const fought = (over: Partial<FlapDamping>, by: SuspectedChange = suspectedChange) => ({
       state: state({ flapDamping: { ...flapDamping, ...over }, suspectedChange: by }),
@@ -718,7 +718,7 @@ describe('decide', () => {
       expect(decide(facts({ ...fought({}), ...over }))).toMatchObject(decision);
     });
 
-    it('is counted: twice at once, then once an hour, and forgiven after two or where a person asks', () => {
+    it('reverts twice immediately, then once an hour, and starts again after a calm time or on request', () => {
       const look = changed('ax');
       const flapDampingAfter = (over: Partial<GroupState>, nowMs = NOW_MS, more: Partial<Facts> = {}) => {
         const decision = decide(facts({ state: state({ suspectedChange, ...over }), look, nowMs, ...more }));

@@ -70,7 +70,7 @@ describe('foreignDifferences', () => {
     expect(foreignDifferences(ours, seen)).toEqual(expected);
   });
 
-  it('finds a spokeId that was taken away, where the platform shows spokeIds', () => {
+  it('finds a removed spokeId if the platform shows spokeIds', () => {
     const gone = foreignDifferences([view('')], observed('', { spokeId: null }), { isSpokeIdGone: true });
     expect(gone).toEqual([change('spoke_id', 'g', null)]);
   });
@@ -86,12 +86,12 @@ it.each<[string, View | undefined, Partial<ObservedGroup>, boolean]>([
   ['has users where we sent none', view(''), { spokeId: null }, false],
   ['is as empty as ours', view(''), { spokeId: null, users: [] }, true],
   ['may be any, as it is unknown what we sent', undefined, { spokeId: null }, false],
-])('a group that %s: our creation is %4$s', (_, prepared, over, expected) => {
+])('a group that %s counts as the created one: %4$s', (_, prepared, over, expected) => {
   const intent = { spokeId: 'g', known: [platformGroupId('known')] } as never;
   expect(isOurCreation(observed('ab', over), intent, prepared)).toBe(expected);
 });
 
-it('a read of another version proves nothing within a minute of our last write', () => {
+it("a read of another version proves nothing within a minute of groupsync's last write", () => {
   const [v1, v2] = ['v1', 'v2'].map(versionToken) as [never, never];
   const after = (version: never, state: object, nowMs: number, createSettleMs = 600_000) =>
     mayPrecedeWriteForMs(observed('', { version }), {
@@ -113,11 +113,11 @@ it.each<[string, Partial<ObservedGroup>, boolean]>([
   ['aab', {}, true],
   ['ac', {}, false],
   ['ab', { name: 'Theirs' }, false],
-])('a group of %s, %o, shows what was sent: %s', (users, over, expected) => {
+])('a group with the users %s and %o shows what was sent: %s', (users, over, expected) => {
   expect(shows(observed(users, over), view('ab'))).toBe(expected);
 });
 
-it('a view keeps what the platform does not echo, and what was accepted', () => {
+it('a view keeps fields that the platform does not show, and accepted drift', () => {
   const acceptedDrift = { policy: 'report', absent: new Set(), present: new Set() };
   const before = view('a', { acceptedDrift: acceptedDrift as never });
   const expected = { ...before, users: new Map([...view('a').users, [platformUserId('x'), false]]) };

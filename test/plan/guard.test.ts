@@ -111,7 +111,7 @@ describe('judgeRemovals', () => {
     expect(verdict).toEqual({ allowed: false, rule: 'per_hour', share: 0 });
   });
 
-  it('says which share of the group was at stake', () => {
+  it('returns the share of the group that would be removed', () => {
     expect(
       judgeRemovals({ ...calm, size: 8, removals: 4, recent: { group: 2, connection: 2, largestSize: 10 } }),
     ).toEqual({
@@ -156,7 +156,7 @@ describe('mayUnlink', () => {
     [77, 3, true],
     [996, 49, true],
     [960, 50, false],
-  ])('with %i links and %i given up this hour, one more is allowed: %s', (links, recent, allowed) => {
+  ])('another unlink after %i links and %i unlinked this hour is allowed: %s', (links, recent, allowed) => {
     expect(mayUnlink({ links, recent })).toBe(allowed);
   });
 });

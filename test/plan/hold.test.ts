@@ -26,7 +26,7 @@ const judged = (parts: Partial<ReturnType<typeof judgeByHold>>) => ({
 });
 
 describe('judgeByHold', () => {
-  it('leaves everything to the guard where nothing is held', () => {
+  it('leaves the decision to the guard if there is no hold', () => {
     expect(judgeByHold(users('a'), undefined, 0)).toEqual(judged({ unjudged: users('a') }));
   });
 
@@ -44,7 +44,7 @@ describe('judgeByHold', () => {
     ['waiting', waiting, true],
     ['approved', approved, true],
     ['rejected', rejected, false],
-  ] as const)('is over at its time where it is %s: %3$s', (_, hold, over) => {
+  ] as const)('a hold that is %s is over when it expires: %3$s', (_, hold, over) => {
     expect(isOver(hold, EXPIRES_MS)).toBe(over);
     expect(isOver(hold, EXPIRES_MS - 1)).toBe(false);
     expect(judgeByHold(users('a', 'c'), { hold, users: SET }, EXPIRES_MS)).toEqual(
@@ -74,12 +74,12 @@ describe('holdWithSay', () => {
     ['approved once, with the guard off', approved, { guard: false, nowMs: EXPIRES_MS }, false],
     ['approved once', approved, { nowMs: EXPIRES_MS }, true],
     ['rejected, with the guard off', rejected, { guard: false, nowMs: EXPIRES_MS }, true],
-  ])('a hold that is %s: %4$s', (_, hold, circumstances, expected) => {
+  ])('a hold that is %s applies: %4$s', (_, hold, circumstances, expected) => {
     expect(say(hold, circumstances)).toBe(expected);
   });
 
   it.each([undefined, 'delete'] as const)(
-    'is about another group, or kind of write, and says nothing: %s',
+    'a hold of another group or kind of write (%s) does not apply',
     (about) => {
       const asked = { plan: removing('a'), limits, nowMs: 0 };
       expect(holdWithSay(waiting, { users: SET, about }, asked)).toBeUndefined();
@@ -88,7 +88,7 @@ describe('holdWithSay', () => {
     },
   );
 
-  it('a hold whose set cannot be read may be over any of these removals, so all are held again', () => {
+  it('a hold whose set cannot be read may contain any of these removals, so all are held again', () => {
     const unreadable = { users: undefined, about: undefined };
     const current = holdWithSay(approved, unreadable, { plan: removing('a'), limits, nowMs: 0 });
     expect(judgeByHold(users('a'), current, 0)).toMatchObject({ held: users('a'), superseded: true });

@@ -69,7 +69,7 @@ describe('notifications about findings', () => {
     expect(observe(known, [], { looked: ['hold', 'gate'], nowMs: START_MS })).toEqual(known);
   });
 
-  it('says what, how many, since when, and the command', () => {
+  it('a notification contains the finding, the count, the start time and the command', () => {
     const names = ['Engineering', 'evil\u202e\nname', 'c', 'd', 'e'];
     const episode = { subject: 'hold', count: 7, sinceMs: START_MS, names } as const;
     const acme = connectionName('acme');
