@@ -20,7 +20,7 @@ describe('parseSecureUrl', () => {
     ['a password', 'https://user:hunter2@api.acme.test', 'no user or password'],
     ['a query', 'https://api.acme.test/?key=hunter2', 'no query'],
     ['an empty fragment', 'https://api.acme.test/#', 'no query or fragment'],
-  ])('refuses %s, without repeating it', (_, text, message) => {
+  ])('refuses %s without repeating the URL', (_, text, message) => {
     const refuse = () => parseSecureUrl(text, 'baseUrl');
     expect(refuse).toThrow(message);
     expect(refuse).not.toThrow('hunter2');

@@ -12,7 +12,7 @@ it.each<[string, object]>([
   ['an unknown unit', { salaryUnit: 'YEAR' }],
   ['an attachment that is no URL', { attachments: [{ file_name: 'cv', file_url: 'cv.pdf' }] }],
   ['a field of another name', { phone: '1' }],
-])('does not push %s', async (_, wrong) => {
+])('candidates.push refuses %s', async (_, wrong) => {
   const { client, platform } = await rig(() => ({ body: CANDIDATE }));
   await expect(client.candidates.push({ ...CANDIDATE, ...wrong })).rejects.toBeInstanceOf(
     InvalidRequestError,
@@ -20,8 +20,11 @@ it.each<[string, object]>([
   expect(platform.seen).toEqual([]);
 });
 
-it.each([0, 0.1, 1000.25, 19.99, 1e6])('pushes a bonus of %d', async (signingBonus) => {
-  const { client, platform } = await rig(() => ({ body: CANDIDATE }));
-  await client.candidates.push({ ...CANDIDATE, signingBonus });
-  expect(JSON.parse(platform.seen[0]?.text ?? '')).toEqual({ ...CANDIDATE, signingBonus });
-});
+it.each([0, 0.1, 1000.25, 19.99, 1e6])(
+  'candidates.push sends a bonus of %d exactly',
+  async (signingBonus) => {
+    const { client, platform } = await rig(() => ({ body: CANDIDATE }));
+    await client.candidates.push({ ...CANDIDATE, signingBonus });
+    expect(JSON.parse(platform.seen[0]?.text ?? '')).toEqual({ ...CANDIDATE, signingBonus });
+  },
+);

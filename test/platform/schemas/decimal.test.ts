@@ -17,13 +17,16 @@ describe('canonicalDecimal', () => {
     ['1.25E-3', '0.00125'],
     ['-12.340', '-12.34'],
     ['0.10000000000000000001', '0.10000000000000000001'],
-  ])('%s is %s', (text, expected) => {
+  ])('the canonical form of %s is %s', (text, expected) => {
     expect(canonicalDecimal(text)).toBe(expected);
   });
 
-  it.each(['', '.', '-', 'NaN', 'Infinity', '1,5', '0x10', '1e', '1e99999', '1 2'])('%j is none', (text) => {
-    expect(canonicalDecimal(text)).toBeUndefined();
-  });
+  it.each(['', '.', '-', 'NaN', 'Infinity', '1,5', '0x10', '1e', '1e99999', '1 2'])(
+    '%j has no canonical form',
+    (text) => {
+      expect(canonicalDecimal(text)).toBeUndefined();
+    },
+  );
 
   always(
     'means the same number for every number that JSON can hold',
@@ -37,7 +40,7 @@ describe('canonicalDecimal', () => {
 });
 
 describe('quoteNumbers', () => {
-  it('keeps every digit of the members named, and nothing else changes', () => {
+  it('quotes every digit of the given members, and changes nothing else', () => {
     const json =
       '[{"other": 1.50, "amount" : 0.10000000000000000001,"amount":-1e-7, "note":"\\"amount\\": 5"}]';
     expect(quoteNumbers(json, ['amount'])).toBe(
