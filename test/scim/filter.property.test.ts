@@ -136,7 +136,7 @@ const readings = (text: string) => ({
   theirs: read(() => theirs(oracleParse(text))),
 });
 
-describe('a filter and the oracle', () => {
+describe('filter parser and filter oracle', () => {
   always(
     'reads the same tree',
     fc.property(filters, (text) => {
@@ -169,7 +169,7 @@ describe('a filter and the oracle', () => {
     expect(refused).toBeGreaterThan(runs(2_000).numRuns / 20);
   });
 
-  it('judges resources alike', () => {
+  it('filter and oracle match the same resources', () => {
     const counts = new Map([
       [true, 0],
       [false, 0],
@@ -219,7 +219,7 @@ describe('known faults of the filter oracle', () => {
     ['does not ask one and the same value', 'emails[type eq "work" and value eq "b@x"]', false],
     ['looks for the part in any value', 'emails[type eq "work"].value eq "b@x"', false],
     ['refuses True', 'not (active eq True)', true],
-  ])('%s', (_fault, text, right) => {
+  ])('the oracle %s', (_fault, text, right) => {
     const { ours: mine, theirs: other } = judge(text);
     expect(mine).toBe(right);
     expect(other).not.toBe(right);
@@ -230,13 +230,13 @@ describe('known faults of the filter oracle', () => {
     ['reads parts of parts', 'name.family.name pr'],
     ['takes not for an operator between two', 'userName pr not title pr'],
     ['nests without a bound', `${'('.repeat(100)}userName pr${')'.repeat(100)}`],
-  ])('%s', (_fault, text) => {
+  ])('the oracle accepts an invalid filter: %s', (_fault, text) => {
     const { ours: mine, theirs: other } = readings(text);
     expect(mine).toBe('refused');
     expect(other).not.toBe('refused');
   });
 
-  it('refuses a negative number before anything else', () => {
+  it('the oracle refuses a negative number', () => {
     const { ours: mine, theirs: other } = readings('(userName eq -1)');
     expect(mine).toEqual({ op: 'eq', path: 'username', value: -1 });
     expect(other).toBe('refused');

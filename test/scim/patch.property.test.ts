@@ -164,7 +164,7 @@ always(
   3_000,
 );
 
-it('no address is lost by a request that names none, however it is written', () => {
+it('a request that names no address loses no address, in any notation', () => {
   const aside = fc.record(
     { display: word, primary: fc.constantFrom(true, false, null), formatted: word },
     { requiredKeys: [] },

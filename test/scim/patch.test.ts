@@ -15,7 +15,7 @@ const ann = { userName: 'ann', active: true, name: { givenName: 'Ann' }, emails:
 const patched = (operation: ScimObject, from: ScimObject = ann) =>
   applyPatch(from, readPatch({ Operations: [operation] }), User);
 
-describe('a PATCH with a value that names some parts only (RFC 7644 sections 3.5.2.1 and 3.5.2.3)', () => {
+describe('PATCH with a value that names some parts only (RFC 7644 sections 3.5.2.1 and 3.5.2.3)', () => {
   const { primary: _primary, ...workLess } = WORK;
   const full = { ...ann, name: { givenName: 'Ann', familyName: 'Archer' } };
   const both = (path: string, value: ScimValue): readonly (readonly [string, ScimObject])[] => [
@@ -30,20 +30,23 @@ describe('a PATCH with a value that names some parts only (RFC 7644 sections 3.5
     ...both('emails', [{ formatted: 'x' }]),
     ...both('emails', { primary: null }),
     ...both('name', { unheard: 'of' }),
-  ])('%s %j: the address and the name stay as they are', (_, operation) => {
+  ])('%s %j keeps the address and the name', (_, operation) => {
     expect(patched(operation, full)).toEqual(full);
   });
 
   it.each(both('Emails[Type eq "work"]', { Primary: null }))(
-    '%s: takes away the part alone',
+    '%s removes only the named part',
     (_, operation) => {
       expect(patched(operation, full)).toEqual({ ...full, emails: [workLess, HOME] });
     },
   );
 
-  it.each(both('NAME', { FAMILYNAME: null, givenName: 'Ann' }))('%s: takes it away alone', (_, operation) => {
-    expect(patched(operation, full)).toEqual({ ...full, name: { givenName: 'Ann' } });
-  });
+  it.each(both('NAME', { FAMILYNAME: null, givenName: 'Ann' }))(
+    '%s removes only the named value',
+    (_, operation) => {
+      expect(patched(operation, full)).toEqual({ ...full, name: { givenName: 'Ann' } });
+    },
+  );
 
   it('merges into an attribute of an extension too', () => {
     const from = { ...full, [ENTERPRISE]: { manager: { value: 'M', $ref: 'https://x' } } };
@@ -51,14 +54,14 @@ describe('a PATCH with a value that names some parts only (RFC 7644 sections 3.5
     expect(patched(operation, from)).toEqual({ ...full, [ENTERPRISE]: { manager: { value: 'M' } } });
   });
 
-  it.each([{ value: 'N' }, [{ value: 'N' }], 'N'])('merges however one value is written: %j', (value) => {
+  it.each([{ value: 'N' }, [{ value: 'N' }], 'N'])('merges the value in any notation: %j', (value) => {
     const from = { ...full, [ENTERPRISE]: { manager: { value: 'M', $ref: 'https://x' } } };
     const after = { ...full, [ENTERPRISE]: { manager: { value: 'N', $ref: 'https://x' } } };
     expect(patched(replace(`${ENTERPRISE}:manager`, value), from)).toEqual(after);
   });
 });
 
-describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
+describe('PATCH of attributes (RFC 7644 section 3.5.2)', () => {
   it.each<[string, ScimObject, ScimObject]>([
     [
       'reads names and operations in any case',
@@ -141,13 +144,13 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
       { op: 'replace', value: { emails: null, userName: null } },
       { userName: 'ann', active: true, name: { givenName: 'Ann' } },
     ],
-  ])('%s', (_title, operation, expected) => {
+  ])('applies the operation: %s', (_title, operation, expected) => {
     const before = structuredClone(ann);
     expect(patched(operation)).toEqual(expected);
     expect(ann).toEqual(before);
   });
 
-  it('removes an extension as a whole, and no more', () => {
+  it('removes a whole extension and nothing else', () => {
     const from = { ...ann, [ENTERPRISE]: { department: 'D', employeeNumber: '7' } };
     expect(patched(remove(ENTERPRISE), from)).toEqual(ann);
     const numbered = { ...ann, [ENTERPRISE]: { employeeNumber: '7' } };
@@ -158,7 +161,7 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
     expect(patched({ op: 'add', value: { [ENTERPRISE]: null } }, last)).toEqual(last);
   });
 
-  it('forgets what the type does not keep, by a path as without one', () => {
+  it('drops attributes that the type does not keep, with and without a path', () => {
     const lean = resourceTypes(false).User;
     for (const operation of [
       add('title', 'T'),
@@ -241,7 +244,7 @@ describe('a PATCH of attributes (RFC 7644 section 3.5.2)', () => {
   });
 });
 
-describe('a PATCH of members', () => {
+describe('PATCH of members', () => {
   const change = (operations: readonly ScimObject[], current: readonly string[] = ['a', 'b', 'c']) => {
     const { members, attributes } = splitGroupPatch(readPatch({ Operations: operations }), Group);
     const { emptied, present, absent } = foldMembers(members, { current: new Set(current), type: Group });
@@ -321,7 +324,7 @@ describe('a PATCH of members', () => {
       { ...kept, emptied: true, present: ['y', 'z'] },
     ],
     ['passes over parts of a member', [replace('members[value eq "a"].display', 'x')], kept],
-  ])('%s', (_title, operations, expected) => {
+  ])('applies the operation: %s', (_title, operations, expected) => {
     expect(change(operations)).toEqual(expected);
   });
 
