@@ -372,11 +372,14 @@ const AT_END = { end: true };
 const NOT_YET = { end: false };
 
 const judges = (oracle: OracleName, options: typeof NOT_YET, cases: readonly Case[]) =>
-  it.each(cases.map(([what, change, cause]) => ({ what, change, cause })))('$what', ({ change, cause }) => {
-    const found = causesOf(once(change), options);
-    if (cause === undefined) expect(found).toEqual([]);
-    else expect(found).toContain(`${oracle} ${cause}`);
-  });
+  it.each(cases.map(([what, change, cause]) => ({ what, change, cause })))(
+    'the check finds or accepts the case: $what',
+    ({ change, cause }) => {
+      const found = causesOf(once(change), options);
+      if (cause === undefined) expect(found).toEqual([]);
+      else expect(found).toContain(`${oracle} ${cause}`);
+    },
+  );
 
 describe('oracle of the final state', () => {
   const deletesUnlinked = (w: World) => [
@@ -552,7 +555,7 @@ describe('oracle of the final state', () => {
   });
 });
 
-describe('truth at any time', () => {
+describe('check of the truth at any time', () => {
   judges('truth', NOT_YET, [
     ['a group is reported in sync and differs for hours', (w) => w.loses(), 'in_sync_but_different'],
     [
@@ -640,7 +643,7 @@ describe('truth at any time', () => {
     ['an operator closed the gate', (w) => w.items.set('C#a GATE', { state: 'paused' })],
   ]);
 
-  it('a member becomes another person by itself', () => {
+  it('finds a member who becomes another person without a cause', () => {
     const rebound = (world: World, hour: number, connection = 'a') =>
       hour === 4 && world.action({ kind: 'rebind', connection, atMs: START_MS + 3.5 * HOUR_MS });
     const moves = ({ items }: World, hour: number) =>
@@ -661,7 +664,7 @@ describe('truth at any time', () => {
   });
 });
 
-describe('the guard', () => {
+describe('check of the guard', () => {
   const cut =
     (count: number, change: Partial<PlatformWrite> = {}) =>
     ({ write, acme }: World) => {
@@ -716,7 +719,7 @@ describe('the guard', () => {
     ['the group goes, and the directory has it', cut(20, { action: 'delete', sent: {} }), 'write_over_share'],
   ]);
 
-  it('counts by the rolling hour, and by the laxest limits of the last looks', () => {
+  it('counts by the rolling hour, and by the laxest limits of the last reads', () => {
     const guard = { minSize: 50, maxRemovedShare: 1, maxRemovedCount: 8, perHourCount: 6 };
     const removed = (world: World, hour: number, minute: number) =>
       world.write({
@@ -731,7 +734,7 @@ describe('the guard', () => {
   });
 });
 
-describe('ownership', () => {
+describe('check of ownership', () => {
   const strange =
     (change: Partial<HeldGroup>) =>
     ({ groups, held, item, write }: World) => {
@@ -747,7 +750,7 @@ describe('ownership', () => {
       if (hour === 3) write();
     }, NOT_YET);
   };
-  it('ownership: a write to a group of another client, adopted or not', () => {
+  it('finds a write to a group of another client, adopted or not', () => {
     expect(adopts({ spokeId: 'g1' })).toEqual([]);
     expect(adopts({ spokeId: null })).toContain('ownership write_to_a_stranger');
     expect(
@@ -811,7 +814,7 @@ describe('ownership', () => {
   ]);
 });
 
-describe('nothing is lost', () => {
+describe('check that nothing is lost', () => {
   const CLAIM = { platformId: 'p7', connection: 'a', group: 'g1' };
   const joined = (stamp: string) => ({ member: 'm3', presence: 'present', stamp });
   const way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
@@ -863,15 +866,15 @@ describe('nothing is lost', () => {
   ]);
 });
 
-describe('work is bounded', () => {
-  it('a group is not written again and again without any effect', () => {
+describe('check of bounded work', () => {
+  it('finds a group that is written again and again without any effect', () => {
     const written = (isVain: boolean) => (world: World) => world.write({ isVain });
     expect(causesOf(written(false), { hours: 12 })).toEqual([]);
     expect(causesOf(written(true), { hours: 6 })).toEqual([]);
     expect(causesOf(written(true), { hours: 12 })).toContain('bounded vain_writes');
   });
 
-  it('a group without news costs at most 15 calls an hour', () => {
+  it('finds a group without news that costs more than 15 calls an hour', () => {
     const calling = (count: number, before: (world: World) => void = () => {}) =>
       causesOf((world, hour) => {
         world.item({ dirtySince: START_MS + 5 * HOUR_MS });
@@ -893,7 +896,7 @@ describe('work is bounded', () => {
     ).toEqual([]);
   });
 
-  it('a refused credential is tried now and then', () => {
+  it('finds too many calls with a refused credential', () => {
     const probing = (count: number) =>
       causesOf((world, hour) => {
         world.items.set('C#a GATE', { state: 'unauthorized' });
@@ -903,7 +906,7 @@ describe('work is bounded', () => {
     expect(probing(21)).toContain('bounded refused_calls');
   });
 
-  it('a connection with nothing to do calls as its schedules say', () => {
+  it('finds an idle connection that calls more often than its schedules', () => {
     const sweeping = (count: number) =>
       causesOf((world, hour) => {
         if (hour === 6) world.call(count, { route: '/groups', by: 'sweep-1' });
@@ -922,7 +925,7 @@ describe('work is bounded', () => {
   ]);
 });
 
-describe('on record', () => {
+describe('check that everything is on record', () => {
   const actor = { kind: 'operator', id: 'operator' };
   const pause = { action: 'pause', cause: 'operator', actor, versionAfter: null, outcome: 'written' };
   judges('on_record', AT_END, [
@@ -1043,14 +1046,14 @@ describe('on record', () => {
     ],
   ]);
 
-  it('on_record: a drift names no initiator, long after the feed named one', () => {
+  it('finds a drift without an initiator long after the feed named one', () => {
     const change = (w: World, hour: number) => hour === 2 && [w.theirs(), w.drift({ initiator: 'UNKNOWN' })];
     expect(causesOf(change, { hours: 20 })).toEqual(['on_record drift_without_initiator']);
     expect(causesOf(change, { hours: 4 })).toEqual([]);
   });
 });
 
-describe('a person who was erased', () => {
+describe('check of an erased person', () => {
   const attributes = (hour: number, value: string) => ({ email: { value, stamp: stampOf(hour) } });
   const erased = (w: World, said: object) => [
     w.action({ kind: 'forget', member: 'm9' }),
@@ -1070,7 +1073,7 @@ describe('a person who was erased', () => {
   ]);
 });
 
-describe('one decision', () => {
+describe('check of one decision', () => {
   const stood = (users: readonly string[], name = 'Sales') => ({ id: 'p1', name, users });
   const around = { connection: 'a', group: 'g1', outcome: 'written', isSeen: true };
   const judged = (judge: (seen: Seen) => void): readonly string[] => {
@@ -1108,11 +1111,14 @@ describe('one decision', () => {
     ['in_sync', true, ['u'], [], ['explain_in_sync']],
     ['pending:unknown', true, [], ['u'], ['explain_pending_unknown']],
     ['not_wanted', false, [], [], []],
-  ] as const)('explain says %s (wanted: %s), from %j to %j', (outcome, wanted, before, after, causes) => {
-    expect(explained(outcome, wanted, { before, after })).toEqual(causes);
-  });
+  ] as const)(
+    'explain with the outcome %s (wanted: %s) is checked against %j before and %j after',
+    (outcome, wanted, before, after, causes) => {
+      expect(explained(outcome, wanted, { before, after })).toEqual(causes);
+    },
+  );
 
-  it('one decision: explain may differ for a member that another client removed unseen', () => {
+  it('explain may differ for a member that another client removed unseen', () => {
     expect(explained('in_sync', true, { before: [], after: [] })).toEqual(['explain_in_sync']);
     expect(explained('in_sync', true, { before: [], after: [] }, false)).toEqual([]);
   });
@@ -1136,7 +1142,7 @@ describe('one decision', () => {
     });
   const add = { kind: 'add_member', member: 'm1', before: null, after: 'u', reason: '' };
 
-  it('plan equals the write that follows', () => {
+  it('finds a plan that differs from the write that follows', () => {
     const both = { before: stood([]), after: stood(['u']) };
     expect(planned({ action: 'patch', changes: [add] }, both)).toEqual([]);
     expect(planned({ action: 'patch', changes: [] }, both)).toEqual(['plan_patch']);
