@@ -82,9 +82,9 @@ async function followed({ pageSizes, troubles, isTold, ...platformForm }: Served
   };
 }
 
-describe('the feed', () => {
+describe('activity feed', () => {
   it(
-    'counts every event once and skips none, however it is served',
+    'the feed is read completely with every event counted once, however it is served',
     async () => {
       await fc.assert(
         fc.asyncProperty(story, async ({ batches, crashes: _, ...served }) => {
@@ -112,7 +112,7 @@ describe('the feed', () => {
   );
 
   it(
-    'loses nothing to a crash between any two effects, and never moves ahead of what is recorded',
+    'a crash between any two effects loses no event, and the cursor never passes the records',
     async () => {
       await fc.assert(
         fc.asyncProperty(story, async ({ batches, crashes, ...served }) => {

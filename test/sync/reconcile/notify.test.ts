@@ -25,8 +25,8 @@ function desk(failing: (target: string) => boolean = () => false) {
   return { heard, clock, ports: { notices: createNoticeStore(table), notifier, clock: () => clock.ms } };
 }
 
-describe('telling people', () => {
-  it('is done once, however many workers look at the same moment, and however often', async () => {
+describe('notifications of findings', () => {
+  it('a finding is notified once, however many workers check it and however often', async () => {
     const { heard, clock, ports } = desk();
     for (let minute = 0; minute < 30; minute += 1) {
       await Promise.all([1, 2, 3].map(() => notify(HELD, ports, CONNECTION)));
@@ -80,7 +80,7 @@ describe('telling people', () => {
     expect(world.heard.map(([title]) => title)).toEqual([BEGAN, OVER, BEGAN]);
   });
 
-  it('goes on where a target fails, keeps why, and tries again what no target took', async () => {
+  it('a failing target is reported, and the notification is repeated if no target accepted it', async () => {
     const isDown = { webhook: true, all: false };
     const { heard, clock, ports } = desk((target) => isDown.all || (target === 'webhook' && isDown.webhook));
     await notify(HELD, ports, CONNECTION);
@@ -109,7 +109,7 @@ describe('telling people', () => {
   });
 });
 
-it('the pump tells of holds, failed groups, a closed gate and a dying credential, and names no member', async () => {
+it('the pump notifies of holds, failed groups, a closed gate and an expiring credential, and names no member', async () => {
   const world = await createWorld();
   const { heard, ports } = desk();
   const { gates, health } = world.ports;
@@ -148,7 +148,7 @@ it('the pump tells of holds, failed groups, a closed gate and a dying credential
   expect(JSON.stringify(heard)).not.toContain('@');
 });
 
-it('a look at the hour tells of reported differences and ending tokens; the stage, of dead letters', async () => {
+it('the hourly check notifies of reported differences, expiring tokens and dead letters', async () => {
   const { heard, ports } = desk();
   const record = { settledBy: 'report', settledAtMs: START_MS - 1_000 };
   const since = async function* () {
