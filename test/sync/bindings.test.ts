@@ -35,7 +35,7 @@ async function pendingOf(told: Told, group: string) {
   return registers.flatMap(({ member, pending }) => (pending === undefined ? [] : [[member, pending.cause]]));
 }
 
-describe('a person that the platform no longer knows', () => {
+describe('person that the platform no longer knows', () => {
   const guard = { minSize: 2, maxRemovedShare: 0.4, maxRemovedCount: 9, perHourCount: 9 };
   it('leaves their groups, within the limits of the guard', async () => {
     const told = await story({ settings: { guard } });
@@ -56,11 +56,11 @@ describe('a person that the platform no longer knows', () => {
   });
 });
 
-describe('a binding', () => {
+describe('binding of a member', () => {
   it.each([
     ['', 0],
     [', nor in a large group, whose registers carry copies', LARGE_GROUP],
-  ])('is never made to a leaver: the newcomer who has the address by now comes in%s', async (_, size) => {
+  ])('a leaver is never bound, so the newcomer who has the address now is added%s', async (_, size) => {
     const told = await story();
     const { world, tell, shown, member } = told;
     const many = Array.from({ length: size }, (_one, n) => `m${n}`);
@@ -101,7 +101,7 @@ describe('a binding', () => {
     ['the leaver’s address is given on only later', 0, ['event', 'leave', 'refresh']],
     ['the walk of the member is cut short', 0, ['event', 'crash', 'refresh']],
     ['a refresh goes by before the match is stored', 0, ['match', 'refresh', 'bind', 'event', 'refresh']],
-  ])('is the newcomer’s, who has a leaver’s address: %s', async (_, size, steps) => {
+  ])("the newcomer with a leaver's address gets the binding: %s", async (_, size, steps) => {
     const told = await story();
     const { world, tell, shown, member } = told;
     const { people } = world.toolPorts;
@@ -162,7 +162,7 @@ describe('a binding', () => {
     expect(shown('g')).toEqual([['u-ann']]);
   });
 
-  it('a member is bound to the active one of several persons with one value, and to none of two active ones', async () => {
+  it('a member is bound to the only active one of several persons, and never to one of two', async () => {
     const told = await story();
     const { world, tell, shown } = told;
     await world.toolPorts.hire([person('old', 'ann', 'TERMINATED'), person('new', 'ann')]);
@@ -212,35 +212,38 @@ describe('a binding', () => {
   it.each([
     ['apply', 'that its person has left', HANDED_ON.slice(0, 1), []],
     ['ingest', 'whose address it is by now', HANDED_ON, ['u-newcomer']],
-  ])('is heard of, at whatever moment of its making in %s a refresh finds %s', async (where, _, by, then) => {
-    for (let at = 1, effects = 1; effects >= at; at += 1) {
-      const told = await story();
-      const { world, tell, say, shown, ref } = told;
-      const connection = await world.connection();
-      world.platform.employees = [LEAVER];
-      await refresh(told);
-      await tell({ upsert: 'g' });
-      // The member is known and in no group, so ingest makes no binding.
-      if (where === 'apply') await tell({ user: 'ann', email: 'ann@acme.test' });
-      say({ add: ['ann'], to: 'g' });
-      effects = 0;
-      const effect = async () => {
-        effects += 1;
-        if (effects !== at) return;
-        world.platform.employees = by;
-        await refreshPeople(connection, world.toolPorts);
-      };
-      const ports = world.portsFor({ effect });
-      await ingest(takeEvents(world), where === 'ingest' ? ports : world.toolPorts);
-      takeWoken(world);
-      await applyGroup(ref('g'), where === 'apply' ? ports : world.toolPorts);
-      // The refresh after that one bears a binding by ingest out, or undoes it.
-      await (where === 'apply' ? tell() : refresh(told));
-      expect([at, shown('g')]).toEqual([at, [effects >= at ? then : ['u-leaver']]]);
-    }
-  });
+  ])(
+    'a binding that %s is storing is corrected if a refresh finds at any moment %s',
+    async (where, _, by, then) => {
+      for (let at = 1, effects = 1; effects >= at; at += 1) {
+        const told = await story();
+        const { world, tell, say, shown, ref } = told;
+        const connection = await world.connection();
+        world.platform.employees = [LEAVER];
+        await refresh(told);
+        await tell({ upsert: 'g' });
+        // The member is known and in no group, so ingest makes no binding.
+        if (where === 'apply') await tell({ user: 'ann', email: 'ann@acme.test' });
+        say({ add: ['ann'], to: 'g' });
+        effects = 0;
+        const effect = async () => {
+          effects += 1;
+          if (effects !== at) return;
+          world.platform.employees = by;
+          await refreshPeople(connection, world.toolPorts);
+        };
+        const ports = world.portsFor({ effect });
+        await ingest(takeEvents(world), where === 'ingest' ? ports : world.toolPorts);
+        takeWoken(world);
+        await applyGroup(ref('g'), where === 'apply' ? ports : world.toolPorts);
+        // The refresh after that one bears a binding by ingest out, or undoes it.
+        await (where === 'apply' ? tell() : refresh(told));
+        expect([at, shown('g')]).toEqual([at, [effects >= at ? then : ['u-leaver']]]);
+      }
+    },
+  );
 
-  it('a rebound member reaches all groups though the fan-out was interrupted', async () => {
+  it('a rebound member reaches all groups even if the fan-out was interrupted', async () => {
     const { world, tell, shown, member, role } = await story();
     await world.toolPorts.hire([person('ann', 'ann'), person('other', 'other')]);
     await tell({ snapshot: 'g', of: ['ann'] }, { snapshot: 'h', of: ['ann'] });
@@ -252,8 +255,8 @@ describe('a binding', () => {
   });
 });
 
-describe('a user who is deleted', () => {
-  it('leaves every group, and comes back only by being added again', async () => {
+describe('deleted user', () => {
+  it('leaves every group, and returns only after being added again', async () => {
     const { tell, shown, hire } = await story();
     await hire('ann', 'bob');
     await tell({ snapshot: 'g', of: ['ann', 'bob'] }, { snapshot: 'h', of: ['ann'] });
@@ -266,7 +269,7 @@ describe('a user who is deleted', () => {
   });
 });
 
-describe('the attributes of a user with ever more of them', () => {
+describe('attributes of a user', () => {
   type Said = Readonly<Record<string, readonly [stamp: number, value: string]>>;
   const MATCHED = new Set(['email']);
 
@@ -303,7 +306,7 @@ describe('the attributes of a user with ever more of them', () => {
     expect(table.largest.bytes).toBeLessThan(33 * 1_024);
   });
 
-  it('keeps no value of more than 1 KB, and no older one in its place', async () => {
+  it('drops a value of more than 1 KB, and keeps no older value in its place', async () => {
     const long: Said = { email: [2, `${'ä'.repeat(600)}@acme.test`] };
     const { attributes, told } = await kept([{ email: [1, 'ann@acme.test'] }, long]);
     expect(attributes).toMatchObject({ email: { value: '' } });

@@ -6,7 +6,7 @@ import { live } from '../support/engine/life.ts';
 import { shownGroups } from '../support/engine/look-over.ts';
 import { always } from '../support/engine/runs.ts';
 
-describe('the engine', () => {
+describe('engine', () => {
   always(
     'ends where the directory is, in whatever order, number and grouping its events come',
     fc.asyncProperty(directoryEvents(10), fc.nat(), async (events, seed) => {

@@ -106,7 +106,7 @@ function worstHour(world: World) {
   return { connection, group };
 }
 
-describe('the guard', () => {
+describe('removal guard', () => {
   always(
     'is never exceeded in any hour by many plans, two workers, lost answers, late writes or retries',
     fc.asyncProperty(
