@@ -179,20 +179,24 @@ describe('architecture rules accept allowed code', () => {
       'shared/runtime/clock.ts',
       'Date.now(); Math.random(); setTimeout(f, 1)',
     ],
-    ['a life runs a handler', 'simulate/a.ts', "import '../functions/apply.ts'"],
-    ['a test lives', 'test/a.ts', "import '../simulate/live.ts'"],
+    ['a simulation run calls a handler', 'simulate/a.ts', "import '../functions/apply.ts'"],
+    ['a test starts a simulation run', 'test/a.ts', "import '../simulate/live.ts'"],
     ['config reads the environment', 'shared/runtime/config.ts', 'export const read = () => process.env'],
     ['settings reads the environment', 'infra/settings.ts', 'export const read = () => process.env'],
     ['the command line reads both', 'cli/run.ts', 'new Date(); process.env.HOME'],
     ['a date is made from a number', 'shared/domain/a.ts', 'new Date(0); Date.parse(text)'],
     [
-      'a port is called like a timer',
+      'a port has the name of a timer',
       'shared/sync/ports/t.ts',
       'export interface T { setTimeout(ms: number): void }',
     ],
-    ['a file imports and adds', 'shared/plan/a.ts', "export { b } from './b.ts'; export const a = 1"],
+    [
+      'a file re-exports and adds a value',
+      'shared/plan/a.ts',
+      "export { b } from './b.ts'; export const a = 1",
+    ],
     ['data is imported', 'cli/a.ts', "import data from '../package.json' with { type: 'json' }"],
-  ])('allowed: %s', (_title, path, text) => {
+  ])('allowed code: %s', (_title, path, text) => {
     expect(judged({ [path]: text })).toEqual([]);
   });
 });
