@@ -82,7 +82,7 @@ describe('import of files of known exporters', () => {
       ],
     ],
     [
-      'what PowerShell lists of Active Directory',
+      'PowerShell for Active Directory',
       '#TYPE Microsoft.ActiveDirectory.Management.ADPrincipal\r\n"distinguishedName","name","objectClass","objectGUID","SamAccountName"\r\n"CN=Eva","Eva","user","8d1f-1","eva"\r\n"CN=Inner","Inner","group","8d1f-9","inner"\r\n',
       [['8d1f-1']],
     ],
@@ -132,7 +132,7 @@ describe('import of files of known exporters', () => {
       /expected a header .*"Team", "Label"/,
     ],
     [
-      'an id of which it is not known whose it is',
+      'an id column that may be of groups or members',
       'id,group name,email\n1,One,eva@acme.test',
       [],
       /whose id the column "id" is/,

@@ -9,7 +9,7 @@ const EVA = [snapshot('00g1', 'Sales', ['eva@acme.test', 'eva@acme.test'])];
 describe('import of files of other exporters', () => {
   it.each<[string, Bytes, ReturnType<typeof snapshot>[]]>([
     [
-      'JumpCloud, where users have a name beside their address',
+      'JumpCloud, where users have a name next to their address',
       'group_name,group_id,username,email\nSales,5f1b,eek,eva@acme.test\n',
       [snapshot('5f1b', 'Sales', ['eva@acme.test', 'eva@acme.test'])],
     ],

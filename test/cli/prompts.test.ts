@@ -107,7 +107,7 @@ describe('prompts at a terminal', () => {
   it.each([
     ['y', 'y\r', 'paused'],
     ['yes', 'Yes\r', 'paused'],
-    ['anything that only begins so', 'yesterday\r', 'open'],
+    ['a text that only begins with y', 'yesterday\r', 'open'],
   ])('the answer %s to a confirmation is interpreted correctly', async (_, answer, state) => {
     const { at, ports } = await worldOf();
     await at(['pause'], ['Pause the connection', answer]);

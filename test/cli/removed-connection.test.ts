@@ -97,9 +97,9 @@ describe('removed connection', () => {
   const dies = () => Promise.reject(new Error('the machine went down'));
   it.each<[string, (ports: ToolPorts) => Partial<ToolPorts>]>([
     ['its name is kept', ({ connections }) => ({ connections: { ...connections, keepName: dies } })],
-    ['its tokens end', ({ tokens }) => ({ tokens: { ...tokens, revoke: dies } })],
+    ['its tokens are revoked', ({ tokens }) => ({ tokens: { ...tokens, revoke: dies } })],
     ['its credential is deleted', ({ vault }) => ({ vault: { ...vault, remove: dies } })],
-    ['it goes itself', ({ connections }) => ({ connections: { ...connections, remove: dies } })],
+    ['it is deleted itself', ({ connections }) => ({ connections: { ...connections, remove: dies } })],
   ])('a removal that crashes before %s affects no other company and can be repeated', async (_, dying) => {
     const { ports, scim, newToken, remove, connect } = await servedWorld();
     const token = await newToken();

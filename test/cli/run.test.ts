@@ -115,10 +115,10 @@ describe('command line', () => {
     ['a misspelt command', ['holds', 'aprove', 'g'], /try list, show, approve, reject$/m],
     ['an unknown option', ['status', '--frob'], /unknown option/],
     ['a missing argument', ['explain', 'g'], /missing required argument/],
-    ['a name that is none', ['status', '--connection', 'Not A Name'], /connection name/],
+    ['an invalid connection name', ['status', '--connection', 'Not A Name'], /connection name/],
     ['an unknown state', ['groups', '--state', 'purple'], /in_sync/],
-    ['a replay of nothing in particular', ['dlq', 'replay'], /--all/],
-    ['a sync of nothing in particular', ['sync'], /--all/],
+    ['a replay without a selection', ['dlq', 'replay'], /--all/],
+    ['a sync without a group', ['sync'], /--all/],
     ['an unknown setting', set('colour=1'), /unknown setting "colour"/],
     ['a value that a setting does not take', set('drift=maybe'), /drift: expected/],
     [
@@ -126,14 +126,14 @@ describe('command line', () => {
       set('baseUrl=https://user:pw@x.test/?token=pw'),
       /^groupsync: baseUrl: expected an https URL .* password, got "…@x.test\/…"\n$/,
     ],
-    ['an address of the machine that calls it', set('baseUrl=http://127.0.0.1:1'), /--local/],
-    ['a file that is not there', ['import', '/nowhere.csv', '--yes'], /no file/],
-    ['a local stack that is not there', ['status', '--local-file', '/nowhere/local.json'], /npm start/],
-    ['a document that is a spreadsheet', ['groups', '--json', '-o', 'csv'], /--json and --output/],
-    ['a document that is a wide table', ['groups', '-o', 'wide', '--json'], /--json and --output/],
-    ['a document drawn for people', ['status', '--watch', '--json'], /--watch/],
-    ['a spreadsheet that never ends', ['holds', '--watch', '-o', 'csv'], /--watch and --output csv/],
-    ['a spreadsheet of what has no rows', ['log', '--follow', '-o', 'csv'], /--follow and --output csv/],
+    ['a loopback address', set('baseUrl=http://127.0.0.1:1'), /--local/],
+    ['a missing file', ['import', '/nowhere.csv', '--yes'], /no file/],
+    ['a missing local stack', ['status', '--local-file', '/nowhere/local.json'], /npm start/],
+    ['JSON together with CSV output', ['groups', '--json', '-o', 'csv'], /--json and --output/],
+    ['JSON together with wide output', ['groups', '-o', 'wide', '--json'], /--json and --output/],
+    ['JSON together with --watch', ['status', '--watch', '--json'], /--watch/],
+    ['CSV together with --watch', ['holds', '--watch', '-o', 'csv'], /--watch and --output csv/],
+    ['CSV together with --follow', ['log', '--follow', '-o', 'csv'], /--follow and --output csv/],
     ['an unknown shell', ['completion', 'tcsh'], /bash, zsh, fish/],
   ])('refuses %s with exit code 2 and at most two lines', async (_, args, says) => {
     const world = await sixInSync();
@@ -147,7 +147,7 @@ describe('command line', () => {
   it.each<readonly [string, readonly string[], RegExp]>([
     ['an unknown group', ['status', 'nope'], /no group of connection default/],
     ['an unknown member', ['explain', 'g', 'nope'], /no event has ever named/],
-    ['a dead-lettered message that is not there', ['dlq', 'show', 'nope'], /dlq list/],
+    ['a missing dead-lettered message', ['dlq', 'show', 'nope'], /dlq list/],
     ...['status', 'holds', 'pending', 'drift', 'person x', 'forget x --yes'].map((line) => {
       const args = [...line.split(' '), '--connection', 'other'];
       return [`a connection that is not there: ${line}`, args, /connect other\n.* connections/] as const;
@@ -202,9 +202,9 @@ describe('command line', () => {
 
   it.each([
     ['standard output', 'stdout', ['completion', 'bash'], 0],
-    ['standard output, and what it had to say was bad', 'stdout', ['events', 'validate', '-'], 1],
+    ['standard output, and the result was an error', 'stdout', ['events', 'validate', '-'], 1],
     ['standard error', 'stderr', ['status', '--local-file', '/nowhere/local.json'], 2],
-    ['standard error, and still answers', 'stderr', ['events', 'validate', '-'], 1],
+    ['standard error, and still prints its result', 'stderr', ['events', 'validate', '-'], 1],
   ] as const)('a command ends with its own exit code if %s is closed', async (_, closed, args, code) => {
     const child = spawn(process.execPath, [BIN, ...args]);
     child[closed].destroy();

@@ -77,7 +77,7 @@ it.each([
   ['a terminal', [], { columns: 120 }],
   ['a log', [], {}],
   ['a wide table', ['-o', 'wide'], {}],
-  ['a spreadsheet', ['-o', 'csv'], {}],
+  ['CSV output', ['-o', 'csv'], {}],
 ])('%s shows names with control characters in escaped form', async (_, also, around) => {
   const { cli } = await evilWorld();
   let colours = 0;
