@@ -62,16 +62,20 @@ describe('console request with the token', () => {
 describe('console requests of an attacker', () => {
   /** A request that is refused with 403 has the token. */
   const attacks: [who: string, headers: Record<string, string>, status: number][] = [
-    ['another user of this machine, without the token', {}, 401],
-    ['a guess of the same length', { 'x-groupsync-token': 'x'.repeat(TOKEN.length) }, 401],
-    ['one who has the beginning of the token', { 'x-groupsync-token': TOKEN.slice(0, -1) }, 401],
+    ['another user of the machine without the token', {}, 401],
+    ['a guessed token of the same length', { 'x-groupsync-token': 'x'.repeat(TOKEN.length) }, 401],
+    ['a token with the right beginning', { 'x-groupsync-token': TOKEN.slice(0, -1) }, 401],
     ['a page of another origin, even with the token', { origin: 'https://evil.test' }, 403],
-    ['a page that is sandboxed', { origin: 'null' }, 403],
-    ['another port of this machine', { origin: 'http://127.0.0.1:1' }, 403],
-    ['a name that was rebound to this address', { host: 'evil.test:PORT' }, 403],
-    ['a rebound name with its own origin', { host: 'evil.test', origin: 'http://evil.test' }, 403],
-    ['an image of another page', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }, 403],
-    ['another port’s page', { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'cors' }, 403],
+    ['a sandboxed page', { origin: 'null' }, 403],
+    ['a page of another port', { origin: 'http://127.0.0.1:1' }, 403],
+    ['a host name that was rebound to this address', { host: 'evil.test:PORT' }, 403],
+    ['a rebound host name with its own origin', { host: 'evil.test', origin: 'http://evil.test' }, 403],
+    [
+      'an image request of another page',
+      { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' },
+      403,
+    ],
+    ['a same-site request of another port', { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'cors' }, 403],
   ];
   it.each(attacks)(
     'refused before a use case is called: %s',
