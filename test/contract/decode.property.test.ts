@@ -133,7 +133,11 @@ const wrapped = fc.oneof(
 );
 
 describe('decodeMessage accepts, ignores or rejects and never throws', () => {
-  always('any text', fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' })), expectHandled), 100);
+  always(
+    'decodeMessage never throws for any text',
+    fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' })), expectHandled),
+    100,
+  );
 
   it('decodeMessage never throws for any JSON', () => {
     fc.assert(fc.property(fc.json(), expectHandled), { numRuns: 300 });
