@@ -32,7 +32,7 @@ it('the directory command prints address and credentials, serves, keeps the key 
 it.each([
   ['no directory', [], 'google'],
   ['an unknown directory', ['yahoo'], 'yahoo'],
-  ['a number that is none', ['google', '--people', 'many'], '--people'],
+  ['an invalid number', ['google', '--people', 'many'], '--people'],
   ['an unknown flag', ['google', '--colour', 'red'], '--colour'],
   ['a key file without a key', ['google', '--key', 'package.json'], '--key'],
 ])('the directory command answers %s with one line on stderr and exit code 2', async (_, args, named) => {

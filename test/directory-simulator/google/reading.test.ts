@@ -146,7 +146,7 @@ describe('permissions of a call', () => {
 
   it.each([
     ['has no administrator’s rights', { sub: 'ann@example.com' }],
-    ['stands for the service account itself', { sub: undefined }],
+    ['is for the service account itself', { sub: undefined }],
   ])('refuses a token that %s', async (_, claims) => {
     const google = startGoogle();
     const token = (await google.signIn(claims)).json.access_token;
