@@ -16,7 +16,7 @@ describe('digest of the content of a group', () => {
     ['a missing user', { users: ['a', 'b'] }, false],
     ['another user', { users: ['a', 'b', 'd'] }, false],
     ['two users that are written as one', { users: ['ab', 'c'] }, false],
-  ])('the digest compares correctly with %s', (_, over, expected) => {
+  ])('the digest is the same for %s: $2', (_, over, expected) => {
     expect(isSame(over)).toBe(expected);
   });
 

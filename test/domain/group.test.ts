@@ -42,12 +42,12 @@ describe('group registers', () => {
   });
 
   it.each([
-    ['was never heard of', NO_GROUP, true],
+    ['no event has named', NO_GROUP, true],
     ['is deleted', { ...NO_GROUP, upserted: one, deleted: two }, true],
-    ['came back without a name', { ...NO_GROUP, upserted: three, deleted: two }, true],
-    ['came back with one', { upserted: three, name: { value: 'A', stamp: three }, deleted: two }, false],
+    ['returned without a name', { ...NO_GROUP, upserted: three, deleted: two }, true],
+    ['returned with a name', { upserted: three, name: { value: 'A', stamp: three }, deleted: two }, false],
     ['never had a name', { ...NO_GROUP, upserted: one }, false],
-  ])('hasDeparted is correct for a group that %s', (_, registers, departed) => {
+  ])('a group that %s has departed: $2', (_, registers, departed) => {
     expect(hasDeparted({ ...NO_GROUP, ...registers })).toBe(departed);
   });
 
@@ -67,7 +67,7 @@ describe('member registers', () => {
     ['below the group’s floor', three, STAMP_ZERO, false],
     ['at the user’s floor', STAMP_ZERO, two, false],
     ['below the user’s floor', STAMP_ZERO, three, false],
-  ])('a member whose stamp is %s counts: %4$s', (_, groupAt, userAt, counts) => {
+  ])('a member whose stamp is %s counts: $3', (_, groupAt, userAt, counts) => {
     expect(memberCounts(present, groupAt, userAt)).toBe(counts);
     expect(memberCounts({ ...present, value: 'absent' }, groupAt, userAt)).toBe(false);
   });

@@ -11,7 +11,7 @@ const register: fc.Arbitrary<Register<string>> = fc.record({
 
 describe('join of two registers', () => {
   always(
-    'is commutative, associative and idempotent',
+    'the join of registers is commutative, associative and idempotent',
     fc.property(register, register, register, (a, b, c) => {
       expect(join(a, b)).toEqual(join(b, a));
       expect(join(join(a, b), c)).toEqual(join(a, join(b, c)));
@@ -38,5 +38,5 @@ describe('compareUtf8', () => {
   const asBytes = fc.property(text, text, (a, b) => {
     expect(compareUtf8(a, b)).toBe(Buffer.compare(Buffer.from(a), Buffer.from(b)));
   });
-  always('orders text as its bytes are ordered', asBytes);
+  always('compareUtf8 orders text by its UTF-8 bytes', asBytes);
 });
