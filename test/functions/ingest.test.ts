@@ -216,14 +216,14 @@ describe('ingest function', () => {
 
   it.each([
     ['that names no connection', eventOf('g1'), undefined, 'g1'],
-    ['that names it', eventOf('g1', { connection: 'acme' }), 'acme', 'g1'],
+    ['that names the same connection', eventOf('g1', { connection: 'acme' }), 'acme', 'g1'],
     [
-      'with an event of another',
+      'with an event of another connection',
       `[${eventOf('g1')},${eventOf('g2', { connection: 'beta' })}]`,
       undefined,
       'beta',
     ],
-    ['with an attribute of another', eventOf('g1', { connection: 'acme' }), 'beta', 'beta'],
+    ['with an attribute of another connection', eventOf('g1', { connection: 'acme' }), 'beta', 'beta'],
     ['that cannot be read', '{', undefined, 'invalid_json'],
   ])("a queue bound to a connection accepts only that connection's events: a message %s", async (...row) => {
     const [, body, connection, outcome] = row;
@@ -244,10 +244,10 @@ describe('ingest function', () => {
   });
 
   it.each([
-    ['in nothing, where all that it said was heard', {}, 0],
-    ['as ever in a group with something left to be done', { dirtySince: 1 }, 1],
-    ['as ever in a group that was given up', { failedAt: 1 }, 1],
-    ['as ever where something else was said since, or nothing was marked', { batchDigest: 'else' }, 1],
+    ['without an effect if everything was stored', {}, 0],
+    ['with another revision if the group is dirty', { dirtySince: 1 }, 1],
+    ['with another revision if the group has failed', { failedAt: 1 }, 1],
+    ['with another revision if another batch came since', { batchDigest: 'else' }, 1],
   ])('a repeated event ends %s', async (_, found, raised) => {
     const data = { group: { id: 'g1' }, members: [{ id: 'm', email: 'm@acme.test' }] };
     const Records = [recordOf(eventOf('g1', { type: 'directory.group.member.added', data }))];
