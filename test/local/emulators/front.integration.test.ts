@@ -127,7 +127,7 @@ it('a stop under load answers requests in flight and cuts off later ones', async
 
 it.each([
   ['a program', {}, 200],
-  ['a name that was made to point here', { host: 'evil.test:80' }, 403],
+  ['a host name that was rebound to this address', { host: 'evil.test:80' }, 403],
   ['a page of another origin', { origin: 'https://evil.test' }, 403],
 ])('DynamoDB and SQS emulators answer %s alike', async (_, headers, status) => {
   const { endpoint } = await startFront();
