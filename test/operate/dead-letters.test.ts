@@ -112,9 +112,14 @@ describe('isSuperseded', () => {
   };
 
   it.each<[string, ShortEvent[], ShortEvent, boolean]>([
-    ['a member who was taken out since', [group('g'), removed('g', 'ann')], added('g', 'ann'), true],
+    ['a member who was removed since', [group('g'), removed('g', 'ann')], added('g', 'ann'), true],
     ['a member without a newer event', [group('g'), removed('g', 'bob')], added('g', 'ann'), false],
-    ['two members, one of them not spoken of since', [removed('g', 'ann')], added('g', 'ann', 'bob'), false],
+    [
+      'two members, one of them without a newer event',
+      [removed('g', 'ann')],
+      added('g', 'ann', 'bob'),
+      false,
+    ],
     ['a member of a group that was deleted since', [deleted('g')], bare('g', 'ann'), true],
     [
       'a member of a deleted group whose address came in this event only',
@@ -131,9 +136,9 @@ describe('isSuperseded', () => {
     ['a name that was changed later', [group('g', 'New')], group('g', 'Old'), true],
     ['a name of an unknown group', [], group('g', 'Old'), false],
     ['a deletion of a group that was deleted again', [deleted('g')], deleted('g'), true],
-    ['a deletion of a group that lives on, whose members it would end', [group('g')], deleted('g'), false],
+    ['a deletion of a group that still exists', [group('g')], deleted('g'), false],
     ['a deleted user', [leaver], leaver, true],
-  ])('decides whether a dead-lettered event is superseded: %s', async (_, history, late, expected) => {
+  ])('an event about %s is superseded: $3', async (_, history, late, expected) => {
     expect(await judged(history, late)).toBe(expected);
   });
 
@@ -409,9 +414,9 @@ describe('edited or discarded dead-lettered message', () => {
 
 describe('dead-lettered message of a queue that is bound to a connection', () => {
   it.each([
-    ['of a producer that names none is', undefined, undefined],
-    ['with an attribute of another is refused, and', 'default', undefined],
-    ['with an event of another is refused, and', undefined, 'default'],
+    ['without a connection changes', undefined, undefined],
+    ['with an attribute of another connection is refused, and changes', 'default', undefined],
+    ['with an event of another connection is refused, and changes', undefined, 'default'],
   ])('a dead-lettered message %s nothing of the other company', async (_, attribute, named) => {
     const world = await savedWorld();
     const { ports, mailboxes } = world;

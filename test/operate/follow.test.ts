@@ -64,9 +64,9 @@ describe('groupsync sync', () => {
   });
 
   it.each<[string, (told: Awaited<ReturnType<typeof company>>) => Promise<unknown>]>([
-    ['when a person asks', ({ sync }) => sync('g')],
+    ['when an operator runs sync', ({ sync }) => sync('g')],
     [
-      'when its hour is over',
+      'when the hour is over',
       ({ world }) => {
         world.clock.ms += 3_600_000;
         return world.apply('g');

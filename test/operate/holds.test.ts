@@ -489,18 +489,18 @@ describe('four eyes', () => {
   const nothing = async () => {};
 
   it.each([
-    ['the directory takes them out', nothing, '', { take: GO, from: 'g' }, 'decided'],
+    ['the directory removes the members', nothing, '', { take: GO, from: 'g' }, 'decided'],
     [
-      'a person sends that by hand',
+      'an operator sends the removals',
       nothing,
       'ann',
       { take: GO, from: 'g' },
       /^nothing .* other than ann must approve it$/,
     ],
-    ['a person imports a snapshot', nothing, 'ann', { snapshot: 'g', of: ['a'] }, /must approve it/],
-    ['a person has the group deleted', nothing, 'ann', { remove: 'g' }, /must approve it/],
-    ['another operator sends it', nothing, 'bob', { take: GO, from: 'g' }, 'decided'],
-    ['they sent something else before', did('events_send'), '', { take: GO, from: 'g' }, 'decided'],
+    ['an operator imports a snapshot', nothing, 'ann', { snapshot: 'g', of: ['a'] }, /must approve it/],
+    ['an operator sends the deletion of the group', nothing, 'ann', { remove: 'g' }, /must approve it/],
+    ['another operator sends the removals', nothing, 'bob', { take: GO, from: 'g' }, 'decided'],
+    ['the operator sent something else before', did('events_send'), '', { take: GO, from: 'g' }, 'decided'],
   ] as const)('a hold caused by an operator needs another approver: %s', async (...row) => {
     const [, before, sentBy, directoryEvent, outcome] = row;
     const told = await company({ perHourCount: 1 }, { fourEyes: true });

@@ -246,33 +246,33 @@ describe('released group', () => {
   });
 
   it.each([
-    ['by hand', {}],
-    ['as the directory has it again', { onGroupDeleted: 'release', adoptExisting: 'bySpokeId' }],
+    ['by an operator', {}],
+    ['after the directory creates it again', { onGroupDeleted: 'release', adoptExisting: 'bySpokeId' }],
   ])('a released group that is adopted again %s keeps the origin of its members', async (how, settings) => {
     const { tell, world, ref, state } = await company({ membership: 'additive', ...settings });
     await tell({ snapshot: 'g', of: ['a', 'b'] });
     const id = (await state('g'))?.platformId ?? platformGroupId('');
     world.platform.changeAsOther(id, { users: [...users('a', 'b'), 'stranger'] });
-    if (how === 'by hand') await releaseGroup(ref('g'), world.toolPorts);
+    if (how === 'by an operator') await releaseGroup(ref('g'), world.toolPorts);
     else await tell({ remove: 'g' });
     await tell();
     world.platform.adopted.add(id);
     world.advance(60_000);
-    if (how === 'by hand') await adoptGroup(ref('g'), id, world.toolPorts);
+    if (how === 'by an operator') await adoptGroup(ref('g'), id, world.toolPorts);
     await tell({ snapshot: 'g', of: ['a'] });
     expect(world.platform.groups.get(id)?.users).toEqual([...users('a'), 'stranger']);
   });
 
   it.each([
-    ['released by a person', {}],
-    ['released as onGroupDeleted says', { onGroupDeleted: 'release' }],
+    ['released by an operator', {}],
+    ['released by onGroupDeleted', { onGroupDeleted: 'release' }],
     ['deleted', {}],
   ])('a group that is %s keeps no claim, wherever apply crashes', async (how, settings) => {
     await whereverItDies(async (worker, where) => {
       const { tell, say, work, world, ref, state } = await company(settings);
       await tell({ snapshot: 'g', of: ['a'] });
       const id = (await state('g'))?.platformId ?? platformGroupId('');
-      if (how === 'released by a person') await releaseGroup(ref('g'), world.toolPorts);
+      if (how === 'released by an operator') await releaseGroup(ref('g'), world.toolPorts);
       else {
         say({ remove: 'g' });
         await work(1);

@@ -50,7 +50,7 @@ const failing = (kind: PlatformFailure['kind'], status?: number) => async () => 
 describe('probe', () => {
   it.each<[told: string, traits: Partial<Traits>, found: Readonly<Record<string, string>>]>([
     [
-      'nothing to wonder about',
+      'the documented behaviour',
       {},
       {
         ...honoured(),
@@ -79,7 +79,11 @@ describe('probe', () => {
     ['no spokeId', { echoSpokeId: false }, { ...honoured(), 'spokeId shown by': 'nothing' }],
     ['trimmed names', { names: 'trimmed' }, { ...honoured(), [ODD_NAME]: 'trimmed' }],
     ['folded names', { names: 'folded' }, { ...honoured(), [ODD_NAME]: 'folded' }],
-    ['an installer', { installer: 'u-boss' }, { ...honoured(), 'users in a group made without any': '1' }],
+    [
+      'an installer who joins each group',
+      { installer: 'u-boss' },
+      { ...honoured(), 'users in a group made without any': '1' },
+    ],
     ['a late list', { listLagMs: 5_000 }, { ...honoured(), 'new group in the list': 'after 5 s' }],
     ['late groups', { getLagMs: 3_000 }, { ...honoured(), 'new group by its id': 'after 3 s' }],
     ['a late feed', { feedLagMs: 3_600_000 }, { 'changes in the activity feed': 'not within 20 s' }],
@@ -104,8 +108,8 @@ describe('probe', () => {
   });
 
   it.each([
-    ['cuts long names', (name: string) => name.slice(0, 80), { [LONG_NAME]: 'cut to 80' }],
-    ['makes other names', (name: string) => name.replace('CAPITALS', 'x'), { [ODD_NAME]: 'changed' }],
+    ['shortens long names', (name: string) => name.slice(0, 80), { [LONG_NAME]: 'cut to 80' }],
+    ['changes names', (name: string) => name.replace('CAPITALS', 'x'), { [ODD_NAME]: 'changed' }],
   ])('reports a platform that %s', async (_, nameAs, found) => {
     const { probe } = await worldOf({ nameAs });
     expect((await probe()).found).toMatchObject({ ...honoured(), ...found });
@@ -220,7 +224,7 @@ describe('probe', () => {
 
   it.each([
     ['is refused', failing('unavailable', 503)],
-    ['is answered well and not done', async () => 'deleted' as const],
+    ['is answered with success and not done', async () => 'deleted' as const],
   ])('names the id of its group if the deletion %s', async (_, answer) => {
     const { probe, platform } = await worldOf();
     const report = await probe(() => ({ delete: answer }));
@@ -241,7 +245,7 @@ describe('probe', () => {
 
   it.each([
     ['is answered 503', failing('unavailable', 503)],
-    ['is answered well and not done', (_: unknown, get: () => Promise<unknown>) => get()],
+    ['is answered with success and not done', (_: unknown, get: () => Promise<unknown>) => get()],
     ['is refused with the current version too', failing('rejected', 422)],
   ] as const)(
     'draws no conclusion about versions if PATCH %s, and the earlier report stays',
