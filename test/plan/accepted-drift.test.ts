@@ -79,12 +79,8 @@ describe('remainder of an accepted drift', () => {
   it.each<[string, Partial<LatestStamps>, Partial<AcceptedDrift>]>([
     ['the name', { name: at('6') }, { name: false }],
     ['a user who was added', { user: () => at('6') }, { absent: set('') }],
-    [
-      'a user who was taken out',
-      { departed: new Map([[platformUserId('x'), at('6')]]) },
-      { present: set('') },
-    ],
-    ['a user who was taken out before', { departed: new Map([[platformUserId('x'), at('4')]]) }, {}],
+    ['a removed user', { departed: new Map([[platformUserId('x'), at('6')]]) }, { present: set('') }],
+    ['a user who was removed before', { departed: new Map([[platformUserId('x'), at('4')]]) }, {}],
     ['all users', { allUsers: at('6') }, { present: set('') }],
     ['something else', {}, {}],
   ])('accepted drift under policy adopt ends only with a newer event about %s', (_, now, changed) => {
@@ -92,8 +88,8 @@ describe('remainder of an accepted drift', () => {
   });
 
   it.each<[string, Partial<AcceptedDrift>]>([
-    ['users who are there', { present: set('x') }],
-    ['users who are missing', { absent: set('a') }],
+    ['additional users', { present: set('x') }],
+    ['missing users', { absent: set('a') }],
     ['the name', { name: true }],
     ['the spokeId', { spokeId: true }],
   ])('an accepted drift is kept for %s alone', (_, one) => {

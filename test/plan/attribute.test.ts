@@ -21,7 +21,7 @@ describe('attribute', () => {
     ['spoke_id', OTHER],
     ['duplicate_spoke_id', ADDED],
     ['duplicate_spoke_id', OTHER],
-  ])('for %s attribute prefers the event type %s to stronger initiators of other events', (kind, type) => {
+  ])('attribute for %s prefers the event type %s to stronger initiators of other events', (kind, type) => {
     const wrong = [MEMBER_ADDED, MEMBER_REMOVED, REMOVED].filter((one) => one !== type);
     const told = traces(['right', 'EXTERNAL', type], ...wrong.map((one) => [one, 'ROLE', one] as const));
     expect(attribute(kind, told)).toEqual({ initiator: 'EXTERNAL', eventIds: ['right'] });
@@ -31,7 +31,7 @@ describe('attribute', () => {
     ['a person before the platform', ['SYSTEM', 'ROLE'], 'ROLE'],
     ['the platform before an application, which may be ours', ['EXTERNAL', 'SYSTEM'], 'SYSTEM'],
     ['a known initiator before an unknown one', ['ROBOT', 'EXTERNAL'], 'EXTERNAL'],
-    ['the first of equals', ['ROBOT', 'GHOST'], 'ROBOT'],
+    ['the first of equal initiators', ['ROBOT', 'GHOST'], 'ROBOT'],
   ])('names %s, and only the events of that initiator', (_, initiators, named) => {
     const told = traces(
       ...initiators.map((initiator) => [`by ${initiator}`, initiator, MEMBER_ADDED] as const),

@@ -146,11 +146,11 @@ describe('plan for a group that the directory deleted', () => {
   });
 
   it.each<[string, Partial<DraftInput>, string]>([
-    ['the platform has none either', { current: undefined }, 'none'],
+    ['the platform has no such group either', { current: undefined }, 'none'],
     ['a user in it is held', { held: new Set([platformUserId('b')]) }, 'none'],
     ['a user of another group is held', { held: new Set([platformUserId('elsewhere')]) }, 'delete'],
     ['it is in mode upsertOnly', { mode: 'upsertOnly' }, 'none'],
-  ])('the plan for a deleted group when %s: %3$s', (_, over, action) => {
+  ])('the plan for a deleted group if %s: $2', (_, over, action) => {
     expect(draft({ ...gone, ...over }).action).toBe(action);
   });
 

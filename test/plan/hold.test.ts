@@ -36,7 +36,7 @@ describe('judgeByHold', () => {
     ['approved', approved, users('a'), judged({ approved: users('a') })],
     ['approved', approved, users('b', 'c'), judged({ approved: users('b'), unjudged: users('c') })],
     ['rejected', rejected, users('b', 'c'), judged({ unjudged: users('c'), held: users('b') })],
-  ] as const)('a hold that is %s', (_, hold, removals, verdict) => {
+  ] as const)('a hold that is %s applies to the removals $2', (_, hold, removals, verdict) => {
     expect(judgeByHold(removals, { hold, users: SET }, EXPIRES_MS - 1)).toEqual(verdict);
   });
 
@@ -44,7 +44,7 @@ describe('judgeByHold', () => {
     ['waiting', waiting, true],
     ['approved', approved, true],
     ['rejected', rejected, false],
-  ] as const)('a hold that is %s is over when it expires: %3$s', (_, hold, over) => {
+  ] as const)('a hold that is %s is over when it expires: $2', (_, hold, over) => {
     expect(isOver(hold, EXPIRES_MS)).toBe(over);
     expect(isOver(hold, EXPIRES_MS - 1)).toBe(false);
     expect(judgeByHold(users('a', 'c'), { hold, users: SET }, EXPIRES_MS)).toEqual(
@@ -69,12 +69,12 @@ describe('holdWithSay', () => {
     ['waiting', waiting, {}, true],
     ['waiting, with the guard off', waiting, { guard: false }, false],
     ['waiting after a rejection, with the guard off', AFTER_REJECTION, { guard: false }, true],
-    ['waiting for nothing that is wanted', waiting, { removal: 'c' }, false],
+    ['waiting, with other removals than the wanted one', waiting, { removal: 'c' }, false],
     ['approved, with the guard off', approved, { guard: false }, true],
-    ['approved once, with the guard off', approved, { guard: false, nowMs: EXPIRES_MS }, false],
-    ['approved once', approved, { nowMs: EXPIRES_MS }, true],
+    ['approved and expired, with the guard off', approved, { guard: false, nowMs: EXPIRES_MS }, false],
+    ['approved and expired', approved, { nowMs: EXPIRES_MS }, true],
     ['rejected, with the guard off', rejected, { guard: false, nowMs: EXPIRES_MS }, true],
-  ])('a hold that is %s applies: %4$s', (_, hold, circumstances, expected) => {
+  ])('a hold that is %s applies: $3', (_, hold, circumstances, expected) => {
     expect(say(hold, circumstances)).toBe(expected);
   });
 

@@ -6,12 +6,12 @@ const fieldOf = (users: readonly string[]) => memberIdFieldOf(memberIdEvidence(u
 
 describe('id that groups hold', () => {
   it.each<[string, readonly string[], string | undefined]>([
-    ['userId where the ids are user ids', ['u1', 'u2', 'u1'], 'userId'],
-    ['id where the ids are employee ids', ['r1', 'unknown'], 'id'],
-    ['unknown where there are no ids', [], undefined],
-    ['unknown where no employee has the ids', ['x', 'y'], undefined],
-    ['unknown where an id is both', ['same'], undefined],
-    ['unknown where both kinds are mixed', ['u1', 'r1'], undefined],
+    ['userId if the ids are user ids', ['u1', 'u2', 'u1'], 'userId'],
+    ['id if the ids are employee ids', ['r1', 'unknown'], 'id'],
+    ['unknown if there are no ids', [], undefined],
+    ['unknown if no employee has the ids', ['x', 'y'], undefined],
+    ['unknown if an id is both', ['same'], undefined],
+    ['unknown if both kinds are mixed', ['u1', 'r1'], undefined],
   ])('the field of the ids is %s', (_, users, field) => {
     expect(fieldOf(users)).toBe(field);
   });

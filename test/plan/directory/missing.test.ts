@@ -14,7 +14,7 @@ describe('listing that lacks known groups', () => {
     ['two groups of 39', 39, 2, true],
     ['two groups of 40', 40, 2, false],
     ['all groups', 100, 100, true],
-  ])('a listing that lacks %s counts as wrong: %4$s', (_, known, missing, expected) => {
+  ])('a listing that lacks %s counts as wrong: $3', (_, known, missing, expected) => {
     expect(isListingWrong(known, missing)).toBe(expected);
   });
 });
