@@ -130,7 +130,7 @@ describe('oauthCredential', () => {
       'refresh-0',
       ['refresh-0'],
     ],
-    ['do not replace what another process stored since, which is taken over', 'refresh-9', ['refresh-0']],
+    ['do not replace newer tokens of another process, which are used instead', 'refresh-9', ['refresh-0']],
   ])('tokens that could not be stored %s', async (_, refreshToken, writes) => {
     let inStore: OAuthTokens = { refreshToken: 'refresh-start' };
     const written: string[] = [];
@@ -197,7 +197,7 @@ describe('oauthCredential', () => {
   it.each<[string, Answer, unknown]>([
     ['a client that is not accepted', { status: 401, body: { error: 'invalid_client' } }, UnauthorizedError],
     ['a failing token endpoint', { status: 503, body: 'down' }, ServerError],
-    ['a token endpoint that is away, as if a group were,', { status: 404, body: 'not found' }, ServerError],
+    ['a token endpoint that answers 404', { status: 404, body: 'not found' }, ServerError],
     ['a broken connection', { failure: 'drop' }, NetworkError],
   ])('%s means that nothing was sent to the platform, and is not repeated', async (_, answer, type) => {
     const { client, requests } = await setup({ token: () => answer });

@@ -4,7 +4,7 @@ import { excerptOf, redact, safeCause } from '../../shared/platform/redact.ts';
 
 describe('redact', () => {
   it.each([
-    ['a secret it is told of', 'got s3cr3t here', ['s3cr3t'], 'got [redacted] here'],
+    ['a given secret', 'got s3cr3t here', ['s3cr3t'], 'got [redacted] here'],
     ['a bearer value', 'Authorization was Bearer abc.def-123', [], 'Authorization was Bearer [redacted]'],
     ['a basic value', 'basic dXNlcjpwYXNz', [], 'basic [redacted]'],
     ['a member named token', '{"access_token": "abc", "x": 1}', [], '{"access_token": [redacted], "x": 1}'],

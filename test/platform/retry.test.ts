@@ -99,8 +99,8 @@ describe('retryAfterOf', () => {
     ['an asctime date, in GMT whatever the machine', 'Fri Nov 20 10:00:30 2026', 30_000],
     ['a date that has passed, as a second', 'Fri, 20 Nov 2026 09:00:00 GMT', 1000],
     ['two hours, as a quarter of an hour', '7200', 900_000],
-    ['a date tomorrow, likewise', new Date(TEN_O_CLOCK + 86_400_000).toUTCString(), 900_000],
-    ['more seconds than a number holds exactly, likewise', '9'.repeat(30), 900_000],
+    ['a date tomorrow, as a quarter of an hour', new Date(TEN_O_CLOCK + 86_400_000).toUTCString(), 900_000],
+    ['more seconds than a number holds exactly, as a quarter of an hour', '9'.repeat(30), 900_000],
   ])('reads %s', (_, header, expected) => {
     expect(retryAfterOf(header, TEN_O_CLOCK)).toBe(expected);
   });

@@ -95,7 +95,7 @@ const granted = (count: number): Answer => ({
 describe('connection whose OAuth tokens are refused', () => {
   it.each([
     ['without an access token', {}],
-    ['with one', { accessToken: 'a0' }],
+    ['with an access token', { accessToken: 'a0' }],
   ])('costs one refresh, one stored secret and a probe every ten minutes (%s)', async (_, secret) => {
     const { seen, pumpFor } = await refusedCompany(secret);
     expect(await pumpFor(59)).toBe('unauthorized');

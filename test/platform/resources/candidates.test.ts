@@ -7,10 +7,10 @@ const CANDIDATE = { name: 'Cy Moss', email: 'cy@acme.test' };
 it.each<[string, object]>([
   ['a bonus with three decimal digits', { signingBonus: 1000.255 }],
   ['a negative salary', { salaryPerUnit: -1 }],
-  ['a currency that is no code', { currency: 'dollars' }],
+  ['an invalid currency code', { currency: 'dollars' }],
   ['a start date with a time', { startDate: '2027-01-04T00:00:00Z' }],
   ['an unknown unit', { salaryUnit: 'YEAR' }],
-  ['an attachment that is no URL', { attachments: [{ file_name: 'cv', file_url: 'cv.pdf' }] }],
+  ['an attachment that is not a URL', { attachments: [{ file_name: 'cv', file_url: 'cv.pdf' }] }],
   ['a field of another name', { phone: '1' }],
 ])('candidates.push refuses %s', async (_, wrong) => {
   const { client, platform } = await rig(() => ({ body: CANDIDATE }));

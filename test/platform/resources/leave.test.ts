@@ -48,10 +48,10 @@ describe('leave.requests', () => {
   });
 
   it.each<[string, object]>([
-    ['a date that is none', { startDate: '2026-02-30' }],
+    ['an invalid date', { startDate: '2026-02-30' }],
     ['a time without an offset', { startDateStartTime: '2026-12-01T09:00:00' }],
-    ['hours that are no number', { startDateCustomHours: 'four' }],
-    ['hours below zero', { startDateCustomHours: '-1' }],
+    ['hours that are not a number', { startDateCustomHours: 'four' }],
+    ['negative hours', { startDateCustomHours: '-1' }],
     ['an unknown status', { status: 'DECLINED' }],
     ['a field of another name', { comments: 'x' }],
   ])('does not send %s', async (_, wrong) => {

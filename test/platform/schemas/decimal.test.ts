@@ -29,7 +29,7 @@ describe('canonicalDecimal', () => {
   );
 
   always(
-    'means the same number for every number that JSON can hold',
+    'the canonical form is the same number for every number of JSON',
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
       const decimal = canonicalDecimal(String(value));
       expect(Number(decimal)).toBe(value === 0 ? 0 : value);
@@ -49,7 +49,7 @@ describe('quoteNumbers', () => {
   });
 
   always(
-    'gives JSON of the same meaning for any value',
+    'the quoted JSON has the same meaning for any value',
     fc.property(fc.jsonValue(), fc.double({ noNaN: true, noDefaultInfinity: true }), (other, amount) => {
       const parsed = JSON.parse(quoteNumbers(JSON.stringify({ other, amount }), ['amount']));
       expect(JSON.stringify(parsed.other)).toBe(JSON.stringify(other));
