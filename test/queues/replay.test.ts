@@ -36,16 +36,16 @@ it('dead letters that the queue deletes only in part are deleted again, or the f
 
 describe('replayed dead letter', () => {
   it.each<[string, object, string, string?]>([
-    ['refused, of a source with a queue of its own', wrote('queue', OWN), OWN],
+    ["refused, from a source's own queue", wrote('queue', OWN), OWN],
     [
-      'moved by SQS from there, whatever the producer wrote beside it',
+      "moved by SQS from a source's own queue, whatever attributes the producer set",
       { ...movedFrom(OWN), ...wrote('queue', 'groupsync-events-entra') },
       OWN,
     ],
     ['moved by SQS from the common queue', movedFrom(COMMON), COMMON],
-    ['of which nothing is known', {}, COMMON],
+    ['without any origin', {}, COMMON],
     [
-      'that failed before, with how often and when first',
+      'failed before, with the count and the first time',
       {
         Attributes: { SentTimestamp: String(Date.parse('2026-11-20')) },
         ...wrote('failedBefore', '2 2026-11-01T00:00:00.000Z'),
