@@ -156,7 +156,7 @@ function served(before: ScimObject, operations: readonly ScimObject[]): ScimObje
 }
 
 always(
-  'an operation does what the RFC says, and nothing else',
+  'an operation has exactly the effect that the RFC defines',
   fc.property(person, operation, (before, one) => {
     const after = applyPatch(before, readPatch({ Operations: [spelt(one)] }), User);
     expect(seen(after)).toEqual(reading(seen(before), one));
