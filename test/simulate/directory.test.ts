@@ -58,25 +58,25 @@ describe('naive reading of the events', () => {
       told([1, join('g', 'p1')], [2, name('g')]),
       { g: ['g', 'p1'] },
     ],
-    ['has no group that only members were said of', told([1, join('g', 'p1')]), {}],
+    ['has no group that only member events named', told([1, join('g', 'p1')]), {}],
     [
       'sorts by time, not by arrival',
       told([2, leave('g', 'p1')], [1, join('g', 'p1')], [0, name('g')]),
       { g: ['g'] },
     ],
-    ['ends names and members by a deletion', told([1, name('g')], [2, join('g', 'p1')], [3, gone('g')]), {}],
+    ['a deletion ends names and members', told([1, name('g')], [2, join('g', 'p1')], [3, gone('g')]), {}],
     [
-      'revives a group without its old members',
+      'a group that returns has none of its old members',
       told([1, name('g')], [2, join('g', 'p1')], [3, gone('g')], [4, name('g', 'new')]),
       { g: ['new'] },
     ],
     [
-      'revives by a snapshot, unnamed',
+      'a snapshot restores a group without a name',
       told([1, name('g')], [2, gone('g')], [3, all('g', ['p1'])]),
       { g: [undefined, 'p1'] },
     ],
     [
-      'ends a forgotten member everywhere, until added again',
+      'a deleted user leaves every group until added again',
       told(
         [1, all('g', ['p1'])],
         [1, all('i', ['p1'])],
@@ -86,22 +86,22 @@ describe('naive reading of the events', () => {
       { g: [undefined], i: [undefined, 'p1'] },
     ],
     [
-      'ends by a snapshot who is not in it',
+      'a snapshot removes members that it does not contain',
       told([1, join('g', 'p1', 'p2')], [2, all('g', ['p2'])]),
       { g: [undefined, 'p2'] },
     ],
     [
-      'takes parts together, and spares who joined between them',
+      'parts count as one snapshot and keep members who joined between them',
       told([1, join('g', 'p1')], [2, all('g', ['p2', 'p3'], 2)]),
       { g: [undefined, 'p2', 'p3'] },
     ],
     [
-      'does not count what claims to be from the future',
+      'does not count an event from the future',
       told([1, name('g')], [2, join('g', 'p1'), { time: 'future' }]),
       { g: ['g'] },
     ],
     [
-      'orders what has no time by its sending',
+      'orders events without a time by their sending',
       told(
         [3, leave('g', 'p1'), { form: 'scim_patch', time: 'none' }],
         [2, join('g', 'p1'), { form: 'scim_patch', time: 'none' }],
@@ -110,7 +110,7 @@ describe('naive reading of the events', () => {
       { g: ['g'] },
     ],
     [
-      'reads a wide message',
+      'reads an oversized message',
       told([1, { kind: 'wide', prefix: 'w', groups: 2 }]),
       { w0: ['w0', 'p0'], w1: ['w1', 'p1'] },
     ],

@@ -35,10 +35,10 @@ describe('rules of the simulated platform', () => {
   );
 
   it.each([
-    ['a member less', { ...group, users: ['a'] }, { change: 'members', removed: ['b'], added: [] }],
+    ['one member fewer', { ...group, users: ['a'] }, { change: 'members', removed: ['b'], added: [] }],
     ['another name', { ...group, name: 'Team' }, { change: 'changed', removed: [], added: [] }],
     ['another order', { ...group, users: ['b', 'a'] }, { change: 'changed', removed: [], added: [] }],
-    ['the same twice', { ...group, users: ['a', 'b', 'a'] }, undefined],
+    ['the same members twice', { ...group, users: ['a', 'b', 'a'] }, undefined],
   ] as const)('the feed reports a change correctly: %s', (_, content, change) => {
     const done = changedGroup(group, content, newId);
     expect(done.change).toEqual(change);
