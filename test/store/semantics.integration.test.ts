@@ -191,8 +191,8 @@ it.each<[string, Item]>([
   ['a partition key of more than 2,048 bytes', { pk: 'x'.repeat(2_049), sk: 'a' }],
   ['a sort key of more than 1,024 bytes', { pk: 'p', sk: 'x'.repeat(1_025) }],
   ['an empty key', { pk: 'p', sk: '' }],
-  ['a number past what JavaScript counts', { pk: 'p', sk: 'number', of: 2 ** 60 }],
-  ['a value that is no data', { pk: 'p', sk: 'odd', of: { constructor: 'c' } }],
+  ['a number that JavaScript cannot represent', { pk: 'p', sk: 'number', of: 2 ** 60 }],
+  ['a value that is not data', { pk: 'p', sk: 'odd', of: { constructor: 'c' } }],
 ])('%s can never be stored, and the error differs from that of an unavailable table', async (_, item) => {
   const table = await startDynamo();
   const beside = { pk: 'p', sk: 'beside' };
