@@ -378,8 +378,8 @@ describe('SCIM changes by PATCH', () => {
   it.each<[title: string, operation: object, scimType: string]>([
     ['remove without a path', { op: 'remove' }, 'noTarget'],
     ['an unknown operation', { op: 'increase', path: 'title', value: 'x' }, 'invalidSyntax'],
-    ['a path to nothing', replace('colour', 'x'), 'invalidPath'],
-    ['replace of a value that is not there', replace('emails[value eq "no@x"].type', 'home'), 'noTarget'],
+    ['an unknown path', replace('colour', 'x'), 'invalidPath'],
+    ['replace of a missing value', replace('emails[value eq "no@x"].type', 'home'), 'noTarget'],
     ['another version', replace('meta.version', 'x'), 'mutability'],
     ['a value of another type', replace('active', 'perhaps'), 'invalidValue'],
   ])(
@@ -393,18 +393,22 @@ describe('SCIM changes by PATCH', () => {
   );
 
   it.each<[title: string, operation: object, expected: object]>([
-    ['without a path, of an id', { op: 'replace', value: { id: 'x', title: 'T' } }, { title: 'T' }],
     [
-      'of one value by a filter',
+      'a change without a path that names the id',
+      { op: 'replace', value: { id: 'x', title: 'T' } },
+      { title: 'T' },
+    ],
+    [
+      'a change of one value by a filter',
       replace('emails[type eq "work"].value', 'n@x'),
       { emails: [{ value: 'n@x', type: 'work', primary: true }] },
     ],
     [
-      'of an extension as a whole',
+      'an addition of a whole extension',
       add(ENTERPRISE, { costCenter: 'C' }),
       { [ENTERPRISE]: { costCenter: 'C', employeeNumber: '7' } },
     ],
-    ['of an unknown schema', add('urn:x:1.0:User:tag', 'x'), { schemas: [USER, ENTERPRISE] }],
+    ['an addition of an unknown schema', add('urn:x:1.0:User:tag', 'x'), { schemas: [USER, ENTERPRISE] }],
   ])('a change is made: %s', async (_title, operation, expected) => {
     const changed = await client.patch(user, [operation]);
     expect(changed.status).toBe(200);

@@ -166,8 +166,8 @@ describe('deactivation by Okta', () => {
   });
 
   it.each([
-    ['removes it', remove('active')],
-    ['sets it to null', replace('active', null)],
+    ['removes the attribute active', remove('active')],
+    ['sets active to null', replace('active', null)],
   ])('a PATCH that %s does not activate the user', async (_, operation) => {
     await okta.patch(`/Users/${ann}`, [{ op: 'replace', value: { active: false } }]);
     await okta.patch(`/Users/${ann}`, [operation]);

@@ -234,8 +234,14 @@ describe('group in which a thousand requests crashed while they wrote members', 
 });
 
 it.each([
-  ['before it is dated', (operation: string, key: string) => operation === 'get' && key.startsWith('ST#')],
-  ['before its registers', (operation: string, key: string) => operation === 'update' && key.includes(' M#')],
+  [
+    'before the request has its stamp',
+    (operation: string, key: string) => operation === 'get' && key.startsWith('ST#'),
+  ],
+  [
+    'before the request writes registers',
+    (operation: string, key: string) => operation === 'update' && key.includes(' M#'),
+  ],
 ])('a user who is deleted during a request that adds them, %s, gets no access', async (_when, isThen) => {
   const { id } = (await client.post('/Users', { userName: 'ann' })).body;
   let isDone = false;

@@ -83,8 +83,8 @@ describe('SCIM request that would remove most of a group', () => {
   it.each<[string, () => Promise<{ status: number }>]>([
     ['an empty list', () => patch(replace('members', []))],
     ['an empty list without a path', () => patch({ op: 'replace', value: { id: group, members: [] } })],
-    ['all by PUT', () => client.put(`/Groups/${group}`, { displayName: 'Engineering', members: [] })],
-    ['each by name', () => patch({ op: 'Remove', path: 'members', value: valuesOf(NAMES) })],
+    ['all members by PUT', () => client.put(`/Groups/${group}`, { displayName: 'Engineering', members: [] })],
+    ['each member by id', () => patch({ op: 'Remove', path: 'members', value: valuesOf(NAMES) })],
   ])('the request succeeds, and the removals are held for a decision: %s', async (_title, push) => {
     expect((await push()).status).toBeLessThan(300);
     expect(await listed()).toBe(0);

@@ -102,14 +102,14 @@ describe('SCIM answers', () => {
 
 describe('SCIM errors (RFC 7644 section 3.12)', () => {
   it.each<[title: string, request: string, body: unknown, status: number, scimType?: string]>([
-    ['no JSON', 'POST /Users', '{"userName"', 400, 'invalidSyntax'],
+    ['a body that is not JSON', 'POST /Users', '{"userName"', 400, 'invalidSyntax'],
     ['an array', 'POST /Users', [], 400, 'invalidSyntax'],
     ['no body', 'POST /Users', undefined, 400, 'invalidSyntax'],
     ['JSON too deep', 'POST /Users', `${'['.repeat(40)}${']'.repeat(40)}`, 400, 'invalidSyntax'],
     ['no userName', 'POST /Users', { schemas: [USER] }, 400, 'invalidValue'],
     ['an empty userName', 'POST /Users', { userName: ' ' }, 400, 'invalidValue'],
     ['a userName that is an object', 'POST /Users', { userName: {} }, 400, 'invalidValue'],
-    ['an active that is a number', 'POST /Users', { userName: 'a', active: 1.5 }, 400, 'invalidValue'],
+    ['a number as active', 'POST /Users', { userName: 'a', active: 1.5 }, 400, 'invalidValue'],
     ['no displayName', 'POST /Groups', { schemas: [GROUP] }, 400, 'invalidValue'],
     [
       'a member without value',
@@ -134,10 +134,10 @@ describe('SCIM errors (RFC 7644 section 3.12)', () => {
     ],
     ['a filter of schemas', 'GET /Schemas?Filter=id pr', undefined, 403],
     ['a filter of types', 'GET /ResourceTypes?filter=id pr', undefined, 403],
-    ['e-mail addresses that are text', 'POST /Users', { userName: 'a', emails: '' }, 400, 'invalidValue'],
+    ['text as e-mail addresses', 'POST /Users', { userName: 'a', emails: '' }, 400, 'invalidValue'],
     ['an empty external id', 'POST /Users', { userName: 'a', externalId: '' }, 400, 'invalidValue'],
-    ['a count that is no number', 'GET /Users?count=many', undefined, 400, 'invalidValue'],
-    ['a startIndex that is no number', 'GET /Users?startIndex=1.5', undefined, 400, 'invalidValue'],
+    ['an invalid count', 'GET /Users?count=many', undefined, 400, 'invalidValue'],
+    ['an invalid startIndex', 'GET /Users?startIndex=1.5', undefined, 400, 'invalidValue'],
   ])('an error answers %s', async (_title, request, body, status, scimType) => {
     const [method = '', path = ''] = request.split(/ (?=\/)/);
     const answer = await client.send(method, path, body);

@@ -56,8 +56,8 @@ describe('whole list that replaces another', () => {
   it.each<[string, string[], string[]]>([
     ['one member by another', ['a'], ['b']],
     ['a few members by others', ['a', 'b', 'c'], ['c', 'd', 'e']],
-    ['an empty list by some', [], ['a', 'b', 'c']],
-    ['some by an empty list', ['a', 'b', 'c'], []],
+    ['an empty list by some members', [], ['a', 'b', 'c']],
+    ['some members by an empty list', ['a', 'b', 'c'], []],
     ['a large list by one with few changes', people(150), [...people(148, 2), 'x', 'y', 'z']],
     ['a large list by a completely different one', people(120), people(130, 500)],
   ])('readers see the old list or the new list and never a mixture: %s', async (_title, before, after) => {

@@ -51,9 +51,9 @@ describe('simultaneous changes of members', () => {
 
 describe('request with one invalid operation', () => {
   it.each<[string, unknown]>([
-    ['a path to nothing', replace('colour', 'x')],
+    ['an unknown path', replace('colour', 'x')],
     ['a member without an id', add('members', [{ display: 'x' }])],
-    ['a replacement of a member who is not there', replace('members[value eq "m7"]', { value: 'm9' })],
+    ['a replacement of a missing member', replace('members[value eq "m7"]', { value: 'm9' })],
     ['remove without a path', { op: 'remove' }],
   ])('a request with one invalid operation changes nothing: %s', async (_title, wrong) => {
     const before = await client.get(`/Groups/${group}`);
@@ -81,7 +81,7 @@ describe('request with one invalid operation', () => {
 describe('notations of members in a request', () => {
   it.each<[string, unknown]>([
     ['twice', [{ value: 'x' }, { value: 'x' }]],
-    ['bare', ['x', 'x']],
+    ['as bare ids', ['x', 'x']],
     ['with $ref null', [{ $ref: null, value: 'x' }]],
     ['with unknown fields', [{ value: 'x', display: 'X', type: 'User', $ref: { toString: 0 } }]],
     ['as one object', { value: 'x' }],
@@ -96,9 +96,9 @@ describe('notations of members in a request', () => {
 describe('group as a member of a group', () => {
   it.each<[string, (inner: string) => unknown]>([
     ['named by its id', (value) => ({ value })],
-    ['named bare', (value) => value],
-    ['said to be one', () => ({ value: 'x', type: 'group' })],
-    ['referred to as one', () => ({ value: 'x', $ref: 'https://x.test/Groups/x' })],
+    ['named by its bare id', (value) => value],
+    ['with the type group', () => ({ value: 'x', type: 'group' })],
+    ['with a $ref of groups', () => ({ value: 'x', $ref: 'https://x.test/Groups/x' })],
   ])('a group %s is refused with the next step, and no member is added', async (_title, spell) => {
     const inner = (await client.post('/Groups', { displayName: 'Inner' })).body.id;
     const named = ['m1', spell(inner)];
@@ -149,7 +149,7 @@ describe('filter that would overload the server', () => {
     `${'not ('.repeat(1_000)}userName pr${')'.repeat(1_000)}`,
     `${'emails['.repeat(1_000)}type pr${']'.repeat(1_000)}`,
     `userName eq "${'x'.repeat(100_000)}"`,
-  ])('the filter is refused: %.20s', async (filter) => {
+  ])('an expensive filter is refused (%#)', async (filter) => {
     const query = `filter=${encodeURIComponent(filter)}`;
     expectError(await client.get(`/Users?${query}`), 400, 'invalidFilter');
     expectError(await client.post('/Users/.search', { filter }), 400, 'invalidFilter');

@@ -173,7 +173,7 @@ describe('stored attributes of a SCIM user', () => {
     });
   });
 
-  it.each(['deleted', 'forgotten', 'erased by the command line, whose journal keeps none of it'] as const)(
+  it.each(['deleted', 'forgotten', 'erased by the command line'] as const)(
     'all attributes are removed once the user is %s',
     async (end) => {
       const world = createWorld({ storeProfile: true });

@@ -48,7 +48,7 @@ describe('SCIM request that changes nothing', () => {
       add('emails', [{ type: 'work', primary: true, value: 'ann@acme.test' }]),
     ],
     ['replaces a selected part by itself', replace('phoneNumbers[type eq "mobile"].value', '1')],
-    ['removes what is not there', remove('nickName')],
+    ['removes a missing value', remove('nickName')],
     [
       'names an attribute that is not stored',
       { op: 'replace', value: { 'urn:custom:1.0:User:colour': 'red' } },
