@@ -295,9 +295,9 @@ describe('drift under policy report', () => {
   });
 
   it.each([
-    ['whose register knows of it', [event('user.deleted', { user: { id: 'm0' } }, 5)], USERS.slice(1)],
+    ['whose register is stored', [event('user.deleted', { user: { id: 'm0' } }, 5)], USERS.slice(1)],
     [
-      'which the directory deleted before it was known in the group',
+      'which was deleted before it joined the group',
       [event('user.deleted', { user: { id: 'late' } }, 5), joins('late')],
       USERS,
     ],
@@ -487,12 +487,12 @@ describe('deletion that apply meets before the feed reports it', () => {
   const named = [{ kind: 'deleted', initiator: 'SYSTEM', eventIds: ['removed'] }];
 
   it.each<[string, (old: string, again: string) => Readonly<Record<string, readonly Trace[]>>[]]>([
-    ['at once', (old, again) => [{ [old]: [ownWrite, removed], [again]: [ownCreation, ownWrite] }]],
     [
-      'about the new group first',
-      (old, again) => [{ [again]: [ownCreation, ownWrite] }, { [old]: [removed] }],
+      'both groups at once',
+      (old, again) => [{ [old]: [ownWrite, removed], [again]: [ownCreation, ownWrite] }],
     ],
-    ['about our own write first', (old) => [{ [old]: [ownWrite] }, { [old]: [removed] }]],
+    ['the new group first', (old, again) => [{ [again]: [ownCreation, ownWrite] }, { [old]: [removed] }]],
+    ['our own write first', (old) => [{ [old]: [ownWrite] }, { [old]: [removed] }]],
   ])('a deletion is attributed once the feed reports it: %s', async (_, told) => {
     const { world, id, again } = await deleted();
     expect(again).not.toBe('');
@@ -579,7 +579,7 @@ describe('attribution of a difference', () => {
   });
 
   it.each([
-    ['named once the feed tells of it', 0, 'ROLE'],
+    ['attributed once the feed reports it', 0, 'ROLE'],
     ['not attributed to a client that changes it a month later', 30 * 24, 'UNKNOWN'],
   ])('a duplicate spokeId found by a sweep is %s', async (_, hours, initiator) => {
     const { world, id } = await settled();

@@ -308,7 +308,7 @@ describe('person that a listing lacks', () => {
 
   it.each<[string, Pages]>([
     ['named no employee', []],
-    ['did not come to its end', [[bob], 'fails']],
+    ['did not reach its end', [[bob], 'fails']],
   ])('a missing person is not requested by id if the listing %s', async (_, pages) => {
     const world = await withAnn();
     await run(world, pages).catch(() => {});

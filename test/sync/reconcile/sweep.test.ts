@@ -91,7 +91,7 @@ describe('sweep', () => {
 
   it.each([
     ['an empty list', 20, 20],
-    ['one link in ten', 20, 2],
+    ['one group in ten', 20, 2],
   ])('draws no conclusion if %s is missing', async (_, links, missing) => {
     const world = await withGroups(links);
     for (let n = 0; n < missing; n += 1) world.lose(`g${n}`);
@@ -103,8 +103,8 @@ describe('sweep', () => {
   });
 
   it.each([
-    ['a single one, however few the links are', 3, 1],
-    ['just one in twenty', 40, 2],
+    ['only one group of any number', 3, 1],
+    ['only one group in twenty', 40, 2],
   ])('continues if %s is missing', async (_, links, missing) => {
     const world = await withGroups(links);
     for (let n = 0; n < missing; n += 1) world.lose(`g${n}`);
@@ -163,11 +163,11 @@ describe('unfinished work that a sweep finds', () => {
   const dirtySince = START_MS - 20 * MINUTE_MS;
 
   it.each<[string, number | undefined, number, boolean]>([
-    ['nothing is due for', undefined, dirtySince, true],
-    ['the pump passed by', START_MS - 16 * MINUTE_MS, dirtySince, true],
-    ['waits for its next try', START_MS + MINUTE_MS, dirtySince, false],
-    ['the pump is about to find', START_MS - MINUTE_MS, dirtySince, false],
-    ['has not been dirty for long', undefined, START_MS - MINUTE_MS, false],
+    ['has no wake-up is woken', undefined, dirtySince, true],
+    ['the pump has missed is woken', START_MS - 16 * MINUTE_MS, dirtySince, true],
+    ['waits for a retry is not woken', START_MS + MINUTE_MS, dirtySince, false],
+    ['the pump will find is not woken', START_MS - MINUTE_MS, dirtySince, false],
+    ['became dirty recently is not woken', undefined, START_MS - MINUTE_MS, false],
   ])('a dirty group that %s', async (_, dueMs, since, isWoken) => {
     const world = await createWorld();
     await world.link('g', { dirtySince: since }, dueMs);
@@ -187,20 +187,17 @@ describe('unfinished work that a sweep finds', () => {
     ['approved', START_MS - 1, true],
     ['waiting', START_MS + 1, false],
     ['rejected', START_MS - 1, false],
-  ] as const)(
-    'an expired hold that is not rejected is applied again: %s until %i',
-    async (kind, expiresAtMs, isWoken) => {
-      const decision = kind === 'waiting' ? { kind } : { kind, by: 'ann', reason: 'r', atMs: 1 };
-      const hold = {
-        ...{ digest: 'd', rule: 'count', removes: 1, keeps: 1, share: 0.5, createdAtMs: 1 },
-        ...{ expiresAtMs, decision, chunks: 1, hash: 'h' },
-      };
-      const world = await createWorld();
-      await world.link('g', { hold });
-      await run(world);
-      expect(world.woken).toEqual(isWoken ? ['g'] : []);
-    },
-  );
+  ] as const)('a hold that is %s until %i is applied again: $2', async (kind, expiresAtMs, isWoken) => {
+    const decision = kind === 'waiting' ? { kind } : { kind, by: 'ann', reason: 'r', atMs: 1 };
+    const hold = {
+      ...{ digest: 'd', rule: 'count', removes: 1, keeps: 1, share: 0.5, createdAtMs: 1 },
+      ...{ expiresAtMs, decision, chunks: 1, hash: 'h' },
+    };
+    const world = await createWorld();
+    await world.link('g', { hold });
+    await run(world);
+    expect(world.woken).toEqual(isWoken ? ['g'] : []);
+  });
 
   it('garbage of each group is deleted once in 24 sweeps: old view parts and expired tombstones', async () => {
     const world = await createWorld();
