@@ -80,7 +80,7 @@ describe('binding of a member', () => {
   it.each([
     ['stored with them', {}, 1, 'ann'],
     ['left to apply while the connection only observes', { observing: true }, 1, undefined],
-    ['left to apply where the person cannot be read', {}, 99, undefined],
+    ['left to apply if the person cannot be read', {}, 99, undefined],
   ])('the binding of a new member is %s', async (_, options, schema, role) => {
     const { world, say, hire, member } = await story(options);
     await hire('ann');
@@ -95,12 +95,12 @@ describe('binding of a member', () => {
   const HANDED_ON = [{ ...LEAVER, state: 'TERMINATED' }, person('newcomer', 'ann')];
 
   it.each([
-    ['the event comes after the refresh that tells of both', 0, ['refresh', 'event']],
+    ['the event comes after the refresh that lists both', 0, ['refresh', 'event']],
     ['the event comes before it', 0, ['event', 'refresh']],
     ['the group is large, and its registers carry copies', LARGE_GROUP, ['event', 'refresh']],
-    ['the leaver’s address is given on only later', 0, ['event', 'leave', 'refresh']],
-    ['the walk of the member is cut short', 0, ['event', 'crash', 'refresh']],
-    ['a refresh goes by before the match is stored', 0, ['match', 'refresh', 'bind', 'event', 'refresh']],
+    ["the leaver's address passes on only later", 0, ['event', 'leave', 'refresh']],
+    ['the fan-out of the member is interrupted', 0, ['event', 'crash', 'refresh']],
+    ['a refresh runs before the match is stored', 0, ['match', 'refresh', 'bind', 'event', 'refresh']],
   ])("the newcomer with a leaver's address gets the binding: %s", async (_, size, steps) => {
     const told = await story();
     const { world, tell, shown, member } = told;
@@ -125,10 +125,10 @@ describe('binding of a member', () => {
   });
 
   it.each([
-    ['one refresh has proven', 'ann', refresh],
-    ['one refresh has proven, of a leaver with another address,', 'gone', refresh],
+    ['one refresh has confirmed', 'ann', refresh],
+    ['one refresh has confirmed for a leaver with another address', 'gone', refresh],
     [
-      'a person made',
+      'an operator made',
       'ann',
       ({ world, member, role }: Told) =>
         rebindMember(CONNECTION, { member: member('ann'), role: role('leaver') }, world.toolPorts),
@@ -210,8 +210,8 @@ describe('binding of a member', () => {
   });
 
   it.each([
-    ['apply', 'that its person has left', HANDED_ON.slice(0, 1), []],
-    ['ingest', 'whose address it is by now', HANDED_ON, ['u-newcomer']],
+    ['apply', 'that the person has left', HANDED_ON.slice(0, 1), []],
+    ['ingest', 'that the address has another person now', HANDED_ON, ['u-newcomer']],
   ])(
     'a binding that %s is storing is corrected if a refresh finds at any moment %s',
     async (where, _, by, then) => {

@@ -40,9 +40,9 @@ describe('crash of a worker', () => {
   const met = new Set<string>();
 
   it.each([
-    ['alone', {}],
+    ['without other faults', {}],
     [
-      'on top of lost answers, other writers and a second worker',
+      'with lost answers, other writers and a second worker',
       { twins: 0.3, chaos: { budget: 4, platform: ALL_CALL_FAULTS, foreign: true } },
     ],
   ])(

@@ -142,8 +142,8 @@ describe('platform that answers 404 for existing groups', () => {
   );
 
   it.each([
-    ['at first', {}],
-    ['after a link was given up', { first: [{ upsert: 'g0', name: 'New' }] }],
+    ['in the first half hour', {}],
+    ['after an unlink', { first: [{ upsert: 'g0', name: 'New' }] }],
     ['for half a day', { hours: 12 }],
     ['for half a day, without spokeIds', { hours: 12, echoSpokeId: false }],
   ])('a group that the directory deletes meanwhile loses all its members, %s', async (_, given) => {

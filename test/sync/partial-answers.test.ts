@@ -64,7 +64,7 @@ async function company(settings = {}, platform = {}) {
 
 describe('answer to a write that shows only some users', () => {
   it.each([
-    ['the answer alone', ['create', 'put', 'patch']],
+    ['only the answer', ['create', 'put', 'patch']],
     ['the answer, and fetches for half a minute', undefined],
   ])('causes no removal of the others and no drift (%s)', async (_, kinds) => {
     const { tell, later, shown, drift, sent, state, ...told } = await company();

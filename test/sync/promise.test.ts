@@ -32,7 +32,7 @@ describe('scheduled wake-up', () => {
     ['without a window', 3_000, 0, true],
     ['of a retry, without a window', 3_001, 0, false],
     ['within the widest window', 303_000, 300_000, true],
-  ])('%s: another change relies on the wake-up', (_, aheadMs, coalesceMs, isRelied) => {
+  ])('a wake-up %s is relied on by another change: $3', (_, aheadMs, coalesceMs, isRelied) => {
     expect(isPromised(NOW_MS + aheadMs, { nowMs: NOW_MS, coalesceMs })).toBe(isRelied);
   });
 
@@ -44,7 +44,7 @@ describe('scheduled wake-up', () => {
     ['written in the future', 3_600_000, W_MS, 5_000],
     ['without a window', 0, 0, 0],
     ['within the widest window', 0, 300_000, 300_000],
-  ])('%s: delay of the wake-up message', (_, writtenMs, coalesceMs, expected) => {
+  ])('the wake-up message of a group %s is delayed by $3 ms', (_, writtenMs, coalesceMs, expected) => {
     const lastWriteAtMs = writtenMs === undefined ? undefined : NOW_MS + writtenMs;
     expect(delayMs(lastWriteAtMs, { nowMs: NOW_MS, coalesceMs })).toBe(expected);
   });
@@ -55,21 +55,21 @@ describe('scheduled wake-up', () => {
     ['at the window’s end', 5_000, -1_000, W_MS, true],
     ['at the window’s end, by a clock within tolerance', 2_000, -3_000, W_MS, false],
     ['of now, though it was written in the future', 0, 3_600_000, W_MS, false],
-    ['of a person, within the window', 0, -1_000, W_MS, false],
+    ['of an operator, within the window', 0, -1_000, W_MS, false],
     ['without a window, written just now', 0, 0, 0, false],
     ['in the widest window', 300_000, -100_000, 300_000, true],
-  ])('%s: the wake-up message is too early', (_, aheadMs, writtenMs, coalesceMs, isTooEarly) => {
+  ])('the message of a wake-up %s is too early: $4', (_, aheadMs, writtenMs, coalesceMs, isTooEarly) => {
     const state = { wakeAtMs: NOW_MS + aheadMs, lastWriteAtMs: NOW_MS + writtenMs } as GroupState;
     expect(isEarly(state, { nowMs: NOW_MS, coalesceMs })).toBe(isTooEarly);
   });
 
   it.each([
-    ['another’s, fresh', -1, {}, undefined, true],
-    ['another’s, too old', -AT_WORK_MS, {}, undefined, false],
-    ['another’s, who ended', -1, { releasedIntent: intentId('i1') }, undefined, false],
-    ['another’s after one that ended', -1, { releasedIntent: intentId('i0') }, undefined, true],
-    ['ours', -1, {}, intentId('i1'), false],
-  ])('a wake-up waits while an intent is at work: %s', (_, ageMs, over, mine, expected) => {
+    ['recent, of another worker', -1, {}, undefined, true],
+    ['too old, of another worker', -AT_WORK_MS, {}, undefined, false],
+    ['released, of another worker', -1, { releasedIntent: intentId('i1') }, undefined, false],
+    ['recent, after a released one', -1, { releasedIntent: intentId('i0') }, undefined, true],
+    ['our own', -1, {}, intentId('i1'), false],
+  ])('a wake-up waits for an intent that is %s: $4', (_, ageMs, over, mine, expected) => {
     const state = { intent: { id: 'i1', atMs: NOW_MS + ageMs }, ...over } as GroupState;
     expect(isAtWork(state, NOW_MS, mine)).toBe(expected);
     expect(isAtWork({} as GroupState, NOW_MS, mine)).toBe(false);
@@ -127,8 +127,8 @@ describe('change of a group', () => {
 
   it.each([
     ['a retry in an hour', 60 * MINUTE_MS, [0]],
-    ['a promise long broken', -2 * MINUTE_MS, [0]],
-    ['a promise that is being kept', -30_000, []],
+    ['a wake-up that is long overdue', -2 * MINUTE_MS, [0]],
+    ['a wake-up that is due', -30_000, []],
   ])('a change is written soon although the group already waits for %s', async (_, aheadMs, expected) => {
     const { world, change, set, messages, item, shown, tell } = await settled();
     const wakeAt = world.nowMs() + aheadMs;

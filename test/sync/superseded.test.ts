@@ -243,9 +243,9 @@ it('a leaver does not wait for flap damping, which continues once an hour', asyn
 });
 
 it.each([
-  ['writes by the new ones', {}, { nameTemplate: '{name} (ours)' }, 'written', 'New (ours)'],
-  ['does not leave the group out any more', { groups: { exclude: ['*'] } }, {}, 'written', 'New'],
-  ['ends where it is only to observe', {}, undefined, 'observing', 'Group g'],
+  ['writes with the new settings', {}, { nameTemplate: '{name} (ours)' }, 'written', 'New (ours)'],
+  ['includes the group again', { groups: { exclude: ['*'] } }, {}, 'written', 'New'],
+  ['writes nothing if the connection only observes', {}, undefined, 'observing', 'Group g'],
 ])('a worker with outdated settings %s', async (_, before, settings, outcome, name) => {
   const { world, tell, say, ref } = await story({ settings: before });
   await tell({ upsert: 'g' });

@@ -97,10 +97,10 @@ async function storedBySeveral(message: IncomingMessage, { ports, ended }: Retur
 }
 
 it.each([
-  ['snapshots of a group each', 5_000, (at: number) => group(at, [])],
-  ['a member of a group each', 7_000, (at: number) => patch(`g${at}`, [`u${at}`])],
+  ['snapshots of different groups', 5_000, (at: number) => group(at, [])],
+  ['members of different groups', 7_000, (at: number) => patch(`g${at}`, [`u${at}`])],
   ['parts of one snapshot', 4_000, (at: number) => part('s', at)],
-  ['a part of a snapshot each', 4_000, (at: number) => part(`s${at}`, at)],
+  ['parts of different snapshots', 4_000, (at: number) => part(`s${at}`, at)],
 ])(
   'a message of %s is stored in half of a run, or in several runs on a slow table',
   async (_, least, itemOf) => {
