@@ -49,7 +49,7 @@ describe('search for a group or member', () => {
   });
 
   it.each([['m-ada'], ['ADA@acme.test'], ['ada archer'], ['ada']])(
-    'the member is found by %s',
+    'a member is found by %s',
     async (asked) => {
       const { cli } = await worldOf();
       expect((await cli('explain', 'g', asked, '--json')).json).toMatchObject({ member: 'm-ada' });
@@ -63,7 +63,7 @@ describe('search for a group or member', () => {
   );
 
   it.each(['person', 'forget'])(
-    "%s finds a member by the employee's address and by the SCIM user name",
+    "%s finds a member by the employee's address and the SCIM name",
     async (verb) => {
       const { cli, publish, ports, connection } = await worldOf();
       const users = ['m-bob', 'solo'].map((id) => ({ data: { user: { id, email: `${id}@new.test` } } }));
@@ -218,14 +218,11 @@ describe('hints', () => {
       'the group "groupsync dlq", groupsync probe 92e017, queue groupsync-dlq',
       'the group "groupsync dlq", groupsync probe 92e017, queue groupsync-dlq',
     ],
-  ] as const)(
-    'a hint is spelled for the environment %j and options %j: %s',
-    (env, options, text, expected) => {
-      const spell = createSpell(['dlq', 'probe', 'resume', 'connect', 'plan'], env, options);
-      expect(spell(text)).toBe(expected);
-      expect(spell('groupsync resume', 'b')).toMatch(/^(npx )?groupsync (.* )?--connection b resume$/);
-    },
-  );
+  ] as const)('a hint for environment %j and options %j is spelled: %s', (env, options, text, expected) => {
+    const spell = createSpell(['dlq', 'probe', 'resume', 'connect', 'plan'], env, options);
+    expect(spell(text)).toBe(expected);
+    expect(spell('groupsync resume', 'b')).toMatch(/^(npx )?groupsync (.* )?--connection b resume$/);
+  });
 });
 
 it('import uses the time of the file, so it does not restore a member that was removed later', async () => {
