@@ -70,15 +70,11 @@ describe('console requests of an attacker', () => {
     ['a page of another port', { origin: 'http://127.0.0.1:1' }, 403],
     ['a host name that was rebound to this address', { host: 'evil.test:PORT' }, 403],
     ['a rebound host name with its own origin', { host: 'evil.test', origin: 'http://evil.test' }, 403],
-    [
-      'an image request of another page',
-      { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' },
-      403,
-    ],
+    ['an image of another page', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }, 403],
     ['a same-site request of another port', { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'cors' }, 403],
   ];
   it.each(attacks)(
-    'refused before a use case is called: %s',
+    '%s is refused before a use case',
     async (_, { host = '127.0.0.1:PORT', ...headers }, status) => {
       const sent = { ...(status === 403 && withToken), ...headers, host: host.replace('PORT', `${port}`) };
       asked.length = 0;
