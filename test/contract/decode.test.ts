@@ -156,7 +156,7 @@ describe('connection of an event', () => {
   });
 
   it.each(['', 'Acme', 'a b', 'x'.repeat(33), 'ü', 'a\n'])(
-    'the message attribute %j is refused as a connection name',
+    '%j is refused as a connection name',
     (connection) => {
       expect(problemsOf(deleted('g1'), { connection })).toEqual([
         'invalid_event: connection: expected a name [a-z0-9-]{1,32}',

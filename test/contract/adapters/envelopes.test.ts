@@ -120,12 +120,9 @@ describe('EventBridge event', () => {
     expect(event?.stamp).toMatch(/^2026-11-20T11:30:00\.000000000Z\./);
   });
 
-  it.each([{}, { instance: 'i-1', state: 'running' }])(
-    'an EventBridge event with the detail %j is ignored',
-    (detail) => {
-      expect(decode(eventBridge(detail))).toEqual({ events: [], ignored: 1, rejected: [] });
-    },
-  );
+  it.each([{}, { instance: 'i-1', state: 'running' }])('an event with the detail %j is ignored', (detail) => {
+    expect(decode(eventBridge(detail))).toEqual({ events: [], ignored: 1, rejected: [] });
+  });
 
   it('an EventBridge event with an invalid directory event in its detail is rejected', () => {
     expect(problemsOf(eventBridge({ ...deleted, data: {} }))).toEqual([

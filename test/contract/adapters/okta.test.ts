@@ -129,7 +129,7 @@ describe('Okta System Log event', () => {
   });
 
   it.each(['FAILURE', 'SKIPPED', 'DENY'])(
-    'an Okta event with the result %s is ignored, because Okta did not carry it out',
+    'an Okta event with the result %s is ignored as not done',
     (result) => {
       const event = logEvent('group.user_membership.add', [user(), group()], {
         outcome: { result, reason: 'x' },
