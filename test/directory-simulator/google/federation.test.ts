@@ -35,28 +35,25 @@ const assertion = {
 };
 
 describe('sign-in without a stored secret', () => {
-  it.each(['RS256', 'ES384'])(
-    'a web identity token (%s) leads to a token that reads the directory',
-    async (algorithm) => {
-      const google = startGoogle();
-      const exchanged = await exchange(google, await webIdentity(google, { algorithm }));
-      expect(exchanged.json).toEqual({
-        access_token: expect.any(String),
-        issued_token_type: EXCHANGE.requestedTokenType,
-        token_type: 'Bearer',
-        expires_in: 3_600,
-      });
-      const signed = await sign(google, exchanged.json.access_token, assertion);
-      expect(signed.json).toEqual({ keyId: expect.any(String), signedJwt: expect.any(String) });
-      const token = await google.send('POST /token', {
-        body: { grant_type: JWT_BEARER, assertion: signed.json.signedJwt },
-      });
-      const read = await google.send('GET /admin/directory/v1/groups/g-sales', {
-        token: token.json.access_token,
-      });
-      expect(read.status).toBe(200);
-    },
-  );
+  it.each(['RS256', 'ES384'])('a web identity token (%s) leads to a directory token', async (algorithm) => {
+    const google = startGoogle();
+    const exchanged = await exchange(google, await webIdentity(google, { algorithm }));
+    expect(exchanged.json).toEqual({
+      access_token: expect.any(String),
+      issued_token_type: EXCHANGE.requestedTokenType,
+      token_type: 'Bearer',
+      expires_in: 3_600,
+    });
+    const signed = await sign(google, exchanged.json.access_token, assertion);
+    expect(signed.json).toEqual({ keyId: expect.any(String), signedJwt: expect.any(String) });
+    const token = await google.send('POST /token', {
+      body: { grant_type: JWT_BEARER, assertion: signed.json.signedJwt },
+    });
+    const read = await google.send('GET /admin/directory/v1/groups/g-sales', {
+      token: token.json.access_token,
+    });
+    expect(read.status).toBe(200);
+  });
 
   it('takes the exchange as a form with the names of RFC 8693', async () => {
     const google = startGoogle();
