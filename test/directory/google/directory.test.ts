@@ -105,7 +105,7 @@ const FAULTS: readonly (readonly [string, string, object])[] = [
 
 describe('failed read of members', () => {
   it.each(FAULTS)(
-    'a failed read is never an empty group: %s is an error of the kind %s',
+    'a failed read is no empty group: %s is an error of the kind %s',
     async (_, kind, fault) => {
       const { directory, control } = await openGoogle();
       await control('faults', [{ match: { path: '*/members' }, times: 10, ...fault }]);
