@@ -144,15 +144,12 @@ describe('CloudWatch alarms', () => {
     ['people', 60],
     ['ingest', 1],
     ['apply', 1],
-  ])(
-    'the alarm about the time limit of %s, which runs every %d minutes, spans at least one run',
-    (name, everyMinutes) => {
-      const near = alarms.find((each) => nameOf(each) === `groupsync-function-near-its-time-limit-${name}`);
-      // Each period that is asked for must have room for a run.
-      expect(near?.EvaluationPeriods === 1 || near?.Period >= 60 * everyMinutes).toBe(true);
-      expect(near?.Period * 1_000).toBeGreaterThan(near?.Threshold);
-    },
-  );
+  ])('the time limit alarm of %s, which runs every %d minutes, spans a run', (name, everyMinutes) => {
+    const near = alarms.find((each) => nameOf(each) === `groupsync-function-near-its-time-limit-${name}`);
+    // Each period that is asked for must have room for a run.
+    expect(near?.EvaluationPeriods === 1 || near?.Period >= 60 * everyMinutes).toBe(true);
+    expect(near?.Period * 1_000).toBeGreaterThan(near?.Threshold);
+  });
 
   it('alarms on level metrics stay on until the next pump or sweep, even if it runs rarely', () => {
     const isLevel = ({ MetricName: of }: { MetricName: MetricName }) => METRICS[of]?.form === 'gauge';
@@ -187,10 +184,7 @@ describe('CloudWatch dashboard', () => {
     expect(body.includes(name)).toBe(true);
   });
 
-  it.each(['4xx', '5xx', 'ScimThrottled', 'Latency'])(
-    'shows %s of the gateway if the stage has SCIM',
-    (name) => {
-      expect([body, withGateway].map((one) => one.includes(`\\"${name}\\"`))).toEqual([false, true]);
-    },
-  );
+  it.each(['4xx', '5xx', 'ScimThrottled', 'Latency'])('shows %s of the gateway with SCIM', (name) => {
+    expect([body, withGateway].map((one) => one.includes(`\\"${name}\\"`))).toEqual([false, true]);
+  });
 });

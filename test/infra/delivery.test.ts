@@ -289,7 +289,7 @@ describe('calls that AWS services make by themselves', () => {
   });
 
   it.each(changes.map((change) => [change.what, change] as const))(
-    'the check finds a wrong policy: %s',
+    'a wrong policy is found: %s',
     (_, { at, line, by }) => {
       const changed = structuredClone(RESTATED);
       const statement = policiesOf(changed)[at]?.document.Statement[line];

@@ -70,11 +70,7 @@ describe('readSettings', () => {
     ['a schedule of zero minutes', { pumpMinutes: 0 }, 'pumpMinutes'],
     ['an account as a producer', { producers: 'arn:aws:iam::111122223333:root' }, 'expected the ARN of one'],
     ['a wildcard as a producer', { producers: '*' }, 'producers.0: expected the ARN of one'],
-    [
-      'a source with the name of the dead-letter queue',
-      { sources: { dlq: { connection: 'acme' } } },
-      'sources.dlq: ',
-    ],
+    ['a source with the name of the DLQ', { sources: { dlq: { connection: 'acme' } } }, 'sources.dlq: '],
     ['a source without a connection', { sources: { okta: {} } }, 'sources.okta.connection'],
     ['more sources than may share dead letters', { sources: TEN }, 'sources: expected at most 9'],
     ['an invalid e-mail address', { alarmEmail: 'ops' }, 'alarmEmail'],
