@@ -114,12 +114,7 @@ describe('isSuperseded', () => {
   it.each<[string, ShortEvent[], ShortEvent, boolean]>([
     ['a member who was removed since', [group('g'), removed('g', 'ann')], added('g', 'ann'), true],
     ['a member without a newer event', [group('g'), removed('g', 'bob')], added('g', 'ann'), false],
-    [
-      'two members, one of them without a newer event',
-      [removed('g', 'ann')],
-      added('g', 'ann', 'bob'),
-      false,
-    ],
+    ['two members, one without a newer event', [removed('g', 'ann')], added('g', 'ann', 'bob'), false],
     ['a member of a group that was deleted since', [deleted('g')], bare('g', 'ann'), true],
     [
       'a member of a deleted group whose address came in this event only',
@@ -297,7 +292,7 @@ describe('replayDeadLetters', () => {
   });
 
   it.each([5, 1, 0.05])(
-    'finds every selected message at %d messages a second, however long that takes',
+    'finds every selected message at %d messages a second, however slow',
     async (rate) => {
       const world = await worldWith(60);
       const startMs = world.clock.ms;

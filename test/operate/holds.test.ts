@@ -393,7 +393,7 @@ describe('hold', () => {
   });
 
   it.each(['waiting', 'rejected'])(
-    'a hold that is %s outlasts a wrong route that ends the link of its group',
+    'a hold that is %s outlasts a wrong route that ends its link',
     async (kind) => {
       const { tell, pass, shown, state, ref, world } = await company({ maxRemovedShare: 1, perHourCount: 3 });
       await tell({ snapshot: 'h', of: EVERYBODY });
