@@ -211,11 +211,7 @@ describe('decide', () => {
       },
       { as: 'deleted' },
     ],
-    [
-      'is an adoption candidate and answers 404 once has the 404 recorded',
-      { ...UNLINKED, ...Q, ...NOT_FOUND_Q },
-      MISSED,
-    ],
+    ['is a candidate with a 404 has the 404 recorded', { ...UNLINKED, ...Q, ...NOT_FOUND_Q }, MISSED],
     [
       'is a listed adoption candidate and answers 404 twice waits',
       { ...Q, ...NOT_FOUND_Q, ...NO_BASE, state: unlinked(state({ missedAtMs: NOW_MS - MINUTE_MS })) },
@@ -241,11 +237,7 @@ describe('decide', () => {
       },
       CREATE,
     ],
-    [
-      'was unlinked is created without its old id',
-      { ...NO_BASE, ...NONE, state: LET_GO },
-      { ...CREATE, known: ['p'] },
-    ],
+    ['was unlinked is created again', { ...NO_BASE, ...NONE, state: LET_GO }, { ...CREATE, known: ['p'] }],
     [
       'was released has its external id cleared first',
       { state: state({ released: true }) },
@@ -268,13 +260,9 @@ describe('decide', () => {
       { state: state({ released: true }), rejected: { owed: undefined } },
       RELEASE,
     ],
+    ['was released and not written is released', { state: state({ released: true, attempts: 3 }) }, RELEASE],
     [
-      'was released and cannot be written is released',
-      { state: state({ released: true, attempts: 3 }) },
-      RELEASE,
-    ],
-    [
-      'was released in mode report is released',
+      'was released and watched is released',
       { state: state({ released: true }), settings: WATCHED },
       RELEASE,
     ],
@@ -283,27 +271,19 @@ describe('decide', () => {
       { state: state({ released: true }), views: views(view('a', { spokeId: 'x' })) },
       RELEASE,
     ],
+    ['was released and unlinked is excluded', { state: unlinked(state({ released: true })) }, EXCLUDED],
     [
-      'was released and unlinked is settled as excluded',
-      { state: unlinked(state({ released: true })) },
-      EXCLUDED,
-    ],
-    [
-      'the settings exclude is settled as excluded',
+      'the settings exclude is excluded',
       { settings: settingsWith({ groups: { exclude: ['Eng'] } }) },
       EXCLUDED,
     ],
     [
-      'has no name is settled as unnamed',
+      'without a name is unnamed',
       { wanted: { ...ABSENT, state: 'unnamed' } },
       { as: 'unnamed', ending: 'open' },
     ],
     ['has a suspected change is read', SUSPECTED, READ_GROUP],
-    [
-      'has a suspected change and shows none is observed as unchanged',
-      { ...SUSPECTED, look: shown('a') },
-      UNCHANGED,
-    ],
+    ['was suspected without reason is observed as unchanged', { ...SUSPECTED, look: shown('a') }, UNCHANGED],
     ['has an unreadable view is read', { views: views(undefined, { isUnreadable: true }) }, READ_GROUP],
     ['would be changed is fetched first', { wanted: wanted('ab'), ...UNREAD }, READ_GROUP],
     ['would be deleted is fetched first', { ...DEPARTS, ...UNREAD }, READ_GROUP],
@@ -350,11 +330,7 @@ describe('decide', () => {
     ],
     ['shows no spokeId leads to a read of the list', { ...SUSPECTED, look: unechoed }, readList(5_000)],
     ['may differ under policy report is settled', accepted('report'), { kind: 'settle', as: 'in_sync' }],
-    [
-      'may differ under policy adopt leads to a read of the stamps',
-      accepted('adopt'),
-      { kind: 'read', what: ['departed'] },
-    ],
+    ['may differ under adopt leads to a read', accepted('adopt'), { kind: 'read', what: ['departed'] }],
     [
       'would lose a member leads to a reservation in the guard',
       { views: views(view('ab')) },
@@ -387,11 +363,7 @@ describe('decide', () => {
       },
       ADOPT_Q,
     ],
-    [
-      'was refused is marked as failed',
-      { rejected: { owed: undefined }, look: shown('a') },
-      { kind: 'fail' },
-    ],
+    ['was refused fails', { rejected: { owed: undefined }, look: shown('a') }, { kind: 'fail' }],
     ['was refused and is gone has the 404 recorded', { rejected: { owed: undefined }, look: 'gone' }, MISSED],
   ])('a group that %s', (_, over, expected) => {
     expect(decide(facts(over))).toMatchObject(expected);
@@ -420,12 +392,12 @@ describe('decide', () => {
   it.each<[string, Partial<Facts>, object]>([
     ['an unknown outcome leads to a read of the group', opened(), READ_GROUP],
     [
-      'a write that is shown is observed as done',
+      'a shown write is observed',
       { ...made, look: changed('ab') },
       { kind: 'observe', intent: {}, view: {} },
     ],
     [
-      'a write that is shown without its spokeId leads to a read of the list',
+      'a write shown without a spokeId leads to a read of the list',
       { ...made, look: unechoed },
       readList(MINUTE_MS),
     ],
@@ -435,13 +407,9 @@ describe('decide', () => {
       { kind: 'observe', external: {} },
     ],
     ['a write that is not shown is dropped', { ...made, look: shown('a') }, { kind: 'drop' }],
+    ['a refused write owes no removals', { ...made, ...refused }, { kind: 'drop', owed: undefined }],
     [
-      'a refused write owes no removals to the guard',
-      { ...made, ...refused },
-      { kind: 'drop', owed: undefined },
-    ],
-    [
-      'a refused write after an uncertain one keeps its guard record',
+      'a refusal may keep its guard record',
       { ...made, ...refused, rejected: { owed: RECORD } },
       { owed: RECORD },
     ],
@@ -460,11 +428,7 @@ describe('decide', () => {
       { ...made, state: state({ intent, lastWriteAtMs: NOW_MS - 1 }), look: changed('abx') },
       waits('waiting'),
     ],
-    [
-      'a write with an unreadable view records additions as external',
-      { ...opened(), look: changed('ax') },
-      added('x'),
-    ],
+    ['a write with an unreadable view may find additions', { ...opened(), look: changed('ax') }, added('x')],
     [
       'an answered deletion of a group that is gone is done',
       { ...deleting, look: 'gone', deletion: 'deleted' },
@@ -491,11 +455,7 @@ describe('decide', () => {
       { ...deletingMissed, look: 'gone', listed: listing(other) },
       { kind: 'read', what: ['managed'] },
     ],
-    [
-      'a deletion of a group that still exists is dropped',
-      { ...deleting, look: shown('a') },
-      { kind: 'drop' },
-    ],
+    ['a deletion of an existing group is dropped', { ...deleting, look: shown('a') }, { kind: 'drop' }],
     [
       'an answered deletion waits shortly because the read may be older',
       { ...opened({ action: 'delete', atMs: NOW_MS - 1_000 }), look: shown('a'), deletion: 'deleted' },
@@ -517,20 +477,16 @@ describe('decide', () => {
       { noting: { misses: 1 } },
     ],
     [
-      'a creation with three misses within ten minutes has the miss recorded',
+      'a third miss within ten minutes is recorded',
       { ...creating(2, 9), look: 'gone' },
       { noting: { misses: 3 } },
     ],
     [
-      'a creation with two misses after ten minutes has the miss recorded',
+      'a second miss after ten minutes is recorded',
       { ...creating(1, 10), look: 'gone' },
       { noting: { misses: 2 } },
     ],
-    [
-      'a creation with three misses leads to a read of the list',
-      { ...creating(2, 10), look: 'gone' },
-      readList(0),
-    ],
+    ['a creation with three misses leads to the list', { ...creating(2, 10), look: 'gone' }, readList(0)],
     [
       'a creation with three misses leads to a check of the list',
       { ...creating(2, 10), look: 'gone', listed: listing(other) },
@@ -611,11 +567,7 @@ describe('decide', () => {
       },
       { kind: 'write', plan: { action: 'patch', after: { name: 'Old' } } },
     ],
-    [
-      'a refusal after another error is tried again a minute later',
-      { ...refused, state: state({ lastError }) },
-      AGAIN,
-    ],
+    ['a refusal after another error is tried again', { ...refused, state: state({ lastError }) }, AGAIN],
     [
       'another version just after our own write leads to a wait',
       { state: state({ suspectedChange, lastWriteAtMs: NOW_MS - 1_000 }), look: changed('a') },
@@ -653,37 +605,17 @@ describe('decide', () => {
     ],
     ['a group that seems to be gone waits for an hour', late(59, departed), waits('missing')],
     ['a group that seems to be gone for an hour is unlinked', late(60, departed), { kind: 'unlink' }],
-    [
-      'a group that is gone while another is listed is unlinked',
-      late(1, departed, other),
-      { kind: 'unlink' },
-    ],
+    ['a group that is gone while another is listed unlinks', late(1, departed, other), { kind: 'unlink' }],
     ['an accepted deletion settles the group', gone(1, 'report'), { kind: 'settle', as: 'in_sync' }],
-    [
-      'an accepted deletion ends with a newer event under policy report',
-      gone(1, 'report', 2),
-      { kind: 'read', what: ['list'] },
-    ],
-    [
-      'an accepted deletion stays after an event of a member under policy adopt',
-      gone(1, 'adopt', 2),
-      { kind: 'settle', as: 'in_sync' },
-    ],
-    [
-      'an accepted deletion ends with an event of the group under policy adopt',
-      gone(0, 'adopt'),
-      { kind: 'read', what: ['list'] },
-    ],
+    ['an accepted deletion ends with a newer event', gone(1, 'report', 2), { kind: 'read', what: ['list'] }],
+    ['an adopted deletion outlasts member events', gone(1, 'adopt', 2), { kind: 'settle', as: 'in_sync' }],
+    ['an adopted deletion ends with a group event', gone(0, 'adopt'), { kind: 'read', what: ['list'] }],
     [
       'a group in sync is checked again while a write may take effect late',
       { state: state(uncertainly({})) },
       { againAtMs: NOW_MS + 1 },
     ],
-    [
-      'a group in sync is read when a write may have taken effect late',
-      { state: state(uncertainly({}, NOW_MS)) },
-      READ_GROUP,
-    ],
+    ['a group is read after a possible late write', { state: state(uncertainly({}, NOW_MS)) }, READ_GROUP],
     [
       'a late deletion of another group leads to no read',
       { state: state(uncertainly({ action: 'delete', platformId: 'x' as never }, 0)) },
@@ -700,12 +632,12 @@ describe('decide', () => {
       { as: 'in_sync' },
     ],
     [
-      'a member that is still to be tried leads to a wait',
+      'a member still to be tried waits',
       { wanted: wanted('ab'), barred: B.users },
       waits('platform_rejected'),
     ],
     [
-      'a removal in mode report settles the group as reported',
+      'a removal in mode report is settled',
       { views: views(view('ab')), settings: WATCHED },
       { ending: 'report' },
     ],
@@ -716,18 +648,10 @@ describe('decide', () => {
       holding('ab', {}, { ...B, about: 'delete' }),
       { kind: 'hold', ends: expect.any(Array) },
     ],
+    ['a hold and a leaver are held together', holding('abc'), { kind: 'hold', users: ['b', 'c'], size: 3 }],
+    ['an approval is written', holding('ab', APPROVED), { kind: 'write', consumes: 'd', isReserved: false }],
     [
-      'a hold and another leaver are held together',
-      holding('abc'),
-      { kind: 'hold', users: ['b', 'c'], size: 3 },
-    ],
-    [
-      'an approved hold is written',
-      holding('ab', APPROVED),
-      { kind: 'write', consumes: 'd', isReserved: false },
-    ],
-    [
-      'an approved hold and another leaver lead to a reservation',
+      'an approval and a leaver lead to a reservation',
       holding('abc', APPROVED),
       { kind: 'reserve', removals: 1 },
     ],
@@ -741,18 +665,10 @@ describe('decide', () => {
   const LATER = { kind: 'wait', waitMs: undefined };
   const OTHERS = { ...listing(other), showsManaged: true };
   it.each<[string, Partial<Facts>, object]>([
-    [
-      'waits if it was just created',
-      { state: state({ suspectedChange, createdAtMs: NOW_MS - 1 }) },
-      waits('waiting'),
-    ],
+    ['just created waits', { state: state({ suspectedChange, createdAtMs: NOW_MS - 1 }) }, waits('waiting')],
     ['for the first time has the 404 recorded', SUSPECTED, { ...MISSED, waitMs: MINUTE_MS }],
     ['again within a minute waits', { state: missed(0.5) }, { kind: 'wait', waitMs: MINUTE_MS / 2 }],
-    [
-      'again after a minute leads to a read of the list',
-      { state: missed(2) },
-      { kind: 'read', what: ['list'] },
-    ],
+    ['again after a minute leads to the list', { state: missed(2) }, { kind: 'read', what: ['list'] }],
     [
       'leads to a read of the list sooner if createSettleSeconds is small',
       { state: missed(0.5), createSettleMs: 9_000 },
@@ -770,15 +686,11 @@ describe('decide', () => {
       { ...UNLINK, difference: { kind: 'deleted' } },
     ],
     [
-      'while no managed group is listed waits because the base URL may be wrong',
+      'while no managed group is listed waits',
       { state: missed(59), listed: { ...OTHERS, showsManaged: false } },
       { ...waits('missing'), waitMs: MINUTE_MS },
     ],
-    [
-      'while no group is listed waits because the base URL may be wrong',
-      { state: missed(2), ...NONE },
-      { waitMs: 4 * MINUTE_MS },
-    ],
+    ['while no group is listed waits minutes', { state: missed(2), ...NONE }, { waitMs: 4 * MINUTE_MS }],
     ['while no group is listed for an hour is unlinked', { state: missed(60), ...NONE }, UNLINK],
     [
       'waits under policy report because the base URL may be wrong',
@@ -849,11 +761,7 @@ describe('decide', () => {
     it.each<[string, Partial<Facts>, object]>([
       ['a damped group waits for the rest of the hour', {}, { kind: 'wait' }],
       ['a damped group is read after the hour', { nowMs: NOW_MS + 50 * MINUTE_MS }, READ_GROUP],
-      [
-        'a damped group is read when an operator runs sync',
-        fought({}, { ...suspectedChange, version: null }),
-        READ_GROUP,
-      ],
+      ['a damped group is read on request', fought({}, { ...suspectedChange, version: null }), READ_GROUP],
       ['a damped group is read immediately after a newer event', fought({ seen: STAMP_ZERO }), READ_GROUP],
       ['a group is read immediately while it changes rarely', fought({ count: 2 }), READ_GROUP],
       ['a damped group is read when a member we added must leave', { views: views(view('ab')) }, READ_GROUP],

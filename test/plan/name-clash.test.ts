@@ -5,16 +5,13 @@ const group = { name: 'Night shift', spokeId: 'g' };
 const other = { id: 'p1', name: 'Night shift', spokeId: null };
 
 describe('name clash of a new group', () => {
-  it.each(['Night shift', ' night  SHIFT ', 'NIGHT SHIFT'])(
-    'a platform group named %j clashes with the new group',
-    (name) => {
-      const listed = [
-        { ...other, name },
-        { ...other, id: 'p2', name: 'Day shift' },
-      ];
-      expect(clashFinder(listed, 'bySpokeId')(group).map(({ id }) => id)).toEqual(['p1']);
-    },
-  );
+  it.each(['Night shift', ' night  SHIFT ', 'NIGHT SHIFT'])('%j clashes with the new group', (name) => {
+    const listed = [
+      { ...other, name },
+      { ...other, id: 'p2', name: 'Day shift' },
+    ];
+    expect(clashFinder(listed, 'bySpokeId')(group).map(({ id }) => id)).toEqual(['p1']);
+  });
 
   it('the group with the same spokeId is no clash if it is adopted', () => {
     const listed = [other, { id: 'p2', name: 'Renamed', spokeId: 'g' }];

@@ -29,18 +29,8 @@ describe('notifications about findings', () => {
   it.each<[string, Readonly<Record<number, number>>, number, string, (readonly number[])?]>([
     ['nothing is notified without a finding', {}, 60, ''],
     ['a finding is notified once, however long it lasts', { 2: 3 }, 600, '2 began 3'],
-    [
-      'the end is notified a quarter of an hour after the beginning',
-      { 0: 1, 4: 0 },
-      60,
-      '0 began 1, 15 ended 1',
-    ],
-    [
-      'the end is notified immediately if the beginning is long past',
-      { 0: 1, 40: 0 },
-      90,
-      '0 began 1, 40 ended 1',
-    ],
+    ['the end is notified after a quarter of an hour', { 0: 1, 4: 0 }, 60, '0 began 1, 15 ended 1'],
+    ['the end of a long episode is notified immediately', { 0: 1, 40: 0 }, 90, '0 began 1, 40 ended 1'],
     ['growth is notified, and shrinking is not', { 0: 1, 5: 4, 30: 2, 50: 3 }, 90, '0 began 1, 15 grew 4'],
     ['a short gap is not notified', { 0: 1, 5: 0, 9: 1 }, 60, '0 began 1'],
     ['a new beginning is notified later', { 0: 1, 20: 0, 21: 2 }, 60, '0 began 1, 20 ended 1, 35 began 2'],
@@ -64,13 +54,7 @@ describe('notifications about findings', () => {
       '0 began 1 in vain',
       [0],
     ],
-    [
-      'an undelivered end is notified again',
-      { 0: 1, 20: 0 },
-      60,
-      '0 began 1, 20 ended 1 in vain, 35 ended 1',
-      [20],
-    ],
+    ['a failed end is sent again', { 0: 1, 20: 0 }, 60, '0 began 1, 20 ended 1 in vain, 35 ended 1', [20]],
     [
       'a flapping finding is notified at most four times an hour',
       Object.fromEntries(Array.from({ length: 60 }, (_, at) => [at, at % 2])),
