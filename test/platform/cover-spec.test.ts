@@ -5,7 +5,7 @@ import { SPECIFICATION } from './support/specification.ts';
 
 describe('client with recorded bodies', () => {
   it.each(CONTRACT_CASES.map((one) => [one.title, one] as const))(
-    'reads the recorded answer of the case: %s',
+    'reads the recorded answer: %s',
     async (_, one) => {
       const { result } = await runCase(one);
       expect(result).toEqual(one.expected);

@@ -20,11 +20,8 @@ it.each<[string, object]>([
   expect(platform.seen).toEqual([]);
 });
 
-it.each([0, 0.1, 1000.25, 19.99, 1e6])(
-  'candidates.push sends a bonus of %d exactly',
-  async (signingBonus) => {
-    const { client, platform } = await rig(() => ({ body: CANDIDATE }));
-    await client.candidates.push({ ...CANDIDATE, signingBonus });
-    expect(JSON.parse(platform.seen[0]?.text ?? '')).toEqual({ ...CANDIDATE, signingBonus });
-  },
-);
+it.each([0, 0.1, 1000.25, 19.99, 1e6])('candidates.push sends a bonus of %d', async (signingBonus) => {
+  const { client, platform } = await rig(() => ({ body: CANDIDATE }));
+  await client.candidates.push({ ...CANDIDATE, signingBonus });
+  expect(JSON.parse(platform.seen[0]?.text ?? '')).toEqual({ ...CANDIDATE, signingBonus });
+});

@@ -22,7 +22,7 @@ describe('canonicalDecimal', () => {
   });
 
   it.each(['', '.', '-', 'NaN', 'Infinity', '1,5', '0x10', '1e', '1e99999', '1 2'])(
-    '%j has no canonical form',
+    '%j is not a decimal',
     (text) => {
       expect(canonicalDecimal(text)).toBeUndefined();
     },
