@@ -373,7 +373,7 @@ const NOT_YET = { end: false };
 
 const judges = (oracle: OracleName, options: typeof NOT_YET, cases: readonly Case[]) =>
   it.each(cases.map(([what, change, cause]) => ({ what, change, cause })))(
-    `the ${oracle} check judges: $what (expected cause: $cause)`,
+    `finds ${oracle} violations: $what ($cause)`,
     ({ change, cause }) => {
       const found = causesOf(once(change), options);
       if (cause === undefined) expect(found).toEqual([]);
@@ -452,10 +452,7 @@ describe('oracle of the final state', () => {
       'extra_user',
     ],
     ['the group is gone', (w) => w.groups.clear(), 'missing_group'],
-    [
-      'the group is gone after an operator released it',
-      (w) => [w.groups.clear(), w.item({ released: true })],
-    ],
+    ['the group is gone after a release', (w) => [w.groups.clear(), w.item({ released: true })]],
     ['the group has another name', (w) => w.held({ name: 'sales' }), 'name'],
     [
       'the group has a folded name on a platform that folds names',
@@ -502,7 +499,7 @@ describe('oracle of the final state', () => {
     ],
     ['a member is pending and no item shows that', (w) => w.unemploy('r2'), 'pending_cause'],
     [
-      'a member is pending for the wrong cause',
+      'a member pends for a wrong cause',
       (w) => [w.unemploy('r2'), w.loses(), w.pends('ambiguous')],
       'pending_cause',
     ],
@@ -730,11 +727,7 @@ describe('check of the guard', () => {
     ],
     ['one member of a small group is replaced three times', (w) => replaced(w, 4)],
     ['more than the allowed share is replaced one by one', (w) => replaced(w, 10), 'write_over_share'],
-    [
-      'a group that the directory has is deleted',
-      cut(20, { action: 'delete', sent: {} }),
-      'write_over_share',
-    ],
+    ['a group of the directory is deleted', cut(20, { action: 'delete', sent: {} }), 'write_over_share'],
   ]);
 
   it('counts by the rolling hour, and by the laxest limits of the last reads', () => {
@@ -1057,7 +1050,7 @@ describe('check that everything is on record', () => {
     ],
     ['a drift names its author', (w) => [w.theirs(), w.drift()]],
     [
-      'a drift names another author',
+      'a drift names a wrong author',
       (w) => [w.theirs(), w.drift({ initiator: 'SYSTEM' })],
       'drift_of_another',
     ],
@@ -1089,13 +1082,9 @@ describe('check of an erased person', () => {
     }),
   ];
   judges('erased', NOT_YET, [
-    [
-      'an attribute from before the erasure is stored',
-      (w) => erased(w, attributes(0, 'm9@a.test')),
-      'attributes_kept',
-    ],
-    ['no attribute from before the erasure is stored', (w) => erased(w, attributes(0, ''))],
-    ['an attribute from after the erasure is stored', (w) => erased(w, attributes(2, 'm9@a.test'))],
+    ['an old attribute is stored', (w) => erased(w, attributes(0, 'm9@a.test')), 'attributes_kept'],
+    ['no old attribute is stored', (w) => erased(w, attributes(0, ''))],
+    ['a new attribute is stored', (w) => erased(w, attributes(2, 'm9@a.test'))],
   ]);
 });
 
@@ -1138,7 +1127,7 @@ describe('check of one decision', () => {
     ['pending:unknown', true, [], ['u'], ['explain_pending_unknown']],
     ['not_wanted', false, [], [], []],
   ] as const)(
-    'explain with the outcome %s (wanted: %s) is checked against %j before and %j after',
+    'explain says %s (wanted: %s): users %j before, %j after',
     (outcome, wanted, before, after, causes) => {
       expect(explained(outcome, wanted, { before, after })).toEqual(causes);
     },

@@ -28,7 +28,7 @@ describe('rules of the simulated platform', () => {
     ['PATCH', '0', true, true],
     ['PATCH', '0', false, false],
   ] as const)(
-    '%s with version %s is stale if PATCH compares versions (%s): %s',
+    '%s with version %s, PATCH compares versions %s: stale %s',
     (method, sent, isCompared, isStaleNow) => {
       expect(isStale(method, group, sent, isCompared)).toBe(isStaleNow);
     },
