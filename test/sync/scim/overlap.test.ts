@@ -234,14 +234,8 @@ describe('group in which a thousand requests crashed while they wrote members', 
 });
 
 it.each([
-  [
-    'before the request has its stamp',
-    (operation: string, key: string) => operation === 'get' && key.startsWith('ST#'),
-  ],
-  [
-    'before the request writes registers',
-    (operation: string, key: string) => operation === 'update' && key.includes(' M#'),
-  ],
+  ['before the stamp', (operation: string, key: string) => operation === 'get' && key.startsWith('ST#')],
+  ['before the registers', (operation: string, key: string) => operation === 'update' && key.includes(' M#')],
 ])('a user who is deleted during a request that adds them, %s, gets no access', async (_when, isThen) => {
   const { id } = (await client.post('/Users', { userName: 'ann' })).body;
   let isDone = false;
