@@ -419,19 +419,16 @@ describe('additions that may stay whatever the drift policy', () => {
   it.each<[string, Readonly<Record<string, unknown>>]>([
     ['additive membership', { membership: 'additive' }],
     ['upsertOnly', { groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }],
-  ])(
-    'additions under %s are recorded as adopted, while other differences are restored',
-    async (_, settings) => {
-      const { world, id } = await settled(settings);
-      world.platform.changeAsOther(id, { name: 'Theirs', users: [...USERS, 'stranger'] });
-      await followThenApply(world, id, trace());
-      expect(shown(world, id)).toEqual({ name: 'Ours', users: ['stranger', ...USERS] });
-      expect((await records(world)).map(({ kind, settledBy }) => [kind, settledBy]).sort()).toEqual([
-        ['members_added', 'adopt'],
-        ['name', 'restore'],
-      ]);
-    },
-  );
+  ])('additions under %s count as adopted, while other differences are restored', async (_, settings) => {
+    const { world, id } = await settled(settings);
+    world.platform.changeAsOther(id, { name: 'Theirs', users: [...USERS, 'stranger'] });
+    await followThenApply(world, id, trace());
+    expect(shown(world, id)).toEqual({ name: 'Ours', users: ['stranger', ...USERS] });
+    expect((await records(world)).map(({ kind, settledBy }) => [kind, settledBy]).sort()).toEqual([
+      ['members_added', 'adopt'],
+      ['name', 'restore'],
+    ]);
+  });
 });
 
 it('a group in mode report gets its external changes reported, and nothing is written', async () => {
@@ -488,7 +485,7 @@ describe('deletion that apply meets before the feed reports it', () => {
 
   it.each<[string, (old: string, again: string) => Readonly<Record<string, readonly Trace[]>>[]]>([
     [
-      'both groups at once',
+      'both groups together',
       (old, again) => [{ [old]: [ownWrite, removed], [again]: [ownCreation, ownWrite] }],
     ],
     ['the new group first', (old, again) => [{ [again]: [ownCreation, ownWrite] }, { [old]: [removed] }]],
@@ -525,7 +522,7 @@ describe('deletion that apply meets before the feed reports it', () => {
 
 describe('deletion while another worker still sees the group', () => {
   it.each(['restore', 'report'])(
-    'a deletion is attributed even if an old listing shows the group, under %s',
+    'a deletion is attributed despite an old listing, under %s',
     async (drift) => {
       const { world, id } = await settled({ drift });
       const old = [...world.platform.groups.values()].map((group) => ({ ...group }));
