@@ -212,36 +212,33 @@ describe('binding of a member', () => {
   it.each([
     ['apply', 'that the person has left', HANDED_ON.slice(0, 1), []],
     ['ingest', 'that the address has another person now', HANDED_ON, ['u-newcomer']],
-  ])(
-    'a binding that %s is storing is corrected if a refresh finds at any moment %s',
-    async (where, _, by, then) => {
-      for (let at = 1, effects = 1; effects >= at; at += 1) {
-        const told = await story();
-        const { world, tell, say, shown, ref } = told;
-        const connection = await world.connection();
-        world.platform.employees = [LEAVER];
-        await refresh(told);
-        await tell({ upsert: 'g' });
-        // The member is known and in no group, so ingest makes no binding.
-        if (where === 'apply') await tell({ user: 'ann', email: 'ann@acme.test' });
-        say({ add: ['ann'], to: 'g' });
-        effects = 0;
-        const effect = async () => {
-          effects += 1;
-          if (effects !== at) return;
-          world.platform.employees = by;
-          await refreshPeople(connection, world.toolPorts);
-        };
-        const ports = world.portsFor({ effect });
-        await ingest(takeEvents(world), where === 'ingest' ? ports : world.toolPorts);
-        takeWoken(world);
-        await applyGroup(ref('g'), where === 'apply' ? ports : world.toolPorts);
-        // The refresh after that one bears a binding by ingest out, or undoes it.
-        await (where === 'apply' ? tell() : refresh(told));
-        expect([at, shown('g')]).toEqual([at, [effects >= at ? then : ['u-leaver']]]);
-      }
-    },
-  );
+  ])('a binding that %s is storing is corrected if a refresh finds %s', async (where, _, by, then) => {
+    for (let at = 1, effects = 1; effects >= at; at += 1) {
+      const told = await story();
+      const { world, tell, say, shown, ref } = told;
+      const connection = await world.connection();
+      world.platform.employees = [LEAVER];
+      await refresh(told);
+      await tell({ upsert: 'g' });
+      // The member is known and in no group, so ingest makes no binding.
+      if (where === 'apply') await tell({ user: 'ann', email: 'ann@acme.test' });
+      say({ add: ['ann'], to: 'g' });
+      effects = 0;
+      const effect = async () => {
+        effects += 1;
+        if (effects !== at) return;
+        world.platform.employees = by;
+        await refreshPeople(connection, world.toolPorts);
+      };
+      const ports = world.portsFor({ effect });
+      await ingest(takeEvents(world), where === 'ingest' ? ports : world.toolPorts);
+      takeWoken(world);
+      await applyGroup(ref('g'), where === 'apply' ? ports : world.toolPorts);
+      // The refresh after that one bears a binding by ingest out, or undoes it.
+      await (where === 'apply' ? tell() : refresh(told));
+      expect([at, shown('g')]).toEqual([at, [effects >= at ? then : ['u-leaver']]]);
+    }
+  });
 
   it('a rebound member reaches all groups even if the fan-out was interrupted', async () => {
     const { world, tell, shown, member, role } = await story();

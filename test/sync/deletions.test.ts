@@ -29,29 +29,26 @@ describe('deletion without an effect', () => {
   it.each([
     [404, 'a lacking right is hidden behind it'],
     [200, 'the platform deletes later, and fails'],
-  ])(
-    'an ignored deletion is tried three times, reported, and repeated the next day (answer %i: %s)',
-    async (status) => {
-      const { world, tell, shown, state, sweeps } = await company();
-      let deletes = 0;
-      world.platform.failing = (kind) => {
-        if (kind !== 'delete') return undefined;
-        deletes += 1;
-        return status;
-      };
-      await tell({ remove: 'g' });
-      expect(shown('g')).toEqual([['u-a', 'u-b']]);
-      expect(deletes).toBe(3);
-      expect(await state('g')).toMatchObject({ lastError: { code: 'platform_rejected' } });
-      expect(world.deadLetters).toMatchObject([{ code: 'platform_rejected', group: { group: 'g' } }]);
-      await sweeps(22);
-      expect(deletes).toBe(3);
-      world.platform.failing = () => undefined;
-      await sweeps(4);
-      expect(shown('g')).toEqual([]);
-      expect(await state('g')).toMatchObject({ settled: 'deleted' });
-    },
-  );
+  ])('an ignored deletion is tried three times and again the next day (answer %i: %s)', async (status) => {
+    const { world, tell, shown, state, sweeps } = await company();
+    let deletes = 0;
+    world.platform.failing = (kind) => {
+      if (kind !== 'delete') return undefined;
+      deletes += 1;
+      return status;
+    };
+    await tell({ remove: 'g' });
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    expect(deletes).toBe(3);
+    expect(await state('g')).toMatchObject({ lastError: { code: 'platform_rejected' } });
+    expect(world.deadLetters).toMatchObject([{ code: 'platform_rejected', group: { group: 'g' } }]);
+    await sweeps(22);
+    expect(deletes).toBe(3);
+    world.platform.failing = () => undefined;
+    await sweeps(4);
+    expect(shown('g')).toEqual([]);
+    expect(await state('g')).toMatchObject({ settled: 'deleted' });
+  });
 
   it('a deletion is repeated soon if the platform failed to answer it the next day', async () => {
     const { world, tell, shown, state, sweeps } = await company();

@@ -139,13 +139,10 @@ describe('user that the platform adds to a new group by itself', () => {
 it.each<DirectoryEvent>([
   { take: ['b'], from: 'g' },
   { snapshot: 'g', of: ['a'] },
-])(
-  'a leaver is recognised even if others may stay and the stored view is lost: %j',
-  async (releasedPlatformId) => {
-    const { world, tell, shown } = await company({ membership: 'additive' });
-    await tell({ snapshot: 'g', of: ['a', 'b'] });
-    for (const item of world.table.items.values()) if (item.sk.startsWith('VIEW#')) world.table.remove(item);
-    await tell(releasedPlatformId);
-    expect(shown('g')).toEqual([users('a')]);
-  },
-);
+])('a leaver is recognised even if others may stay without a view: %j', async (releasedPlatformId) => {
+  const { world, tell, shown } = await company({ membership: 'additive' });
+  await tell({ snapshot: 'g', of: ['a', 'b'] });
+  for (const item of world.table.items.values()) if (item.sk.startsWith('VIEW#')) world.table.remove(item);
+  await tell(releasedPlatformId);
+  expect(shown('g')).toEqual([users('a')]);
+});

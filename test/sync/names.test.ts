@@ -125,7 +125,7 @@ describe('platform that changes names', () => {
     ['create', false],
     ['patch', true],
   ])(
-    'a name is sent once even if the answer to a %s was lost (spokeIds shown: %s)',
+    'a name is sent once even if the answer to %s was lost (spokeIds shown: %s)',
     async (lost, echoSpokeId) => {
       const { world, troubles, tell, state, drift } = await company({ nameAs: folds, echoSpokeId });
       if (lost === 'patch') await tell({ snapshot: 'g', name: 'Before', of: ['a'] });

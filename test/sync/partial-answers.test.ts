@@ -85,10 +85,7 @@ describe('answer to a write that shows only some users', () => {
   it.each([
     ['external members under additive membership', { membership: 'additive' }],
     ['added members that a policy adopts', { drift: 'adopt' }],
-    [
-      'members in a group that is only added to',
-      { groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } },
-    ],
+    ['members in mode upsertOnly', { groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }],
   ])('keeps %s in the next write', async (_, settings) => {
     const { tell, later, shown, guest, world, showOnlyFirstForAWhile, showAll } = await company(settings);
     await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -154,7 +151,7 @@ it('removes a member under additive membership who was first shown an hour after
 
 describe('fetch that shows only some users', () => {
   it.each(['restore', 'report', 'adopt'])(
-    'a partial fetch leads to no removal of wanted members (%s)',
+    'a partial fetch removes no wanted members (%s)',
     async (policy) => {
       const { tell, later, shown, world, showOnlyFirst, showAll, sent } = await company({ drift: policy });
       await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
@@ -230,7 +227,7 @@ describe('members that were sent and that the platform does not show', () => {
 
 describe('fetch of the last written version that shows only some users', () => {
   it.each(['restore', 'report', 'adopt'])(
-    'a partial fetch of the last written version is no change by another client (%s)',
+    'a partial fetch is no change by another client (%s)',
     async (policy) => {
       const { tell, lookAgain, shown, world, showOnlyFirst, showAll, drift, state } = await company({
         drift: policy,
