@@ -36,17 +36,17 @@ const belongsTo = (seed: string) => (group: { readonly id: string }) => group.id
 it(
   'the local stack shows the naive reading of events in any order with repetitions',
   async () => {
-    const story = storyOf({
+    const events = storyOf({
       seed: 'story',
       groups: 15,
       people: PEOPLE + 10,
       changes: 400,
       endMs: Date.now(),
     });
-    await stack.send(bodies(jumbled(story, 'any order')));
+    await stack.send(bodies(jumbled(events, 'any order')));
     const groups = (await stack.converge()).filter(belongsTo('story'));
 
-    const expected = expectedGroups(readDirectory(story), companyOf(PEOPLE));
+    const expected = expectedGroups(readDirectory(events), companyOf(PEOPLE));
     expect(expected.length).toBeGreaterThan(10);
     expect(expected.flatMap(({ pending }) => pending)).not.toEqual([]);
     expect(reportedGroups(groups)).toEqual(expected);
