@@ -75,7 +75,7 @@ describe('groupsync sync', () => {
   ])('an external change is reverted twice within the hour, and again %s', async (_, ask) => {
     const told = await company();
     const { world, id, users } = told;
-    const meddle = async (stranger: string) => {
+    const changeExternally = async (stranger: string) => {
       world.clock.ms += 60_000;
       world.platform.changeAsOther(id, { users: ['u-ann', stranger] });
       const [seen] = await world.ports.groups.readMany([world.refOf('g')]);
@@ -87,10 +87,10 @@ describe('groupsync sync', () => {
       await world.apply('g');
     };
     for (const stranger of ['x-1', 'x-2']) {
-      await meddle(stranger);
+      await changeExternally(stranger);
       expect(users()).toEqual([['u-ann', 'u-bob']]);
     }
-    await meddle('x-3');
+    await changeExternally('x-3');
     expect(users()).toEqual([['u-ann', 'x-3']]);
     expect((await world.ports.groups.read(world.refOf('g')))?.lastError?.code).toBe('contested');
     await ask(told);

@@ -131,7 +131,7 @@ describe('changed setting', () => {
 });
 
 describe('two operators who change one connection at the same time', () => {
-  async function office(observing = false) {
+  async function twoOperators(observing = false) {
     const { toolPorts } = (await story({ settings: { guard: {} }, observing })).world;
     const vault = { ...KEEPS_NONE, remove: async () => false };
     const settings = async () => (await toolPorts.connections.current(CONNECTION))?.settings;
@@ -152,7 +152,7 @@ describe('two operators who change one connection at the same time', () => {
   }
 
   it('both changes are kept, and the later operator gets the other change reported', async () => {
-    const { plan, change, settings, told, journal } = await office();
+    const { plan, change, settings, told, journal } = await twoOperators();
     const [ann, bob] = [
       await plan({ key: 'drift', value: 'report' }, { key: 'guard.minSize', value: 3 }),
       await plan({ key: 'onGroupDeleted', value: 'release' }, { key: 'guard.perHourCount', value: 50 }),
@@ -181,7 +181,7 @@ describe('two operators who change one connection at the same time', () => {
   ])(
     'the later of two operators who change %s gets an error, and nothing is overwritten',
     async (_, key, value, says) => {
-      const { plan, change, settings } = await office();
+      const { plan, change, settings } = await twoOperators();
       const [ann, bob] = [await plan({ key: 'guard.minSize', value: 3 }), await plan({ key, value })];
       await change(ann, 'Ann');
       await expect(change(bob, 'Bob')).rejects.toThrow(says);
@@ -192,7 +192,7 @@ describe('two operators who change one connection at the same time', () => {
   );
 
   it('a changed setting and the end of observing by another operator are both kept', async () => {
-    const { plan, change, toolPorts } = await office(true);
+    const { plan, change, toolPorts } = await twoOperators(true);
     const ann = await plan({ key: 'drift', value: 'report' });
     await resumeConnection(CONNECTION, toolPorts);
     await change(ann, 'Ann');
@@ -203,7 +203,7 @@ describe('two operators who change one connection at the same time', () => {
   });
 
   it('connecting again with outdated settings does not undo the change of another operator', async () => {
-    const { plan, change, toolPorts, settings } = await office();
+    const { plan, change, toolPorts, settings } = await twoOperators();
     const known = await toolPorts.connections.current(CONNECTION);
     if (known === undefined) throw new Error('expected a connection');
     const stored: string[] = [];
@@ -234,7 +234,7 @@ describe('two operators who change one connection at the same time', () => {
   });
 
   it('a changed setting does not restore a connection that another operator removed', async () => {
-    const { plan, change, toolPorts } = await office();
+    const { plan, change, toolPorts } = await twoOperators();
     const ann = await plan({ key: 'drift', value: 'report' });
     await toolPorts.connections.remove(CONNECTION);
     await expect(change(ann, 'Ann')).rejects.toThrow('removed meanwhile');
@@ -242,7 +242,7 @@ describe('two operators who change one connection at the same time', () => {
   });
 
   it('settings of a later version of groupsync are reported once, kept and not used', async () => {
-    const { plan, change, toolPorts, settings } = await office();
+    const { plan, change, toolPorts, settings } = await twoOperators();
     const stored = async () => (await toolPorts.table.get(connectionKey(CONNECTION)))?.['settings'];
     const policies = [{ match: 'x', mode: 'sync', until: 2030 }];
     const ours = (await settings()) as unknown as Record<'guard' | 'groups', Record<string, Value>>;
