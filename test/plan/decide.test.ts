@@ -546,7 +546,7 @@ describe('decide', () => {
     listed: { ...listing(...listed), showsManaged: true },
   });
   const departed = { registers: DEPARTED };
-  const fight = {
+  const damping = {
     suspectedChange: { ...suspectedChange, version: null },
     flapDamping: { sinceMs: NOW_MS, count: 2 },
   };
@@ -590,12 +590,12 @@ describe('decide', () => {
     ],
     [
       'a damped group that is not read is read',
-      { state: state({ ...fight, suspectedChange }), look: changed('ax'), wanted: undefined },
+      { state: state({ ...damping, suspectedChange }), look: changed('ax'), wanted: undefined },
       { kind: 'read' },
     ],
     [
       "an operator's sync of a damped group resets the damping",
-      { state: state(fight), look: shown('a') },
+      { state: state(damping), look: shown('a') },
       { flapDamping: { count: 0 } },
     ],
     [
@@ -755,15 +755,23 @@ describe('decide', () => {
 
   describe('flap damping', () => {
     const flapDamping = { sinceMs: NOW_MS - 10 * MINUTE_MS, count: 3, seen: stampAt(1) };
-    const fought = (over: Partial<FlapDamping>, by: SuspectedChange = suspectedChange) => ({
+    const dampedAfter = (over: Partial<FlapDamping>, by: SuspectedChange = suspectedChange) => ({
       state: state({ flapDamping: { ...flapDamping, ...over }, suspectedChange: by }),
     });
     it.each<[string, Partial<Facts>, object]>([
       ['a damped group waits for the rest of the hour', {}, { kind: 'wait' }],
       ['a damped group is read after the hour', { nowMs: NOW_MS + 50 * MINUTE_MS }, READ_GROUP],
-      ['a damped group is read on request', fought({}, { ...suspectedChange, version: null }), READ_GROUP],
-      ['a damped group is read immediately after a newer event', fought({ seen: STAMP_ZERO }), READ_GROUP],
-      ['a group is read immediately while it changes rarely', fought({ count: 2 }), READ_GROUP],
+      [
+        'a damped group is read on request',
+        dampedAfter({}, { ...suspectedChange, version: null }),
+        READ_GROUP,
+      ],
+      [
+        'a damped group is read immediately after a newer event',
+        dampedAfter({ seen: STAMP_ZERO }),
+        READ_GROUP,
+      ],
+      ['a group is read immediately while it changes rarely', dampedAfter({ count: 2 }), READ_GROUP],
       ['a damped group is read when a member we added must leave', { views: views(view('ab')) }, READ_GROUP],
       [
         'a damped group waits with the users that another client added',
@@ -771,7 +779,7 @@ describe('decide', () => {
         { kind: 'wait' },
       ],
     ])('%s', (_, over, decision) => {
-      expect(decide(facts({ ...fought({}), ...over }))).toMatchObject(decision);
+      expect(decide(facts({ ...dampedAfter({}), ...over }))).toMatchObject(decision);
     });
 
     it('reverts twice immediately, then once an hour, and starts again after a calm time or on request', () => {
