@@ -123,7 +123,7 @@ describe('preview of a setting', () => {
     );
   });
 
-  it('compares plans by their changes', () => {
+  it('compares two previews by the changes of their plans', () => {
     const change = (kind: string, member: string) => ({
       kind,
       member,

@@ -62,7 +62,7 @@ describe('import of files of known exporters', () => {
       [snapshot('c1', 'Bücher - nein', ['m1', 'eva@acme.test'])],
     ],
     ['UTF-8 with a byte order mark', `\ufeff${HEADER}\nc1,Csv One,m1,eva@acme.test`, PLAIN],
-  ])('reads the file of %s', async (_, content, expected) => {
+  ])('imports the file of %s', async (_, content, expected) => {
     const { snapshots } = await importing();
     expect(await snapshots(content)).toEqual(expected);
   });
@@ -87,7 +87,7 @@ describe('import of files of known exporters', () => {
       [['8d1f-1']],
     ],
     ['a list of addresses', 'E-mail\neva@acme.test\n', [['eva@acme.test', 'eva@acme.test']]],
-  ] as const)('reads the file of %s for the group that --group names', async (_, content, members) => {
+  ] as const)('imports the file of %s into the group that --group names', async (_, content, members) => {
     const { snapshots } = await importing();
     const expected = [snapshot('00g1', 'Sales', ...(members as unknown as [string, string?][]))];
     expect(await snapshots(content, '--group', 'sales')).toEqual(expected);

@@ -46,7 +46,7 @@ describe('import of files of other exporters', () => {
       `${HEADER},note\r\nc1,One,m1,eva@acme.test,"first\r\nsecond, ""third"""\r\n`,
       ONE,
     ],
-  ])('reads the file of %s', async (_, content, expected) => {
+  ])('imports the file of %s', async (_, content, expected) => {
     const { snapshots } = await importing();
     expect(await snapshots(content)).toEqual(expected);
   });
