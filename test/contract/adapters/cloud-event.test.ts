@@ -69,7 +69,7 @@ describe('every type of native event', () => {
     ]);
   });
 
-  it('keeps ids byte for byte', () => {
+  it('ids are kept byte for byte', () => {
     const id = ' 00G1/#%é\u0301\u0000';
     expect(changesOf(native('group.deleted', { group: { id } }))).toEqual([
       { kind: 'group.deleted', group: id },
