@@ -55,7 +55,7 @@ describe('sign-in without a stored secret', () => {
     expect(read.status).toBe(200);
   });
 
-  it('takes the exchange as a form with the names of RFC 8693', async () => {
+  it('accepts a token exchange as a form with the names of RFC 8693', async () => {
     const google = startGoogle();
     const form = new URLSearchParams({
       grant_type: EXCHANGE.grantType,

@@ -10,11 +10,11 @@ describe('users.list', () => {
     return items.map(({ id }) => id).toSorted();
   };
 
-  it('lists suspended and archived users, and no deleted ones', async () => {
+  it('users.list contains suspended and archived users, and no deleted ones', async () => {
     expect(await read('')).toEqual(['u-ann', 'u-art', 'u-liz', 'u-sue']);
   });
 
-  it('lists users that were deleted in the last 20 days on request', async () => {
+  it('users.list contains users deleted in the last 20 days on request', async () => {
     expect(await read('&showDeleted=true')).toEqual(['u-del']);
   });
 
@@ -23,12 +23,12 @@ describe('users.list', () => {
     expect(await read('&query=email:a*%20isArchived=false')).toEqual(['u-ann']);
   });
 
-  it('refuses a search that is not simulated', async () => {
+  it('users.list refuses a search that is not simulated', async () => {
     const { get } = startGoogle();
     expect((await get('users?customer=my_customer&query=manager=x')).status).toBe(400);
   });
 
-  it('sorts on request', async () => {
+  it('users.list sorts on request', async () => {
     const google = startGoogle({ settings: { pageOrder: 'random' } });
     const { items } = await readAll(google, 'users?customer=my_customer&orderBy=email', 'users');
     expect(items.map(({ id }) => id)).toEqual(['u-ann', 'u-art', 'u-liz', 'u-sue']);
@@ -36,7 +36,7 @@ describe('users.list', () => {
 });
 
 describe('groups.list', () => {
-  it('lists the groups that are not deleted', async () => {
+  it('groups.list contains the groups that are not deleted', async () => {
     const { items } = await readAll(startGoogle(), 'groups?customer=my_customer', 'groups');
     expect(items.map(({ id }) => id).toSorted()).toEqual(['g-all', 'g-emea', 'g-none', 'g-sales']);
   });

@@ -52,7 +52,7 @@ describe('activities.list', () => {
     ]);
   });
 
-  it('names groups by id on request', async () => {
+  it('activities.list names groups by id on request', async () => {
     const google = startGoogle({ settings: { loggedIdentifier: 'id' } });
     await google.control('changes', { kind: 'addMember', group: 'g-emea', member: 'u-liz' });
     const [item] = await items(google, 'groups_enterprise');
@@ -112,7 +112,7 @@ describe('activities.list', () => {
     expect(later.length).toBeLessThan(100);
   });
 
-  it('refuses applications that are not simulated', async () => {
+  it('activities.list refuses applications that are not simulated', async () => {
     expect((await startGoogle().get('activity/users/all/applications/drive')).status).toBe(400);
   });
 });
