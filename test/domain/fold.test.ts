@@ -30,7 +30,7 @@ const foldGroup = (...events: readonly DirectoryEvent[]) => {
 };
 
 describe('foldEvents', () => {
-  it('keeps connections apart', () => {
+  it('events of different connections are folded separately', () => {
     const upserted = { kind: 'group.upserted', group: A, name: 'A' } as const;
     const folds = foldEvents([event(1, upserted), event(2, upserted, 'two')]);
     expect([...folds.keys()]).toEqual(['one', 'two']);

@@ -63,7 +63,7 @@ const parts = {
 };
 
 describe('makeStamp', () => {
-  it('writes every part in ASCII', () => {
+  it('makeStamp writes every part in ASCII', () => {
     expect(makeStamp(parts)).toBe('2026-11-20T10:00:00.500000000Z.0242.652d31.6f6b74612f61636d65.00003');
     expect(makeStamp({ time: parts.time, id: 'ü', source: '' })).toBe(
       '2026-11-20T10:00:00.500000000Z.00.c3bc..00000',
