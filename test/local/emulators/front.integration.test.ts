@@ -102,7 +102,7 @@ it('the front survives a client that disconnects in the middle of a request', as
   await expect(DynamoDBDocumentClient.from(client).send(get)).resolves.toMatchObject({});
 });
 
-it('a stop under load answers requests in flight and cuts off later ones', async () => {
+it('the front answers requests in flight when it stops, and cuts off later ones', async () => {
   const front = await startAwsFront({ port: 0, services: [] });
   const client = new DynamoDBClient({ ...CREDENTIALS, endpoint: front.url, maxAttempts: 1 });
   await createTable(client, 'groupsync-state');

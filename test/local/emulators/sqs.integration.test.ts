@@ -58,7 +58,7 @@ it.each([
   expect(await receive(client, urls.apply)).toBe('a');
 });
 
-it('finds a queue under another spelling of its host and from another region', async () => {
+it('the SQS emulator finds a queue under another spelling of its host and from another region', async () => {
   const { sqs, client, urls } = await start();
   const abroad = new SQSClient({ ...CREDENTIALS, region: 'eu-central-1', endpoint: sqs.url });
   const found = await abroad.send(new GetQueueUrlCommand({ QueueName: 'groupsync-events' }));

@@ -179,7 +179,7 @@ test.each([
   [[{ times: 0 }], 'body[0].times'],
   [[{ match: { url: '/' } }], 'body[0].match'],
   [{ status: 500 }, 'body'],
-])('refuses the faults %j', async (body, reason) => {
+])('the controls refuse the faults %j', async (body, reason) => {
   const { call } = startSimulator();
   const refused = await call('POST /_simulator/faults', { body });
   expect(refused.status).toBe(400);
