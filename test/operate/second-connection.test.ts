@@ -184,7 +184,7 @@ describe('company that is connected again under another name', () => {
 });
 
 describe('two live connections of one company', () => {
-  it('do not overwrite each other: the second waits and names the connection that owns the group', async () => {
+  it('two connections never overwrite each other, and the second names the owner of the group', async () => {
     const { connect, says, apply, platformGroups, stateOf, owner, refOf } = await company();
     await connect(OTHER);
     await says(OTHER, 'a');
@@ -199,7 +199,7 @@ describe('two live connections of one company', () => {
     });
   });
 
-  it('never create a group each if their adoptExisting settings differ', async () => {
+  it('two connections create only one group if their adoptExisting settings differ', async () => {
     const { connect, says, apply, world, platformGroups } = await company({ adoptExisting: 'never' });
     await connect(OTHER);
     await says(OTHER, 'a');
@@ -208,7 +208,7 @@ describe('two live connections of one company', () => {
     expect(platformGroups()).toHaveLength(2);
   });
 
-  it('hand the group to the second within an hour after the first is removed', async () => {
+  it('the second connection takes over the group within an hour after the first is removed', async () => {
     const { remove, connect, says, apply, platformGroups, world } = await company();
     await connect(OTHER);
     await says(OTHER, 'a');
@@ -219,7 +219,7 @@ describe('two live connections of one company', () => {
     expect(platformGroups()).toEqual([{ spokeId: 'g', users: ['u-a'] }]);
   });
 
-  it('do not overwrite each other when the first is connected again after the second took over its groups', async () => {
+  it('the first connection does not take back its groups when it is connected again', async () => {
     const { remove, connect, says, apply, platformGroups, owner, refOf, stateOf } = await company();
     await remove();
     await connect(OTHER);
@@ -236,7 +236,7 @@ describe('two live connections of one company', () => {
 });
 
 describe('company that is connected again under the same name', () => {
-  it('continues with its previous groups', async () => {
+  it('a connection continues with its previous groups', async () => {
     const { remove, connect, says, apply, platformGroups, owner, refOf } = await company();
     await remove();
     await connect(CONNECTION);
