@@ -721,7 +721,7 @@ describe('decide', () => {
     expect(decide(facts({ ...over, look: 'gone' }))).toMatchObject(expected);
   });
 
-  it('does not treat its own late addition, removal or name as a change by another client', () => {
+  it("a late effect of groupsync's own write is not a change by another client", () => {
     const uncertain = { write: intent, names: ['Eng  x'], spokeIds: ['g'], untilMs: NOW_MS + 1 };
     const late = { state: state({ suspectedChange, uncertain }), settings: settingsWith({ drift: 'adopt' }) };
     const change = (added: string, removed: string) => ({
@@ -742,7 +742,7 @@ describe('decide', () => {
     });
   });
 
-  it('treats every user with a register as ours when external users may stay and our view is lost', () => {
+  it('every user with a register counts as ours if others may stay and the view is lost', () => {
     const lost = facts({
       settings: settingsWith({ membership: 'additive' }),
       views: views(undefined, { isUnreadable: true }),
