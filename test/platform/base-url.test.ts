@@ -8,7 +8,7 @@ describe('parseSecureUrl', () => {
     ['http://127.0.0.1:8080/', { origin: 'http://127.0.0.1:8080', path: '' }],
     ['http://localhost:1', { origin: 'http://localhost:1', path: '' }],
     ['http://[::1]:1', { origin: 'http://[::1]:1', path: '' }],
-  ])('accepts %s', (text, expected) => {
+  ])('accepts the URL %s', (text, expected) => {
     expect(parseSecureUrl(text, 'baseUrl')).toEqual(expected);
   });
 

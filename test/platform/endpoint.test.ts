@@ -14,7 +14,7 @@ describe('targetOf', () => {
     expect(targetOf(READ, { groupId })).toBe(expected);
   });
 
-  it.each(['', '.', '..', '\ud800'])('refuses the id %j', (groupId) => {
+  it.each(['', '.', '..', '\ud800'])('targetOf refuses the id %j', (groupId) => {
     expect(() => targetOf(READ, { groupId })).toThrow(TypeError);
   });
 

@@ -101,7 +101,7 @@ describe('retryAfterOf', () => {
     ['two hours, as a quarter of an hour', '7200', 900_000],
     ['a date tomorrow, as a quarter of an hour', new Date(TEN_O_CLOCK + 86_400_000).toUTCString(), 900_000],
     ['more seconds than a number holds exactly, as a quarter of an hour', '9'.repeat(30), 900_000],
-  ])('reads %s', (_, header, expected) => {
+  ])('reads Retry-After as %s', (_, header, expected) => {
     expect(retryAfterOf(header, TEN_O_CLOCK)).toBe(expected);
   });
 

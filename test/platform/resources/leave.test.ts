@@ -20,7 +20,7 @@ describe('leave.requests', () => {
     ['an empty array', []],
     ['an array of two', [{ id: 'l1' }, { id: 'l2' }]],
     ['an array in an array', [[{ id: 'l1' }]]],
-  ])('refuses %s', async (_, body) => {
+  ])('refuses %s as the answer', async (_, body) => {
     const { client } = await rig(() => ({ body }));
     await expect(client.leave.requests.create(NEW)).rejects.toBeInstanceOf(UnexpectedBodyError);
   });
@@ -54,7 +54,7 @@ describe('leave.requests', () => {
     ['negative hours', { startDateCustomHours: '-1' }],
     ['an unknown status', { status: 'DECLINED' }],
     ['a field of another name', { comments: 'x' }],
-  ])('does not send %s', async (_, wrong) => {
+  ])('refuses to send %s', async (_, wrong) => {
     const { client, platform } = await rig(() => ({ body: [{ id: 'l1' }] }));
     await expect(client.leave.requests.create({ ...NEW, ...wrong })).rejects.toBeInstanceOf(
       InvalidRequestError,
