@@ -239,7 +239,7 @@ describe('PATCH of attributes (RFC 7644 section 3.5.2)', () => {
     ['an order of booleans', remove('emails[primary gt "x"]'), 'invalidFilter'],
     ['too many values in all', add('emails', [...Array(999).keys()].map(String)), 'invalidValue'],
     ['half a character', replace('title', '\ud800'), 'invalidValue'],
-  ])('refuses %s', (_title, operation, scimType) => {
+  ])('refuses a PATCH with %s', (_title, operation, scimType) => {
     expect(() => patched(operation)).toThrow(expect.objectContaining({ status: 400, scimType }));
   });
 });
@@ -339,7 +339,7 @@ describe('PATCH of members', () => {
     ['an id as a part, without a path', { op: 'add', value: { 'members.value': 'a' } }, 'invalidPath'],
     ['the id of filtered members', { op: 'add', value: { 'members[value pr]': 'b' } }, 'invalidPath'],
     ['an addition to members that a filter selects', add('members[value eq "a"]', 'b'), 'invalidPath'],
-  ])('refuses %s', (_title, operation, scimType) => {
+  ])('refuses a PATCH of members with %s', (_title, operation, scimType) => {
     expect(() => change([operation])).toThrow(expect.objectContaining({ status: 400, scimType }));
   });
 });
