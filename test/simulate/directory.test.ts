@@ -336,7 +336,7 @@ describe('expectedUsers', () => {
     expect(found('id')).toEqual({ p1: '1b' });
   });
 
-  it('follows the settings', () => {
+  it('expectedUsers follows the settings of the connection', () => {
     const settings = { includeStates: ['ACTIVE', 'TERMINATED'], memberIdField: 'id' } as const;
     expect(
       [...expectedUsers(reading, 'g', { holders: holdersAmong(employees), settings }).users].sort(),

@@ -294,7 +294,7 @@ describe('platform fault of the simulation', () => {
     expect(world.fired.get(`platformFault:${platformFault}`)).toBe(3);
   });
 
-  it('feed_malformed keeps an entry malformed permanently', async () => {
+  it('feed_malformed makes an entry malformed permanently', async () => {
     const world = stage();
     await world.outcome(world.create('d1'));
     world.platform.begin({ kind: 'platformFault', platformFault: 'feed_malformed', forMs: HOUR_MS });
@@ -416,7 +416,7 @@ describe('traits of the simulated platform', () => {
       expect(world.fired.get(`trait:${trait}`)).toBeGreaterThan(0);
   });
 
-  it('folds the case of an external id, and refuses only a name that is too long', async () => {
+  it('an external id is folded in case, and only a name that is too long is refused', async () => {
     const world = stage({ spokeIds: 'folded', longestName: 8 });
     const made = (await world.outcome(world.create('D1', BEFORE, 'Crew'))) as { id: string; version: string };
     expect(made).toMatchObject({ spokeId: 'd1' });
