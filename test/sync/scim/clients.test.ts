@@ -219,7 +219,7 @@ describe('OAuth client', () => {
     expect((await ask(world, inForm(old.id, secret))).status).toBe(200);
   });
 
-  it('loses the access tokens of its earlier secret when a rotation ends that at once', async () => {
+  it('loses its access tokens when a rotation ends the earlier secret immediately', async () => {
     const world = createWorld();
     const old = await newClient(world);
     const token = await accessToken(world, old);

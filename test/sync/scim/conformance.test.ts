@@ -249,7 +249,7 @@ describe('SCIM methods', () => {
     ['/ResourceTypes/User', ['GET']],
     ['/Schemas', ['GET']],
     [`/Schemas/${USER}`, ['GET']],
-  ])('%s allows these methods and answers others with 405 and Allow', async (path, allowed) => {
+  ])('%s allows its methods and answers others with 405 and Allow', async (path, allowed) => {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE']) {
       const answer = await client.send(method, path);
       if (allowed.includes(method === 'HEAD' ? 'GET' : method)) {
@@ -262,7 +262,7 @@ describe('SCIM methods', () => {
     }
   });
 
-  it('HEAD of anything has the status and the headers of GET, and no body', async () => {
+  it('HEAD of any path has the status and the headers of GET, and no body', async () => {
     for (const path of ['/Users', '/Schemas', '/Users/none', '/Users?filter=a']) {
       const { body: _body, ...head } = await client.get(path);
       expect(await client.send('HEAD', path)).toEqual({ ...head, body: undefined });
@@ -534,7 +534,7 @@ describe('SCIM bulk request', () => {
     expect(statusesOf(waiting)).toEqual(['409']);
   });
 
-  it('refuses a bulkId that two operations have, before it runs any', async () => {
+  it('a bulkId of two operations is refused before any operation runs', async () => {
     const twice = await bulk([
       post('/Users', 'a', { userName: 'a' }),
       post('/Users', 'a', { userName: 'b' }),

@@ -118,7 +118,7 @@ describe('group within a group', () => {
     expect(told.shown(outer)).toEqual([users('b', 'c')]);
   });
 
-  it('keeps a user that an event removes from the outer group only', async () => {
+  it('a nested user stays in the outer group if an event removes only the direct membership', async () => {
     const inner = await makeGroup('Inner', ['a', 'b']);
     const outer = await makeGroup('Outer', ['a', 'c'], [inner]);
     await told.tell();

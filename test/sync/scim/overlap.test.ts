@@ -116,7 +116,7 @@ describe('read while members are being written', () => {
     }
   });
 
-  it('shows the previous version when the write begins after the read', async () => {
+  it('a read shows the previous version if the write begins after the read', async () => {
     const previousLink = await client.get(group);
     let isDone = false;
     interrupt = async (operation) => {

@@ -110,7 +110,7 @@ describe('SCIM request that changes nothing', () => {
 });
 
 describe('change after SCIM requests that changed nothing', () => {
-  it('gets a new version and its own time of change', async () => {
+  it('a change gets a new version and its own time of change', async () => {
     for (const [path, operations] of [
       [user, [title('x'), title('y'), title('y'), title('x')]],
       [group, [rename('A'), rename('B'), rename('B'), add('members', [{ value: 'm2' }])]],

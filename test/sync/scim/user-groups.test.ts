@@ -114,7 +114,7 @@ describe('filter by an indexed attribute', () => {
     expect(queries).toBeLessThanOrEqual(2);
   });
 
-  it('follows changes and deletions of the value', async () => {
+  it('a filter follows changes and deletions of the value', async () => {
     const ann = await createUser('ann', { emails: [{ type: 'work', value: 'a@acme.test' }] });
     await client.patch(`/Users/${ann}`, [replace('emails[type eq "work"].value', 'b@acme.test')]);
     expect(await found('emails.value eq "a@acme.test"')).toEqual([]);
