@@ -71,7 +71,7 @@ describe('external change of a managed group', () => {
     expect(plain(world.platform.groups.get(linked ?? ''))).toEqual(ourselves);
   });
 
-  it('a group changed by two initiators between two reads names each for their change', async () => {
+  it('a group changed by two initiators between two reads gets an author for each change', async () => {
     const { world, id, read } = await followed('restore');
     world.platform.changeAsOther(id, { name: 'Theirs' }, 'ROLE');
     world.platform.changeAsOther(id, { users: [...USERS, 'stranger'] }, 'SYSTEM');
