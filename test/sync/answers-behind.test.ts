@@ -89,7 +89,7 @@ describe('answer that is older than its own write', () => {
 });
 
 describe('user that the platform drops from an accepted write', () => {
-  it('stays in each write, is shown as pending, and alone causes a write ever more rarely', async () => {
+  it('stays in each write, is shown as pending, and alone causes a write more and more rarely', async () => {
     const { tell, sweepAfter, world, shown, state, pending } = await company();
     world.platform.refused.add('u-b');
     await tell({ snapshot: 'g', of: ['a', 'b'] });

@@ -37,7 +37,7 @@ async function pendingOf(told: Told, group: string) {
 
 describe('person that the platform no longer knows', () => {
   const guard = { minSize: 2, maxRemovedShare: 0.4, maxRemovedCount: 9, perHourCount: 9 };
-  it('leaves their groups, within the limits of the guard', async () => {
+  it('a person that the platform no longer knows leaves their groups, within the limits of the guard', async () => {
     const told = await story({ settings: { guard } });
     const { world, tell, shown, state } = told;
     const listed = async (...ids: string[]) => {
@@ -293,7 +293,7 @@ describe('attributes of a user', () => {
     return { attributes: item?.['attributes'] as Record<string, { value: string }>, told, table };
   }
 
-  it('keeps at most 32, first the matched and then the latest, and reports the others as dropped', async () => {
+  it('keeps at most 32 attributes, first the matched and then the latest, and reports the dropped ones', async () => {
     const said = Array.from({ length: 1_000 }, (_, n): Said => ({ [`seen-${n}`]: [n + 2, 'x'.repeat(900)] }));
     const { attributes, told, table } = await kept([{ email: [1, 'ann@acme.test'] }, ...said]);
     expect(Object.keys(attributes).sort()).toEqual(

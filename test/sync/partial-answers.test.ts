@@ -117,7 +117,7 @@ describe('answer to a write that shows only some users', () => {
   });
 });
 
-it('sends wanted users with every write if no answer shows them', async () => {
+it('apply sends wanted users with every write if no answer shows them', async () => {
   const { tell, sweepAfter, shown, drift, sent, showOnlyFirst, showAll, state } = await company();
   showOnlyFirst('create', 'put', 'patch', 'get');
   await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
@@ -131,7 +131,7 @@ it('sends wanted users with every write if no answer shows them', async () => {
   expect(await drift()).toEqual([]);
 });
 
-it('removes a member under additive membership who was first shown an hour after the write', async () => {
+it('apply removes a member under additive membership who was first shown an hour after the write', async () => {
   const { tell, later, sweepAfter, shown, world, state } = await company({ membership: 'additive' });
   await tell({ snapshot: 'g', of: ['a', 'b'] });
   world.advance(HOUR_MS);

@@ -52,7 +52,7 @@ describe('read before a write', () => {
     expect(calls).toEqual(['get', 'patch']);
   });
 
-  it('records what another client changed before groupsync deletes the group', async () => {
+  it('records the change of another client before groupsync deletes the group', async () => {
     const { world, id, calls, change } = await worked({ onGroupDeleted: 'delete', guard: null });
     world.platform.changeAsOther(id, { users: [...USERS, 'u-guest'] });
     await change(event('group.deleted', { group: { id: 'g' } }, 1));

@@ -72,7 +72,7 @@ describe('user with several roles', () => {
     ],
     ['and the platform forgets the old one', 0, [CONVERTED, [ann('employee')]]],
     ['in a large group, whose registers carry copies', LARGE_GROUP, [CONVERTED]],
-  ])('stays in the groups without a write when a new role comes: %s', async (_, size, hours) => {
+  ])('keeps the groups without a write when a new role comes: %s', async (_, size, hours) => {
     const { hour, shown, writes } = await withAnn({}, size);
     for (const roles of hours) await hour(...roles);
     await hour(...(hours.at(-1) ?? []));
@@ -252,7 +252,7 @@ describe('user with several roles', () => {
       expect(shown('g')).toEqual([['u-hire']]);
     });
 
-    it('leaves the member ambiguous if two new hires have the address', async () => {
+    it('two new hires with the address make the member ambiguous', async () => {
       const { hour, tell, shown, pending } = await company();
       await hour(...roles);
       await tell({ snapshot: 'g', of: ['ann'] });
@@ -269,7 +269,7 @@ describe('user with several roles', () => {
       expect(shown('g')).toEqual([[]]);
     });
 
-    it('stays if an operator confirmed the user', async () => {
+    it('a user that an operator confirmed stays in the groups', async () => {
       const { world, hour, tell, shown, member, role } = await company();
       await hour(...roles);
       await tell({ snapshot: 'g', of: ['ann'] });

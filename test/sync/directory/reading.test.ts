@@ -74,7 +74,7 @@ describe('reading a directory', () => {
     expect(reader.shown('chess')).toEqual([['u-d']]);
   });
 
-  it('reads only selected groups', async () => {
+  it('reads only the selected groups of the directory', async () => {
     const settings = { groups: { include: ['Group r*'], exclude: ['rugby'], policies: [] } };
     const world = company({ rowing: ['a'], rugby: ['b'], chess: ['c'] });
     const reader = await openReader({ world, settings });
