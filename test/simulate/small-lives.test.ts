@@ -75,7 +75,7 @@ async function expectWholeAudit({ cloud }: Outcome) {
 }
 
 it(
-  'a crash before every kind of effect, on top of all other trouble, changes nothing of the end',
+  'a crash before every kind of effect, together with other faults, changes nothing of the result',
   async () => {
     const met = new Set<string>();
     const missing = () => POINTS.filter((point) => !met.has(`crash:${nameOf(point)}`));

@@ -179,7 +179,7 @@ async function live(all: readonly (readonly [Action, number, Action | null])[]):
 }
 
 always(
-  'a view is read as it was written despite crashes and races, only changes are written, and nothing in use is deleted',
+  'a view is read as it was written despite crashes, and nothing in use is deleted',
   fc.asyncProperty(actions, live),
   300,
 );

@@ -151,7 +151,7 @@ const plannedIn = ({ action, changes }: GroupPlan) =>
 
 describe('planGroup', () => {
   it(
-    'says exactly what the next apply then writes, reasons included, and leaves no trace; explain says what becomes of each',
+    'equals the next apply with its reasons and writes nothing, and explain agrees for each member',
     async () => {
       let written = 0;
       const met = new Set<string>();

@@ -96,7 +96,7 @@ const idsOf = async (client: Client) =>
   (await client.get('/Users')).body.Resources.map(({ id }: { id: string }) => id) as string[];
 
 it(
-  'gives each name to one user at most, loses no acknowledged user, and frees the name of a request that died',
+  'a name belongs to at most one user, and is free again after a request crashed',
   async () => {
     await fc.assert(
       fc.asyncProperty(drawn, async (given) => {

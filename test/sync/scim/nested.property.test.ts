@@ -138,7 +138,7 @@ function sendTo(client: Client, one: Request, { ids, users }: Known) {
 
 describe('groups that contain each other', () => {
   it(
-    'are marked after each change of their members, however requests are interleaved and die',
+    'each group is marked after a change of its members, however requests interleave and crash',
     async () => {
       await fc.assert(fc.asyncProperty(drawn, play), { ...runs(100), endOnFailure: true });
     },

@@ -187,7 +187,7 @@ function listsByVersion(writes: readonly Write[], ended: readonly Ended[]) {
 
 describe('requests to one group whose calls are interleaved', () => {
   it(
-    'end as if they came one after the other, in the order of their versions, and each version is one list',
+    'the result equals some sequence of the requests, in the order of their versions',
     async () => {
       await fc.assert(
         fc.asyncProperty(plan, async ({ writes, ...drawn }) => {
@@ -213,7 +213,7 @@ describe('requests to one group whose calls are interleaved', () => {
   );
 
   it(
-    'lose nothing that was acknowledged when one of them dies, and the group can be written again',
+    'a crash of one request loses no acknowledged change, and the group can be written again',
     async () => {
       await fc.assert(
         fc.asyncProperty(plan, crash, fc.boolean(), async ({ writes, ...drawn }, died, isWhole) => {
