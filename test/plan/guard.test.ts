@@ -188,10 +188,25 @@ describe('judgeRemovals', () => {
 describe('sizeBefore', () => {
   it.each([
     ['there were no removals', 7, NOTHING_REMOVED, 7],
-    ['there were no additions since', 8, { group: 2, connection: 2, largestSize: 10 }, 10],
-    ['all removed members were replaced', 3, { group: 2, connection: 2, largestSize: 3 }, 3],
-    ['the group has grown since', 40, { group: 2, connection: 2, largestSize: 3 }, 40],
-    ['another client removed some as well', 2, { group: 2, connection: 2, largestSize: 10 }, 4],
+    [
+      'there were no additions since',
+      8,
+      { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 },
+      10,
+    ],
+    [
+      'all removed members were replaced',
+      3,
+      { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 3 },
+      3,
+    ],
+    ['the group has grown since', 40, { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 3 }, 40],
+    [
+      'another client removed some as well',
+      2,
+      { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 },
+      4,
+    ],
   ])('returns the size before the removals when %s', (_, size, recent, before) => {
     expect(sizeBefore(size, recent)).toBe(before);
   });
