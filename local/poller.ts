@@ -116,7 +116,7 @@ async function handle(options: PollerOptions, batch: readonly Message[]): Promis
     result,
   );
   if (outcome.error !== undefined) {
-    options.onError(`${options.fn.name}: ${records.length} messages come back: ${outcome.error}`);
+    options.onError(`${options.fn.name}: ${records.length} messages return to the queue: ${outcome.error}`);
   }
   const handles = new Map(records.map(({ messageId, receiptHandle }) => [messageId, receiptHandle]));
   const entriesOf = (ids: readonly string[]) =>

@@ -67,8 +67,8 @@ function lineProgress(screen: Screen, clock: () => number): Progress {
 }
 
 function describe({ events, apply, groups, dirty }: Standing): string {
-  if (events > 0) return `${events} events and ${apply} wake-ups of groups waiting`;
-  if (groups === undefined) return `${apply} wake-ups of groups waiting`;
+  if (events > 0) return `${events} events and ${apply} sync triggers waiting`;
+  if (groups === undefined) return `${apply} sync triggers waiting`;
   return dirty > 0
     ? `${dirty} of ${groups.length} groups not in sync yet`
     : `${groups.length} groups settled`;

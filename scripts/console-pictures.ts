@@ -25,7 +25,7 @@ const PAGES = {
   group: '/groups/00g7acme452',
   person: `/people/${PERSON}`,
   activity: '/activity',
-  deadLetters: '/deadLetters',
+  'dead-letters': '/dead-letters',
   connection: '/connection',
 } as const;
 
@@ -124,8 +124,8 @@ for (const width of sizes) {
       await tab.goto(`${origin}${path}#${token}`);
       await tab.getByRole('heading', { level: 1 }).waitFor();
       if (name === 'connection') {
-        await tab.getByRole('button', { name: 'Check every part' }).click();
-        await tab.getByRole('button', { name: 'Check again' }).waitFor();
+        await tab.getByRole('button', { name: 'Run checks' }).click();
+        await tab.getByRole('button', { name: 'Run checks again' }).waitFor();
       }
       if (name === 'person')
         await tab

@@ -13,7 +13,7 @@ export async function readHold(context: Context, group: string) {
   const state = await ports.groups.read(ref);
   const hold = state?.hold;
   if (state === undefined || hold === undefined)
-    throw new NotFound(`nothing of ${group} is held; what is: groupsync holds`);
+    throw new NotFound(`${group} has no hold; to list all holds: groupsync holds`);
   const members = await readHeldMembers(state, hold, ports);
   const names = await context.names({ members: members.flatMap(({ member }) => member ?? []) });
   const say: Say = ({ member, user }) => (member === null ? user : names.member(member));
@@ -23,8 +23,8 @@ export async function readHold(context: Context, group: string) {
 export function sayHold(group: string, { removes, keeps, share, rule, decision }: Hold): readonly string[] {
   const decided = sayDecision(decision);
   return [
-    `${group}: ${removes} to go, ${keeps} stay (${percent(share)}, rule ${rule})`,
-    ...(decided === undefined ? [] : [`decided already: ${decided}`]),
+    `${group}: ${removes} removed, ${keeps} stay (${percent(share)}, rule ${rule})`,
+    ...(decided === undefined ? [] : [`already decided: ${decided}`]),
   ];
 }
 

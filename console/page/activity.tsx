@@ -41,7 +41,7 @@ export function Activity() {
         label={T.activity.detailsOf(sayAction(entry.action), entry.groupName ?? '')}
         onClick={() => show(entry)}
       >
-        {T.activity.details}
+        {T.activity.view}
       </Button>
     ),
   };

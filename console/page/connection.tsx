@@ -255,7 +255,7 @@ function Edit({ name, before, done }: { name: string; before: unknown; done: () 
         <button type="submit" class="button">
           {T.conn.preview}
         </button>
-        <Button kind="primary" not={mayBeSaved ? undefined : T.conn.lookFirst} onClick={save}>
+        <Button kind="primary" not={mayBeSaved ? undefined : T.conn.previewFirst} onClick={save}>
           {T.conn.save}
         </Button>
       </div>
@@ -295,9 +295,9 @@ function Tokens({ of, reload }: Reloading & { readonly of: readonly TokenLine[] 
   const [made, setMade] = useState('');
   const make = () =>
     ask({
-      title: T.conn.makeToken,
-      text: T.conn.makeText,
-      verb: T.conn.makeToken,
+      title: T.conn.createToken,
+      text: T.conn.createText,
+      verb: T.conn.createToken,
       field: { label: T.conn.days, isNumber: true, optional: true },
       run: async ({ value }) => {
         const days = value.trim() === '' ? null : Number(value);
@@ -308,7 +308,7 @@ function Tokens({ of, reload }: Reloading & { readonly of: readonly TokenLine[] 
       },
     });
   return (
-    <Section title={T.conn.tokens} aside={<Button onClick={make}>{T.conn.makeToken}</Button>}>
+    <Section title={T.conn.tokens} aside={<Button onClick={make}>{T.conn.createToken}</Button>}>
       {made !== '' && (
         <div class="notice warn" role="status">
           <p>{T.conn.newToken}</p>

@@ -84,7 +84,7 @@ function OfCause({ cause, messages, names }: OfCauseProps) {
           .map(({ id, message, group, connection: of, ageMs, failures, superseded }) => (
             <li key={id}>
               <span class="grow">
-                <a href={pathTo('deadLetters', id)}>
+                <a href={pathTo('dead-letters', id)}>
                   {group === null
                     ? id
                     : isHere(of)
@@ -96,7 +96,7 @@ function OfCause({ cause, messages, names }: OfCauseProps) {
                 <small class="muted block lines">{message}</small>
               </span>
               {failures > 1 && <span class="bad-text">{T.deadLetters.again(failures)}</span>}
-              {superseded && <span class="muted">{T.deadLetters.moot}</span>}
+              {superseded && <span class="muted">{T.deadLetters.oneSuperseded}</span>}
               <span class="muted">{duration(ageMs)}</span>
             </li>
           ))}
@@ -175,7 +175,7 @@ export function DeadLetter() {
   return (
     <Page title={T.deadLetters.one}>
       <p>
-        <a href={pathTo('deadLetters')}>{T.deadLetters.back}</a>
+        <a href={pathTo('dead-letters')}>{T.deadLetters.back}</a>
       </p>
       <Answered asked={asked}>{(deadLetter) => <Shown {...deadLetter} />}</Answered>
     </Page>
@@ -216,11 +216,11 @@ function Shown(deadLetter: ShownDeadLetter) {
   const notSent = !isEdited
     ? T.deadLetters.unchanged
     : !isJudged
-      ? T.deadLetters.judging
+      ? T.deadLetters.validating
       : judged.problems.length > 0
         ? T.deadLetters.now
         : undefined;
-  const leave = () => go(pathTo('deadLetters'));
+  const leave = () => go(pathTo('dead-letters'));
   return (
     <div class="two wide-left">
       <Section
@@ -287,7 +287,7 @@ function Shown(deadLetter: ShownDeadLetter) {
           <p class="lines">{message}</p>
           <p class="muted small">
             <Time at={firstFailedAt} /> {failures > 1 && `· ${T.deadLetters.again(failures)}`}{' '}
-            {superseded && `· ${T.deadLetters.moot}`}
+            {superseded && `· ${T.deadLetters.oneSuperseded}`}
           </p>
         </Section>
         <section
@@ -296,7 +296,7 @@ function Shown(deadLetter: ShownDeadLetter) {
           aria-live="polite"
         >
           {!isJudged ? (
-            T.deadLetters.judging
+            T.deadLetters.validating
           ) : judged.problems.length === 0 ? (
             T.deadLetters.good
           ) : (
@@ -316,7 +316,7 @@ function Shown(deadLetter: ShownDeadLetter) {
               {isHere(of) ? <a href={pathTo('groups', group)}>{group}</a> : `${of}/${group}`}{' '}
               <State of={state} />
             </p>
-            <p class="muted small">{T.deadLetters.standing(wanted, users)}</p>
+            <p class="muted small">{T.deadLetters.groupSizes(wanted, users)}</p>
           </Section>
         ))}
       </div>

@@ -195,7 +195,7 @@ export const tick = (isMember: boolean) =>
 const COLUMNS: readonly Column<MemberLine>[] = [
   {
     title: T.group.columns.name,
-    of: (member) => <Member of={member} unknown={T.group.stranger} />,
+    of: (member) => <Member of={member} unknown={T.group.unknownMember} />,
   },
   { title: T.group.columns.directory, of: ({ directory }) => tick(directory), kind: 'roomy' },
   {
@@ -221,7 +221,7 @@ function Members({ members }: { readonly members: readonly MemberLine[] }) {
   const shown = all ? members : differing;
   const tabs = [
     [false, `${T.group.differ} · ${number(differing.length)}`],
-    [true, `${T.group.everybody} · ${number(members.length)}`],
+    [true, `${T.group.all} · ${number(members.length)}`],
   ] as const;
   return (
     <Section

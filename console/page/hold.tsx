@@ -52,7 +52,7 @@ function Shown({ group, name, hold, approved, goes, stays }: HoldPage) {
       aside={<Decide group={group} name={called} hold={hold} users={users} />}
     >
       <p class="lead">
-        <strong>{T.hold.says(hold.removes, called)}</strong> {T.hold.stay(stays.length)}
+        <strong>{T.hold.summary(hold.removes, called)}</strong> {T.hold.staying(stays.length)}
       </p>
       <p class="muted">
         {T.hold.created} <Time at={hold.createdAt} /> · {T.home.rules[hold.rule] ?? hold.rule} ·{' '}

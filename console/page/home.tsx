@@ -18,7 +18,7 @@ function Shown(home: HomeAnswer) {
     <>
       <Page title={<Sentence {...home} />} />
       <Tiles {...home} />
-      <Section title={T.home.needsYou}>
+      <Section title={T.home.attention}>
         {needs.length === 0 ? (
           <Empty title={T.home.nothing}>{T.home.nothingText}</Empty>
         ) : (
@@ -177,7 +177,7 @@ function needsOf({ status, holds, failed, causes, drift, unmatched, unmatchedTot
     ...causes.map(({ code, count, oldestMs }) => {
       const says = [home.deadLetters(count, code), home.deadLettersText(duration(oldestMs))] as const;
       return need([`dead-lettered messages ${code}`, 'bad'], says, [
-        pathTo('deadLetters'),
+        pathTo('dead-letters'),
         home.deadLettersNext,
       ]);
     }),

@@ -20,11 +20,11 @@ const PAGES = {
   groups: () => (id.value === '' ? <Groups /> : <Group key={id.value} />),
   people: () => (id.value === '' ? <People /> : <Person key={id.value} />),
   activity: Activity,
-  deadLetters: () => (id.value === '' ? <DeadLetters /> : <DeadLetter key={id.value} />),
+  'dead-letters': () => (id.value === '' ? <DeadLetters /> : <DeadLetter key={id.value} />),
   connection: Connection,
 } as const;
 
-const NAV = ['home', 'groups', 'people', 'activity', 'deadLetters', 'connection'] as const;
+const NAV = ['home', 'groups', 'people', 'activity', 'dead-letters', 'connection'] as const;
 
 function App() {
   if (token === '') return <NoToken />;

@@ -47,7 +47,7 @@ export class Changed extends Error {
 }
 
 const text = z.string().max(100_000);
-const reason = z.string().trim().min(1, 'a reason is needed').max(1_000);
+const reason = z.string().trim().min(1, 'expected a reason').max(1_000);
 const groups = z.array(text).min(1).max(10_000);
 /** `before`: the value that the page showed. */
 const change = z.object({ key: text, value: z.unknown(), before: z.unknown().optional() });
@@ -82,10 +82,12 @@ const decide = (isApproved: boolean) =>
     throw new Changed(outcome.kind === 'all_or_none' ? NOT_SOME[outcome.why] : DECIDED_SINCE);
   });
 
-const DECIDED_SINCE = 'nothing was changed: the hold was decided, or is over other people, since you looked';
+const DECIDED_SINCE = 'nothing was changed: the hold was decided or changed since this page loaded';
 const NOT_SOME = {
-  group_is_deleted: 'nothing was changed: the whole group is to be deleted, so all go or none',
-  some_were_rejected: 'nothing was changed: a person rejected some of them before, so all go or none',
+  group_is_deleted:
+    'nothing was changed: the directory deleted the group, so only all removals can be approved',
+  some_were_rejected:
+    'nothing was changed: an operator rejected some of these removals earlier, so only all removals can be approved',
 } as const;
 
 /** What the page may have done, by the last part of the address. */
@@ -124,7 +126,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   rebind: action(z.object({ member: text, role: text }), async ({ member, role }, asked) => {
     const who = { member: memberId(member), role: roleId(role) };
     const { kind } = await rebindMember(asked.connection, who, asked.ports);
-    if (kind !== 'rebound') throw new NotFound(`no refresh of people has met the employee ${role}`);
+    if (kind !== 'rebound') throw new NotFound(`employee ${role} is unknown: groupsync people refresh`);
   }),
   forget: action(z.object({ member: text }), ({ member }, { connection, ports }) =>
     forgetMember(connection, memberId(member), ports),
@@ -157,7 +159,8 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   amend: action(z.object({ id: text, body: text, reason }), async ({ id, body, reason }, asked) => {
     const deadLetter = await asked.desk.known(id);
     const problems = problemsOf(body, deadLetter.message, asked.ports.clock());
-    if (problems.length > 0) throw new Changed(`not sent, ingest would refuse it: ${problems.join('; ')}`);
+    if (problems.length > 0)
+      throw new Changed(`not sent: ingest would refuse the message: ${problems.join('; ')}`);
     const isSent = await asked.desk.inTurn(() => sendAmended(deadLetter, { body, reason }, asked.ports));
     if (!isSent) throw new NotFound(GONE);
   }),
@@ -186,7 +189,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
 };
 
 const MOST_PREVIEWED = 500;
-const GONE = 'this dead letter is gone, or another reader holds it';
+const GONE = 'this dead letter no longer exists, or another consumer is processing it';
 
 async function settingsEffect(refs: readonly GroupRef[], plan: SettingsPlan, { ports, overview }: Asked) {
   const planAll = (given: Partial<Planning<ToolPorts>> = {}) =>

@@ -17,7 +17,8 @@ export function createDesk(ports: ToolPorts) {
   }
   async function find(id: string): Promise<DeadLetter> {
     const [deadLetter] = await inTurn(() => findDeadLetters([id], BOTH_QUEUES, ports));
-    if (deadLetter === undefined) throw new NotFound('this dead letter is gone, or another reader holds it');
+    if (deadLetter === undefined)
+      throw new NotFound('this dead letter no longer exists, or another consumer is processing it');
     if (kept.size === MOST_KEPT) kept.clear();
     kept.set(id, deadLetter);
     return deadLetter;

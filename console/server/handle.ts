@@ -36,13 +36,13 @@ export function createHandle(consoleOptions: ConsoleOptions): (request: Request)
     const connection = connectionName(searchParams.get('connection') ?? '');
     const describe = (error: unknown) => spell(consoleOptions.describe(error), connection);
     try {
-      if (!NAME.test(connection)) return problem(400, 'expected ?connection= with the name of one');
+      if (!NAME.test(connection)) return problem(400, 'expected ?connection= with the name of a connection');
       const overview = overviewOf(connection);
       const asked = { connection, prefix, ports, spell, overview, desk, signal: request.signal };
       if (request.method === 'POST' && Object.hasOwn(ACTIONS, name))
         return await perform(name, request, asked);
       if (request.method !== 'GET' || !Object.hasOwn(QUERIES, name)) {
-        return problem(404, `there is nothing at ${request.method} ${pathname}`);
+        return problem(404, `not found: ${request.method} ${pathname}`);
       }
       if (name === 'live')
         return new Response(stream(overview, describe, request.signal), { headers: EVENT_STREAM });
@@ -70,7 +70,7 @@ async function perform(
   asked: Parameters<(typeof ACTIONS)[string]['act']>[1],
 ): Promise<Response> {
   const body = await request.text();
-  if (body.length > LARGEST_BODY) return problem(413, 'this is too large to be sent');
+  if (body.length > LARGEST_BODY) return problem(413, 'the request body is too large');
   const input = ACTIONS[name]?.input.safeParse(parsed(body));
   if (input?.success !== true)
     return problem(400, input?.error.issues.map(({ message }) => message).join('; ') ?? '');

@@ -155,7 +155,7 @@ it('holds approve and holds reject require a reason before they look up the grou
   const { cli } = await heldWorld();
   for (const verb of ['approve', 'reject'])
     expect(await cli('holds', verb, 'g', '--yes')).toMatchObject({
-      ...{ code: 2, stdout: '', stderr: 'groupsync: --reason: expected why, got nothing\n' },
+      ...{ code: 2, stdout: '', stderr: 'groupsync: --reason: expected a reason, got nothing\n' },
     });
 });
 
@@ -178,9 +178,9 @@ describe('holds approve and holds reject for a decided hold', () => {
   it('an operator who sees the earlier decision can change it', async () => {
     const { cliOfBob, ask } = await heldWorld();
     await cliOfBob('holds', 'approve', 'g', '--reason', 'ticket 12', '--yes');
-    const { code, stderr } = await ask(['holds', 'reject', 'g', '--reason', 'r'], 'Keep them in?');
+    const { code, stderr } = await ask(['holds', 'reject', 'g', '--reason', 'r'], 'Reject these removals?');
     expect(code).toBe(0);
-    expect(stderr).toMatch(/decided already: approved by Bob at .*ticket 12/);
+    expect(stderr).toMatch(/already decided: approved by Bob at .*ticket 12/);
   });
 
   it('a decision made while the operator reads the hold stands, and the error names its author', async () => {

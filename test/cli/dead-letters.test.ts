@@ -57,8 +57,8 @@ describe('dead letters', () => {
       });
     const around = { ports: { ...ports, events: { send } } };
     const { code, stdout, stderr } = await cli(['dlq', 'replay', '--all', '--yes'], around);
-    expect(stderr).toMatch(/2 of them would be refused again, and come back: invalid_/);
-    const said = /^2 messages replayed\n2 came back at once: invalid_json: expected something else\n$/;
+    expect(stderr).toMatch(/2 would fail again and come back: invalid_/);
+    const said = /^2 messages replayed\n2 failed again: invalid_json: expected something else\n$/;
     expect([code, stdout]).toEqual([3, expect.stringMatching(said)]);
   });
 
@@ -131,7 +131,7 @@ describe('dead letters', () => {
     );
     const { cli } = await worldOf();
     const env = { EDITOR: `'${process.execPath}' '${editor}'` };
-    const person = ['y\r', 'n\r'].map((types) => ({ sees: 'Open your text again?', types }));
+    const person = ['y\r', 'n\r'].map((types) => ({ sees: 'Open the editor again?', types }));
     expect(await cli(['dlq', 'edit', IDS[0]], { env, person })).toMatchObject({ code: 1 });
     expect(readFileSync(log, 'utf8')).toBe('{|{!|');
   });

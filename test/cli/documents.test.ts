@@ -186,7 +186,7 @@ describe('the documents of --json', () => {
     const { code, stdout } = await runCli(['probe', '--yes'], { ports, signal });
     expect({ code, stdout }).toEqual({
       code: 1,
-      stdout: expect.stringContaining('not all was tried: it was interrupted\nnot kept'),
+      stdout: expect.stringContaining('the probe is incomplete: it was interrupted\nreport not stored'),
     });
     expect(platform.groups.size).toBe(1);
   });
@@ -341,7 +341,7 @@ describe('the documents of --json', () => {
     });
     const nameless = { ports, stdin: csv.replace(/,(?:group name|Group g)/g, '') };
     const columns = ['--columns', 'group=group id,member=member id'];
-    expect((await runCli([...args, ...columns], nameless)).stdout).not.toContain('will be called');
+    expect((await runCli([...args, ...columns], nameless)).stdout).not.toContain('will be renamed');
     const { stdout } = await runCli(args, { ports, stdin: csv });
     expect(stdout).toContain('− bob@acme.test (m-bob) in Group g (g)');
     expect(stdout).toContain('the guard would hold the removals of Group g (g)');

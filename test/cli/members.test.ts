@@ -81,7 +81,7 @@ describe('an exported file', () => {
     const restored = await run('import', 'all.csv', '--group', 'group g', '--as-of', 'now', '--yes');
     expect(restored).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining('1 row of other groups left out'),
+      stderr: expect.stringContaining('1 row of other groups skipped'),
     });
     expect(sent.map(({ body }) => JSON.parse(body).data.group)).toEqual([{ id: 'g', name: 'Group g' }]);
   });

@@ -134,7 +134,7 @@ describe('names', () => {
       const asked = runCli([verb, 'g'], { ports, person: [{ sees: '[y/N]', types: 'n\r' }] });
       expect((await asked).stderr, verb).toContain('Engineering (g)');
     }
-    expect((await cli('log', '--action', 'nothing')).stdout).toBe('nothing that fits has happened\n');
+    expect((await cli('log', '--action', 'nothing')).stdout).toBe('no entries match\n');
   });
 
   it('the members of a hold are written to a CSV file', async () => {
@@ -250,7 +250,7 @@ it('a file from before its connection was erased and made again is refused befor
   const file = temporaryFile('export.csv', 'g,Engineering,m-ada,ada@acme.test');
   const asOf = (time: string) => cli('import', file, '--as-of', time, '--yes');
   expect((await asOf('2026-11-05T01:00:00+02:00')).stderr).toContain(
-    'as of: expected a time after 2026-11-05T00:00:00.000Z, when all that default had was erased',
+    'as of: expected a time after 2026-11-05T00:00:00.000Z, when all data of default was erased',
   );
   expect(sent).toEqual([]);
   expect(await asOf('2026-11-04T23:00:00-01:00')).toMatchObject({ code: 3 });
