@@ -3,12 +3,12 @@ import { explainMember } from '../shared/operate/explain.ts';
 import { applyGroup } from '../shared/sync/apply/apply.ts';
 import { planGroup } from '../shared/sync/apply/plan-group.ts';
 import { dirtyNow } from '../shared/sync/wake.ts';
+import { judgeExplain, judgePlan } from './checks/one-decision.ts';
+import { partitionOf, type StoredMember } from './checks/stored.ts';
 import { type Cloud, groupItem, platformOf } from './cloud.ts';
-import { HOUR_MS, MINUTE_MS } from './life.ts';
-import { judgeExplain, judgePlan } from './oracles/one-decision.ts';
-import { partitionOf, type StoredMember } from './oracles/stored.ts';
 import { type Random, some } from './random.ts';
 import { afterSilence } from './silence.ts';
+import { HOUR_MS, MINUTE_MS } from './simulation-run.ts';
 import type { Seen } from './world.ts';
 
 const EVERY_MS = 7 * HOUR_MS;

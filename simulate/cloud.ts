@@ -1,15 +1,15 @@
 import type { Dispatcher } from 'undici';
 import { createDirectoryRecord } from './directory.ts';
+import { createVault } from './fake-secrets-manager.ts';
 import { type Actor, type Container, createLambdas, type Plant } from './lambdas.ts';
-import { type ConnectionSpec, type Life, MINUTE_MS, START_MS } from './life.ts';
 import type { OperatorDone } from './operators.ts';
 import { createSimulatedPlatform, type SimulatedPlatform } from './platform/platform.ts';
 import { createQueues } from './queues.ts';
 import { seededRandom } from './random.ts';
+import type { RunLog, Told } from './run-log.ts';
+import { type ConnectionSpec, type Life, MINUTE_MS, START_MS } from './simulation-run.ts';
 import { MemoryTable } from './table.ts';
 import { createTime } from './time.ts';
-import type { RunLog, Told } from './told.ts';
-import { createVault } from './vault.ts';
 
 export type Cloud = ReturnType<typeof createCloud>;
 

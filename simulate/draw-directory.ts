@@ -1,3 +1,4 @@
+import { between, type Random, some, weighted } from './random.ts';
 import {
   type CompanyAction,
   type ConnectionSpec,
@@ -8,8 +9,7 @@ import {
   MINUTE_MS,
   type PersonSpec,
   type Way,
-} from './life.ts';
-import { between, type Random, some, weighted } from './random.ts';
+} from './simulation-run.ts';
 
 /** One connection as it is drawn: its directory has members `p…`, `h…` and `q…`, its company their roles `r-<name>-…`. */
 export interface Town extends Pick<ConnectionSpec, 'name' | 'company' | 'people'> {

@@ -1,4 +1,6 @@
 import { roleOf, type Town } from './draw-directory.ts';
+import { numberOf } from './messages.ts';
+import { between, type Random, some, weighted } from './random.ts';
 import {
   type CompanyAction,
   DAY_MS,
@@ -8,9 +10,7 @@ import {
   MINUTE_MS,
   type PersonSpec,
   type Way,
-} from './life.ts';
-import { numberOf } from './messages.ts';
-import { between, type Random, some, weighted } from './random.ts';
+} from './simulation-run.ts';
 
 /*
  * Additional happenings in some simulation runs. Each kind has its own random stream, so it does not change the rest of

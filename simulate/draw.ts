@@ -1,17 +1,11 @@
 import { drawConversions, drawPeople, drawRhythm, drawUserIdChanges, type Town } from './draw-directory.ts';
+import { CRASH_POINTS, crashPoints, drawAfterthoughts, drawDeepTrouble, drawTrouble } from './draw-faults.ts';
 import { drawReturn, returnedName, withReturn } from './draw-returns.ts';
-import {
-  CRASH_POINTS,
-  crashPoints,
-  drawAfterthoughts,
-  drawDeepTrouble,
-  drawTrouble,
-} from './draw-trouble.ts';
 import { drawComebacks, drawWider, numberedPeople, SHARES } from './draw-wider.ts';
-import type { ConnectionSpec, Happening, LambdaName, Life, Traits, Way } from './life.ts';
-import { DAY_MS } from './life.ts';
 import { PLAIN_TRAITS } from './platform/platform.ts';
 import { between, type Random, seededRandom, weighted } from './random.ts';
+import type { ConnectionSpec, Happening, LambdaName, Life, Traits, Way } from './simulation-run.ts';
+import { DAY_MS } from './simulation-run.ts';
 
 export interface DrawOptions {
   /** How long trouble lasts; 7 where nothing is said. */

@@ -1,13 +1,13 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Dispatcher } from 'undici';
 import { type AwsFault, type EnginePorts, type PortsOptions, portsOver, tableOf } from './engine.ts';
-import type { AwsAction, LambdaName } from './life.ts';
+import type { Vault } from './fake-secrets-manager.ts';
 import { type Queues, queueUrl } from './queues.ts';
 import { hashOf, type Random } from './random.ts';
+import type { RunLog } from './run-log.ts';
+import type { AwsAction, LambdaName } from './simulation-run.ts';
 import type { MemoryTable } from './table.ts';
 import type { Time } from './time.ts';
-import type { RunLog } from './told.ts';
-import type { Vault } from './vault.ts';
 import { Crash, type Worker } from './worker.ts';
 
 /** The actor: a function, or an operator with the command line. */

@@ -1,7 +1,7 @@
 import type { Reading } from './directory.ts';
-import type { CompanyAction, Happening, Life } from './life.ts';
 import { addressOf, numberOf } from './messages.ts';
 import type { HeldEmployee } from './platform/platform.ts';
+import type { CompanyAction, Happening, Life } from './simulation-run.ts';
 
 export interface ExpectedUsers {
   /** Ids that belong into the platform group's `users`, those of unsure members included. */

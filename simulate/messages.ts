@@ -1,6 +1,6 @@
 import { originalName } from './draw-returns.ts';
-import type { DirectoryAction, Happening, Way } from './life.ts';
 import { hashOf } from './random.ts';
+import type { DirectoryAction, Happening, Way } from './simulation-run.ts';
 
 export type DirectoryHappening = Extract<Happening, { readonly actor: 'directory' }>;
 

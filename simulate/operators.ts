@@ -32,8 +32,8 @@ import type { Connection } from '../shared/sync/ports/connections.ts';
 import type { CredentialVault } from '../shared/sync/ports/secrets.ts';
 import { wakeGroups } from '../shared/sync/wake.ts';
 import type { EnginePorts } from './engine.ts';
-import type { OperatorAction } from './life.ts';
 import { queueUrl } from './queues.ts';
+import type { OperatorAction } from './simulation-run.ts';
 
 export interface OperatorDone {
   readonly atMs: number;

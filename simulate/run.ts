@@ -3,13 +3,13 @@ import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { type DrawOptions, drawLife, everythingThatCanFire } from './draw.ts';
+import { live } from './execute.ts';
 import { FLAGS } from './flags.ts';
-import { firedIn, type LifeReport, readKnown, unknownOf } from './judgement.ts';
-import { live } from './live.ts';
-import { type Errand, liveMany } from './lives.ts';
-import { FOUND, PLANTED, type PlantedBug, plantNamed } from './planted.ts';
+import { type Errand, liveMany } from './many-runs.ts';
+import type { Violation } from './run-log.ts';
+import { firedIn, type LifeReport, readKnown, unknownOf } from './run-report.ts';
+import { FOUND, PLANTED, type PlantedBug, plantNamed } from './seeded-bugs.ts';
 import { keepOnly, shrink } from './shrink.ts';
-import type { Violation } from './told.ts';
 import { tracePage } from './trace.ts';
 
 const USAGE = `npm run simulate -- [options]

@@ -7,9 +7,16 @@ import { refreshPeople } from '../shared/sync/people.ts';
 import { type PumpReport, pump } from '../shared/sync/pump.ts';
 import { type Cloud, groupItem } from './cloud.ts';
 import type { EnginePorts } from './engine.ts';
-import { type ConnectionSpec, DAY_MS, type Happening, HOUR_MS, MINUTE_MS, START_MS } from './life.ts';
 import type { SimulatedPlatform } from './platform/platform.ts';
 import { afterSilence } from './silence.ts';
+import {
+  type ConnectionSpec,
+  DAY_MS,
+  type Happening,
+  HOUR_MS,
+  MINUTE_MS,
+  START_MS,
+} from './simulation-run.ts';
 
 const TIMEOUT_MS = 15 * MINUTE_MS;
 const INDEX_LATE_MS = 2 * MINUTE_MS;

@@ -8,9 +8,6 @@ import { createMailbox } from '../shared/queues/mailbox.ts';
 import { gather } from '../shared/sync/gather.ts';
 import { readLevels } from '../shared/sync/reconcile/levels.ts';
 import { notify } from '../shared/sync/reconcile/notify.ts';
-import type { Cloud } from './cloud.ts';
-import type { Container } from './lambdas.ts';
-import { HOUR_MS, MINUTE_MS } from './life.ts';
 import {
   judgeShown,
   type Shown,
@@ -18,10 +15,13 @@ import {
   type Truth,
   truthOf,
   unreportedFindings,
-} from './oracles/shown.ts';
+} from './checks/shown.ts';
+import type { Cloud } from './cloud.ts';
+import type { Container } from './lambdas.ts';
 import { queueUrl } from './queues.ts';
 import { between } from './random.ts';
 import { afterSilence } from './silence.ts';
+import { HOUR_MS, MINUTE_MS } from './simulation-run.ts';
 import type { Seen } from './world.ts';
 
 /** The index may be two minutes late. A value that has not changed for longer must be shown. */

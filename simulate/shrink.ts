@@ -1,4 +1,4 @@
-import type { Happening, Life } from './life.ts';
+import type { Happening, Life } from './simulation-run.ts';
 
 /** The life with only some of its happenings. */
 export const keepOnly = (life: Life, kept: readonly number[]): Life => ({

@@ -1,5 +1,5 @@
 import type { Cloud } from './cloud.ts';
-import { DAY_MS, type Happening, type Life, MINUTE_MS, START_MS } from './life.ts';
+import { DAY_MS, type Happening, type Life, MINUTE_MS, START_MS } from './simulation-run.ts';
 
 /** After this time the work of a happening is done, or the group is shown as waiting. */
 const DONE_AFTER_MS = DAY_MS;

@@ -1,5 +1,5 @@
-import type { Outcome } from './live.ts';
-import { LANES, type Told, type Violation } from './told.ts';
+import type { Outcome } from './execute.ts';
+import { LANES, type Told, type Violation } from './run-log.ts';
 
 const MOST_LINES = 4_000;
 

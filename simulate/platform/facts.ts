@@ -1,6 +1,6 @@
-import type { PersonSpec, Traits } from '../life.ts';
 import type { Random } from '../random.ts';
-import type { RunLog } from '../told.ts';
+import type { RunLog } from '../run-log.ts';
+import type { PersonSpec, Traits } from '../simulation-run.ts';
 import type { Request } from './request.ts';
 import type { GroupBody, InitiatorType, PlatformGroup } from './rules.ts';
 

@@ -1,4 +1,4 @@
-import type { PlatformFault } from '../life.ts';
+import type { PlatformFault } from '../simulation-run.ts';
 import { type Answer, refusal } from './answers.ts';
 import type { PlatformOptions } from './facts.ts';
 import type { Groups } from './groups.ts';

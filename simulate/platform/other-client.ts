@@ -1,4 +1,4 @@
-import type { ForeignAction } from '../life.ts';
+import type { ForeignAction } from '../simulation-run.ts';
 import type { HeldGroup, PlatformOptions } from './facts.ts';
 import type { Groups } from './groups.ts';
 import type { InitiatorType } from './rules.ts';

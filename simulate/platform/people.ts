@@ -1,4 +1,4 @@
-import type { CompanyAction, PersonSpec } from '../life.ts';
+import type { CompanyAction, PersonSpec } from '../simulation-run.ts';
 import type { HeldEmployee } from './facts.ts';
 
 /** Who works at the company. */

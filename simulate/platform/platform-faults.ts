@@ -1,4 +1,4 @@
-import type { PlatformAction, PlatformFault } from '../life.ts';
+import type { PlatformAction, PlatformFault } from '../simulation-run.ts';
 import type { PlatformOptions } from './facts.ts';
 
 interface Lasting {

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { TimeoutError } from '../../shared/platform/errors.ts';
-import type { CompanyAction, PlatformAction, Traits } from '../life.ts';
+import type { CompanyAction, PlatformAction, Traits } from '../simulation-run.ts';
 import { Crash, type Worker } from '../worker.ts';
 import { type Answer, createAnswers } from './answers.ts';
 import type * as facts from './facts.ts';

@@ -5,9 +5,9 @@ import { desiredGroup, groupFloor, memberCounts } from '../../shared/domain/grou
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../shared/domain/stamp.ts';
 import { createDirectoryRecord, type Reading } from '../../simulate/directory.ts';
 import { drawLife } from '../../simulate/draw.ts';
-import { type DirectoryAction, HOUR_MS, START_MS, type Way } from '../../simulate/life.ts';
 import { contestedValues, expectedUsers, holdersAmong } from '../../simulate/matching.ts';
 import { type DirectoryHappening, messagesOf, scimRequestOf } from '../../simulate/messages.ts';
+import { type DirectoryAction, HOUR_MS, START_MS, type Way } from '../../simulate/simulation-run.ts';
 
 const PLAIN: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
 const happening = (action: DirectoryAction, way: Partial<Way> = {}): DirectoryHappening => ({

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import { drawLife, PENDING_TRAITS } from '../../simulate/draw.ts';
+import { CRASH_POINTS, crashPoints } from '../../simulate/draw-faults.ts';
 import { originalName } from '../../simulate/draw-returns.ts';
-import { CRASH_POINTS, crashPoints } from '../../simulate/draw-trouble.ts';
-import { DAY_MS, type LambdaName, type Life, type Way } from '../../simulate/life.ts';
+import { DAY_MS, type LambdaName, type Life, type Way } from '../../simulate/simulation-run.ts';
 
 const SEEDS = Array.from({ length: 300 }, (_, index) => index + 1);
 

@@ -4,6 +4,9 @@ import { staticBearer } from '../../shared/platform/credential.ts';
 import { PlatformError } from '../../shared/platform/errors.ts';
 import { createGroupClient } from '../../shared/platform/group-client.ts';
 import { type OAuthTokens, oauthCredential } from '../../shared/platform/oauth.ts';
+import { createSimulatedPlatform, PLAIN_TRAITS } from '../../simulate/platform/platform.ts';
+import { changedGroup, isStale, keptName, wantedContent } from '../../simulate/platform/rules.ts';
+import { seededRandom } from '../../simulate/random.ts';
 import {
   DAY_MS,
   HOUR_MS,
@@ -11,10 +14,7 @@ import {
   type PlatformFault,
   START_MS,
   type Traits,
-} from '../../simulate/life.ts';
-import { createSimulatedPlatform, PLAIN_TRAITS } from '../../simulate/platform/platform.ts';
-import { changedGroup, isStale, keptName, wantedContent } from '../../simulate/platform/rules.ts';
-import { seededRandom } from '../../simulate/random.ts';
+} from '../../simulate/simulation-run.ts';
 import { Crash } from '../../simulate/worker.ts';
 
 describe('the rules', () => {

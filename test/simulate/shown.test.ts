@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { HOUR_MS, START_MS } from '../../simulate/life.ts';
 import {
   judgeShown,
   type Shown,
   type Told,
   type Truth,
   unreportedFindings,
-} from '../../simulate/oracles/shown.ts';
-import type { StoredGroup } from '../../simulate/oracles/stored.ts';
-import type { Violation } from '../../simulate/told.ts';
+} from '../../simulate/checks/shown.ts';
+import type { StoredGroup } from '../../simulate/checks/stored.ts';
+import type { Violation } from '../../simulate/run-log.ts';
+import { HOUR_MS, START_MS } from '../../simulate/simulation-run.ts';
 import type { Seen } from '../../simulate/world.ts';
 
 /*

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { drawLife } from '../../simulate/draw.ts';
-import { live } from '../../simulate/live.ts';
-import { plantNamed } from '../../simulate/planted.ts';
+import { live } from '../../simulate/execute.ts';
+import { plantNamed } from '../../simulate/seeded-bugs.ts';
 import { keepOnly, shrink } from '../../simulate/shrink.ts';
 import { tracePage } from '../../simulate/trace.ts';
 

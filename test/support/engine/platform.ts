@@ -1,11 +1,11 @@
 import type { Dispatcher } from 'undici';
-import type { ForeignAction, PersonSpec, PlatformFault, Traits } from '../../../simulate/life.ts';
 import type { HeldGroup, PlatformCall, PlatformWrite } from '../../../simulate/platform/facts.ts';
 import type { SimulatedPlatform } from '../../../simulate/platform/platform.ts';
 import { createSimulatedPlatform, PLAIN_TRAITS } from '../../../simulate/platform/platform.ts';
 import { requestOf, type Sent } from '../../../simulate/platform/request.ts';
 import type { InitiatorType } from '../../../simulate/platform/rules.ts';
 import { seededRandom } from '../../../simulate/random.ts';
+import type { ForeignAction, PersonSpec, PlatformFault, Traits } from '../../../simulate/simulation-run.ts';
 import type { Worker } from '../../../simulate/worker.ts';
 
 /**

@@ -2,16 +2,16 @@ import { parseSettings } from '../shared/contract/change-setting.ts';
 import { connectionName } from '../shared/domain/ids.ts';
 import { createToken } from '../shared/sync/scim/tokens.ts';
 import { startAsking } from './ask.ts';
+import { createOracles } from './checks/all-checks.ts';
 import { baseUrlOf, type Cloud, createCloud } from './cloud.ts';
 import { startConsumers } from './consumers.ts';
-import { operateIn, startHappenings } from './happen.ts';
+import { operateIn, startHappenings } from './happenings.ts';
 import type { Plant } from './lambdas.ts';
-import { DAY_MS, HOUR_MS, type Life, MINUTE_MS, START_MS } from './life.ts';
-import { createOracles } from './oracles/oracles.ts';
+import type { RunLog, Told, Violation } from './run-log.ts';
 import { startSchedules } from './schedules.ts';
 import { startShowing } from './shown.ts';
 import { afterSilence } from './silence.ts';
-import type { RunLog, Told, Violation } from './told.ts';
+import { DAY_MS, HOUR_MS, type Life, MINUTE_MS, START_MS } from './simulation-run.ts';
 import type { Seen } from './world.ts';
 
 export interface LiveOptions {

@@ -2,11 +2,11 @@ import { expect, it, vi } from 'vitest';
 import { PERMISSIONS } from '../../infra/permissions.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
 import { drawLife } from '../../simulate/draw.ts';
-import { CRASH_POINTS, crashPoints } from '../../simulate/draw-trouble.ts';
+import { CRASH_POINTS, crashPoints } from '../../simulate/draw-faults.ts';
 import { allStoresOver } from '../../simulate/engine.ts';
-import { readKnown, unknownOf } from '../../simulate/judgement.ts';
-import { DAY_MS, type Happening, HOUR_MS, type LambdaName } from '../../simulate/life.ts';
-import { live, type Outcome } from '../../simulate/live.ts';
+import { live, type Outcome } from '../../simulate/execute.ts';
+import { readKnown, unknownOf } from '../../simulate/run-report.ts';
+import { DAY_MS, type Happening, HOUR_MS, type LambdaName } from '../../simulate/simulation-run.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
 
 /** Every group counts as large, so that registers carry copies of their users. */

@@ -1,10 +1,10 @@
 import { drawLife } from './draw.ts';
-import { type LifeReport, lifeReport, readKnown, unknownOf } from './judgement.ts';
-import type { Life } from './life.ts';
-import { live } from './live.ts';
-import type { Answer, Errand } from './lives.ts';
-import { plantNamed } from './planted.ts';
-import type { Violation } from './told.ts';
+import { live } from './execute.ts';
+import type { Answer, Errand } from './many-runs.ts';
+import type { Violation } from './run-log.ts';
+import { type LifeReport, lifeReport, readKnown, unknownOf } from './run-report.ts';
+import { plantNamed } from './seeded-bugs.ts';
+import type { Life } from './simulation-run.ts';
 
 const known = readKnown();
 /** A plan is rehearsed over stores that no plant has wrapped: that it differs proves nothing of a bug. */
@@ -33,7 +33,7 @@ async function liveWith(planted: string, life: Life): Promise<LifeReport> {
   return { ...lifeReport(again), violations: again.violations.filter(isNew) };
 }
 
-/** A process that lives what it is sent (lives.ts), one life after the other. */
+/** A process that lives what it is sent (many-runs.ts), one life after the other. */
 process.on('message', ({ seed, draw, planted }: Errand) => {
   const answer = (message: Answer) => process.send?.(message);
   const life = drawLife(seed, draw);

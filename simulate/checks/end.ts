@@ -1,8 +1,8 @@
-import { DAY_MS } from '../life.ts';
 import type { PlatformWrite } from '../platform/platform.ts';
+import { DAY_MS } from '../simulation-run.ts';
 import { isBoundByMore, unexplained } from './differences.ts';
+import { hasLostItsCredential, type Judge, type Sight, type Sighted } from './observation.ts';
 import { mayFindNoneOfBefore, wasUnlisted } from './returns.ts';
-import { hasLostItsCredential, type Judge, type Sight, type Sighted } from './sight.ts';
 import { readItem, storedMember } from './stored.ts';
 
 /** When faults have stopped and a day has passed, the platform is what the directory says, or it is explained why not. */

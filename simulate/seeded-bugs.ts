@@ -2,7 +2,7 @@ import { any, equal, type Item, less, missing, type Table } from '../shared/stor
 import { type Platform, PlatformFailure } from '../shared/sync/ports/platform.ts';
 import { allStoresOver, type EnginePorts } from './engine.ts';
 import type { Actor, Plant } from './lambdas.ts';
-import found from './planted-found.json' with { type: 'json' };
+import found from './seeded-bugs-found.json' with { type: 'json' };
 
 /** A bug that was fixed, or never existed; the simulation must find it. Each wraps a port, in at most eight lines. */
 export interface PlantedBug {

@@ -1,5 +1,5 @@
-import { HOUR_MS, MINUTE_MS, START_MS } from '../life.ts';
-import type { Judge, Sight, Sighted } from './sight.ts';
+import { HOUR_MS, MINUTE_MS, START_MS } from '../simulation-run.ts';
+import type { Judge, Sight, Sighted } from './observation.ts';
 import { partitionOf, type StoredMember, storedUser } from './stored.ts';
 
 const LEFT_LYING_MS = 15 * MINUTE_MS;

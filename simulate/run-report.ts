@@ -1,6 +1,6 @@
+import type { Outcome } from './execute.ts';
 import known from './known.json' with { type: 'json' };
-import type { Outcome } from './live.ts';
-import type { Violation } from './told.ts';
+import type { Violation } from './run-log.ts';
 
 /** A violation that an open issue will fix; any other violation fails the run. */
 export interface KnownViolation extends Pick<Violation, 'oracle' | 'cause'> {

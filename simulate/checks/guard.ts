@@ -1,7 +1,7 @@
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
-import { DAY_MS, HOUR_MS } from '../life.ts';
+import { DAY_MS, HOUR_MS } from '../simulation-run.ts';
 import { type Change, takenOut } from './ledger.ts';
-import type { Judge, Owner, Sight, Sighted } from './sight.ts';
+import type { Judge, Owner, Sight, Sighted } from './observation.ts';
 
 type Limits = NonNullable<ConnectionSettings['guard']>;
 

@@ -2,18 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { Explanation } from '../../shared/contract/answers.ts';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import type { GroupPlan } from '../../shared/sync/apply/plan-group.ts';
+import { createOracles } from '../../simulate/checks/all-checks.ts';
+import { type Around, judgeExplain, judgePlan } from '../../simulate/checks/one-decision.ts';
 import type { Heard, ReadGroup } from '../../simulate/directory.ts';
-import {
-  HOUR_MS,
-  type Life,
-  MINUTE_MS,
-  type PlatformFault,
-  START_MS,
-  type Traits,
-} from '../../simulate/life.ts';
 import type { OperatorDone } from '../../simulate/operators.ts';
-import { type Around, judgeExplain, judgePlan } from '../../simulate/oracles/one-decision.ts';
-import { createOracles } from '../../simulate/oracles/oracles.ts';
 import {
   type ForeignWrite,
   type HeldEmployee,
@@ -23,7 +15,15 @@ import {
   type PlatformWrite,
 } from '../../simulate/platform/platform.ts';
 import type { QueuedMessage } from '../../simulate/queues.ts';
-import type { OracleName, Violation } from '../../simulate/told.ts';
+import type { OracleName, Violation } from '../../simulate/run-log.ts';
+import {
+  HOUR_MS,
+  type Life,
+  MINUTE_MS,
+  type PlatformFault,
+  START_MS,
+  type Traits,
+} from '../../simulate/simulation-run.ts';
 import type { Seen } from '../../simulate/world.ts';
 
 /*

@@ -1,6 +1,5 @@
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { Reading } from '../directory.ts';
-import { DAY_MS, HOUR_MS, type Life, MINUTE_MS, type PlatformFault, START_MS } from '../life.ts';
 import {
   type Contested,
   contestedValues,
@@ -10,7 +9,8 @@ import {
 } from '../matching.ts';
 import type { HeldGroup, SimulatedPlatform } from '../platform/platform.ts';
 import { keptSpokeId } from '../platform/rules.ts';
-import type { OracleName, Violation } from '../told.ts';
+import type { OracleName, Violation } from '../run-log.ts';
+import { DAY_MS, HOUR_MS, type Life, MINUTE_MS, type PlatformFault, START_MS } from '../simulation-run.ts';
 import type { Seen } from '../world.ts';
 import { type Change, createLedger, type Ledger } from './ledger.ts';
 import { connectedAtMs, mayFindNoneOfBefore } from './returns.ts';

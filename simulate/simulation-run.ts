@@ -1,5 +1,5 @@
 /*
- * One life, as data. A seed draws it (draw.ts), the engine lives it (live.ts), and where it fails it is shrunken
+ * One life, as data. A seed draws it (draw.ts), the engine lives it (execute.ts), and where it fails it is shrunken
  * (shrink.ts) by leaving out happenings: so every happening says all that it needs and stands on its own feet.
  */
 

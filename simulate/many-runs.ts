@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { DrawOptions } from './draw.ts';
-import type { LifeReport } from './judgement.ts';
+import type { LifeReport } from './run-report.ts';
 
 /** A life to be lived in another process. */
 export interface Errand {
@@ -22,7 +22,7 @@ const fileHere = (name: string): string => fileURLToPath(new URL(name, import.me
 /** One file without the names that tsx keeps of each function, which are a fifth of a life's time. */
 async function bundleWorker(outfile: string): Promise<void> {
   await build({
-    entryPoints: [fileHere('./life-worker.ts')],
+    entryPoints: [fileHere('./run-worker.ts')],
     outfile,
     bundle: true,
     platform: 'node',

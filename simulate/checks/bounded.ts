@@ -1,6 +1,6 @@
-import { DAY_MS, HOUR_MS } from '../life.ts';
 import type { PlatformCall } from '../platform/platform.ts';
-import { type Judge, latest, type Owner, removalsSince, type Sight, type Sighted } from './sight.ts';
+import { DAY_MS, HOUR_MS } from '../simulation-run.ts';
+import { type Judge, latest, type Owner, removalsSince, type Sight, type Sighted } from './observation.ts';
 import { storedMember } from './stored.ts';
 
 /** Of twelve each round counts those before it; what it asks for itself, and a client again, comes on top. */

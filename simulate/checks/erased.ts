@@ -1,4 +1,4 @@
-import type { Judge } from './sight.ts';
+import type { Judge } from './observation.ts';
 import { readItem } from './stored.ts';
 
 /** The active state of an account is not personal data, and decides about membership. */

@@ -1,6 +1,6 @@
 import type { Finding } from '../../shared/domain/notice.ts';
 import type { Levels } from '../../shared/sync/reconcile/levels.ts';
-import { DAY_MS, MINUTE_MS, START_MS } from '../life.ts';
+import { DAY_MS, MINUTE_MS, START_MS } from '../simulation-run.ts';
 import type { Seen } from '../world.ts';
 import { partitionOf, readItem, type StoredGroup, type StoredMember } from './stored.ts';
 

@@ -1,8 +1,8 @@
 import { originalName } from '../draw-returns.ts';
-import { HOUR_MS, MINUTE_MS } from '../life.ts';
 import type { PlatformCall, SimulatedPlatform } from '../platform/platform.ts';
+import { HOUR_MS, MINUTE_MS } from '../simulation-run.ts';
 import { type Change, putIn, takenOut } from './ledger.ts';
-import { type Judge, latest, removalsSince, type Sight, type Sighted } from './sight.ts';
+import { type Judge, latest, removalsSince, type Sight, type Sighted } from './observation.ts';
 import { partitionOf, treatmentOf } from './stored.ts';
 
 /** A write in flight when an operator releases a group may still take effect within this time. */

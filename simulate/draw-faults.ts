@@ -1,4 +1,6 @@
 import { type Rhythm, roleOf, type Town } from './draw-directory.ts';
+import { DAYS, PLATFORM_FAULTS, type PlatformFault, type PlatformFaultRange } from './platform-faults.ts';
+import { between, type Random, some, weighted } from './random.ts';
 import {
   type AwsAction,
   DAY_MS,
@@ -10,9 +12,7 @@ import {
   MINUTE_MS,
   type OperatorAction,
   type Way,
-} from './life.ts';
-import { DAYS, PLATFORM_FAULTS, type PlatformFault, type PlatformFaultRange } from './platform-faults.ts';
-import { between, type Random, some, weighted } from './random.ts';
+} from './simulation-run.ts';
 
 interface Scene extends Pick<Rhythm, 'leavings' | 'refusals'> {
   readonly towns: readonly Town[];

@@ -1,14 +1,14 @@
 import { MESSAGE_ATTRIBUTES } from '../shared/contract/names.ts';
 import type { Hold } from '../shared/domain/hold.ts';
+import { heldUsers } from './checks/stored.ts';
 import { baseUrlOf, type Cloud, groupItem, platformOf } from './cloud.ts';
 import { requestByScim, type ScimLanes } from './consumers.ts';
 import { originalName } from './draw-returns.ts';
-import { type Happening, MINUTE_MS, START_MS } from './life.ts';
 import { type DirectoryHappening, messagesOf } from './messages.ts';
 import { operate, type Screen } from './operators.ts';
-import { heldUsers } from './oracles/stored.ts';
 import type { SimulatedPlatform } from './platform/platform.ts';
 import { keptSpokeId } from './platform/rules.ts';
+import { type Happening, MINUTE_MS, START_MS } from './simulation-run.ts';
 
 type OperatorHappening = Extract<Happening, { readonly actor: 'operator' }>;
 

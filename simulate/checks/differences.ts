@@ -1,9 +1,9 @@
 import type { ReadGroup } from '../directory.ts';
-import { HOUR_MS, type Life } from '../life.ts';
 import type { HeldGroup, SimulatedPlatform } from '../platform/platform.ts';
 import { keptName } from '../platform/rules.ts';
+import { HOUR_MS, type Life } from '../simulation-run.ts';
+import type { Sight, Sighted } from './observation.ts';
 import { hasReturned } from './returns.ts';
-import type { Sight, Sighted } from './sight.ts';
 import { partitionOf, type StoredMember, storedMember, storedUser, treatmentOf } from './stored.ts';
 
 /** In addition to missing and extra users: a user who was in the group before may stay; a refusal made us give up. */

@@ -1,6 +1,6 @@
-import { HOUR_MS, MINUTE_MS, type PlatformFault } from '../life.ts';
+import { HOUR_MS, MINUTE_MS, type PlatformFault } from '../simulation-run.ts';
 import { type Difference, nameOnPlatform, unexplained } from './differences.ts';
-import { hasLostItsCredential, type Judge, latest, type Sight, type Sighted } from './sight.ts';
+import { hasLostItsCredential, type Judge, latest, type Sight, type Sighted } from './observation.ts';
 import { isBorneOut, type StoredGroup, storedUser } from './stored.ts';
 
 /** Feed 5 minutes, sweep and people an hour, and the rest for the work itself. */

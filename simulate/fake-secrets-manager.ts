@@ -2,7 +2,7 @@ import type { CredentialVault, Secret, Secrets, SecretValue } from '../shared/sy
 import { SecretError } from '../shared/sync/ports/secrets.ts';
 import { type AwsFault, requestsOf } from './engine.ts';
 import type { Random } from './random.ts';
-import type { RunLog } from './told.ts';
+import type { RunLog } from './run-log.ts';
 import type { Worker } from './worker.ts';
 
 export type Vault = ReturnType<typeof createVault>;

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { drawLife } from '../../simulate/draw.ts';
-import { lifeReport, readKnown, unknownOf } from '../../simulate/judgement.ts';
-import { DAY_MS } from '../../simulate/life.ts';
-import { live } from '../../simulate/live.ts';
-import { type Answer, liveMany } from '../../simulate/lives.ts';
+import { live } from '../../simulate/execute.ts';
+import { type Answer, liveMany } from '../../simulate/many-runs.ts';
+import { lifeReport, readKnown, unknownOf } from '../../simulate/run-report.ts';
+import { DAY_MS } from '../../simulate/simulation-run.ts';
 
 /** As many as pass in a minute on a slow machine, both sets together; `npm run simulate` lives more. */
 const FIXED = [1, 3, 5, 11];

@@ -1,8 +1,8 @@
 import { originalName } from '../draw-returns.ts';
-import { DAY_MS, type Life, MINUTE_MS, START_MS } from '../life.ts';
+import { DAY_MS, type Life, MINUTE_MS, START_MS } from '../simulation-run.ts';
 import { falsehoodIn } from './causes.ts';
 import { type Change, putIn, takenOut } from './ledger.ts';
-import { hasLostItsCredential, type Judge, type Owner, type Sight, type Sighted } from './sight.ts';
+import { hasLostItsCredential, type Judge, type Owner, type Sight, type Sighted } from './observation.ts';
 import { partitionOf, RECORDS_KEPT_MS, readItem, type StoredAudit, type StoredDrift } from './stored.ts';
 
 /** Clocks are 3 s apart at most, and a write waits at most a minute for its answer. */

@@ -4,9 +4,9 @@ import { createEnd } from './end.ts';
 import { createErased } from './erased.ts';
 import { createGuard } from './guard.ts';
 import { createNothingLost } from './nothing-lost.ts';
+import { createSights } from './observation.ts';
 import { createOnRecord } from './on-record.ts';
 import { createOwnership } from './ownership.ts';
-import { createSights } from './sight.ts';
 import { createTruth } from './truth.ts';
 
 const JUDGES = [

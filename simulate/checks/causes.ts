@@ -1,5 +1,5 @@
 import type { Heard } from '../directory.ts';
-import type { Owner, Sight } from './sight.ts';
+import type { Owner, Sight } from './observation.ts';
 import { partitionOf, type StoredAudit, storedMember } from './stored.ts';
 
 /** A write at the platform and the audit entry about it. */
