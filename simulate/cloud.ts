@@ -7,24 +7,24 @@ import { createSimulatedPlatform, type SimulatedPlatform } from './platform/plat
 import { createQueues } from './queues.ts';
 import { seededRandom } from './random.ts';
 import type { RunLog, Told } from './run-log.ts';
-import { type ConnectionSpec, type Life, MINUTE_MS, START_MS } from './simulation-run.ts';
+import { type ConnectionSpec, MINUTE_MS, type SimulationRun, START_MS } from './simulation-run.ts';
 import { MemoryTable } from './table.ts';
 import { createTime } from './time.ts';
 
 export type Cloud = ReturnType<typeof createCloud>;
 
-/** Everything that the engine lives in: one table, queues, platforms, secrets and one clock. */
-export function createCloud(life: Life, runLogOf: (nowMs: () => number) => RunLog, plant?: Plant) {
-  const random = seededRandom(life.seed);
+/** The environment of the engine: one table, queues, platforms, secrets and one clock. */
+export function createCloud(run: SimulationRun, runLogOf: (nowMs: () => number) => RunLog, plant?: Plant) {
+  const random = seededRandom(run.seed);
   const time = createTime(START_MS);
   const { nowMs } = time;
   const runLog = runLogOf(nowMs);
   const pages = random.fork('pages');
   const table = new MemoryTable({
-    indexLag: { ms: [0, 500, 5_000, 60_000][life.seed % 4] ?? 0, nowMs },
+    indexLag: { ms: [0, 500, 5_000, 60_000][run.seed % 4] ?? 0, nowMs },
     // Small ones, so that a small company has several.
-    pageBytes: [4_000, 64_000, 1_048_576][life.seed % 3] as number,
-    keysAtOnce: [7, 100][Math.floor(life.seed / 4) % 2] as number,
+    pageBytes: [4_000, 64_000, 1_048_576][run.seed % 3] as number,
+    keysAtOnce: [7, 100][Math.floor(run.seed / 4) % 2] as number,
     isEmptyPage() {
       runLog.fired('table:next_page');
       return pages.chance(0.1);
@@ -32,7 +32,7 @@ export function createCloud(life: Life, runLogOf: (nowMs: () => number) => RunLo
   });
   const queues = createQueues({ nowMs, random: random.fork('queues'), unruly: 0.05 });
   const platforms = new Map<string, SimulatedPlatform>();
-  for (const { company, traits, people } of life.connections) {
+  for (const { company, traits, people } of run.connections) {
     if (platforms.has(company)) continue;
     const own = { company, traits, people, random: random.fork(`platform ${company}`) };
     platforms.set(company, createSimulatedPlatform({ ...own, clock: nowMs, runLog, sleep: time.sleep }));
@@ -54,13 +54,13 @@ export function createCloud(life: Life, runLogOf: (nowMs: () => number) => RunLo
       return { request } as unknown as Dispatcher;
     },
     vault,
-    coalesceMs: life.coalesceSeconds * 1_000,
+    coalesceMs: run.coalesceSeconds * 1_000,
     createSettleMs: 10 * MINUTE_MS,
     plant,
   });
   let broken: { readonly error: unknown } | undefined;
   return {
-    life,
+    run,
     random: random.fork('life'),
     time,
     nowMs,
@@ -84,13 +84,13 @@ export function createCloud(life: Life, runLogOf: (nowMs: () => number) => RunLo
     troubledUntilMs: 0,
     /** Nothing more is begun. */
     isOver: false,
-    /** Lets work go on beside everything else; a mistake in a program ends the life. */
+    /** Lets work go on beside everything else; a mistake in a program ends the simulation run. */
     start(work: Promise<unknown>) {
       work.catch((error: unknown) => {
         broken ??= { error };
       });
     },
-    /** One invocation; a failure that the life has drawn is told, and true is for one that lived to its end. */
+    /** One invocation; a failure that the simulation run has drawn is told, and true is for one that run to its end. */
     invoke: (actor: Actor, timeoutMs: number, run: (container: Container) => Promise<void>) =>
       lambdas.invoke(actor, timeoutMs, run).catch((error: unknown) => {
         if (isMistake(error)) throw error;
@@ -110,11 +110,11 @@ const companyOf = (origin: string): string => origin.replace(/^https:\/\//, '').
 
 export const platformOf = (cloud: Cloud, connection: string): SimulatedPlatform | undefined => {
   const spec =
-    cloud.connections.get(connection) ?? cloud.life.connections.find(({ name }) => name === connection);
+    cloud.connections.get(connection) ?? cloud.run.connections.find(({ name }) => name === connection);
   return spec && cloud.platforms.get(spec.company);
 };
 
-/** The stored item of a directory group; ids of a life need no encoding. */
+/** The stored item of a directory group; ids of a simulation run need no encoding. */
 export const groupItem = ({ table }: Pick<Cloud, 'table'>, connection: string, group: string) =>
   group === '' ? undefined : table.items.get(`G#${connection}#${group} GROUP`);
 
@@ -122,6 +122,6 @@ const LANES: Partial<Record<Actor, Told['lane']>> = {
   ...{ ingest: 'ingest', apply: 'apply', operator: 'operator', judge: 'oracle' },
 };
 
-/** A mistake in a program, the engine's or the simulation's: never what a life has drawn. */
+/** A mistake in a program, the engine's or the simulation's: never what a simulation run has drawn. */
 const isMistake = (error: unknown): boolean =>
   error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;

@@ -137,12 +137,12 @@ export function createDirectoryRecord() {
         for (const [key, known] of given) if (known === ended) given.delete(key);
       }
     },
-    /** The id that the SCIM server gave to what the life calls `key`; undefined: it is gone. */
+    /** The id that the SCIM server gave to what the simulation run calls `key`; undefined: it is gone. */
     learned(connection: string, key: string, id: string | undefined) {
       if (id === undefined) given.delete(`${connection} ${key}`);
       else given.set(`${connection} ${key}`, id);
     },
-    /** The engine's id of a group or member of the life; undefined for a SCIM resource that is not there. */
+    /** The engine's id of a group or member of the simulation run; undefined for a SCIM resource that is not there. */
     idOf: (connection: string, key: string) => (isScimKey(key) ? given.get(`${connection} ${key}`) : key),
     /** Whether a SCIM request has deleted the resource with this id. */
     isEnded: (connection: string, id: string) => endedIds.has(`${connection} ${id}`),

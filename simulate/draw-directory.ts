@@ -13,7 +13,7 @@ import {
 
 /** One connection as it is drawn: its directory has members `p…`, `h…` and `q…`, its company their roles `r-<name>-…`. */
 export interface Town extends Pick<ConnectionSpec, 'name' | 'company' | 'people'> {
-  /** Of the life's groups, people and actions. */
+  /** Of the simulation run's groups, people and actions. */
   readonly share: number;
   /** Ids of its groups; the same in every directory, except where two share a company. */
   readonly groups: readonly string[];
@@ -131,7 +131,7 @@ interface Plan {
   readonly endMs: number;
 }
 
-/** The ordinary life of one directory and its company, in order of time as far as one thing follows from another. */
+/** The ordinary simulation run of one directory and its company, in order of time as far as one thing follows from another. */
 export function drawRhythm(random: Random, town: Town, { actions, endMs }: Plan): Rhythm {
   const story = createStory(random, town, endMs);
   story.begin();

@@ -313,7 +313,7 @@ export const CRASH_POINTS: Readonly<Record<LambdaName, string>> = {
     ReceiveMessage eventsDlq, SendMessageBatch events, DeleteMessageBatch eventsDlq`,
 };
 export const crashPoints = (lambda: LambdaName): readonly string[] => CRASH_POINTS[lambda].split(/,\s+/);
-/** Met once in ten lives: a second time would hardly come. */
+/** Met once in ten simulation runs: a second time would hardly come. */
 const SELDOM = new Set([
   ...['feed put DRIFT#', 'operator put GATE', 'pump update M#', 'sweep platform.get'],
   ...['operator SendMessageBatch events', 'operator DeleteMessageBatch eventsDlq'],

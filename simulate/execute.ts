@@ -11,20 +11,20 @@ import type { RunLog, Told, Violation } from './run-log.ts';
 import { startSchedules } from './schedules.ts';
 import { startShowing } from './shown.ts';
 import { afterSilence } from './silence.ts';
-import { DAY_MS, HOUR_MS, type Life, MINUTE_MS, START_MS } from './simulation-run.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, type SimulationRun, START_MS } from './simulation-run.ts';
 import type { Seen } from './world.ts';
 
-export interface LiveOptions {
+export interface ExecuteOptions {
   /** Keeps every line of the story, for the page. */
   readonly tells?: boolean;
   /** A planted bug. */
   readonly plant?: Plant | undefined;
-  /** Whether a violation ends the life; it is lived to its end where nothing is said. */
+  /** Whether a violation ends the simulation run; it is run to its end where nothing is said. */
   readonly endsAt?: (violation: Violation) => boolean;
 }
 
 export interface Outcome {
-  readonly life: Life;
+  readonly run: SimulationRun;
   readonly violations: readonly Violation[];
   /** How often each platform fault, fault, crash point and action took effect. */
   readonly fired: ReadonlyMap<string, number>;
@@ -40,10 +40,10 @@ const QUIET_MS = 26 * HOUR_MS;
 /** A run of a week has some ten thousand, or three million while ten thousand members wait for a match. */
 const MOST_EFFECTS = 5_000_000;
 
-/** Lives one life from its first happening to a day after its last trouble, and has it judged each hour. */
-export async function live(
-  life: Life,
-  { tells = false, plant, endsAt = () => false }: LiveOptions = {},
+/** Executes a simulation run until one day after its faults end, and runs the invariant checks each simulated hour. */
+export async function execute(
+  run: SimulationRun,
+  { tells = false, plant, endsAt = () => false }: ExecuteOptions = {},
 ): Promise<Outcome> {
   const fired = new Map<string, number>();
   const told: Told[] = [];
@@ -62,12 +62,12 @@ export async function live(
       }
     },
   });
-  const cloud = createCloud(life, runLogOf, plant);
+  const cloud = createCloud(run, runLogOf, plant);
   const scimTokens = await connectAll(cloud);
   startConsumers(cloud);
   startSchedules(cloud);
   startHappenings(cloud, scimTokens);
-  const troubleEndsMs = START_MS + life.days * DAY_MS;
+  const troubleEndsMs = START_MS + run.days * DAY_MS;
   cloud.time.at(troubleEndsMs, () => calm(cloud));
 
   const look = createOracles();
@@ -83,8 +83,8 @@ export async function live(
       expiredMs = atMs;
     }
     look(seen, atMs + HOUR_MS > endsMs);
-    if (cloud.lambdas.effects() > MOST_EFFECTS * Math.max(1, life.days / 7)) {
-      const sentence = `expected ${life.days} days to end, found ${cloud.lambdas.effects()} effects after ${Math.round((atMs - START_MS) / HOUR_MS)} hours: something never rests`;
+    if (cloud.lambdas.effects() > MOST_EFFECTS * Math.max(1, run.days / 7)) {
+      const sentence = `expected ${run.days} days to end, found ${cloud.lambdas.effects()} effects after ${Math.round((atMs - START_MS) / HOUR_MS)} hours: something never rests`;
       cloud.runLog.violated({ oracle: 'bounded', cause: 'never_rests', sentence });
       break;
     }
@@ -93,7 +93,7 @@ export async function live(
   cloud.isOver = true;
   const calls = [...cloud.platforms.values()].reduce((sum, platform) => sum + platform.calls.length, 0);
   const figures = { calls, effects: cloud.lambdas.effects(), simulatedMs: cloud.nowMs() - START_MS };
-  return { life, violations, fired, told, figures, cloud };
+  return { run, violations, fired, told, figures, cloud };
 }
 
 /** Each hour, and less often in a long silence. */
@@ -119,7 +119,7 @@ async function connectAll(cloud: Cloud): Promise<ReadonlyMap<string, string>> {
   const tokens = new Map<string, string>();
   cloud.start(
     cloud.invoke('judge', MINUTE_MS, async ({ ports }) => {
-      for (const spec of cloud.life.connections.filter(({ isLater }) => isLater !== true)) {
+      for (const spec of cloud.run.connections.filter(({ isLater }) => isLater !== true)) {
         const { name, company, settings } = spec;
         const platform = cloud.platforms.get(company);
         if (spec.credential === 'static') {

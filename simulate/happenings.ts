@@ -15,11 +15,11 @@ type OperatorHappening = Extract<Happening, { readonly actor: 'operator' }>;
 /** A person ends a command that does not end. */
 const PATIENCE_MS = 30 * MINUTE_MS;
 
-/** Lets a life's happenings happen, each in its time. */
+/** Lets a simulation run's happenings happen, each in its time. */
 export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, string>): void {
   const screens = createScreens(cloud);
   const lanes: ScimLanes = new Map();
-  for (const happening of cloud.life.happenings) {
+  for (const happening of cloud.run.happenings) {
     if (happening.actor === 'operator') screens.lookBefore(happening);
     cloud.time.at(START_MS + happening.atMs, () => happen(happening));
   }
@@ -111,7 +111,7 @@ const REPEATED_AFTER_MS = 10 * MINUTE_MS;
  */
 async function operateUntilDone(cloud: Cloud, happening: OperatorHappening, screenOf: ScreenOf) {
   const { connection, action } = happening;
-  const isReturn = cloud.life.connections.some(
+  const isReturn = cloud.run.connections.some(
     ({ isLater, name }) => isLater && originalName(name) === originalName(connection),
   );
   const isLeft = () =>
@@ -128,11 +128,11 @@ export async function operateIn(
   screenOf: ScreenOf = () => undefined,
 ): Promise<boolean> {
   const { runLog, connections, actions, nowMs, platforms } = cloud;
-  const spec = cloud.life.connections.find(({ name }) => name === connection);
+  const spec = cloud.run.connections.find(({ name }) => name === connection);
   const seen = 'oldMs' in action ? screenOf(connection, action.group, action.oldMs) : undefined;
   const group = 'group' in action ? { group: action.group } : {};
   const about = { ...group, ...('member' in action && { member: action.member }) };
-  const lived = await cloud.invoke('operator', PATIENCE_MS, async ({ ports, sqs, vault }) => {
+  const completed = await cloud.invoke('operator', PATIENCE_MS, async ({ ports, sqs, vault }) => {
     const outcome = await operate(connection, action, ports, {
       sqs,
       vault,
@@ -173,8 +173,8 @@ export async function operateIn(
     connections.set(connection, { ...spec, company: String(stored['company']) });
   // It is unknown how much a command did before it died, so the invariant checks assume that it may have done everything.
   const half = { done: action.kind !== 'release', died: true, removals: seen?.users ?? [] };
-  if (!lived) actions.push({ atMs: nowMs(), connection, kind: action.kind, ...about, ...half });
-  return lived;
+  if (!completed) actions.push({ atMs: nowMs(), connection, kind: action.kind, ...about, ...half });
+  return completed;
 }
 
 function directoryEventOf({ kind, ...rest }: Happening['action']): string {

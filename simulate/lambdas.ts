@@ -37,7 +37,7 @@ export interface Container {
 type Spell = Exclude<AwsAction, { kind: 'crash' }> & { readonly untilMs: number };
 type Seat = Container & { kill(): void; freeze(): void; thaw(): void };
 
-/** How often a clock that is off is set again, ahead or back, while its container lives. */
+/** How often a clock that is off is set again, ahead or back, while its container is in use. */
 const CLOCK_SET_MS = 7_000;
 
 export function createLambdas(options: LambdasOptions) {
@@ -174,7 +174,7 @@ export function createLambdas(options: LambdasOptions) {
   return {
     /**
      * One invocation, in a container that is idle or in a new one. A crash or the end of its time kills the container.
-     * @returns whether it lived to its end; `run` may have thrown
+     * @returns whether it run to its end; `run` may have thrown
      */
     async invoke(
       actor: Actor,

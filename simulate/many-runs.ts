@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { DrawOptions } from './draw.ts';
-import type { LifeReport } from './run-report.ts';
+import type { RunReport } from './run-report.ts';
 
-/** A life to be lived in another process. */
+/** A simulation run to be run in another process. */
 export interface Errand {
   readonly seed: number;
   readonly draw: DrawOptions;
@@ -15,11 +15,11 @@ export interface Errand {
 }
 
 export type Answer = Pick<Errand, 'planted'> &
-  ({ readonly report: LifeReport } | { readonly seed: number; readonly broke: string });
+  ({ readonly report: RunReport } | { readonly seed: number; readonly broke: string });
 
 const fileHere = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-/** One file without the names that tsx keeps of each function, which are a fifth of a life's time. */
+/** One file without the names that tsx keeps of each function, which are a fifth of a simulation run's time. */
 async function bundleWorker(outfile: string): Promise<void> {
   await build({
     entryPoints: [fileHere('./run-worker.ts')],
@@ -44,17 +44,17 @@ async function bundleWorker(outfile: string): Promise<void> {
   });
 }
 
-/** Lives many lives in several processes, and gives them back as they end; ends early where `isEnough` says so. */
-export async function liveMany(
+/** Executes simulation runs in several processes. Calls `onRun` for each result, and stops early if `isEnough` returns true. */
+export async function executeMany(
   errands: Iterator<Errand>,
   jobs: number,
-  onLife: (answer: Answer) => void,
+  onRun: (answer: Answer) => void,
   isEnough: () => boolean = () => false,
 ): Promise<void> {
-  const worker = fileHere(`../node_modules/.cache/lives-${process.pid}.mjs`);
-  const liveInOne = () =>
+  const worker = fileHere(`../node_modules/.cache/runs-${process.pid}.mjs`);
+  const executeInOne = () =>
     new Promise<void>((resolve, reject) => {
-      // A life is made of what is soon forgotten: with room for it, it is collected cheaply. And it ends before code that
+      // A simulation run is made of what is soon forgotten: with room for it, it is collected cheaply. And it ends before code that
       // is compiled late has paid.
       const flags = ['--max-semi-space-size=64', '--always-sparkplug', '--no-lazy-feedback-allocation'];
       const child: ChildProcess = fork(worker, {
@@ -67,18 +67,18 @@ export async function liveMany(
         else child.send(value);
       };
       child.on('message', (answer: Answer) => {
-        onLife(answer);
+        onRun(answer);
         next();
       });
       child.on('error', reject);
       child.on('exit', (code) =>
-        code === 0 ? resolve() : reject(new Error(`a process that lived lives ended with ${code}`)),
+        code === 0 ? resolve() : reject(new Error(`a simulation process exited with code ${code}`)),
       );
       next();
     });
   try {
     await bundleWorker(worker);
-    await Promise.all(Array.from({ length: jobs }, liveInOne));
+    await Promise.all(Array.from({ length: jobs }, executeInOne));
   } finally {
     rmSync(worker, { force: true });
   }

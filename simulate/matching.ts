@@ -1,7 +1,7 @@
 import type { Reading } from './directory.ts';
 import { addressOf, numberOf } from './messages.ts';
 import type { HeldEmployee } from './platform/platform.ts';
-import type { CompanyAction, Happening, Life } from './simulation-run.ts';
+import type { CompanyAction, Happening, SimulationRun } from './simulation-run.ts';
 
 export interface ExpectedUsers {
   /** Ids that belong into the platform group's `users`, those of unsure members included. */
@@ -149,11 +149,11 @@ function valuesOf(member: string, { emails, numbers }: Reading, match: readonly 
  * when. Nor
  * does it say so of a person whose user id is shown no more: what is absent may be kept.
  */
-export function contestedValues(life: Life, connection: string): Contested {
+export function contestedValues(run: SimulationRun, connection: string): Contested {
   const contested = new Map<string, ReadonlyMap<string, string | undefined>>();
-  const userIdOf = furtherRolesIn(life, connection);
-  const formerUsers = formerUsersIn(life);
-  for (const all of connectedIn(holdings(life, connection))) {
+  const userIdOf = furtherRolesIn(run, connection);
+  const formerUsers = formerUsersIn(run);
+  for (const all of connectedIn(holdings(run, connection))) {
     const named = (kind: string) =>
       [...all].filter((one) => one.startsWith(kind)).map((one) => one.slice(kind.length));
     const [addresses, numbers] = [named('address '), named('number ')];
@@ -191,7 +191,10 @@ function connectedIn(held: readonly Holding[]): readonly ReadonlySet<string>[] {
 }
 
 /** The user by role, for roles of a user who already has another role, if groups hold users. */
-function furtherRolesIn({ connections, happenings }: Life, connection: string): ReadonlyMap<string, string> {
+function furtherRolesIn(
+  { connections, happenings }: SimulationRun,
+  connection: string,
+): ReadonlyMap<string, string> {
   const holdsRoles = connections.find(({ name }) => name === connection)?.settings['memberIdField'] === 'id';
   const further = happenings.flatMap(({ action }): (readonly [string, string])[] =>
     action.kind === 'hire' && action.person.userId ? [[action.person.role, action.person.userId]] : [],
@@ -202,7 +205,7 @@ function furtherRolesIn({ connections, happenings }: Life, connection: string): 
   return new Map([...first, ...further]);
 }
 
-function formerUsersIn({ happenings }: Life): ReadonlyMap<string, string> {
+function formerUsersIn({ happenings }: SimulationRun): ReadonlyMap<string, string> {
   const losers = happenings.flatMap(({ action }) => (action.kind === 'lose_user_id' ? [action.role] : []));
   return new Map(losers.map((role) => [role, `u-${role}`]));
 }
@@ -214,9 +217,9 @@ const address = (email: string | null | undefined): string | undefined =>
 const numbered = (number: string | undefined): string | undefined =>
   number === undefined ? undefined : valueKey('number', number);
 
-function holdings(life: Life, connection: string): readonly Holding[] {
-  const company = life.connections.find(({ name }) => name === connection)?.company;
-  const colleagues = life.connections.filter((one) => one.company === company);
+function holdings(run: SimulationRun, connection: string): readonly Holding[] {
+  const company = run.connections.find(({ name }) => name === connection)?.company;
+  const colleagues = run.connections.filter((one) => one.company === company);
   return [
     ...colleagues.flatMap(({ people }) =>
       people.flatMap(({ role, email, number }): Holding[] => [
@@ -224,7 +227,7 @@ function holdings(life: Life, connection: string): readonly Holding[] {
         [numbered(number), `person ${role}`],
       ]),
     ),
-    ...life.happenings.flatMap((one): readonly Holding[] => {
+    ...run.happenings.flatMap((one): readonly Holding[] => {
       if (one.actor === 'company') {
         return colleagues.some(({ name }) => name === one.connection) ? holdingsInCompany(one.action) : [];
       }

@@ -67,7 +67,7 @@ export interface Desk {
   readonly reworded: (body: string) => string;
 }
 
-const REASON = 'as the life has it';
+const REASON = 'as the simulation run has it';
 
 /** Does what one operator does, as the command line does it. @returns whether it was done, and of a decision how much */
 export async function operate(

@@ -1,4 +1,4 @@
-/** Numbers that look random and repeat for the same seed, on every machine: a failing life can be lived again. */
+/** Numbers that look random and repeat for the same seed, on every machine: a failing simulation run can be run again. */
 export interface Random {
   /** From 0 up to 1. */
   next(): number;

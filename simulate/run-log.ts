@@ -1,4 +1,4 @@
-/** Lanes of a life's page, one per actor, with their headings. */
+/** Lanes of a simulation run's page, one per actor, with their headings. */
 export const LANES = [
   ['directory', 'Directory'],
   ['company', 'HR system'],
@@ -11,7 +11,7 @@ export const LANES = [
   ['aws', 'AWS'],
 ] as const;
 
-/** One line of a life's story. */
+/** One line of a simulation run's story. */
 export interface Told {
   readonly atMs: number;
   readonly lane: (typeof LANES)[number][0] | 'oracle';

@@ -20,8 +20,8 @@ export const unknownOf = (
     ({ oracle, cause }) => !known.some((one) => one.oracle === oracle && one.cause === cause),
   );
 
-/** What is kept of a life once it is lived. */
-export interface LifeReport {
+/** What is kept of a simulation run once it is run. */
+export interface RunReport {
   readonly seed: number;
   readonly violations: readonly Violation[];
   readonly fired: Readonly<Record<string, number>>;
@@ -29,18 +29,18 @@ export interface LifeReport {
 }
 
 /** Each sort of violation once, the first of it: a fault that lasts is told each hour. */
-export function lifeReport({ life, violations, fired, figures }: Outcome): LifeReport {
+export function runReport({ run, violations, fired, figures }: Outcome): RunReport {
   const firsts = new Map(violations.toReversed().map((one) => [`${one.oracle} ${one.cause}`, one]));
   return {
-    seed: life.seed,
+    seed: run.seed,
     violations: [...firsts.values()].reverse(),
     fired: Object.fromEntries(fired),
     figures,
   };
 }
 
-/** How often everything took effect in some lives together. */
-export function firedIn(reports: readonly LifeReport[]): ReadonlyMap<string, number> {
+/** How often everything took effect in some simulation runs together. */
+export function firedIn(reports: readonly RunReport[]): ReadonlyMap<string, number> {
   const sums = new Map<string, number>();
   for (const { fired } of reports) {
     for (const [name, times] of Object.entries(fired)) sums.set(name, (sums.get(name) ?? 0) + times);

@@ -50,14 +50,14 @@ interface Mark {
 }
 
 /**
- * Runs what the schedules run. To live years in minutes, a run that would find what the last good one found is left out,
+ * Runs what the schedules run. To simulate years in minutes, a run that would find what the last good one found is left out,
  * connection by connection: of ten thousand minutes a week nearly all are such.
  */
 export function startSchedules(cloud: Cloud): void {
   for (const task of Object.keys(RHYTHMS) as Task[]) {
     const lasts = new Map<string, Last>();
     const waiting: Waiting = new Map();
-    const around = { ...cloud, met: cloud.life.happenings.filter((one) => isMetBy(task, one)), waiting };
+    const around = { ...cloud, met: cloud.run.happenings.filter((one) => isMetBy(task, one)), waiting };
     const { everyMs, firstMs } = RHYTHMS[task];
     // The schedule keeps its own minute, also after a silence.
     const nextOf = (atMs: number) =>
@@ -73,8 +73,8 @@ export function startSchedules(cloud: Cloud): void {
         if (due.length === 0) return;
         for (const [name] of due) lasts.set(name, { atMs });
         const only = due.length === marks.length ? [undefined] : due.map(([name]) => connectionName(name));
-        const run = runTask(task, only, cloud).then((lived) => {
-          for (const [name, mark] of lived ? due : []) lasts.set(name, { atMs, mark });
+        const run = runTask(task, only, cloud).then((completed) => {
+          for (const [name, mark] of completed ? due : []) lasts.set(name, { atMs, mark });
         });
         cloud.start(run);
         if (cloud.lambdas.isTwin()) cloud.start(runTask(task, only, cloud));
@@ -110,7 +110,7 @@ function runTask(task: Task, only: readonly (ConnectionName | undefined)[], clou
       if (failure !== undefined) failures.push(failure.error);
     }
     // Like the function after the daily check. Before this time no data is old enough.
-    if (task === 'health' && cloud.life.days > KEPT_DAYS) await cleanUp(ports, cloud);
+    if (task === 'health' && cloud.run.days > KEPT_DAYS) await cleanUp(ports, cloud);
     if (failures.length > 0) throw failures[0];
   });
 }
@@ -141,7 +141,7 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
   const platform = cloud.platforms.get(company);
   if (task === 'health' || platform === undefined) return undefined;
   if (task === 'pump') return pumpMarkOf(name, cloud);
-  const { life, met, table, nowMs } = cloud;
+  const { run, met, table, nowMs } = cloud;
   const { gate } = gateOf(name, cloud);
   const sinceMs = nowMs() - START_MS;
   // The index, by which runs find connections, may not show a new one yet.
@@ -161,7 +161,7 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
     people: () =>
       [0, HOUR_MS].map((agoMs) => {
         const untilMs = nowMs() - agoMs;
-        const past = life.happenings.filter(
+        const past = run.happenings.filter(
           ({ actor, atMs }) => actor === 'company' && START_MS + atMs <= untilMs,
         );
         // An employee who was erased while no member was bound to them is read once a member is bound.

@@ -10,7 +10,7 @@ export interface PlantedBug {
   /** What goes wrong. */
   readonly what: string;
   readonly plant: Plant;
-  /** What stands in the JSON of each life that the bug can show in. */
+  /** What stands in the JSON of each simulation run that the bug can show in. */
   readonly needs: string;
 }
 
@@ -450,8 +450,8 @@ export const PLANTED: readonly PlantedBug[] = Object.entries(BUGS).map(
   ([name, [what, plant, needs = '']]) => ({ name, what, plant, needs }),
 );
 
-/** The first life that found each bug, and how many were lived for it; the search begins there (`--planted`). */
-export const FOUND = found as unknown as Readonly<Record<string, readonly [seed: number, lives: number]>>;
+/** The first simulation run that found each bug, and how many were run for it; the search begins there (`--planted`). */
+export const FOUND = found as unknown as Readonly<Record<string, readonly [seed: number, runs: number]>>;
 
 export const plantNamed = (name: string | undefined): Plant | undefined =>
   PLANTED.find((one) => one.name === name)?.plant;

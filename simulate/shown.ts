@@ -71,12 +71,12 @@ async function showOne(cloud: Cloud, seen: Seen, { name, told }: Asked): Promise
     samples.push(truthOf(seen, name));
   }
   let shown: Shown | undefined;
-  const lived = await cloud.invoke('judge', 5 * MINUTE_MS, async (container) => {
+  const completed = await cloud.invoke('judge', 5 * MINUTE_MS, async (container) => {
     if (cloud.isOver || !cloud.connections.has(name)) return;
     shown = await shownTo(container, name, cloud.nowMs);
   });
   samples.push(truthOf(seen, name));
-  if (!lived || shown === undefined) return;
+  if (!completed || shown === undefined) return;
   cloud.runLog.fired('shown');
   judgeShown(seen, { name, samples, shown });
   await notifyAndJudge(cloud, seen, { name, told });
@@ -86,7 +86,7 @@ async function showOne(cloud: Cloud, seen: Seen, { name, told }: Asked): Promise
 async function notifyAndJudge(cloud: Cloud, seen: Seen, { name, told }: Asked): Promise<void> {
   let unreported: readonly string[] = [];
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
-    const lived = await cloud.invoke('judge', 5 * MINUTE_MS, async ({ ports }) => {
+    const completed = await cloud.invoke('judge', 5 * MINUTE_MS, async ({ ports }) => {
       unreported = [];
       if (cloud.isOver || !cloud.connections.has(name)) return;
       const connection = connectionName(name);
@@ -94,7 +94,7 @@ async function notifyAndJudge(cloud: Cloud, seen: Seen, { name, told }: Asked): 
       await tellPeople(found, { ports, connection, told });
       unreported = unreportedFindings(found, told);
     });
-    if (!lived || cloud.isOver || unreported.length === 0) return;
+    if (!completed || cloud.isOver || unreported.length === 0) return;
     await cloud.time.sleep(NOTIFY_AGAIN_MS);
   }
   for (const sentence of unreported)

@@ -1,19 +1,19 @@
 /*
- * One life, as data. A seed draws it (draw.ts), the engine lives it (execute.ts), and where it fails it is shrunken
- * (shrink.ts) by leaving out happenings: so every happening says all that it needs and stands on its own feet.
+ * A simulation run as data. draw.ts draws it from a seed, and execute.ts executes it. shrink.ts leaves out happenings of a
+ * failing run, so each happening contains everything that it needs.
  */
 
 import type { PlatformFault } from './platform-faults.ts';
 
 export type { PlatformFault };
 
-/** 2026-11-20T10:00:00Z: when every life begins. */
+/** 2026-11-20T10:00:00Z: when every simulation run begins. */
 export const START_MS = Date.UTC(2026, 10, 20, 10);
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 86_400_000;
 
-export interface Life {
+export interface SimulationRun {
   readonly seed: number;
   /** Trouble lasts so long; then faults stop, and a quiet day follows before the end is judged. */
   readonly days: number;
@@ -49,7 +49,7 @@ export interface PersonSpec {
   readonly number?: string;
 }
 
-/** What the specification leaves open, as one platform does it for all its life. */
+/** What the specification leaves open, as one platform does it for all its simulation run. */
 export interface Traits {
   readonly staleStatus: 409 | 412 | 400 | 422;
   readonly enforceVersionOnPatch: boolean;

@@ -3,13 +3,13 @@ import { LANES, type Told, type Violation } from './run-log.ts';
 
 const MOST_LINES = 4_000;
 
-/** One life as a page that stands alone: time downwards, a lane for each actor, what must not be in red. */
-export function tracePage({ life, told, violations, fired, figures }: Outcome, command: string): string {
+/** One simulation run as a page that stands alone: time downwards, a lane for each actor, what must not be in red. */
+export function tracePage({ run, told, violations, fired, figures }: Outcome, command: string): string {
   const [first] = violations;
   const shown = told.filter((line) => concerns(line, first)).slice(0, MOST_LINES);
   const omitted = told.length - shown.length;
   const title =
-    first === undefined ? `Run ${life.seed}: nothing went wrong` : `Run ${life.seed}: ${first.sentence}`;
+    first === undefined ? `Run ${run.seed}: nothing went wrong` : `Run ${run.seed}: ${first.sentence}`;
   return `<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(title)}</title><style>${STYLE}</style>
@@ -18,7 +18,7 @@ export function tracePage({ life, told, violations, fired, figures }: Outcome, c
 <p class="where">${first === undefined ? '' : `${clock(first.atMs, told[0]?.atMs)} · ${escaped(placeOf(first))} · oracle <b>${first.oracle}</b> (${first.cause})`}</p>
 ${violations.length > 1 ? `<details><summary>${violations.length - 1} more</summary><ol>${violations.slice(1, 50).map(violationLine).join('')}</ol></details>` : ''}
 <p>Run it again: <code>${escaped(command)}</code></p>
-<details><summary>Connections of this run</summary>${life.connections.map(connectionLine).join('')}
+<details><summary>Connections of this run</summary>${run.connections.map(connectionLine).join('')}
 <p>${figures.calls} platform calls, ${figures.effects} effects; ${[...fired]
     .sort()
     .map(([name, times]) => `${name} ${times}×`)
@@ -84,7 +84,7 @@ const placeOf = ({ connection, group }: Violation): string =>
     .join(', ') || 'everywhere';
 const violationLine = (violation: Violation): string =>
   `<li><b>${violation.oracle}</b> (${violation.cause}) ${escaped(placeOf(violation))}: ${escaped(violation.sentence)}</li>`;
-const connectionLine = (spec: Outcome['life']['connections'][number]): string => {
+const connectionLine = (spec: Outcome['run']['connections'][number]): string => {
   const { name, company, settings, traits, credential, people } = spec;
   return `<p><b>${escaped(name)}</b> of ${escaped(company)}, ${people.length} people, ${credential} credential<br><code>${escaped(JSON.stringify(settings))}</code><br><code>${escaped(JSON.stringify(traits))}</code></p>`;
 };

@@ -21,7 +21,7 @@ const JUDGES = [
 ];
 
 /**
- * All that is judged by looking, with fresh eyes for one life; it shares no code with the engine. To be called each
+ * All that is judged by looking, with fresh eyes for one simulation run; it shares no code with the engine. To be called each
  * simulated hour, and with `isEnd` once when faults have stopped and a day has passed. The third oracle is asked
  * instead: see one-decision.ts.
  */

@@ -1,7 +1,7 @@
 import type { ReadGroup } from '../directory.ts';
 import type { HeldGroup, SimulatedPlatform } from '../platform/platform.ts';
 import { keptName } from '../platform/rules.ts';
-import { HOUR_MS, type Life } from '../simulation-run.ts';
+import { HOUR_MS, type SimulationRun } from '../simulation-run.ts';
 import type { Sight, Sighted } from './observation.ts';
 import { hasReturned } from './returns.ts';
 import { partitionOf, type StoredMember, storedMember, storedUser, treatmentOf } from './stored.ts';
@@ -230,7 +230,7 @@ const extra = (context: Context, user: string, why: string): Difference => ({
 
 function causeOf({ sight, connection, group }: Context, cause: 'missing_user' | 'extra_user'): UserCause {
   const { failedAt } = connection.item(group) ?? {};
-  const { connections, happenings } = sight.seen.life;
+  const { connections, happenings } = sight.seen.run;
   // Platform faults are the platform's, which a company's connections share.
   const sharing = connections.filter(({ company }) => company === connection.company).map(({ name }) => name);
   const mayBeRefused = happenings.some(
@@ -254,13 +254,13 @@ const isMisrouted = ({ connection, group, actual }: Context): boolean =>
 /** A binding outlives the address that made it, and an absent user id changes nothing. */
 export function isBoundByMore({ seen }: Sight, { name }: Sighted, member: string): boolean {
   const role = storedUser(seen, name, member)?.role;
-  const changing = CHANGING.get(seen.life) ?? changingRoles(seen.life);
-  CHANGING.set(seen.life, changing);
+  const changing = CHANGING.get(seen.run) ?? changingRoles(seen.run);
+  CHANGING.set(seen.run, changing);
   return role !== undefined && changing.has(role);
 }
 
-const CHANGING = new WeakMap<Life, ReadonlySet<string>>();
-const changingRoles = ({ happenings }: Life) =>
+const CHANGING = new WeakMap<SimulationRun, ReadonlySet<string>>();
+const changingRoles = ({ happenings }: SimulationRun) =>
   new Set(
     happenings.flatMap(({ action }) =>
       action.kind === 'readdress' || action.kind === 'renumber' || action.kind === 'lose_user_id'
@@ -288,8 +288,8 @@ function namedByDrift({ connection, group, treatment }: Context, kind: string): 
 }
 
 function mayHaveReleased({ seen }: Sight, name: string): boolean {
-  const isSet = ({ connection, action }: (typeof seen.life.happenings)[number]) =>
+  const isSet = ({ connection, action }: (typeof seen.run.happenings)[number]) =>
     connection === name && action.kind === 'set' && action.value === 'release';
-  const drawn = seen.life.connections.find((one) => one.name === name)?.settings['onGroupDeleted'];
-  return drawn === 'release' || seen.life.happenings.some(isSet);
+  const drawn = seen.run.connections.find((one) => one.name === name)?.settings['onGroupDeleted'];
+  return drawn === 'release' || seen.run.happenings.some(isSet);
 }

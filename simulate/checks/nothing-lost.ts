@@ -3,7 +3,7 @@ import type { Judge, Sight, Sighted } from './observation.ts';
 import { partitionOf, type StoredMember, storedUser } from './stored.ts';
 
 const LEFT_LYING_MS = 15 * MINUTE_MS;
-/** A dead letter is kept for 14 days, and a longer life may not find it any more. */
+/** A dead letter is kept for 14 days, and a longer simulation run may not find it any more. */
 const DEAD_LETTERS_KEPT_DAYS = 13;
 /** Faults after which only the first of two steps may be done. */
 const ENDS_HALFWAY = new Set(['crash', 'throttled', 'unheard']);
@@ -56,7 +56,7 @@ function judgeClaims({ seen, connections, accuse }: Sight): void {
       item?.platformId === platformId || item?.intent !== undefined || item?.dirtySince !== undefined;
     if (owner === undefined || isInUse) continue;
     const sentence = `The group ${group} is not linked to ${platformId}; expected its claim to be gone, but it stays for good.`;
-    const cause = seen.life.happenings.some(({ action }) => ENDS_HALFWAY.has(action.kind))
+    const cause = seen.run.happenings.some(({ action }) => ENDS_HALFWAY.has(action.kind))
       ? 'claim_left_by_fault'
       : 'claim_left';
     accuse('nothing_lost', cause, { connection: owner.name, group: String(group) }, sentence);
@@ -91,11 +91,11 @@ function judgeRubbish({ seen, nowMs, accuse }: Sight, { name }: Sighted): void {
     ({ kind }) => kind === 'discard_one' || kind === 'edit_one',
   );
   const kept = new Set([...seen.queues.events, ...seen.queues.eventsDlq].map(({ body }) => body));
-  const lost = seen.life.happenings.filter(
+  const lost = seen.run.happenings.filter(
     ({ connection, action, atMs }) =>
       action.kind === 'rubbish' && connection === name && START_MS + atMs <= nowMs && !kept.has(action.body),
   );
-  if (lost.length <= thrownAway.length || seen.life.days > DEAD_LETTERS_KEPT_DAYS) return;
+  if (lost.length <= thrownAway.length || seen.run.days > DEAD_LETTERS_KEPT_DAYS) return;
   const sentence = `Of the unreadable messages ${lost.length} are not in the dead-letter queue; expected each there whole, except ${thrownAway.length} that operators edited or discarded.`;
   accuse('nothing_lost', 'deadLetter_lost', { connection: name }, sentence);
 }
@@ -143,7 +143,7 @@ function judgeRegisters(sight: Sight, connection: Sighted, group: string): void 
     const surplus = stored.filter((one) => !said.members.has(one));
     found.push(...lacking.map((one) => `${one} is in it`), ...surplus.map((one) => `${one} is not in it`));
   }
-  if (found.length === 0 || sight.seen.life.days > DEAD_LETTERS_KEPT_DAYS) return;
+  if (found.length === 0 || sight.seen.run.days > DEAD_LETTERS_KEPT_DAYS) return;
   // Each text begins with the id of its subject. A dead-lettered message about a user concerns all their groups.
   const isInDeadLetters = [group, ...found.map((one) => one.split(' ')[0] ?? '')].some(sight.isInDeadLetters);
   if (isInDeadLetters || connection.isHalfHeard(group)) return;

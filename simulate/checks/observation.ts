@@ -10,7 +10,14 @@ import {
 import type { HeldGroup, SimulatedPlatform } from '../platform/platform.ts';
 import { keptSpokeId } from '../platform/rules.ts';
 import type { OracleName, Violation } from '../run-log.ts';
-import { DAY_MS, HOUR_MS, type Life, MINUTE_MS, type PlatformFault, START_MS } from '../simulation-run.ts';
+import {
+  DAY_MS,
+  HOUR_MS,
+  MINUTE_MS,
+  type PlatformFault,
+  type SimulationRun,
+  START_MS,
+} from '../simulation-run.ts';
 import type { Seen } from '../world.ts';
 import { type Change, createLedger, type Ledger } from './ledger.ts';
 import { connectedAtMs, mayFindNoneOfBefore } from './returns.ts';
@@ -180,8 +187,8 @@ function sighted(seen: Seen, { ledger, drifts, name, company }: Sighting): Sight
   const settings = stored?.settings as ConnectionSettings;
   const reading = seen.directory.read(name);
   const item = lazily((group: string) => readItem<StoredGroup>(seen, `${partitionOf(name, group)} GROUP`));
-  const colleagues = seen.life.connections.filter((one) => one.company === company).map((one) => one.name);
-  const past = seen.life.happenings.filter(
+  const colleagues = seen.run.connections.filter((one) => one.company === company).map((one) => one.name);
+  const past = seen.run.happenings.filter(
     ({ atMs, connection, actor }) =>
       START_MS + atMs <= seen.nowMs() &&
       (actor === 'aws' || connection === name || colleagues.includes(connection)),
@@ -201,7 +208,7 @@ function sighted(seen: Seen, { ledger, drifts, name, company }: Sighting): Sight
     expectedUsers(reading, group, {
       holders: holders('all'),
       settings,
-      contested: contestedIn(seen.life)(name),
+      contested: contestedIn(seen.run)(name),
       rebound,
       forgotten,
     }),
@@ -223,7 +230,7 @@ function sighted(seen: Seen, { ledger, drifts, name, company }: Sighting): Sight
     isIdOf: (group, spokeId) => spokeId != null && keptId(group) === keptId(spokeId),
     drift: lazily((group: string) => {
       const stored = seen.under<StoredDrift>(`C#${name}`, 'DRIFT#').filter((one) => one.group === group);
-      if (seen.life.days < DRIFT_KEPT_DAYS) return stored;
+      if (seen.run.days < DRIFT_KEPT_DAYS) return stored;
       for (const one of stored) drifts.set(`${name} ${one.id}`, one);
       return [...drifts].flatMap(([key, one]) =>
         key.startsWith(`${name} `) && one.group === group ? [one] : [],
@@ -268,8 +275,8 @@ const SCIM_ID = /^g[0-9a-f]{32}$/;
 const ANSWERED_WITHIN_MS = 2 * MINUTE_MS;
 
 /** Whether any SCIM request met a fault that may have kept its answer back; what it did is then in the table alone. */
-function isScimInDoubt(past: Life['happenings'], connection: string): boolean {
-  const isAsked = (one: Life['happenings'][number]) =>
+function isScimInDoubt(past: SimulationRun['happenings'], connection: string): boolean {
+  const isAsked = (one: SimulationRun['happenings'][number]) =>
     one.actor === 'directory' && one.way.form === 'scim_request';
   const asked = past.filter((one) => one.connection === connection && isAsked(one));
   return past.some(({ actor, action, ...fault }) => {
@@ -283,11 +290,11 @@ function isScimInDoubt(past: Life['happenings'], connection: string): boolean {
   });
 }
 
-const contested = new WeakMap<Life, (connection: string) => Contested>();
+const contested = new WeakMap<SimulationRun, (connection: string) => Contested>();
 
-function contestedIn(life: Life): (connection: string) => Contested {
-  const known = contested.get(life) ?? lazily((connection: string) => contestedValues(life, connection));
-  contested.set(life, known);
+function contestedIn(run: SimulationRun): (connection: string) => Contested {
+  const known = contested.get(run) ?? lazily((connection: string) => contestedValues(run, connection));
+  contested.set(run, known);
   return known;
 }
 
@@ -295,14 +302,14 @@ function contestedIn(life: Life): (connection: string) => Contested {
 const TRAP_MS = 2 * HOUR_MS;
 
 function troubleOf(
-  { actor, atMs, action }: Life['happenings'][number],
-  { life, nowMs }: Seen,
+  { actor, atMs, action }: SimulationRun['happenings'][number],
+  { run, nowMs }: Seen,
   aside: ReadonlySet<PlatformFault>,
 ) {
   if (actor !== 'platform' && actor !== 'aws') return 0;
   if (action.kind === 'platformFault' && aside.has(action.platformFault)) return 0;
   const forMs = 'forMs' in action ? action.forMs : TRAP_MS;
-  return Math.min(START_MS + atMs + forMs, START_MS + life.days * DAY_MS, nowMs());
+  return Math.min(START_MS + atMs + forMs, START_MS + run.days * DAY_MS, nowMs());
 }
 
 /**

@@ -1,5 +1,5 @@
 import { originalName } from '../draw-returns.ts';
-import { DAY_MS, type Life, MINUTE_MS, START_MS } from '../simulation-run.ts';
+import { DAY_MS, MINUTE_MS, type SimulationRun, START_MS } from '../simulation-run.ts';
 import { falsehoodIn } from './causes.ts';
 import { type Change, putIn, takenOut } from './ledger.ts';
 import { hasLostItsCredential, type Judge, type Owner, type Sight, type Sighted } from './observation.ts';
@@ -165,14 +165,14 @@ function judgeStops(sight: Sight, { name, groups, item }: Sighted): void {
   }
   const gate = readItem<{ state: string; sinceMs?: number }>(seen, `C#${name} GATE`);
   const isByItself = gate?.state === 'backoff' || gate?.state === 'unauthorized';
-  if (!isByItself || gate.sinceMs === undefined || isCloudUnwell(seen.life, gate.sinceMs - START_MS)) return;
+  if (!isByItself || gate.sinceMs === undefined || isCloudUnwell(seen.run, gate.sinceMs - START_MS)) return;
   if (sight.nowMs - gate.sinceMs >= RECORDS_KEPT_MS || isTold('', 'gate_close', gate.sinceMs)) return;
   const sentence = `The gate of ${name} closed at ${timeOf(gate.sinceMs)}; expected that in the journal, but it is not there.`;
   sight.accuse('on_record', 'gate_without_audit', { connection: name }, sentence);
 }
 
 /** A crash is set like a trap: it may come long after. */
-const isCloudUnwell = ({ happenings }: Life, thenMs: number): boolean =>
+const isCloudUnwell = ({ happenings }: SimulationRun, thenMs: number): boolean =>
   happenings.some(({ actor, atMs, action }) => {
     const forMs = 'forMs' in action ? action.forMs : DAY_MS;
     return actor === 'aws' && atMs <= thenMs + AT_ONCE_MS && atMs + forMs >= thenMs - AT_ONCE_MS;

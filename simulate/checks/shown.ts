@@ -282,8 +282,8 @@ function judgeCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): v
   wrong('credential', sentence);
 }
 
-const isCloudUnwell = ({ life }: Seen, atMs: number): boolean =>
-  life.happenings.some(({ actor, action, ...one }) => {
+const isCloudUnwell = ({ run }: Seen, atMs: number): boolean =>
+  run.happenings.some(({ actor, action, ...one }) => {
     if (action.kind === 'crash' && action.lambda !== 'health') return false;
     const sinceMs = START_MS + one.atMs;
     const forMs = 'forMs' in action ? action.forMs : DAY_MS;

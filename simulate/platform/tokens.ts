@@ -1,7 +1,7 @@
 import type { PlatformOptions } from './facts.ts';
 import type { PlatformFaults } from './platform-faults.ts';
 
-const LIFE_SECONDS = 3_600;
+const RUN_SECONDS = 3_600;
 
 /** Credentials of one company: static tokens, and of RFC 6749 as little as a refresh needs. */
 export function createTokens(
@@ -52,8 +52,8 @@ export function createTokens(
     refresh(refreshToken: string): object | undefined {
       if (!refreshTokens.has(refreshToken) || isRevoked(refreshToken)) return undefined;
       const serial = givenAtMs.size;
-      const access_token = give(`access-${company}-${serial}`, clock() + LIFE_SECONDS * 1000);
-      const granted = { access_token, token_type: 'Bearer', expires_in: LIFE_SECONDS };
+      const access_token = give(`access-${company}-${serial}`, clock() + RUN_SECONDS * 1000);
+      const granted = { access_token, token_type: 'Bearer', expires_in: RUN_SECONDS };
       if (!isRotating) return granted;
       refreshTokens.delete(refreshToken);
       return { ...granted, refresh_token: give(`refresh-${company}-${serial}`) };

@@ -18,9 +18,9 @@ import type { QueuedMessage } from '../../simulate/queues.ts';
 import type { OracleName, Violation } from '../../simulate/run-log.ts';
 import {
   HOUR_MS,
-  type Life,
   MINUTE_MS,
   type PlatformFault,
+  type SimulationRun,
   START_MS,
   type Traits,
 } from '../../simulate/simulation-run.ts';
@@ -49,7 +49,7 @@ function makeWorld() {
     applyDlq: [],
   };
   const items = new Map<string, Record<string, unknown>>();
-  const happenings: Life['happenings'][number][] = [];
+  const happenings: SimulationRun['happenings'][number][] = [];
   const said = new Map<string, ReadGroup>();
   const event: Heard = {
     directoryEvent: { kind: 'join', group: 'g1', members: [{ id: 'm1' }] },
@@ -105,11 +105,11 @@ function makeWorld() {
     credential: 'static',
     people: [],
   } as const;
-  const drawn: Life['connections'][number][] = [connection];
-  const life: Life = { seed: 1, days: 1, coalesceSeconds: 5, connections: drawn, happenings };
+  const drawn: SimulationRun['connections'][number][] = [connection];
+  const run: SimulationRun = { seed: 1, days: 1, coalesceSeconds: 5, connections: drawn, happenings };
   const connections = new Map([['a', { ...connection, company: 'acme' as string }]]);
   const seen = {
-    life,
+    run,
     nowMs: () => time.nowMs,
     items,
     under: (partition: string, prefix: string) =>
@@ -272,7 +272,11 @@ function makeWorld() {
         ...change,
       }),
     happens: (happening: object) =>
-      happenings.push({ atMs: HOUR_MS, connection: 'a', ...happening } as Life['happenings'][number]),
+      happenings.push({
+        atMs: HOUR_MS,
+        connection: 'a',
+        ...happening,
+      } as SimulationRun['happenings'][number]),
     /** The connection releases deleted groups, and has released this one. */
     releases: () => {
       drawn.splice(0, 1, { ...connection, settings: { onGroupDeleted: 'release' } });

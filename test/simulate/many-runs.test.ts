@@ -1,16 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { drawLife } from '../../simulate/draw.ts';
-import { live } from '../../simulate/execute.ts';
-import { type Answer, liveMany } from '../../simulate/many-runs.ts';
-import { lifeReport, readKnown, unknownOf } from '../../simulate/run-report.ts';
+import { drawRun } from '../../simulate/draw.ts';
+import { execute } from '../../simulate/execute.ts';
+import { type Answer, executeMany } from '../../simulate/many-runs.ts';
+import { readKnown, runReport, unknownOf } from '../../simulate/run-report.ts';
 import { DAY_MS } from '../../simulate/simulation-run.ts';
 
-/** As many as pass in a minute on a slow machine, both sets together; `npm run simulate` lives more. */
+/** As many as pass in a minute on a slow machine, both sets together; `npm run simulate` executes more. */
 const FIXED = [1, 3, 5, 11];
 const FRESH = 3;
 
-/** By the commit's tree: a change tries other lives than the one before, and CI those that its author saw. */
+/** By the commit's tree: a change tries other simulation runs than the one before, and CI those that its author saw. */
 function freshSeeds(): readonly number[] {
   const tree = execFileSync('git', ['rev-parse', 'HEAD^{tree}'], { encoding: 'utf8' });
   const first = Number.parseInt(tree.slice(0, 7), 16);
@@ -24,26 +24,26 @@ describe('a simulation run of a week', () => {
     const seeds = [...FIXED, ...freshSeeds()];
     const wrong: object[] = [];
     const errands = seeds.map((seed) => ({ seed, draw: {} }));
-    await liveMany(errands.values(), 1, (answer) => {
+    await executeMany(errands.values(), 1, (answer) => {
       const { seed } = 'report' in answer ? answer.report : answer;
       seeds.splice(seeds.indexOf(seed), 1);
       const found = 'report' in answer ? unknownOf(answer.report.violations, known) : [answer.broke];
-      if (found.length > 0) wrong.push({ liveItAgain: `npm run simulate -- --seed ${seed}`, found });
+      if (found.length > 0) wrong.push({ executeItAgain: `npm run simulate -- --seed ${seed}`, found });
     });
-    expect({ wrong, notLived: seeds }).toEqual({ wrong: [], notLived: [] });
+    expect({ wrong, notCompleted: seeds }).toEqual({ wrong: [], notCompleted: [] });
   });
 
   it('may be two years long, with few happenings', async () => {
-    const life = drawLife(2, { long: true, scale: 'small' });
-    const outcome = await live(life);
+    const run = drawRun(2, { long: true, scale: 'small' });
+    const outcome = await execute(run);
     expect(unknownOf(outcome.violations, known)).toEqual([]);
     expect(outcome.figures.simulatedMs).toBeGreaterThan(700 * DAY_MS);
     expect(outcome.figures.effects).toBeLessThan(400_000);
   });
 
   it('is the same for the same seed', async () => {
-    const life = drawLife(7, { days: 1, scale: 'small' });
-    const [first, second] = [await live(life, { tells: true }), await live(life, { tells: true })];
+    const run = drawRun(7, { days: 1, scale: 'small' });
+    const [first, second] = [await execute(run, { tells: true }), await execute(run, { tells: true })];
     expect(first.told.length).toBeGreaterThan(100);
     expect(second.told).toEqual(first.told);
     expect(second.figures).toEqual(first.figures);
@@ -52,8 +52,8 @@ describe('a simulation run of a week', () => {
   it('is the same in the bundle for many runs, where an item is parsed once', async () => {
     const draw = { days: 1, scale: 'small' } as const;
     const answers: Answer[] = [];
-    await liveMany([{ seed: 7, draw }].values(), 1, (answer) => answers.push(answer));
-    const here = lifeReport(await live(drawLife(7, draw)));
+    await executeMany([{ seed: 7, draw }].values(), 1, (answer) => answers.push(answer));
+    const here = runReport(await execute(drawRun(7, draw)));
     expect(answers).toMatchObject([{ report: { seed: 7, figures: here.figures, fired: here.fired } }]);
   });
 });

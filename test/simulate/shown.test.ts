@@ -86,7 +86,7 @@ function causesOf({
     runLog: { violated: ({ cause }: Violation) => found.push(cause) },
     connections: new Map([['a', { name: 'a', company: 'acme' }]]),
     platforms: new Map([['acme', { calls: checked === undefined ? [] : [call] }]]),
-    life: { happenings: [] },
+    run: { happenings: [] },
     operators: { actions: isConnectedAgain ? [CONNECTED_AGAIN] : [] },
   } as unknown as Seen;
   judgeShown(seen, { name: 'a', samples, shown: { ...SHOWN, ...shown } });

@@ -1,10 +1,10 @@
 import { expect, it, vi } from 'vitest';
 import { PERMISSIONS } from '../../infra/permissions.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
-import { drawLife } from '../../simulate/draw.ts';
+import { drawRun } from '../../simulate/draw.ts';
 import { CRASH_POINTS, crashPoints } from '../../simulate/draw-faults.ts';
 import { allStoresOver } from '../../simulate/engine.ts';
-import { live, type Outcome } from '../../simulate/execute.ts';
+import { execute, type Outcome } from '../../simulate/execute.ts';
 import { readKnown, unknownOf } from '../../simulate/run-report.ts';
 import { DAY_MS, type Happening, HOUR_MS, type LambdaName } from '../../simulate/simulation-run.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
@@ -34,8 +34,8 @@ const ACTIONS: Readonly<Record<string, string>> = {
   ...{ put: 'PutItem', update: 'UpdateItem', delete: 'DeleteItem' },
 };
 
-const { numRuns: LIVES } = runs(19);
-/** What a small life of a day has too seldom; the deep run meets it. */
+const { numRuns: RUNS } = runs(19);
+/** What a small simulation run of a day has too seldom; the deep run meets it. */
 const SELDOM = [
   ...[
     'apply:getMany GROUP',
@@ -53,15 +53,15 @@ const POINTS = (Object.keys(CRASH_POINTS) as LambdaName[])
   .flatMap((lambda) => crashPoints(lambda).map((effect) => ({ lambda, effect })));
 const nameOf = ({ lambda, effect }: (typeof POINTS)[number]) => `${lambda}:${effect}`;
 
-/** A life of a day in which workers die, besides, before each of these effects. */
-function lifeWith(seed: number, points: typeof POINTS) {
-  const life = drawLife(seed, { days: 1, scale: 'small' });
-  const connection = life.connections[0]?.name ?? '';
+/** A simulation run of a day in which workers die, besides, before each of these effects. */
+function runWith(seed: number, points: typeof POINTS) {
+  const run = drawRun(seed, { days: 1, scale: 'small' });
+  const connection = run.connections[0]?.name ?? '';
   const crashes = points.map((point, index): Happening => {
     const atMs = Math.round(((index + 1) * (DAY_MS - 2 * HOUR_MS)) / (points.length + 1));
     return { atMs, connection, actor: 'aws', action: { kind: 'crash', ...point, nth: 1 } };
   });
-  return { ...life, happenings: [...life.happenings, ...crashes].toSorted((a, b) => a.atMs - b.atMs) };
+  return { ...run, happenings: [...run.happenings, ...crashes].toSorted((a, b) => a.atMs - b.atMs) };
 }
 
 /** The audit stays whole, whatever effect a worker died before. */
@@ -78,9 +78,9 @@ it(
   async () => {
     const met = new Set<string>();
     const missing = () => POINTS.filter((point) => !met.has(`crash:${nameOf(point)}`));
-    for (let seed = 1; seed <= LIVES; seed += 1) {
-      const outcome = await live(lifeWith(seed, missing()));
-      expect(unknownOf(outcome.violations, readKnown()), `life ${seed}`).toEqual([]);
+    for (let seed = 1; seed <= RUNS; seed += 1) {
+      const outcome = await execute(runWith(seed, missing()));
+      expect(unknownOf(outcome.violations, readKnown()), `simulation run ${seed}`).toEqual([]);
       await expectWholeAudit(outcome);
       for (const name of outcome.fired.keys()) met.add(name);
     }
