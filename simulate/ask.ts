@@ -3,7 +3,7 @@ import { explainMember } from '../shared/operate/explain.ts';
 import { applyGroup } from '../shared/sync/apply/apply.ts';
 import { planGroup } from '../shared/sync/apply/plan-group.ts';
 import { dirtyNow } from '../shared/sync/wake.ts';
-import { judgeExplain, judgePlan } from './checks/one-decision.ts';
+import { checkExplain, checkPlan } from './checks/one-decision.ts';
 import { partitionOf, type StoredMember } from './checks/stored.ts';
 import { type Cloud, groupItem, platformOf } from './cloud.ts';
 import { type Random, some } from './random.ts';
@@ -14,7 +14,7 @@ import type { Seen } from './world.ts';
 const EVERY_MS = 7 * HOUR_MS;
 const MOST_MEMBERS = 4;
 
-/** Now and then asks `explain` and `plan` about a group, lets apply run at once, and has the answers judged by what it did. */
+/** Now and then asks `explain` and `plan` about a group, lets apply run at once, and has the answers checked by what it did. */
 export function startAsking(cloud: Cloud, seen: Seen): void {
   const random = cloud.random.fork('asking');
   const again = (atMs: number) =>
@@ -38,7 +38,7 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef, random: Rand
   const platform = () => platformOf(cloud, name);
   const ours = () => ({ rev: Number(state()['rev']), writes: platform()?.writes.length ?? 0 });
   const others = () => [platform()?.foreign.length, cloud.companyActions, ...peopleOf(cloud, name)];
-  await cloud.invoke('judge', 5 * MINUTE_MS, async ({ ports }) => {
+  await cloud.invoke('checker', 5 * MINUTE_MS, async ({ ports }) => {
     const connection = await ports.connections.current(name);
     if (connection === undefined) return;
     const members = seen.under<StoredMember>(partitionOf(name, group), 'M#').map(({ member }) => member);
@@ -66,8 +66,8 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef, random: Rand
     const before = groups.get(String(linked ?? state()['platformId']));
     const after = platform()?.groups.get(String(state()['platformId']));
     const around = { connection: name, group, before, after, isSeen, outcome };
-    for (const said of explained) judgeExplain(seen, { ...around, said });
-    judgePlan(seen, { ...around, said: planned });
+    for (const said of explained) checkExplain(seen, { ...around, said });
+    checkPlan(seen, { ...around, said: planned });
   });
 }
 

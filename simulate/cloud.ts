@@ -119,7 +119,7 @@ export const groupItem = ({ table }: Pick<Cloud, 'table'>, connection: string, g
   group === '' ? undefined : table.items.get(`G#${connection}#${group} GROUP`);
 
 const LANES: Partial<Record<Actor, Told['lane']>> = {
-  ...{ ingest: 'ingest', apply: 'apply', operator: 'operator', judge: 'oracle' },
+  ...{ ingest: 'ingest', apply: 'apply', operator: 'operator', checker: 'check' },
 };
 
 /** A mistake in a program, the engine's or the simulation's: never what a simulation run has drawn. */

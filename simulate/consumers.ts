@@ -209,7 +209,7 @@ async function carryOut(cloud: Cloud, request: ScimRequest, send: Send): Promise
   if (status >= 300) return true;
   if (wasRemoved) {
     const sentence = `The connection ${connection} was removed; expected its SCIM tokens to be refused, but a ${request.method} was done.`;
-    runLog.violated({ oracle: 'ownership', cause: 'removed_and_served', connection, sentence });
+    runLog.violated({ check: 'ownership', cause: 'removed_and_served', connection, sentence });
   }
   runLog.fired('way:scim_request');
   const made = request.creates === undefined ? undefined : body?.id;

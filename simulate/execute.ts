@@ -2,7 +2,7 @@ import { parseSettings } from '../shared/contract/change-setting.ts';
 import { connectionName } from '../shared/domain/ids.ts';
 import { createToken } from '../shared/sync/scim/tokens.ts';
 import { startAsking } from './ask.ts';
-import { createOracles } from './checks/all-checks.ts';
+import { createChecks } from './checks/all-checks.ts';
 import { baseUrlOf, type Cloud, createCloud } from './cloud.ts';
 import { startConsumers } from './consumers.ts';
 import { operateIn, startHappenings } from './happenings.ts';
@@ -55,10 +55,10 @@ export async function execute(
     fired: (name) => fired.set(name, (fired.get(name) ?? 0) + 1),
     violated(violation) {
       violations.push({ atMs: nowMs(), ...violation });
-      const { connection, group, oracle, sentence } = violation;
+      const { connection, group, check, sentence } = violation;
       if (tells) {
         const place = { ...(connection && { connection }), ...(group && { group }) };
-        told.push({ atMs: nowMs(), lane: 'oracle', what: oracle, detail: sentence, ...place });
+        told.push({ atMs: nowMs(), lane: 'check', what: check, detail: sentence, ...place });
       }
     },
   });
@@ -70,7 +70,7 @@ export async function execute(
   const troubleEndsMs = START_MS + run.days * DAY_MS;
   cloud.time.at(troubleEndsMs, () => calm(cloud));
 
-  const look = createOracles();
+  const look = createChecks();
   const seen = seenIn(cloud);
   startAsking(cloud, seen);
   const endsMs = troubleEndsMs + QUIET_MS;
@@ -85,7 +85,7 @@ export async function execute(
     look(seen, atMs + HOUR_MS > endsMs);
     if (cloud.lambdas.effects() > MOST_EFFECTS * Math.max(1, run.days / 7)) {
       const sentence = `expected ${run.days} days to end, found ${cloud.lambdas.effects()} effects after ${Math.round((atMs - START_MS) / HOUR_MS)} hours: something never rests`;
-      cloud.runLog.violated({ oracle: 'bounded', cause: 'never_rests', sentence });
+      cloud.runLog.violated({ check: 'bounded', cause: 'never_rests', sentence });
       break;
     }
     if (violations.some(endsAt)) break;
@@ -118,7 +118,7 @@ function calm(cloud: Cloud): void {
 async function connectAll(cloud: Cloud): Promise<ReadonlyMap<string, string>> {
   const tokens = new Map<string, string>();
   cloud.start(
-    cloud.invoke('judge', MINUTE_MS, async ({ ports }) => {
+    cloud.invoke('checker', MINUTE_MS, async ({ ports }) => {
       for (const spec of cloud.run.connections.filter(({ isLater }) => isLater !== true)) {
         const { name, company, settings } = spec;
         const platform = cloud.platforms.get(company);

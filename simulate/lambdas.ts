@@ -11,7 +11,7 @@ import type { Time } from './time.ts';
 import { Crash, type Worker } from './worker.ts';
 
 /** The actor: a function, or an operator with the command line. */
-export type Actor = LambdaName | 'judge';
+export type Actor = LambdaName | 'checker';
 
 /** A planted bug: wraps what a worker works with. */
 export type Plant = (ports: EnginePorts, lambda: Actor) => EnginePorts;
@@ -161,7 +161,7 @@ export function createLambdas(options: LambdasOptions) {
       },
       freeze: () => {
         // People have a process of their own, which is not stopped.
-        if (actor !== 'operator' && actor !== 'judge') frozen = [];
+        if (actor !== 'operator' && actor !== 'checker') frozen = [];
       },
       thaw: () => {
         const waiting = frozen ?? [];

@@ -8,7 +8,7 @@ export * from '../shared/store/item-form.ts';
 
 /*
  * Stands in for shared/store/item-form.ts and shared/platform/decode.ts where many simulation runs are executed (many-runs.ts). The table
- * in memory gives the same frozen item to all readers until it is changed, so it is parsed, and judged by its schema,
+ * in memory gives the same frozen item to all readers until it is changed, so it is parsed, and checked by its schema,
  * once in each form. And a platform whose people and groups are as they were says what it said.
  */
 

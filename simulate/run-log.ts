@@ -14,7 +14,7 @@ export const LANES = [
 /** One line of a simulation run's story. */
 export interface Told {
   readonly atMs: number;
-  readonly lane: (typeof LANES)[number][0] | 'oracle';
+  readonly lane: (typeof LANES)[number][0] | 'check';
   readonly connection?: string;
   /** The directory group that it is about. */
   readonly group?: string;
@@ -22,16 +22,16 @@ export interface Told {
   readonly detail?: string;
 }
 
-/** What an oracle found that must never be. */
+/** What an invariant check found that must never be. */
 export interface Violation extends Pick<Told, 'atMs' | 'connection' | 'group'> {
-  readonly oracle: OracleName;
+  readonly check: CheckName;
   /** Short and stable, for known.json: `in_sync_but_different`, `removals_over_limit` … */
   readonly cause: string;
   /** One sentence: what was expected, what was found. */
   readonly sentence: string;
 }
 
-export type OracleName =
+export type CheckName =
   | 'end'
   | 'truth'
   | 'one_decision'

@@ -3,7 +3,7 @@ import known from './known.json' with { type: 'json' };
 import type { Violation } from './run-log.ts';
 
 /** A violation that an open issue will fix; any other violation fails the run. */
-export interface KnownViolation extends Pick<Violation, 'oracle' | 'cause'> {
+export interface KnownViolation extends Pick<Violation, 'check' | 'cause'> {
   /** What happens, in a sentence. */
   readonly what: string;
   /** The issue that fixes it. */
@@ -16,9 +16,7 @@ export const unknownOf = (
   violations: readonly Violation[],
   known: readonly KnownViolation[],
 ): readonly Violation[] =>
-  violations.filter(
-    ({ oracle, cause }) => !known.some((one) => one.oracle === oracle && one.cause === cause),
-  );
+  violations.filter(({ check, cause }) => !known.some((one) => one.check === check && one.cause === cause));
 
 /** What is kept of a simulation run once it is run. */
 export interface RunReport {
@@ -30,7 +28,7 @@ export interface RunReport {
 
 /** Each sort of violation once, the first of it: a fault that lasts is told each hour. */
 export function runReport({ run, violations, fired, figures }: Outcome): RunReport {
-  const firsts = new Map(violations.toReversed().map((one) => [`${one.oracle} ${one.cause}`, one]));
+  const firsts = new Map(violations.toReversed().map((one) => [`${one.check} ${one.cause}`, one]));
   return {
     seed: run.seed,
     violations: [...firsts.values()].reverse(),

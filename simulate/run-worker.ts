@@ -10,7 +10,7 @@ const known = readKnown();
 /** A plan is rehearsed over stores that no plant has wrapped: that it differs proves nothing of a bug. */
 const isUnknown = (violation: Violation) =>
   !violation.cause.startsWith('plan_') && unknownOf([violation], known).length > 0;
-const sortOf = ({ oracle, cause }: Violation) => `${oracle} ${cause}`;
+const sortOf = ({ check, cause }: Violation) => `${check} ${cause}`;
 
 /** What goes wrong in a simulation run without any plant; the next bug is tried with the same seeds. */
 const plainly = new Map<number, ReadonlySet<string>>();

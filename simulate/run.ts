@@ -85,8 +85,8 @@ function commandFor(seed: number, kept?: readonly number[]): string {
   return `npm run simulate -- ${said.map(([name, value]) => `--${name} ${value}`).join(' ')}`;
 }
 
-const sentence = ({ oracle, cause, connection, group, sentence }: Violation): string =>
-  `  ${oracle} (${cause})${group === undefined ? '' : ` group ${group}`}${connection === undefined ? '' : ` of ${connection}`}: ${sentence}`;
+const sentence = ({ check, cause, connection, group, sentence }: Violation): string =>
+  `  ${check} (${cause})${group === undefined ? '' : ` group ${group}`}${connection === undefined ? '' : ` of ${connection}`}: ${sentence}`;
 
 /** Runs one simulation and prints its violations. */
 async function executeOne(seed: number): Promise<number> {
@@ -176,9 +176,9 @@ function tellSorts(failed: readonly { report: RunReport; wrong: readonly Violati
   const sorts = new Map<string, { seeds: number[]; example: Violation }>();
   for (const { report, wrong } of failed) {
     for (const violation of wrong) {
-      const sort = sorts.get(`${violation.oracle} ${violation.cause}`) ?? { seeds: [], example: violation };
+      const sort = sorts.get(`${violation.check} ${violation.cause}`) ?? { seeds: [], example: violation };
       sort.seeds.push(report.seed);
-      sorts.set(`${violation.oracle} ${violation.cause}`, sort);
+      sorts.set(`${violation.check} ${violation.cause}`, sort);
     }
   }
   for (const { seeds, example } of [...sorts.values()].sort((a, b) => b.seeds.length - a.seeds.length)) {
@@ -189,7 +189,7 @@ function tellSorts(failed: readonly { report: RunReport; wrong: readonly Violati
 }
 
 async function tellShrunken(seed: number, violation: Violation): Promise<void> {
-  const isIt = (one: Violation) => one.oracle === violation.oracle && one.cause === violation.cause;
+  const isIt = (one: Violation) => one.check === violation.check && one.cause === violation.cause;
   const fails = async (run: ReturnType<typeof drawRun>) =>
     (await execute(run, { endsAt: isIt })).violations.some(isIt);
   const { run, kept, runs } = await shrink(drawRun(seed, drawn), fails, SHRINK_RUNS);

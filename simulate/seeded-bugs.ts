@@ -300,7 +300,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     at('groups', () => ({ suspect: async () => false })),
   ],
   hour_forgotten: [
-    'the guard judges each write of a group for itself',
+    'the guard checks each write of a group for itself',
     at('guard', (guard) => ({
       reserve: async (...asked) => ({ ...(await guard.reserve(...asked)), group: 0 }),
       recent: async (...asked) => ({ ...(await guard.recent(...asked)), group: 0 }),
@@ -326,7 +326,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     })),
     '"getLagMs":[1-9]',
   ],
-  // ── what the oracles once did not notice ───────────────────────────────────────────────────────────────────────────
+  // ── what the invariant checks once did not notice ───────────────────────────────────────────────────────────────────────────
   wrong_actor: [
     'the audit entry of a write names another event, and another actor, than those that caused it',
     at('audit', (audit) => ({

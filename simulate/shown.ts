@@ -9,7 +9,7 @@ import { gather } from '../shared/sync/gather.ts';
 import { readLevels } from '../shared/sync/reconcile/levels.ts';
 import { notify } from '../shared/sync/reconcile/notify.ts';
 import {
-  judgeShown,
+  checkShown,
   type Shown,
   type Told,
   type Truth,
@@ -71,22 +71,22 @@ async function showOne(cloud: Cloud, seen: Seen, { name, told }: Asked): Promise
     samples.push(truthOf(seen, name));
   }
   let shown: Shown | undefined;
-  const completed = await cloud.invoke('judge', 5 * MINUTE_MS, async (container) => {
+  const completed = await cloud.invoke('checker', 5 * MINUTE_MS, async (container) => {
     if (cloud.isOver || !cloud.connections.has(name)) return;
     shown = await shownTo(container, name, cloud.nowMs);
   });
   samples.push(truthOf(seen, name));
   if (!completed || shown === undefined) return;
   cloud.runLog.fired('shown');
-  judgeShown(seen, { name, samples, shown });
-  await notifyAndJudge(cloud, seen, { name, told });
+  checkShown(seen, { name, samples, shown });
+  await notifyAndCheck(cloud, seen, { name, told });
 }
 
 /** Sends the due notifications until they match the findings. An invocation that fails proves nothing. */
-async function notifyAndJudge(cloud: Cloud, seen: Seen, { name, told }: Asked): Promise<void> {
+async function notifyAndCheck(cloud: Cloud, seen: Seen, { name, told }: Asked): Promise<void> {
   let unreported: readonly string[] = [];
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
-    const completed = await cloud.invoke('judge', 5 * MINUTE_MS, async ({ ports }) => {
+    const completed = await cloud.invoke('checker', 5 * MINUTE_MS, async ({ ports }) => {
       unreported = [];
       if (cloud.isOver || !cloud.connections.has(name)) return;
       const connection = connectionName(name);
@@ -98,7 +98,7 @@ async function notifyAndJudge(cloud: Cloud, seen: Seen, { name, told }: Asked): 
     await cloud.time.sleep(NOTIFY_AGAIN_MS);
   }
   for (const sentence of unreported)
-    seen.runLog.violated({ oracle: 'shown', cause: 'notices', connection: name, sentence });
+    seen.runLog.violated({ check: 'shown', cause: 'notices', connection: name, sentence });
 }
 
 async function shownTo({ ports, sqs }: Container, name: string, nowMs: () => number): Promise<Shown> {

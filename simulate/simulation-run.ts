@@ -15,7 +15,7 @@ export const DAY_MS = 86_400_000;
 
 export interface SimulationRun {
   readonly seed: number;
-  /** Trouble lasts so long; then faults stop, and a quiet day follows before the end is judged. */
+  /** Trouble lasts so long; then faults stop, and a quiet day follows before the end is checked. */
   readonly days: number;
   readonly coalesceSeconds: number;
   readonly connections: readonly ConnectionSpec[];

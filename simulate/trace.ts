@@ -15,7 +15,7 @@ export function tracePage({ run, told, violations, fired, figures }: Outcome, co
 <title>${escaped(title)}</title><style>${STYLE}</style>
 <header>
 <h1>${escaped(first === undefined ? 'Nothing went wrong' : first.sentence)}</h1>
-<p class="where">${first === undefined ? '' : `${clock(first.atMs, told[0]?.atMs)} · ${escaped(placeOf(first))} · oracle <b>${first.oracle}</b> (${first.cause})`}</p>
+<p class="where">${first === undefined ? '' : `${clock(first.atMs, told[0]?.atMs)} · ${escaped(placeOf(first))} · invariant check <b>${first.check}</b> (${first.cause})`}</p>
 ${violations.length > 1 ? `<details><summary>${violations.length - 1} more</summary><ol>${violations.slice(1, 50).map(violationLine).join('')}</ol></details>` : ''}
 <p>Run it again: <code>${escaped(command)}</code></p>
 <details><summary>Connections of this run</summary>${run.connections.map(connectionLine).join('')}
@@ -34,7 +34,7 @@ ${rows(shown)}
 
 /** Where one group is accused, what concerns another one only distracts. */
 function concerns(line: Told, violation: Violation | undefined): boolean {
-  if (violation === undefined || line.lane === 'oracle') return true;
+  if (violation === undefined || line.lane === 'check') return true;
   const { connection = line.connection, group = line.group } = violation;
   return (line.connection ?? connection) === connection && (line.group ?? group) === group;
 }
@@ -57,7 +57,7 @@ function rows(lines: readonly Told[]): string {
     const times = repeated === 1 ? 'once more' : `${repeated} times more`;
     if (repeated > 0) out.push(`<div class="again">… and the same ${times}</div>`);
     [before, repeated] = [same, 0];
-    out.push(line.lane === 'oracle' ? wrong(line, startMs) : row(line, startMs));
+    out.push(line.lane === 'check' ? wrong(line, startMs) : row(line, startMs));
   }
   return out.join('\n');
 }
@@ -83,7 +83,7 @@ const placeOf = ({ connection, group }: Violation): string =>
     .filter(Boolean)
     .join(', ') || 'everywhere';
 const violationLine = (violation: Violation): string =>
-  `<li><b>${violation.oracle}</b> (${violation.cause}) ${escaped(placeOf(violation))}: ${escaped(violation.sentence)}</li>`;
+  `<li><b>${violation.check}</b> (${violation.cause}) ${escaped(placeOf(violation))}: ${escaped(violation.sentence)}</li>`;
 const connectionLine = (spec: Outcome['run']['connections'][number]): string => {
   const { name, company, settings, traits, credential, people } = spec;
   return `<p><b>${escaped(name)}</b> of ${escaped(company)}, ${people.length} people, ${credential} credential<br><code>${escaped(JSON.stringify(settings))}</code><br><code>${escaped(JSON.stringify(traits))}</code></p>`;

@@ -2,10 +2,10 @@ import type { Item } from '../shared/store/table.ts';
 import type { Cloud } from './cloud.ts';
 import type { QueuedMessage } from './queues.ts';
 
-/** What belongs to a simulation run, and is as an oracle may look at it. */
+/** What belongs to a simulation run, and is as an invariant check may look at it. */
 type Shown = 'run' | 'nowMs' | 'under' | 'platforms' | 'directory' | 'runLog';
 
-/** What an oracle may look at: raw items, the platforms' truth, and what the people of the simulation run said and did. */
+/** What an invariant check may look at: raw items, the platforms' truth, and what the people of the simulation run said and did. */
 export interface Seen extends Pick<Cloud, Shown> {
   /** The table's items as they are stored, by `pk` and `sk` with a space between. */
   readonly items: ReadonlyMap<string, Item>;

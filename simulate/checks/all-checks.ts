@@ -4,12 +4,12 @@ import { createEnd } from './end.ts';
 import { createErased } from './erased.ts';
 import { createGuard } from './guard.ts';
 import { createNothingLost } from './nothing-lost.ts';
-import { createSights } from './observation.ts';
+import { createObserver } from './observation.ts';
 import { createOnRecord } from './on-record.ts';
 import { createOwnership } from './ownership.ts';
 import { createTruth } from './truth.ts';
 
-const JUDGES = [
+const CHECKERS = [
   createGuard,
   createOwnership,
   createTruth,
@@ -21,15 +21,15 @@ const JUDGES = [
 ];
 
 /**
- * All that is judged by looking, with fresh eyes for one simulation run; it shares no code with the engine. To be called each
- * simulated hour, and with `isEnd` once when faults have stopped and a day has passed. The third oracle is asked
+ * All that is checked by looking, with fresh eyes for one simulation run; it shares no code with the engine. To be called each
+ * simulated hour, and with `isEnd` once when faults have stopped and a day has passed. The third invariant check is asked
  * instead: see one-decision.ts.
  */
-export function createOracles(): (seen: Seen, isEnd: boolean) => void {
-  const look = createSights();
-  const judges = JUDGES.map((create) => create());
+export function createChecks(): (seen: Seen, isEnd: boolean) => void {
+  const observe = createObserver();
+  const checkers = CHECKERS.map((create) => create());
   return (seen, isEnd) => {
-    const sight = look(seen, isEnd);
-    for (const judge of judges) judge(sight);
+    const observation = observe(seen, isEnd);
+    for (const checker of checkers) checker(observation);
   };
 }

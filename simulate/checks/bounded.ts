@@ -1,6 +1,13 @@
 import type { PlatformCall } from '../platform/platform.ts';
 import { DAY_MS, HOUR_MS } from '../simulation-run.ts';
-import { type Judge, latest, type Owner, removalsSince, type Sight, type Sighted } from './observation.ts';
+import {
+  type Checker,
+  latest,
+  type Observation,
+  type ObservedConnection,
+  type Owner,
+  removalsSince,
+} from './observation.ts';
 import { storedMember } from './stored.ts';
 
 /** Of twelve each round counts those before it; what it asks for itself, and a client again, comes on top. */
@@ -22,59 +29,62 @@ const SCHEDULED: Readonly<Partial<Record<PlatformCall['route'], number>>> = {
 };
 
 /** What cannot be done costs little, who has nothing to do costs nothing, and no read grows with history. */
-export function createBounded(): Judge {
+export function createBounded(): Checker {
   const read = new Map<string, number>();
   const busyMs = new Map<string, number>();
   const vain = new Map<string, readonly number[]>();
   let refused = new Set<string>();
-  return (sight) => {
+  return (observation) => {
     const refusedBefore = refused;
     refused = new Set(
-      sight.connections.filter(({ gate }) => gate === 'unauthorized').map(({ name }) => name),
+      observation.connections.filter(({ gate }) => gate === 'unauthorized').map(({ name }) => name),
     );
-    for (const connection of sight.connections) {
-      if (!isIdle(sight, connection)) busyMs.set(connection.name, sight.nowMs);
+    for (const connection of observation.connections) {
+      if (!isIdle(observation, connection)) busyMs.set(connection.name, observation.nowMs);
     }
-    for (const [company, platform] of sight.seen.platforms) {
+    for (const [company, platform] of observation.seen.platforms) {
       // People at their screens ask what they like.
-      const isScheduled = ({ by }: PlatformCall) => !/^(?:operator|judge)\b/.test(by);
+      const isScheduled = ({ by }: PlatformCall) => !/^(?:operator|checker)\b/.test(by);
       const calls = platform.calls.slice(read.get(company)).filter(isScheduled);
       read.set(company, platform.calls.length);
-      judgeGroups(sight, company, calls);
-      const connections = sight.connections.filter((one) => one.company === company);
+      checkGroups(observation, company, calls);
+      const connections = observation.connections.filter((one) => one.company === company);
       const areIdle =
-        connections.every(({ name }) => sight.nowMs - (busyMs.get(name) ?? 0) > HOUR_MS) &&
-        removalsSince(sight, sight.nowMs - HOUR_MS).length === 0;
+        connections.every(({ name }) => observation.nowMs - (busyMs.get(name) ?? 0) > HOUR_MS) &&
+        removalsSince(observation, observation.nowMs - HOUR_MS).length === 0;
       const areRefused = connections.every(({ name }) => refused.has(name) && refusedBefore.has(name));
-      if (connections.length > 0 && areRefused) judgeRefused(sight, connections, calls);
-      if (connections.length > 0 && areIdle) judgeIdle(sight, connections, calls);
+      if (connections.length > 0 && areRefused) checkRefused(observation, connections, calls);
+      if (connections.length > 0 && areIdle) checkIdle(observation, connections, calls);
     }
-    judgeVainWrites(sight, vain);
-    judgeTable(sight);
+    checkVainWrites(observation, vain);
+    checkTable(observation);
   };
 }
 
-function judgeGroups(sight: Sight, company: string, calls: readonly PlatformCall[]): void {
-  for (const { owner, calls: spent } of callsOfGroups(sight, company, calls)) {
+function checkGroups(observation: Observation, company: string, calls: readonly PlatformCall[]): void {
+  for (const { owner, calls: spent } of callsOfGroups(observation, company, calls)) {
     const key = `${owner.connection} ${owner.group}`;
-    const one: Partial<Sighted> = sight.connections.find(({ name }) => name === owner.connection) ?? {};
+    const one: Partial<ObservedConnection> =
+      observation.connections.find(({ name }) => name === owner.connection) ?? {};
     const { reading, companyMs = 0, actionMs = 0 } = one;
-    const saidMs = sight.seen.saidMs.get(key) ?? 0;
+    const saidMs = observation.seen.saidMs.get(key) ?? 0;
     const newsMs = latest([reading?.changedAtMs.get(owner.group) ?? 0, companyMs, actionMs, saidMs]);
-    if (spent.length <= CALLS_PER_GROUP || sight.nowMs - newsMs <= 2 * HOUR_MS) continue;
+    if (spent.length <= CALLS_PER_GROUP || observation.nowMs - newsMs <= 2 * HOUR_MS) continue;
     // Two workers that receive one message at once do not know of each other's calls. No worker knows of the calls of a
     // worker that was cut off before it stored them.
-    const cutOff = (sight.seen.cutOffMs.get(key) ?? []).filter((atMs) => sight.nowMs - atMs <= 2 * HOUR_MS);
+    const cutOff = (observation.seen.cutOffMs.get(key) ?? []).filter(
+      (atMs) => observation.nowMs - atMs <= 2 * HOUR_MS,
+    );
     const workers = 1 + cutOff.length + (areAtOnce(spent) ? 1 : 0);
     if (spent.length <= CALLS_PER_GROUP * workers) continue;
     const sentence = `No event, operator or company changed the group ${owner.group} in two hours; expected at most ${CALLS_PER_GROUP} calls an hour for it, found ${spent.length}.`;
-    sight.accuse('bounded', 'calls_per_group', owner, sentence);
+    observation.accuse('bounded', 'calls_per_group', owner, sentence);
   }
 }
 
 /** A change that the platform stores in its own way is not sent again and again. */
-function judgeVainWrites(sight: Sight, vain: Map<string, readonly number[]>): void {
-  for (const { change, owner, connection } of sight.writes) {
+function checkVainWrites(observation: Observation, vain: Map<string, readonly number[]>): void {
+  for (const { change, owner, connection } of observation.writes) {
     if (!change.isVain) continue;
     const key = `${owner.connection} ${change.id}`;
     const newsMs = latest([
@@ -82,22 +92,22 @@ function judgeVainWrites(sight: Sight, vain: Map<string, readonly number[]>): vo
       connection.companyMs,
       connection.actionMs,
       connection.troubleMs(),
-      sight.nowMs - DAY_MS,
+      observation.nowMs - DAY_MS,
     ]);
     const since = [...(vain.get(key) ?? []), change.atMs].filter((atMs) => atMs > newsMs);
     vain.set(key, since);
     if (since.length <= VAIN_WRITES_A_DAY) continue;
     const sentence = `No event about the group ${owner.group} arrived for a day; expected at most ${VAIN_WRITES_A_DAY} writes that change nothing, found ${since.length}.`;
-    sight.accuse('bounded', 'vain_writes', owner, sentence);
+    observation.accuse('bounded', 'vain_writes', owner, sentence);
   }
 }
 
-function callsOfGroups(sight: Sight, company: string, calls: readonly PlatformCall[]) {
+function callsOfGroups(observation: Observation, company: string, calls: readonly PlatformCall[]) {
   const spent = new Map<string, { readonly owner: Owner; readonly calls: readonly PlatformCall[] }>();
   const asked = askedForOthers(calls);
   for (const call of calls) {
     const { id = '', spokeId, route, method, by, status } = call;
-    const owner = sight.ownerOf(company, id, spokeId);
+    const owner = observation.ownerOf(company, id, spokeId);
     if (owner === undefined || (route !== '/groups/{id}' && method !== 'POST') || asked.has(call)) continue;
     const [who] = by.split('-');
     // What is gone is asked for at its own id, once by each event about it.
@@ -129,7 +139,7 @@ const areAtOnce = (calls: readonly PlatformCall[]): boolean =>
 const isSoon = (afterMs: number, atMs: number) => atMs >= afterMs && atMs - afterMs < ASKED_WITHIN_MS;
 
 /** Nothing waits, nothing was said or done, and nothing went wrong lately. Or the connection is not to do anything. */
-function isIdle({ nowMs, seen }: Sight, connection: Sighted): boolean {
+function isIdle({ nowMs, seen }: Observation, connection: ObservedConnection): boolean {
   const { reading, platform, companyMs, actionMs, groups, item, gate, isObserving } = connection;
   const others = [companyMs, actionMs, platform.foreign.at(-1)?.atMs ?? 0, connection.troubleMs()];
   const newsMs = latest([...reading.changedAtMs.values(), ...others]);
@@ -146,9 +156,13 @@ function isIdle({ nowMs, seen }: Sight, connection: Sighted): boolean {
   });
 }
 
-function judgeIdle(sight: Sight, connections: readonly Sighted[], calls: readonly PlatformCall[]): void {
+function checkIdle(
+  observation: Observation,
+  connections: readonly ObservedConnection[],
+  calls: readonly PlatformCall[],
+): void {
   const names = connections.map(({ name }) => name).join(', ');
-  const isTroubled = connections.some(({ troubleMs }) => sight.nowMs - troubleMs() <= 2 * HOUR_MS);
+  const isTroubled = connections.some(({ troubleMs }) => observation.nowMs - troubleMs() <= 2 * HOUR_MS);
   for (const [route, each] of Object.entries(SCHEDULED)) {
     const most = each * connections.length;
     // The feed asks for a group that was changed, a sweep for one that a list did not show; failures are tried again.
@@ -158,21 +172,25 @@ function judgeIdle(sight: Sight, connections: readonly Sighted[], calls: readonl
     );
     if (made.length <= most) continue;
     const sentence = `${names} had nothing to do in this hour; expected at most ${most} calls of ${route}, found ${made.length}.`;
-    sight.accuse('bounded', 'idle_calls', { connection: names }, sentence);
+    observation.accuse('bounded', 'idle_calls', { connection: names }, sentence);
   }
 }
 
 /** A refused credential is tried every ten minutes; each new worker asks once more whose token it has. */
-function judgeRefused(sight: Sight, connections: readonly Sighted[], calls: readonly PlatformCall[]): void {
+function checkRefused(
+  observation: Observation,
+  connections: readonly ObservedConnection[],
+  calls: readonly PlatformCall[],
+): void {
   const most = PROBES * connections.length;
   const made = calls.filter(({ by, route }) => by.startsWith('pump') && /^\/(?:me|oauth)/.test(route));
   if (made.length <= most) return;
   const names = connections.map(({ name }) => name).join(', ');
   const sentence = `The credential of ${names} is refused; expected at most ${most} probes of it an hour, found ${made.length}.`;
-  sight.accuse('bounded', 'refused_calls', { connection: names }, sentence);
+  observation.accuse('bounded', 'refused_calls', { connection: names }, sentence);
 }
 
-function judgeTable({ seen, accuse }: Sight): void {
+function checkTable({ seen, accuse }: Observation): void {
   const { bytes, key } = seen.table.largest;
   if (bytes > MOST_BYTES)
     accuse('bounded', 'item_size', {}, `Expected no item beyond 350 KB, but ${key} has ${bytes} bytes.`);

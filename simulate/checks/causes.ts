@@ -1,5 +1,5 @@
 import type { Heard } from '../directory.ts';
-import type { Owner, Sight } from './observation.ts';
+import type { Observation, Owner } from './observation.ts';
 import { partitionOf, type StoredAudit, storedMember } from './stored.ts';
 
 /** A write at the platform and the audit entry about it. */
@@ -17,32 +17,37 @@ const ARRIVES_WITHIN_MS = 60_000;
  * directory sent about the group or one of its members, and the actor of that event; or an approval, a drift record or
  * groupsync itself.
  */
-export function falsehoodIn(sight: Sight, recorded: Recorded): string | undefined {
+export function falsehoodIn(observation: Observation, recorded: Recorded): string | undefined {
   const { cause, actor } = recorded.entry;
   const [, id, source] = /^event (.*) of (.*?)$/s.exec(cause) ?? [];
-  if (id !== undefined) return falseEvent(sight, recorded, { id, source: source ?? '' });
-  if (cause.startsWith('approved by ')) return falseApproval(sight, recorded);
+  if (id !== undefined) return falseEvent(observation, recorded, { id, source: source ?? '' });
+  if (cause.startsWith('approved by ')) return falseApproval(observation, recorded);
   if (cause.startsWith('drift '))
-    return falseDrift(sight, recorded, cause.slice('drift '.length).split(', '));
+    return falseDrift(observation, recorded, cause.slice('drift '.length).split(', '));
   return actor.kind === 'groupsync' ? undefined : 'only an event and an approval have an actor';
 }
 
 function falseEvent(
-  sight: Sight,
+  observation: Observation,
   { write, owner, entry }: Recorded,
   { id, source }: Pick<Heard, 'id' | 'source'>,
 ): string | undefined {
   const { connection, group } = owner;
   // Only the server's own record shows a request that met a fault.
-  if (source === 'scim' && sight.connections.find(({ name }) => name === connection)?.isHalfHeard(group))
+  if (
+    source === 'scim' &&
+    observation.connections.find(({ name }) => name === connection)?.isHalfHeard(group)
+  )
     return undefined;
-  if (isReplayed(sight, id, write.atMs)) return undefined;
-  const all = sight.seen.directory.heard(connection).filter((one) => one.id === id && one.source === source);
+  if (isReplayed(observation, id, write.atMs)) return undefined;
+  const all = observation.seen.directory
+    .heard(connection)
+    .filter((one) => one.id === id && one.source === source);
   if (all.length === 0) return 'the directory sent no such event';
   const isAbout = ({ directoryEvent }: Heard) =>
     directoryEvent.group === undefined
       ? directoryEvent.members?.some(
-          (one) => storedMember(sight.seen, connection, group, one.id) !== undefined,
+          (one) => storedMember(observation.seen, connection, group, one.id) !== undefined,
         )
       : directoryEvent.group === group;
   const about = all.filter(isAbout);
@@ -58,7 +63,7 @@ function falseEvent(
 }
 
 /** An event without an id of its own that an operator replays has the id of the dead-lettered message. */
-const isReplayed = ({ seen }: Sight, id: string, writtenAtMs: number): boolean =>
+const isReplayed = ({ seen }: Observation, id: string, writtenAtMs: number): boolean =>
   id.startsWith('eventsDlq-') &&
   seen.operators.actions.some(
     ({ kind, atMs }) =>
@@ -74,7 +79,7 @@ function actorOf({ directoryEvent, source }: Heard): string | undefined {
   return `directory ${(!isOfUser && by) || source}`;
 }
 
-function falseApproval({ seen }: Sight, { write, owner, entry }: Recorded): string | undefined {
+function falseApproval({ seen }: Observation, { write, owner, entry }: Recorded): string | undefined {
   const { connection, group } = owner;
   const isGiven = seen.operators.actions.some(
     (action) =>
@@ -87,7 +92,11 @@ function falseApproval({ seen }: Sight, { write, owner, entry }: Recorded): stri
   return entry.actor.kind === 'operator' ? undefined : 'an operator approved it';
 }
 
-function falseDrift({ seen }: Sight, { owner, entry }: Recorded, ids: readonly string[]): string | undefined {
+function falseDrift(
+  { seen }: Observation,
+  { owner, entry }: Recorded,
+  ids: readonly string[],
+): string | undefined {
   const { connection, group } = owner;
   const records = seen.under<{ readonly id: string; readonly group: string }>(`C#${connection}`, 'DRIFT#');
   const own = seen.under<{ readonly id: string; readonly group: string }>(

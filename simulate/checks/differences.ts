@@ -2,7 +2,7 @@ import type { ReadGroup } from '../directory.ts';
 import type { HeldGroup, SimulatedPlatform } from '../platform/platform.ts';
 import { keptName } from '../platform/rules.ts';
 import { HOUR_MS, type SimulationRun } from '../simulation-run.ts';
-import type { Sight, Sighted } from './observation.ts';
+import type { Observation, ObservedConnection } from './observation.ts';
 import { hasReturned } from './returns.ts';
 import { partitionOf, type StoredMember, storedMember, storedUser, treatmentOf } from './stored.ts';
 
@@ -21,8 +21,8 @@ export interface Difference {
 }
 
 interface Context {
-  readonly sight: Sight;
-  readonly connection: Sighted;
+  readonly observation: Observation;
+  readonly connection: ObservedConnection;
   readonly group: string;
   readonly treatment: ReturnType<typeof treatmentOf>;
   readonly actual: HeldGroup | undefined;
@@ -32,9 +32,13 @@ interface Context {
 const SAME = new WeakMap<object, readonly unknown[]>();
 
 /** Compares one directory group, read naively, with the platform's; each difference must be explained by itself. */
-export function unexplained(sight: Sight, connection: Sighted, group: string): readonly Difference[] {
+export function unexplained(
+  observation: Observation,
+  connection: ObservedConnection,
+  group: string,
+): readonly Difference[] {
   const found = connection.actual(group);
-  const actual = found && isUnmanaged(sight, connection, group, found) ? undefined : found;
+  const actual = found && isUnmanaged(observation, connection, group, found) ? undefined : found;
   const { settings, companyMs, reading } = connection;
   const stands = [settings, companyMs, reading.changedAtMs.get(group), connection.item(group)];
   const known = actual && SAME.get(actual);
@@ -45,7 +49,7 @@ export function unexplained(sight: Sight, connection: Sighted, group: string): r
   const isStill = connection.isObserving || connection.gate === 'paused' || item?.paused || item?.released;
   const isUnnamed = said !== undefined && said.name === undefined;
   if (isStill || isUnnamed || treatment.isExcluded || treatment.mode === 'report') return [];
-  const context: Context = { sight, connection, group, treatment, actual };
+  const context: Context = { observation, connection, group, treatment, actual };
   if (actual !== undefined && said?.name !== undefined && isSame(context, said.name)) {
     SAME.set(actual, stands);
     return [];
@@ -60,23 +64,23 @@ export function unexplained(sight: Sight, connection: Sighted, group: string): r
  * or it belonged to the removed connection and the returned one never took it over. Such a group keeps its members.
  */
 function isUnmanaged(
-  sight: Sight,
-  { name, company, item }: Sighted,
+  observation: Observation,
+  { name, company, item }: ObservedConnection,
   group: string,
   { id }: Pick<HeldGroup, 'id'>,
 ): boolean {
   if (item(group)?.platformId !== undefined) return false;
-  if (mayHaveReleased(sight, name)) return true;
-  return hasReturned(name) && sight.ownerOf(company, id, null)?.connection !== name;
+  if (mayHaveReleased(observation, name)) return true;
+  return hasReturned(name) && observation.ownerOf(company, id, null)?.connection !== name;
 }
 
 /** What says more of the group, or that one of its members is no more, lies dead-lettered. */
-function isUnheard({ sight, connection, group }: Context, said: ReadGroup | undefined): boolean {
-  if (connection.isHalfHeard(group) || sight.isInDeadLetters(group)) return true;
-  const stored = sight.seen.under<StoredMember>(partitionOf(connection.name, group), 'M#');
+function isUnheard({ observation, connection, group }: Context, said: ReadGroup | undefined): boolean {
+  if (connection.isHalfHeard(group) || observation.isInDeadLetters(group)) return true;
+  const stored = observation.seen.under<StoredMember>(partitionOf(connection.name, group), 'M#');
   return stored.some(
     ({ member, presence }) =>
-      presence === 'present' && said?.members.has(member) !== true && sight.isInDeadLetters(member),
+      presence === 'present' && said?.members.has(member) !== true && observation.isInDeadLetters(member),
   );
 }
 
@@ -99,9 +103,9 @@ function leftBehind(context: Context): readonly Difference[] {
  * The platform answered several deletions without effect: groupsync reports the group as failed and tries again a day
  * later.
  */
-function isDeletionIgnored({ sight, connection, group }: Context, platformId: string): boolean {
+function isDeletionIgnored({ observation, connection, group }: Context, platformId: string): boolean {
   const isIgnored = ({ id, atMs, platformFaults }: SimulatedPlatform['calls'][number]) =>
-    id === platformId && sight.nowMs - atMs < REFUSED_MS && platformFaults.includes('deletes_ignored');
+    id === platformId && observation.nowMs - atMs < REFUSED_MS && platformFaults.includes('deletes_ignored');
   return connection.item(group)?.failedAt !== undefined && connection.platform.calls.some(isIgnored);
 }
 
@@ -152,10 +156,10 @@ function isSame({ connection, group, actual }: Context, name: string): boolean {
 }
 
 /** By the connection's template, and as this platform treats what is sent. */
-export const nameOnPlatform = (connection: Sighted, id: string, name: string): string =>
+export const nameOnPlatform = (connection: ObservedConnection, id: string, name: string): string =>
   keptName(sentName(connection, id, name), connection.platform.traits.names);
 
-function sentName({ settings, name: connection }: Sighted, id: string, name: string): string {
+function sentName({ settings, name: connection }: ObservedConnection, id: string, name: string): string {
   const parts: Readonly<Record<string, string>> = { name, id, connection };
   return settings.nameTemplate.replaceAll(/\{(name|id|connection)\}/g, (_, key) => parts[key] ?? '');
 }
@@ -164,12 +168,12 @@ function sentName({ settings, name: connection }: Sighted, id: string, name: str
 const REFUSED_MS = 32 * HOUR_MS;
 
 /** Whether the platform refuses a name or an external id permanently, or refused it recently. */
-function isValueRefused({ sight, connection }: Context, value: string): boolean {
+function isValueRefused({ observation, connection }: Context, value: string): boolean {
   const { traits, refusedValues } = connection.platform;
   const atMs = refusedValues.get(value);
   if (atMs === undefined) return false;
   const isTooLong = traits.longestName !== null && value.length > traits.longestName;
-  return isTooLong || sight.nowMs - atMs < REFUSED_MS;
+  return isTooLong || observation.nowMs - atMs < REFUSED_MS;
 }
 
 /** A refused value of an existing group, which groupsync reports as refused. */
@@ -179,7 +183,7 @@ function isRefused(context: Context, field: 'name' | 'spokeId', value: string): 
 }
 
 function missingUsers(context: Context, actual: HeldGroup): readonly Difference[] {
-  const { sight, connection, group } = context;
+  const { observation, connection, group } = context;
   const { userOf, unsure } = connection.expected(group);
   const there = new Set(actual.users);
   const missing = [...userOf].filter(([, user]) => !there.has(user));
@@ -189,8 +193,8 @@ function missingUsers(context: Context, actual: HeldGroup): readonly Difference[
     if (takenOut.has(user)) return [];
     if (unsure.has(member)) return [];
     // Their address may lie in a dead letter about another group.
-    if (sight.isInDeadLetters(member)) return [];
-    if (storedMember(sight.seen, connection.name, group, member)?.pendingCause === 'refused') return [];
+    if (observation.isInDeadLetters(member)) return [];
+    if (storedMember(observation.seen, connection.name, group, member)?.pendingCause === 'refused') return [];
     const sentence = `The directory has ${member} in the group ${group}; expected ${user} in the platform's, but they are missing.`;
     return [{ cause: causeOf(context, 'missing_user'), sentence }];
   });
@@ -204,7 +208,7 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
   if (extras.length === 0 || treatment.mode === 'upsertOnly') return [];
   const addedBy = connection.ledger.pasts.get(actual.id)?.addedBy;
   // The users that we added before a release count as added by others when the group is found again.
-  const isLetGo = mayHaveReleased(context.sight, connection.name);
+  const isLetGo = mayHaveReleased(context.observation, connection.name);
   // The returned connection does not know which users the removed connection added.
   const isReturned = hasReturned(connection.name);
   const isTheirs = (user: string) =>
@@ -228,9 +232,12 @@ const extra = (context: Context, user: string, why: string): Difference => ({
   sentence: `${user} should not be in the platform's group of ${context.group}, because ${why}; but they are, and nothing holds them.`,
 });
 
-function causeOf({ sight, connection, group }: Context, cause: 'missing_user' | 'extra_user'): UserCause {
+function causeOf(
+  { observation, connection, group }: Context,
+  cause: 'missing_user' | 'extra_user',
+): UserCause {
   const { failedAt } = connection.item(group) ?? {};
-  const { connections, happenings } = sight.seen.run;
+  const { connections, happenings } = observation.seen.run;
   // Platform faults are the platform's, which a company's connections share.
   const sharing = connections.filter(({ company }) => company === connection.company).map(({ name }) => name);
   const mayBeRefused = happenings.some(
@@ -252,7 +259,7 @@ const isMisrouted = ({ connection, group, actual }: Context): boolean =>
   );
 
 /** A binding outlives the address that made it, and an absent user id changes nothing. */
-export function isBoundByMore({ seen }: Sight, { name }: Sighted, member: string): boolean {
+export function isBoundByMore({ seen }: Observation, { name }: ObservedConnection, member: string): boolean {
   const role = storedUser(seen, name, member)?.role;
   const changing = CHANGING.get(seen.run) ?? changingRoles(seen.run);
   CHANGING.set(seen.run, changing);
@@ -270,11 +277,11 @@ const changingRoles = ({ happenings }: SimulationRun) =>
   );
 
 /** Users who may be in the group, although the reading does not show it. */
-function stickyUsers({ sight, connection, group }: Context): readonly string[] {
+function stickyUsers({ observation, connection, group }: Context): readonly string[] {
   const { members = [] } = connection.reading.groups.get(group) ?? {};
   return [...members].flatMap((member) => {
-    if (!isBoundByMore(sight, connection, member)) return [];
-    const role = storedUser(sight.seen, connection.name, member)?.role ?? '';
+    if (!isBoundByMore(observation, connection, member)) return [];
+    const role = storedUser(observation.seen, connection.name, member)?.role ?? '';
     return [role, connection.platform.employees.get(role)?.userId ?? `u-${role}`];
   });
 }
@@ -287,7 +294,7 @@ function namedByDrift({ connection, group, treatment }: Context, kind: string): 
   return new Set(records.flatMap((one) => one[first] ?? one.before ?? []));
 }
 
-function mayHaveReleased({ seen }: Sight, name: string): boolean {
+function mayHaveReleased({ seen }: Observation, name: string): boolean {
   const isSet = ({ connection, action }: (typeof seen.run.happenings)[number]) =>
     connection === name && action.kind === 'set' && action.value === 'release';
   const drawn = seen.run.connections.find((one) => one.name === name)?.settings['onGroupDeleted'];

@@ -1,33 +1,38 @@
 import type { PlatformWrite } from '../platform/platform.ts';
 import { DAY_MS } from '../simulation-run.ts';
 import { isBoundByMore, unexplained } from './differences.ts';
-import { hasLostItsCredential, type Judge, type Sight, type Sighted } from './observation.ts';
+import {
+  type Checker,
+  hasLostItsCredential,
+  type Observation,
+  type ObservedConnection,
+} from './observation.ts';
 import { mayFindNoneOfBefore, wasUnlisted } from './returns.ts';
 import { readItem, storedMember } from './stored.ts';
 
 /** When faults have stopped and a day has passed, the platform is what the directory says, or it is explained why not. */
-export const createEnd = (): Judge => (sight) => {
-  for (const connection of sight.isEnd ? sight.connections : []) {
+export const createEnd = (): Checker => (observation) => {
+  for (const connection of observation.isEnd ? observation.connections : []) {
     const { gate, name, groups } = connection;
     if (gate !== 'open' && gate !== 'paused') {
-      if (hasLostItsCredential(sight, connection)) continue;
+      if (hasLostItsCredential(observation, connection)) continue;
       const sentence = `The platform of ${name} has been well for a day; expected its gate to be open, but it is ${gate}.`;
-      sight.accuse('end', 'gate_closed', { connection: name }, sentence);
+      observation.accuse('end', 'gate_closed', { connection: name }, sentence);
       continue;
     }
     for (const group of groups) {
-      for (const { cause, sentence } of unexplained(sight, connection, group)) {
-        sight.accuse('end', cause, { connection: name, group }, sentence);
+      for (const { cause, sentence } of unexplained(observation, connection, group)) {
+        observation.accuse('end', cause, { connection: name, group }, sentence);
       }
-      judgePending(sight, connection, group);
+      checkPending(observation, connection, group);
     }
-    judgeSeconds(sight, connection);
-    judgeFeed(sight, connection);
+    checkSeconds(observation, connection);
+    checkFeed(observation, connection);
   }
 };
 
 /** The schedules leave out runs that would find nothing (schedules.ts), for six hours at most. */
-function judgeFeed({ seen, nowMs, accuse }: Sight, { name, gate }: Sighted): void {
+function checkFeed({ seen, nowMs, accuse }: Observation, { name, gate }: ObservedConnection): void {
   const { readAtMs = 0 } = readItem<{ readAtMs: number }>(seen, `C#${name} FEED`) ?? {};
   if (gate === 'paused' || nowMs - readAtMs <= DAY_MS / 2) return;
   const sentence = `The platform of ${name} has been well for a day; expected its feed to be read to the end in the last twelve hours, but it last was at ${new Date(readAtMs).toISOString()}.`;
@@ -35,30 +40,35 @@ function judgeFeed({ seen, nowMs, accuse }: Sight, { name, gate }: Sighted): voi
 }
 
 /** Who cannot be written shows as pending, with the cause. */
-function judgePending(sight: Sight, connection: Sighted, group: string): void {
+function checkPending(observation: Observation, connection: ObservedConnection, group: string): void {
   const { name, isObserving, gate } = connection;
   const { settled, dirtySince, paused, released } = connection.item(group) ?? {};
   const isWorkedOut = (settled === 'in_sync' || settled === 'held') && dirtySince === undefined;
   if (!isWorkedOut || paused || released || isObserving || gate === 'paused') return;
-  if (sight.isInDeadLetters(group) || connection.isHalfHeard(group)) return;
+  if (observation.isInDeadLetters(group) || connection.isHalfHeard(group)) return;
   // A deletion ends the name. Until the directory names the group again, its members are not planned.
   if (connection.reading.groups.get(group)?.name === undefined) return;
   const { pending, unsure } = connection.expected(group);
   for (const [member, cause] of pending) {
-    const shown = storedMember(sight.seen, name, group, member)?.pendingCause;
+    const shown = storedMember(observation.seen, name, group, member)?.pendingCause;
     // A person who left before they were ever found shows as unknown, and a known person may be gone: accept both causes.
     const isTrue =
       shown === cause || (cause !== 'ambiguous' && (shown === 'unknown' || shown === 'inactive'));
-    if (isTrue || unsure.has(member) || isBoundByMore(sight, connection, member)) continue;
+    if (isTrue || unsure.has(member) || isBoundByMore(observation, connection, member)) continue;
     const sentence = `${member} cannot be in the group ${group} because they are ${cause}; expected that to be shown, but what is shown is ${shown ?? 'nothing'}.`;
-    sight.accuse('end', 'pending_cause', { connection: name, group }, sentence);
+    observation.accuse('end', 'pending_cause', { connection: name, group }, sentence);
   }
 }
 
 /** Of each directory group we make one platform group, and another only where the first was let go of or is gone. */
-function judgeSeconds(sight: Sight, { name, company, platform, groups, settings, isIdOf }: Sighted): void {
-  const actions = sight.seen.operators.actions.filter(({ connection, done }) => done && connection === name);
-  const isShared = sight.connections.some((one) => one.company === company && one.name !== name);
+function checkSeconds(
+  observation: Observation,
+  { name, company, platform, groups, settings, isIdOf }: ObservedConnection,
+): void {
+  const actions = observation.seen.operators.actions.filter(
+    ({ connection, done }) => done && connection === name,
+  );
+  const isShared = observation.connections.some((one) => one.company === company && one.name !== name);
   const letsGo =
     settings.onGroupDeleted === 'release' ||
     actions.some(({ kind }) => kind === 'remove_connection' || kind === 'set');
@@ -70,7 +80,7 @@ function judgeSeconds(sight: Sight, { name, company, platform, groups, settings,
       !platform.traits.echoSpokeId &&
       platform.traits.installer !== null &&
       sent.users?.length === 0 &&
-      (sight.seen.cutOffMs.get(`${name} ${group}`)?.some((diedMs) => isSoon(diedMs, atMs)) ||
+      (observation.seen.cutOffMs.get(`${name} ${group}`)?.some((diedMs) => isSoon(diedMs, atMs)) ||
         platform.calls.some(
           ({ status, spokeId, route, ...call }) =>
             status === 'none' &&
@@ -83,13 +93,13 @@ function judgeSeconds(sight: Sight, { name, company, platform, groups, settings,
     const there = made
       .filter(
         (one, at) =>
-          !made.slice(at + 1).some((later) => wasUnlisted(sight.seen, { name, platform, one, later })),
+          !made.slice(at + 1).some((later) => wasUnlisted(observation.seen, { name, platform, one, later })),
       )
       .filter(({ id }) => isIdOf(group, platform.groups.get(id)?.spokeId));
     if (there.length < 2 || actions.some((action) => action.group === group && action.kind === 'release'))
       continue;
     const sentence = `Expected one platform group for ${group}, but we made ${there.length} that are all still there.`;
-    sight.accuse('end', 'second_group', { connection: name, group }, sentence);
+    observation.accuse('end', 'second_group', { connection: name, group }, sentence);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Judge } from './observation.ts';
+import type { Checker } from './observation.ts';
 import { readItem } from './stored.ts';
 
 /** The active state of an account is not personal data, and decides about membership. */
@@ -11,7 +11,7 @@ interface StoredUser {
 
 /** After an operator has erased a person, no earlier attribute of the member is stored. */
 export const createErased =
-  (): Judge =>
+  (): Checker =>
   ({ seen, accuse }) => {
     for (const { kind, connection, member, done, died } of seen.operators.actions) {
       if (kind !== 'forget' || !done || died || member === undefined) continue;

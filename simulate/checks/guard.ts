@@ -1,7 +1,7 @@
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import { DAY_MS, HOUR_MS } from '../simulation-run.ts';
 import { type Change, takenOut } from './ledger.ts';
-import type { Judge, Owner, Sight, Sighted } from './observation.ts';
+import type { Checker, Observation, ObservedConnection, Owner } from './observation.ts';
 
 type Limits = NonNullable<ConnectionSettings['guard']>;
 
@@ -13,7 +13,7 @@ const COUNTED_AT_MOST_MS = HOUR_MS + 15 * 60_000;
 const LIMITS_REMEMBERED = 3;
 
 /** No removal exceeds the guard's limits without an operator's approval, and waiting does not lift a hold. */
-export function createGuard(): Judge {
+export function createGuard(): Checker {
   const limits = new Map<string, ConnectionSettings['guard'][]>();
   const removals = new Map<
     string,
@@ -22,7 +22,7 @@ export function createGuard(): Judge {
   const used = new Map<object, ReadonlySet<string>>();
 
   /** Who went without an approval since of exactly them; each lets a user go once. */
-  const unapproved = ({ seen }: Sight, { connection, group }: Owner, change: Change): string[] => {
+  const unapproved = ({ seen }: Observation, { connection, group }: Owner, change: Change): string[] => {
     const { atMs } = change;
     let left = takenOut(change);
     for (const action of seen.operators.actions) {
@@ -40,9 +40,12 @@ export function createGuard(): Judge {
     return left;
   };
 
-  const judge = (sight: Sight, { change, owner, connection }: Sight['writes'][number]): void => {
+  const check = (
+    observation: Observation,
+    { change, owner, connection }: Observation['writes'][number],
+  ): void => {
     const guard = laxest(limits.get(connection.name) ?? []);
-    const users = unapproved(sight, owner, change);
+    const users = unapproved(observation, owner, change);
     if (guard === null || users.length === 0) return;
     const counted = (removals.get(connection.name) ?? []).filter(
       ({ atMs }) => change.atMs - atMs < COUNTED_AT_MOST_MS,
@@ -57,10 +60,10 @@ export function createGuard(): Judge {
     removals.set(connection.name, [...counted, { atMs, id, sizeBefore, users: fresh }]);
     if (inHour > guard.perHourCount) {
       const sentence = `Expected at most ${guard.perHourCount} removals an hour without approval in ${connection.name}, found ${inHour} at the platform.`;
-      sight.accuse('guard', 'removals_over_limit', owner, sentence);
+      observation.accuse('guard', 'removals_over_limit', owner, sentence);
     }
     if (isOfDeletion(connection, owner.group, change)) return;
-    // Many small writes are judged like one large one: the group is what it was before them. Who came back is lost once.
+    // Many small writes are checked like one large one: the group is what it was before them. Who came back is lost once.
     const earlier = recent.flatMap((one) => (one.id === id ? one.users : []));
     const lost = new Set([...earlier, ...users]).size;
     // Users who joined in place of removed ones do not make the group larger than it ever was.
@@ -72,19 +75,23 @@ export function createGuard(): Judge {
     const isLarge = sizeOf(recent) >= guard.minSize && lost / size > guard.maxRemovedShare;
     if (!isLarge && lost <= guard.maxRemovedCount) return;
     const sentence = `Within an hour ${lost} of ${size} users were taken out of the group ${owner.group}; expected the last ${users.length} of them to be held until a person approves (at most ${guard.maxRemovedCount}, or ${guard.maxRemovedShare} of the group).`;
-    sight.accuse('guard', isLarge ? 'write_over_share' : 'write_over_count', owner, sentence);
+    observation.accuse('guard', isLarge ? 'write_over_share' : 'write_over_count', owner, sentence);
   };
 
-  return (sight) => {
-    for (const { name, settings } of sight.connections) {
+  return (observation) => {
+    for (const { name, settings } of observation.connections) {
       limits.set(name, [...(limits.get(name) ?? []), settings.guard].slice(-LIMITS_REMEMBERED));
     }
-    for (const write of sight.writes) judge(sight, write);
+    for (const write of observation.writes) check(observation, write);
   };
 }
 
 /** That a group loses everybody is the point of its deletion by the directory, until it is there again. */
-function isOfDeletion(connection: Sighted, group: string, { id, action, sent, atMs }: Change): boolean {
+function isOfDeletion(
+  connection: ObservedConnection,
+  group: string,
+  { id, action, sent, atMs }: Change,
+): boolean {
   const { groups, changedAtMs } = connection.reading;
   if (connection.item(group)?.deleted === undefined) return false;
   // Of one that is emptied, strangers may stay.

@@ -1,5 +1,5 @@
 import { HOUR_MS, MINUTE_MS, START_MS } from '../simulation-run.ts';
-import type { Judge, Sight, Sighted } from './observation.ts';
+import type { Checker, Observation, ObservedConnection } from './observation.ts';
 import { partitionOf, type StoredMember, storedUser } from './stored.ts';
 
 const LEFT_LYING_MS = 15 * MINUTE_MS;
@@ -9,23 +9,23 @@ const DEAD_LETTERS_KEPT_DAYS = 13;
 const ENDS_HALFWAY = new Set(['crash', 'throttled', 'unheard']);
 
 /** What was said is in state, in a dead-letter queue or refused to who said it; whatever was begun comes to its end. */
-export const createNothingLost = (): Judge => (sight) => {
-  if (!sight.isEnd) return;
-  judgeQueues(sight);
-  judgeClaims(sight);
-  judgeMembersStay(sight);
-  for (const connection of sight.connections) {
-    judgeRubbish(sight, connection);
-    judgeVersions(sight, connection);
-    for (const member of connection.reading.emails.keys()) judgeWalk(sight, connection, member);
+export const createNothingLost = (): Checker => (observation) => {
+  if (!observation.isEnd) return;
+  checkQueues(observation);
+  checkClaims(observation);
+  checkMembersStay(observation);
+  for (const connection of observation.connections) {
+    checkRubbish(observation, connection);
+    checkVersions(observation, connection);
+    for (const member of connection.reading.emails.keys()) checkWalk(observation, connection, member);
     for (const group of connection.groups) {
-      judgeIntent(sight, connection, group);
-      judgeRegisters(sight, connection, group);
+      checkIntent(observation, connection, group);
+      checkRegisters(observation, connection, group);
     }
   }
 };
 
-function judgeQueues({ seen, nowMs, accuse }: Sight): void {
+function checkQueues({ seen, nowMs, accuse }: Observation): void {
   for (const queue of ['events', 'apply'] as const) {
     const left = seen.queues[queue].filter(({ visibleAtMs }) => visibleAtMs < nowMs - LEFT_LYING_MS);
     const sentence = `Expected the ${queue} queue to be empty after a quiet day, but ${left.length} messages wait there.`;
@@ -37,7 +37,7 @@ function judgeQueues({ seen, nowMs, accuse }: Sight): void {
  * Only the register of a member who left may expire: a present member whose register expires loses the groups
  * permanently.
  */
-function judgeMembersStay({ seen, accuse }: Sight): void {
+function checkMembersStay({ seen, accuse }: Observation): void {
   for (const [key, item] of seen.items) {
     const { presence, expiresAt } = item as { readonly presence?: string; readonly expiresAt?: number };
     if (presence !== 'present' || expiresAt === undefined) continue;
@@ -47,7 +47,7 @@ function judgeMembersStay({ seen, accuse }: Sight): void {
   }
 }
 
-function judgeClaims({ seen, connections, accuse }: Sight): void {
+function checkClaims({ seen, connections, accuse }: Observation): void {
   for (const [key, { platformId, connection, group, expiresAt }] of seen.items) {
     if (!key.startsWith('L#') || expiresAt !== undefined) continue;
     const owner = connections.find(({ name }) => name === connection);
@@ -67,7 +67,7 @@ function judgeClaims({ seen, connections, accuse }: Sight): void {
  * Two SCIM requests with different names of a group must get different versions; otherwise one acknowledged request is
  * lost.
  */
-function judgeVersions({ seen, accuse }: Sight, { name }: Sighted): void {
+function checkVersions({ seen, accuse }: Observation, { name }: ObservedConnection): void {
   const named = new Map<string, string>();
   for (const { directoryEvent, version: number } of seen.directory.heard(name)) {
     if (number === undefined || directoryEvent.group === undefined || directoryEvent.name == null) continue;
@@ -86,7 +86,7 @@ function judgeVersions({ seen, accuse }: Sight, { name }: Sighted): void {
 }
 
 /** What no event can be read from is dead-lettered as it was sent. */
-function judgeRubbish({ seen, nowMs, accuse }: Sight, { name }: Sighted): void {
+function checkRubbish({ seen, nowMs, accuse }: Observation, { name }: ObservedConnection): void {
   const thrownAway = seen.operators.actions.filter(
     ({ kind }) => kind === 'discard_one' || kind === 'edit_one',
   );
@@ -100,13 +100,13 @@ function judgeRubbish({ seen, nowMs, accuse }: Sight, { name }: Sighted): void {
   accuse('nothing_lost', 'deadLetter_lost', { connection: name }, sentence);
 }
 
-function judgeWalk({ seen, accuse }: Sight, { name }: Sighted, member: string): void {
+function checkWalk({ seen, accuse }: Observation, { name }: ObservedConnection, member: string): void {
   if (storedUser(seen, name, member)?.fanOut === undefined) return;
   const sentence = `Expected every walk over a user's groups to end, but that of ${member} is still open.`;
   accuse('nothing_lost', 'open_walk', { connection: name }, sentence);
 }
 
-function judgeIntent({ nowMs, accuse }: Sight, connection: Sighted, group: string): void {
+function checkIntent({ nowMs, accuse }: Observation, connection: ObservedConnection, group: string): void {
   const { intent, paused } = connection.item(group) ?? {};
   const isStill = paused || connection.isObserving || connection.gate !== 'open';
   if (intent === undefined || isStill || nowMs - intent.atMs <= HOUR_MS) return;
@@ -115,7 +115,7 @@ function judgeIntent({ nowMs, accuse }: Sight, connection: Sighted, group: strin
 }
 
 /** The stored registers of a group say what the naive reading says, or a dead-lettered message is about the group. */
-function judgeRegisters(sight: Sight, connection: Sighted, group: string): void {
+function checkRegisters(observation: Observation, connection: ObservedConnection, group: string): void {
   const { name, reading } = connection;
   const said = reading.groups.get(group);
   const {
@@ -126,11 +126,11 @@ function judgeRegisters(sight: Sight, connection: Sighted, group: string): void 
     ...item
   } = connection.item(group) ?? {};
   const floor = deleted > snapshot ? deleted : snapshot;
-  const stored = sight.seen
+  const stored = observation.seen
     .under<StoredMember>(partitionOf(name, group), 'M#')
     .filter(
       ({ presence, stamp, member }) =>
-        presence === 'present' && stamp >= floor && stamp > floorOf(sight, name, member),
+        presence === 'present' && stamp >= floor && stamp > floorOf(observation, name, member),
     )
     .map(({ member }) => member);
   const found: string[] = [];
@@ -143,13 +143,15 @@ function judgeRegisters(sight: Sight, connection: Sighted, group: string): void 
     const surplus = stored.filter((one) => !said.members.has(one));
     found.push(...lacking.map((one) => `${one} is in it`), ...surplus.map((one) => `${one} is not in it`));
   }
-  if (found.length === 0 || sight.seen.run.days > DEAD_LETTERS_KEPT_DAYS) return;
+  if (found.length === 0 || observation.seen.run.days > DEAD_LETTERS_KEPT_DAYS) return;
   // Each text begins with the id of its subject. A dead-lettered message about a user concerns all their groups.
-  const isInDeadLetters = [group, ...found.map((one) => one.split(' ')[0] ?? '')].some(sight.isInDeadLetters);
+  const isInDeadLetters = [group, ...found.map((one) => one.split(' ')[0] ?? '')].some(
+    observation.isInDeadLetters,
+  );
   if (isInDeadLetters || connection.isHalfHeard(group)) return;
   const sentence = `The directory said of the group ${group} that ${found[0]}; expected that in its registers or in a dead letter, but it is in neither.`;
-  sight.accuse('nothing_lost', 'register', { connection: name, group }, sentence);
+  observation.accuse('nothing_lost', 'register', { connection: name, group }, sentence);
 }
 
-const floorOf = ({ seen }: Sight, connection: string, member: string) =>
+const floorOf = ({ seen }: Observation, connection: string, member: string) =>
   storedUser(seen, connection, member)?.floor ?? '';

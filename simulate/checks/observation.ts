@@ -9,7 +9,7 @@ import {
 } from '../matching.ts';
 import type { HeldGroup, SimulatedPlatform } from '../platform/platform.ts';
 import { keptSpokeId } from '../platform/rules.ts';
-import type { OracleName, Violation } from '../run-log.ts';
+import type { CheckName, Violation } from '../run-log.ts';
 import {
   DAY_MS,
   HOUR_MS,
@@ -31,7 +31,7 @@ import {
 } from './stored.ts';
 
 /** A connection with all that is known of it at one look. */
-export interface Sighted {
+export interface ObservedConnection {
   readonly name: string;
   readonly company: string;
   readonly platform: SimulatedPlatform;
@@ -68,18 +68,18 @@ export interface Owner {
   readonly group: string;
 }
 
-/** One look at the world, shared by all oracles. */
-export interface Sight {
+/** One look at the world, shared by all invariant checks. */
+export interface Observation {
   readonly seen: Seen;
   readonly nowMs: number;
   readonly isEnd: boolean;
   /** Those that belong to the company that they always belonged to. */
-  readonly connections: readonly Sighted[];
+  readonly connections: readonly ObservedConnection[];
   /** Our writes since the look before, of groups whose owner is known. */
   readonly writes: readonly {
     readonly change: Change;
     readonly owner: Owner;
-    readonly connection: Sighted;
+    readonly connection: ObservedConnection;
   }[];
   /** Our other writes: to a group of no connection, or of a removed connection. */
   readonly strays: readonly { readonly change: Change; readonly owner: Owner | undefined }[];
@@ -89,21 +89,21 @@ export interface Sight {
   readonly isInDeadLetters: (group: string) => boolean;
   /** Each cause is told once per group. */
   accuse(
-    oracle: OracleName,
+    check: CheckName,
     cause: string,
     about: Pick<Violation, 'connection' | 'group'>,
     sentence: string,
   ): void;
 }
 
-export type Judge = (sight: Sight) => void;
+export type Checker = (observation: Observation) => void;
 
 /** When connections were removed, or were to be: a command may have died. */
-export const removalsSince = ({ seen }: Sight, sinceMs: number) =>
+export const removalsSince = ({ seen }: Observation, sinceMs: number) =>
   seen.operators.actions.filter(({ kind, atMs }) => kind === 'remove_connection' && atMs >= sinceMs);
 
 /** What is remembered from look to look. */
-export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
+export function createObserver(): (seen: Seen, isEnd: boolean) => Observation {
   const told = new Set<string>();
   const ledgers = new Map<string, Ledger>();
   const owners = new Map<string, Owner>();
@@ -113,9 +113,9 @@ export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
   const drifts = new Map<string, StoredDrift>();
 
   return (seen, isEnd) => {
-    const accuse: Sight['accuse'] = (oracle, cause, about, sentence) => {
-      const key = JSON.stringify([oracle, cause, about.connection, about.group]);
-      if (!told.has(key)) seen.runLog.violated({ oracle, cause, ...about, sentence });
+    const accuse: Observation['accuse'] = (check, cause, about, sentence) => {
+      const key = JSON.stringify([check, cause, about.connection, about.group]);
+      if (!told.has(key)) seen.runLog.violated({ check, cause, ...about, sentence });
       told.add(key);
     };
     const news: (readonly [company: string, change: Change])[] = [];
@@ -129,7 +129,7 @@ export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
       firstCompany.set(name, first);
       const ledger = ledgers.get(company);
       if (first === company)
-        return ledger === undefined ? [] : [sighted(seen, { ledger, drifts, name, company })];
+        return ledger === undefined ? [] : [observed(seen, { ledger, drifts, name, company })];
       const sentence = `The name ${name} belongs to ${first} for ever; expected it to be refused, but it is connected to ${company}.`;
       accuse('ownership', 'name_of_another_company', { connection: name }, sentence);
       return [];
@@ -138,7 +138,7 @@ export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
       for (const group of groups)
         owners.set(`${company} ${item(group)?.platformId}`, { connection: name, group });
     }
-    const ownerOf: Sight['ownerOf'] = (company, id, spokeId) => {
+    const ownerOf: Observation['ownerOf'] = (company, id, spokeId) => {
       const known = owners.get(`${company} ${id}`);
       if (known !== undefined || spokeId == null) return known;
       const carried = connections.flatMap((one): Owner[] => {
@@ -151,7 +151,7 @@ export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
       const owner = ownerOf(company, change.id, change.spokeIdBefore ?? change.spokeId);
       return { change, owner, connection: connections.find(({ name }) => name === owner?.connection) };
     });
-    const isKnown = (one: (typeof owned)[number]): one is Sight['writes'][number] => !!one.connection;
+    const isKnown = (one: (typeof owned)[number]): one is Observation['writes'][number] => !!one.connection;
     const strays = owned.filter((one) => !isKnown(one));
     const { events, eventsDlq } = seen.queues;
     for (const { body } of eventsDlq) deadLetters.add(body);
@@ -174,11 +174,11 @@ export function createSights(): (seen: Seen, isEnd: boolean) => Sight {
   };
 }
 
-interface Sighting extends Pick<Sighted, 'name' | 'company' | 'ledger'> {
+interface Observing extends Pick<ObservedConnection, 'name' | 'company' | 'ledger'> {
   readonly drifts: Map<string, StoredDrift>;
 }
 
-function sighted(seen: Seen, { ledger, drifts, name, company }: Sighting): Sighted {
+function observed(seen: Seen, { ledger, drifts, name, company }: Observing): ObservedConnection {
   const platform = seen.platforms.get(company) as SimulatedPlatform;
   const stored = readItem<{ settings: ConnectionSettings; observing?: boolean }>(
     seen,
@@ -316,7 +316,7 @@ function troubleOf(
  * True if only an operator can connect it again: the platform replaced the refresh token in an answer that was never
  * stored, or the removal of the connection deleted the token. A valid token that was stored must still be there.
  */
-export function hasLostItsCredential({ seen }: Sight, { platform, name }: Sighted): boolean {
+export function hasLostItsCredential({ seen }: Observation, { platform, name }: ObservedConnection): boolean {
   const { value } = seen.vault.stored.get(name) ?? {};
   if (value === undefined || !('refreshToken' in value)) return value === undefined;
   const { refreshToken } = value;

@@ -2,7 +2,13 @@ import { originalName } from '../draw-returns.ts';
 import { DAY_MS, MINUTE_MS, type SimulationRun, START_MS } from '../simulation-run.ts';
 import { falsehoodIn } from './causes.ts';
 import { type Change, putIn, takenOut } from './ledger.ts';
-import { hasLostItsCredential, type Judge, type Owner, type Sight, type Sighted } from './observation.ts';
+import {
+  type Checker,
+  hasLostItsCredential,
+  type Observation,
+  type ObservedConnection,
+  type Owner,
+} from './observation.ts';
 import { partitionOf, RECORDS_KEPT_MS, readItem, type StoredAudit, type StoredDrift } from './stored.ts';
 
 /** Clocks are 3 s apart at most, and a write waits at most a minute for its answer. */
@@ -27,23 +33,23 @@ const ACTIONS: Readonly<Record<string, RegExp>> = {
 };
 
 /** Every write and every action is in the audit with its cause, and every drift has who did it where the feed says. */
-export const createOnRecord = (): Judge => (sight) => {
-  if (!sight.isEnd) return;
-  for (const connection of sight.connections) {
-    judgeActions(sight, connection);
-    judgeStops(sight, connection);
+export const createOnRecord = (): Checker => (observation) => {
+  if (!observation.isEnd) return;
+  for (const connection of observation.connections) {
+    checkActions(observation, connection);
+    checkStops(observation, connection);
     for (const group of connection.groups) {
-      for (const record of connection.drift(group)) judgeDrift(sight, connection, record);
+      for (const record of connection.drift(group)) checkDrift(observation, connection, record);
     }
   }
-  const isKept = ({ atMs }: { readonly atMs: number }) => sight.nowMs - atMs < RECORDS_KEPT_MS;
-  for (const [company, { writes }] of sight.seen.platforms) {
+  const isKept = ({ atMs }: { readonly atMs: number }) => observation.nowMs - atMs < RECORDS_KEPT_MS;
+  for (const [company, { writes }] of observation.seen.platforms) {
     const taken = new Set<StoredAudit>();
-    for (const write of writes.filter(isKept)) judgeWrite(sight, company, { write, taken });
+    for (const write of writes.filter(isKept)) checkWrite(observation, company, { write, taken });
   }
 };
 
-const auditOf = ({ seen }: Sight, connection: string, group: string) =>
+const auditOf = ({ seen }: Observation, connection: string, group: string) =>
   seen.under<StoredAudit>(partitionOf(connection, group), 'A#');
 
 interface Written {
@@ -58,17 +64,17 @@ const changesNothing = ({ write: { action, added, removed, sent, version }, take
   ((action === 'patch' && Object.keys(sent).join() === 'users') ||
     (action === 'put' && [...taken].some(({ versionAfter }) => versionAfter === version)));
 
-function judgeWrite(sight: Sight, company: string, { write, taken }: Written): void {
-  const owner = sight.ownerOf(company, write.id, write.spokeId);
+function checkWrite(observation: Observation, company: string, { write, taken }: Written): void {
+  const owner = observation.ownerOf(company, write.id, write.spokeId);
   if (owner === undefined || changesNothing({ write, taken })) return;
   // Another directory group may have taken the platform's over since.
-  const { groupWith } = sight.connections.find(({ name }) => name === owner.connection) ?? {};
+  const { groupWith } = observation.connections.find(({ name }) => name === owner.connection) ?? {};
   const groups = new Set([owner.group, groupWith?.(write.spokeId ?? '') ?? owner.group]);
   // The connection that returned under another name owns the groups of the removed connection.
   const names = new Set([owner.connection, originalName(owner.connection)]);
   const audited = [...names].flatMap((name) =>
     [...groups].flatMap((group) =>
-      auditOf(sight, name, group).map((entry) => ({ entry, by: { connection: name, group } })),
+      auditOf(observation, name, group).map((entry) => ({ entry, by: { connection: name, group } })),
     ),
   );
   const entries = audited.filter(({ entry }) => {
@@ -92,26 +98,36 @@ function judgeWrite(sight: Sight, company: string, { write, taken }: Written): v
   if (recorded !== undefined) {
     const { entry, by } = recorded;
     taken.add(entry);
-    judgeActor(sight, write, by, entry);
+    checkActor(observation, write, by, entry);
     // Its cause was said to the connection that recorded it, which may be removed since.
-    const falsehood = falsehoodIn(sight, { write, owner: by, entry });
+    const falsehood = falsehoodIn(observation, { write, owner: by, entry });
     if (falsehood === undefined) return;
     const told = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)}, of the group ${owner.group}, names the cause "${entry.cause}" and the actor ${entry.actor.kind} ${entry.actor.id}; expected the true ones, but ${falsehood}.`;
-    sight.accuse('on_record', 'false_cause', owner, told);
+    observation.accuse('on_record', 'false_cause', owner, told);
     return;
   }
   // Without the credential no worker can read what became of a write.
-  const connection = sight.connections.find(({ name }) => name === owner.connection);
+  const connection = observation.connections.find(({ name }) => name === owner.connection);
   const { action, atMs = 0 } = connection?.item(owner.group)?.intent ?? {};
   const isOpen = action === write.action && atMs <= write.atMs;
-  if (isOpen && connection !== undefined && hasLostItsCredential(sight, connection)) return;
+  if (isOpen && connection !== undefined && hasLostItsCredential(observation, connection)) return;
   const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)} happened at the platform; expected an audit entry of it, but the group ${owner.group} has none.`;
-  sight.accuse('on_record', write.late ? 'late_write_without_audit' : 'write_without_audit', owner, sentence);
+  observation.accuse(
+    'on_record',
+    write.late ? 'late_write_without_audit' : 'write_without_audit',
+    owner,
+    sentence,
+  );
 }
 
 /** A person lets a hold go, or says again what a dead-lettered message said; nothing else is put down to one. */
-function judgeActor(sight: Sight, write: Written['write'], owner: Owner, { actor }: StoredAudit): void {
-  const hadASay = sight.seen.operators.actions.some(
+function checkActor(
+  observation: Observation,
+  write: Written['write'],
+  owner: Owner,
+  { actor }: StoredAudit,
+): void {
+  const hadASay = observation.seen.operators.actions.some(
     ({ kind, connection, group, atMs }) =>
       atMs <= write.atMs + AT_ONCE_MS &&
       (kind === 'replay_all' ||
@@ -120,20 +136,20 @@ function judgeActor(sight: Sight, write: Written['write'], owner: Owner, { actor
   );
   if (actor.kind !== 'operator' || hadASay) return;
   const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)} is put down to ${actor.id}; expected an operator who acted on the group ${owner.group}, but this one did not.`;
-  sight.accuse('on_record', 'write_of_another', owner, sentence);
+  observation.accuse('on_record', 'write_of_another', owner, sentence);
 }
 
-function judgeActions(sight: Sight, { name, groups }: Sighted): void {
-  for (const { kind, connection, group, done, died, atMs } of sight.seen.operators.actions) {
+function checkActions(observation: Observation, { name, groups }: ObservedConnection): void {
+  for (const { kind, connection, group, done, died, atMs } of observation.seen.operators.actions) {
     const word = ACTIONS[kind];
     if (connection !== name || !done || died || word === undefined) continue;
-    if (sight.nowMs - atMs >= RECORDS_KEPT_MS) continue;
+    if (observation.nowMs - atMs >= RECORDS_KEPT_MS) continue;
     // What concerns no one group is kept under an id that no group can have.
     const entries = [
-      ...auditOf(sight, name, ''),
-      ...(group === undefined ? [] : auditOf(sight, name, group)),
+      ...auditOf(observation, name, ''),
+      ...(group === undefined ? [] : auditOf(observation, name, group)),
       // What was done to a dead-lettered message is kept with the group that the dead-lettered message is about.
-      ...(/_one$/.test(kind) ? groups.flatMap((one) => auditOf(sight, name, one)) : []),
+      ...(/_one$/.test(kind) ? groups.flatMap((one) => auditOf(observation, name, one)) : []),
     ];
     const near = entries.filter((entry) => Math.abs(entry.atMs - atMs) <= ACTION_MS);
     const isOf = ({ action, cause, actor }: StoredAudit) =>
@@ -141,34 +157,34 @@ function judgeActions(sight: Sight, { name, groups }: Sighted): void {
     if (near.some(isOf)) continue;
     const ofGroup = group === undefined ? '' : ` of the group ${group}`;
     const sentence = `An operator's ${kind}${ofGroup} was done at ${timeOf(atMs)}; expected an audit entry with who and why, but there is none.`;
-    sight.accuse('on_record', `action_${kind}`, { connection: name }, sentence);
+    observation.accuse('on_record', `action_${kind}`, { connection: name }, sentence);
   }
 }
 
 /** Holds are recorded before they are made; a gate once it is closed, so that a worker may die in between. */
-function judgeStops(sight: Sight, { name, groups, item }: Sighted): void {
-  const { seen } = sight;
+function checkStops(observation: Observation, { name, groups, item }: ObservedConnection): void {
+  const { seen } = observation;
   const isTold = (group: string, action: string, atMs: number) =>
-    auditOf(sight, name, group).some(
+    auditOf(observation, name, group).some(
       (entry) => entry.action === action && Math.abs(entry.atMs - atMs) <= AT_ONCE_MS,
     );
   for (const group of groups) {
     const { hold } = item(group) ?? {};
     if (
       hold === undefined ||
-      sight.nowMs - hold.createdAtMs >= RECORDS_KEPT_MS ||
+      observation.nowMs - hold.createdAtMs >= RECORDS_KEPT_MS ||
       isTold(group, 'hold', hold.createdAtMs)
     )
       continue;
     const sentence = `The group ${group} was held at ${timeOf(hold.createdAtMs)}; expected an audit entry of it, but there is none.`;
-    sight.accuse('on_record', 'hold_without_audit', { connection: name, group }, sentence);
+    observation.accuse('on_record', 'hold_without_audit', { connection: name, group }, sentence);
   }
   const gate = readItem<{ state: string; sinceMs?: number }>(seen, `C#${name} GATE`);
   const isByItself = gate?.state === 'backoff' || gate?.state === 'unauthorized';
   if (!isByItself || gate.sinceMs === undefined || isCloudUnwell(seen.run, gate.sinceMs - START_MS)) return;
-  if (sight.nowMs - gate.sinceMs >= RECORDS_KEPT_MS || isTold('', 'gate_close', gate.sinceMs)) return;
+  if (observation.nowMs - gate.sinceMs >= RECORDS_KEPT_MS || isTold('', 'gate_close', gate.sinceMs)) return;
   const sentence = `The gate of ${name} closed at ${timeOf(gate.sinceMs)}; expected that in the journal, but it is not there.`;
-  sight.accuse('on_record', 'gate_without_audit', { connection: name }, sentence);
+  observation.accuse('on_record', 'gate_without_audit', { connection: name }, sentence);
 }
 
 /** A crash is set like a trap: it may come long after. */
@@ -178,9 +194,9 @@ const isCloudUnwell = ({ happenings }: SimulationRun, thenMs: number): boolean =
     return actor === 'aws' && atMs <= thenMs + AT_ONCE_MS && atMs + forMs >= thenMs - AT_ONCE_MS;
   });
 
-function judgeDrift(
-  sight: Sight,
-  { ledger, name, platform, ...connection }: Sighted,
+function checkDrift(
+  observation: Observation,
+  { ledger, name, platform, ...connection }: ObservedConnection,
   record: StoredDrift,
 ): void {
   const { kind, platformId, initiator, detectedAtMs, group, before, after } = record;
@@ -199,11 +215,11 @@ function judgeDrift(
     if (!makes(ours, record)) return;
     const sentence = `Only we changed the platform group ${platformId} so; expected no drift of it, but a record (${kind}) reports an external change.`;
     const isLate = changes.some(({ late }) => late);
-    sight.accuse('on_record', `${isLate ? 'late' : 'own'}_write_taken_for_drift`, about, sentence);
+    observation.accuse('on_record', `${isLate ? 'late' : 'own'}_write_taken_for_drift`, about, sentence);
     return;
   }
   const makers = [...new Set(foreign.map((change) => String(change.initiator)))];
-  const isTold = sight.nowMs - last.atMs - platform.traits.feedLagMs > DAY_MS / 2;
+  const isTold = observation.nowMs - last.atMs - platform.traits.feedLagMs > DAY_MS / 2;
   const isQuiet = connection.troubleMs() < last.atMs && connection.actionMs < last.atMs;
   if (
     initiator === 'UNKNOWN'
@@ -212,7 +228,7 @@ function judgeDrift(
   ) {
     const cause = initiator === 'UNKNOWN' ? 'drift_without_initiator' : 'drift_of_another';
     const sentence = `The feed says that ${makers.join(', ')} changed ${platformId} (${kind}); expected that with its drift, but it names ${initiator}.`;
-    sight.accuse('on_record', cause, about, sentence);
+    observation.accuse('on_record', cause, about, sentence);
   }
 }
 

@@ -47,7 +47,7 @@ const FORETOLD: Readonly<Record<string, Foretold>> = {
 };
 
 /** Compares what `explain` said of one member with what the next apply did. */
-export function judgeExplain(seen: Seen, around: Around<Explanation>): void {
+export function checkExplain(seen: Seen, around: Around<Explanation>): void {
   const { said, before, after, outcome, connection, group } = around;
   const { user } = said.match;
   const word = said.decision.outcome;
@@ -67,11 +67,11 @@ export function judgeExplain(seen: Seen, around: Around<Explanation>): void {
   if (isTrue) return;
   const sentence = `explain said of ${said.member} in ${group}: ${word} (${said.because}); expected ${user} to be ${foretold}, but the next apply ${is ? (was ? 'kept' : 'added') : was ? 'removed' : 'left out'} them.`;
   const cause = `explain_${word.replace(':', '_')}`;
-  seen.runLog.violated({ oracle: 'one_decision', cause, connection, group, sentence });
+  seen.runLog.violated({ check: 'one_decision', cause, connection, group, sentence });
 }
 
 /** Compares what `plan` showed with the write that followed it. */
-export function judgePlan(seen: Seen, around: Around<GroupPlan>): void {
+export function checkPlan(seen: Seen, around: Around<GroupPlan>): void {
   const { said, before, after, outcome, connection, group } = around;
   const { action, changes, note } = said;
   if (!DONE.has(outcome) || note !== null || action === 'release') return;
@@ -85,7 +85,7 @@ export function judgePlan(seen: Seen, around: Around<GroupPlan>): void {
     .map(({ kind, before: from, after: to }) => [kind, from, to].filter(Boolean).join(' '))
     .join(', ');
   const sentence = `plan said of ${group}: ${action} ${planned}; expected the group to be ${lookOf(expected)}, but the next apply (${outcome}) left ${lookOf(shown)}.`;
-  seen.runLog.violated({ oracle: 'one_decision', cause: `plan_${action}`, connection, group, sentence });
+  seen.runLog.violated({ check: 'one_decision', cause: `plan_${action}`, connection, group, sentence });
 }
 
 type Shown = Pick<Stood, 'name' | 'users'>;

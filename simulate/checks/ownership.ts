@@ -2,43 +2,50 @@ import { originalName } from '../draw-returns.ts';
 import type { PlatformCall, SimulatedPlatform } from '../platform/platform.ts';
 import { HOUR_MS, MINUTE_MS } from '../simulation-run.ts';
 import { type Change, putIn, takenOut } from './ledger.ts';
-import { type Judge, latest, removalsSince, type Sight, type Sighted } from './observation.ts';
+import {
+  type Checker,
+  latest,
+  type Observation,
+  type ObservedConnection,
+  removalsSince,
+} from './observation.ts';
 import { partitionOf, treatmentOf } from './stored.ts';
 
 /** A write in flight when an operator releases a group may still take effect within this time. */
 const IN_FLIGHT_MS = 15 * MINUTE_MS;
 
 /** We write only to managed groups, and never put people of one company into groups of another. */
-export function createOwnership(): Judge {
+export function createOwnership(): Checker {
   const adoption = new Map<string, string[]>();
   const read = new Map<string, number>();
   const found = new Map<string, string>();
-  return (sight) => {
-    for (const connection of sight.connections) {
+  return (observation) => {
+    for (const connection of observation.connections) {
       const { name, settings } = connection;
       adoption.set(name, [...(adoption.get(name) ?? []), settings.adoptExisting].slice(-2));
       noteLinks(connection, found);
     }
-    for (const write of sight.writes) {
+    for (const write of observation.writes) {
       const { change, connection } = write;
       const lately = adoption.get(connection.name) ?? [];
       const then = found.get(`${connection.name} ${change.id}`) ?? 'never';
-      judgeWrite(sight, write, [...lately, then]);
-      judgeUndone(sight, write);
-      judgePaused(sight, write);
-      judgeUsers(sight, connection, change);
+      checkWrite(observation, write, [...lately, then]);
+      checkUndone(observation, write);
+      checkPaused(observation, write);
+      checkUsers(observation, connection, change);
     }
-    for (const stray of sight.strays) judgeStray(sight, stray);
-    for (const [company, { calls }] of sight.seen.platforms) {
-      for (const call of calls.slice(read.get(company))) judgeToken(sight, company, call);
+    for (const stray of observation.strays) checkStray(observation, stray);
+    for (const [company, { calls }] of observation.seen.platforms) {
+      for (const call of calls.slice(read.get(company))) checkToken(observation, company, call);
       read.set(company, calls.length);
     }
-    for (const connection of sight.isEnd ? sight.connections : []) judgePeople(sight, connection);
+    for (const connection of observation.isEnd ? observation.connections : [])
+      checkPeople(observation, connection);
   };
 }
 
 /** What was found while that was allowed stays found, though it is written to much later. */
-function noteLinks({ name, settings, groups, item }: Sighted, found: Map<string, string>): void {
+function noteLinks({ name, settings, groups, item }: ObservedConnection, found: Map<string, string>): void {
   for (const group of groups) {
     const link = `${name} ${item(group)?.platformId}`;
     if (!found.has(link)) found.set(link, settings.adoptExisting);
@@ -46,20 +53,20 @@ function noteLinks({ name, settings, groups, item }: Sighted, found: Map<string,
 }
 
 /** Whether the table has an item of the directory group with this external id; a platform may have folded its case. */
-const isStoredGroup = ({ seen }: Sight, connection: string, spokeId: string): boolean =>
+const isStoredGroup = ({ seen }: Observation, connection: string, spokeId: string): boolean =>
   [spokeId, spokeId.toUpperCase()].some((id) => seen.items.has(`${partitionOf(connection, id)} GROUP`));
 
 /** An unmanaged group is not written, and a removed connection writes no more, except for writes in flight. */
-function judgeStray(sight: Sight, { change, owner }: Sight['strays'][number]): void {
-  const { connections, accuse } = sight;
-  const removals = removalsSince(sight, 0);
+function checkStray(observation: Observation, { change, owner }: Observation['strays'][number]): void {
+  const { connections, accuse } = observation;
+  const removals = removalsSince(observation, 0);
   const removedMs = removals.findLast(({ connection }) => connection === owner?.connection)?.atMs ?? 0;
   // What a SCIM client asked for and never heard of is in the table alone, as is what a connection made that is gone.
   const names = [...connections.map(({ name }) => name), ...removals.map(({ connection }) => connection)];
-  const isStored = names.some((name) => isStoredGroup(sight, name, change.spokeId ?? ''));
+  const isStored = names.some((name) => isStoredGroup(observation, name, change.spokeId ?? ''));
   if (owner === undefined && change.madeBy === 'us' && isStored) return;
   if (owner !== undefined && (change.late || change.atMs - removedMs <= IN_FLIGHT_MS)) return;
-  const isTakenOver = ({ name, groupWith }: Sighted) =>
+  const isTakenOver = ({ name, groupWith }: ObservedConnection) =>
     originalName(name) === owner?.connection &&
     groupWith(change.spokeIdBefore ?? change.spokeId ?? '') !== undefined;
   if (connections.some(isTakenOver)) return;
@@ -72,18 +79,22 @@ function judgeStray(sight: Sight, { change, owner }: Sight['strays'][number]): v
 }
 
 /** A release takes back the external id that groupsync had set, and changes nothing else. */
-const clearsExternalId = ({ sent, spokeIdBefore }: Change, group: string, { isIdOf }: Sighted): boolean =>
+const clearsExternalId = (
+  { sent, spokeIdBefore }: Change,
+  group: string,
+  { isIdOf }: ObservedConnection,
+): boolean =>
   isIdOf(group, spokeIdBefore) &&
   sent.spokeId === null &&
   sent.users === undefined &&
   sent.name === undefined;
 
-function judgeWrite(
-  sight: Sight,
-  { change, owner, connection }: Sight['writes'][number],
+function checkWrite(
+  observation: Observation,
+  { change, owner, connection }: Observation['writes'][number],
   adoption: readonly string[],
 ): void {
-  const actions = sight.seen.operators.actions.filter(
+  const actions = observation.seen.operators.actions.filter(
     ({ done, group, atMs, ...action }) =>
       done && action.connection === owner.connection && group === owner.group && atMs <= change.atMs,
   );
@@ -91,7 +102,7 @@ function judgeWrite(
   const isLate = last?.kind === 'release' && change.atMs - last.atMs > IN_FLIGHT_MS;
   if (isLate && !clearsExternalId(change, owner.group, connection)) {
     const sentence = `A person let go of the group ${owner.group}; expected no further write, but there was a ${change.action} of ${change.id}.`;
-    sight.accuse('ownership', 'write_after_release', owner, sentence);
+    observation.accuse('ownership', 'write_after_release', owner, sentence);
   }
   const { changes = [] } = connection.ledger.pasts.get(change.id) ?? {};
   const isOurId = (spokeId: string | null | undefined) => connection.isIdOf(owner.group, spokeId);
@@ -117,11 +128,14 @@ function judgeWrite(
   const isOurs = change.action === 'create' || change.madeBy === 'us' || isGiven || isFound || isTwin;
   if (isOurs || first !== change) return;
   const sentence = `The platform group ${change.id} was made by another client and never adopted; expected no write to it, but there was a ${change.action}.`;
-  sight.accuse('ownership', 'write_to_a_stranger', owner, sentence);
+  observation.accuse('ownership', 'write_to_a_stranger', owner, sentence);
 }
 
 /** Under drift `report` or `adopt` a user added by another client stays until the directory, company or operator acts. */
-function judgeUndone(sight: Sight, { change, owner, connection }: Sight['writes'][number]): void {
+function checkUndone(
+  observation: Observation,
+  { change, owner, connection }: Observation['writes'][number],
+): void {
   const { reading, settings, companyMs, actionMs, ledger, platform } = connection;
   const name = connection.item(owner.group)?.name;
   const { drift } = treatmentOf(settings, [owner.group, name]);
@@ -134,15 +148,15 @@ function judgeUndone(sight: Sight, { change, owner, connection }: Sight['writes'
     if (!isTheirs || connection.troubleMs() > added.atMs - HOUR_MS) continue;
     const sentence = `Another client added ${user} to the group ${owner.group} and the policy (${drift}) accepts that; expected them to stay, but we removed them.`;
     const cause = reading.groups.has(owner.group) ? 'undone_against_policy' : 'undone_in_emptied';
-    sight.accuse('ownership', cause, owner, sentence);
+    observation.accuse('ownership', cause, owner, sentence);
   }
 }
 
 const STOPS_OR_STARTS = new Set(['pause_all', 'resume_all', 'observe', 'connect', 'remove_connection']);
 
 /** A paused group or connection is not written until an operator resumes it, except for writes in flight. */
-function judgePaused(sight: Sight, { change, owner }: Sight['writes'][number]): void {
-  const before = sight.seen.operators.actions.filter(
+function checkPaused(observation: Observation, { change, owner }: Observation['writes'][number]): void {
+  const before = observation.seen.operators.actions.filter(
     ({ connection, done, atMs }) => connection === owner.connection && done && atMs <= change.atMs,
   );
   const ofAll = before.findLast(({ kind }) => STOPS_OR_STARTS.has(kind));
@@ -154,7 +168,7 @@ function judgePaused(sight: Sight, { change, owner }: Sight['writes'][number]): 
     kind.startsWith('resume') && Math.abs(atMs - paused.atMs) < MINUTE_MS;
   if (before.some(isAtOnce)) return;
   const sentence = `A person paused ${paused.group ?? owner.connection}; expected no write until it is resumed, but there was a ${change.action} of ${change.id}.`;
-  sight.accuse('ownership', 'write_while_paused', owner, sentence);
+  observation.accuse('ownership', 'write_while_paused', owner, sentence);
 }
 
 const knowsPerson = ({ employees }: SimulatedPlatform, id: string): boolean =>
@@ -162,7 +176,7 @@ const knowsPerson = ({ employees }: SimulatedPlatform, id: string): boolean =>
 
 /** The other company that this is of, where it is not of this one. */
 function strangers(
-  { seen }: Sight,
+  { seen }: Observation,
   company: string,
   knows: (platform: SimulatedPlatform) => boolean,
 ): string | undefined {
@@ -170,31 +184,31 @@ function strangers(
   return others.includes(company) ? undefined : others[0];
 }
 
-function judgeUsers(sight: Sight, { name, company }: Sighted, change: Change): void {
+function checkUsers(observation: Observation, { name, company }: ObservedConnection, change: Change): void {
   for (const user of putIn(change)) {
-    const other = strangers(sight, company, (platform) => knowsPerson(platform, user));
+    const other = strangers(observation, company, (platform) => knowsPerson(platform, user));
     if (other === undefined) continue;
     const sentence = `${user} works at ${other}; expected no user of another company in a group of ${company}, but we added them to ${change.id}.`;
-    sight.accuse('ownership', 'user_of_another_company', { connection: name }, sentence);
+    observation.accuse('ownership', 'user_of_another_company', { connection: name }, sentence);
   }
 }
 
-function judgeToken(sight: Sight, company: string, { token, route }: PlatformCall): void {
+function checkToken(observation: Observation, company: string, { token, route }: PlatformCall): void {
   if (token === '') return;
   const knows = ({ tokens }: SimulatedPlatform) => tokens.valid.has(token) || tokens.refreshTokens.has(token);
-  const other = strangers(sight, company, knows);
+  const other = strangers(observation, company, knows);
   if (other === undefined) return;
   const sentence = `A token of ${other} was shown to ${company} (${route}); expected it never to leave its own company.`;
-  sight.accuse('ownership', 'token_of_another_company', {}, sentence);
+  observation.accuse('ownership', 'token_of_another_company', {}, sentence);
 }
 
-function judgePeople(sight: Sight, { name, company }: Sighted): void {
-  for (const key of sight.seen.items.keys()) {
+function checkPeople(observation: Observation, { name, company }: ObservedConnection): void {
+  for (const key of observation.seen.items.keys()) {
     const role = key.startsWith(`R#${name}#`) ? key.slice(`R#${name}#`.length, -' PERSON'.length) : '';
     const other =
-      key.endsWith(' PERSON') && strangers(sight, company, (platform) => knowsPerson(platform, role));
+      key.endsWith(' PERSON') && strangers(observation, company, (platform) => knowsPerson(platform, role));
     if (!other) continue;
     const sentence = `${role} works at ${other}; expected the connection ${name} to know only people of ${company}, but it keeps them too.`;
-    sight.accuse('ownership', 'person_of_another_company', { connection: name }, sentence);
+    observation.accuse('ownership', 'person_of_another_company', { connection: name }, sentence);
   }
 }

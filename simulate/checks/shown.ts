@@ -71,24 +71,24 @@ const SLACK_SECONDS = 30;
 type Wrong = (cause: string, sentence: string, group?: string) => void;
 
 /** Compares the values shown to an operator with the stored values that did not change during the request. */
-export function judgeShown(seen: Seen, compared: Compared): void {
+export function checkShown(seen: Seen, compared: Compared): void {
   const { name, samples } = compared;
   const wrong: Wrong = (cause, sentence, group) =>
     seen.runLog.violated({
-      oracle: 'shown',
+      check: 'shown',
       cause,
       connection: name,
       ...(group !== undefined && { group }),
       sentence,
     });
   const groups = stableGroups(samples);
-  judgeHolds(compared, groups, wrong);
-  judgeGroups(compared, groups, wrong);
-  judgeLevels(compared, groups, wrong);
-  judgeGate(compared, wrong);
-  judgePending(compared, wrong);
-  judgeDeadLetters(compared, wrong);
-  judgeCredential(seen, compared, wrong);
+  checkHolds(compared, groups, wrong);
+  checkGroups(compared, groups, wrong);
+  checkLevels(compared, groups, wrong);
+  checkGate(compared, wrong);
+  checkPending(compared, wrong);
+  checkDeadLetters(compared, wrong);
+  checkCredential(seen, compared, wrong);
 }
 
 const factsOf = (item: StoredGroup | undefined): string => {
@@ -109,7 +109,7 @@ type Stable = ReadonlyMap<string, StoredGroup>;
 const heldIn = ({ hold, approval }: StoredGroup) =>
   [hold, approval].flatMap((one) => (one === undefined ? [] : [`${one.digest} ${one.decision.kind}`])).sort();
 
-function judgeHolds({ shown }: Compared, stable: Stable, wrong: Wrong): void {
+function checkHolds({ shown }: Compared, stable: Stable, wrong: Wrong): void {
   for (const [group, item] of stable) {
     const listed = shown.holds
       .filter((one) => one.group === group)
@@ -122,7 +122,7 @@ function judgeHolds({ shown }: Compared, stable: Stable, wrong: Wrong): void {
   }
 }
 
-function judgeGroups({ shown }: Compared, stable: Stable, wrong: Wrong): void {
+function checkGroups({ shown }: Compared, stable: Stable, wrong: Wrong): void {
   const states = new Map(shown.groups.map(({ group, state }) => [group, state]));
   for (const [group, item] of stable) {
     const { dirtySince, failedAt, paused, settled } = item;
@@ -160,7 +160,7 @@ const isDirty = ({ dirtySince }: StoredGroup) => dirtySince !== undefined;
 const isHeld = ({ hold }: StoredGroup) => hold?.decision.kind === 'waiting';
 const isFailed = ({ failedAt }: StoredGroup) => failedAt !== undefined;
 
-function judgeLevels(compared: Compared, stable: Stable, wrong: Wrong): void {
+function checkLevels(compared: Compared, stable: Stable, wrong: Wrong): void {
   const { samples, shown } = compared;
   const { levels, atMs } = shown;
   const countOf = (subject: Finding['subject']) =>
@@ -193,7 +193,7 @@ function judgeLevels(compared: Compared, stable: Stable, wrong: Wrong): void {
   wrong('levels', sentence);
 }
 
-function judgeGate({ samples, shown: { levels } }: Compared, wrong: Wrong): void {
+function checkGate({ samples, shown: { levels } }: Compared, wrong: Wrong): void {
   const [first] = samples;
   if (
     first === undefined ||
@@ -208,7 +208,7 @@ function judgeGate({ samples, shown: { levels } }: Compared, wrong: Wrong): void
   wrong('gate', sentence);
 }
 
-function judgePending({ samples, shown }: Compared, wrong: Wrong): void {
+function checkPending({ samples, shown }: Compared, wrong: Wrong): void {
   const listed = new Set(shown.pending);
   const ever = new Set(samples.flatMap(({ pending }) => [...pending]));
   const missing = [...(samples[0]?.pending ?? [])].find(
@@ -228,7 +228,7 @@ function judgePending({ samples, shown }: Compared, wrong: Wrong): void {
   );
 }
 
-function judgeDeadLetters({ samples, shown: { deadLetters } }: Compared, wrong: Wrong): void {
+function checkDeadLetters({ samples, shown: { deadLetters } }: Compared, wrong: Wrong): void {
   if (deadLetters === undefined) return;
   const ever = new Set(samples.flatMap((one) => [...one.deadLetters]));
   const missing = [...ever].find(
@@ -248,7 +248,7 @@ function judgeDeadLetters({ samples, shown: { deadLetters } }: Compared, wrong: 
 const CHECKED_WITHIN_MS = 2 * MINUTE_MS;
 
 /** The daily check of the credential: the platform's last answer must be shown. */
-function judgeCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): void {
+function checkCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): void {
   const company = seen.connections.get(name)?.company ?? '';
   const isAlone = [...seen.connections.values()].filter((one) => one.company === company).length === 1;
   const checks = seen.platforms

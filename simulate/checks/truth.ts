@@ -1,6 +1,12 @@
 import { HOUR_MS, MINUTE_MS, type PlatformFault } from '../simulation-run.ts';
 import { type Difference, nameOnPlatform, unexplained } from './differences.ts';
-import { hasLostItsCredential, type Judge, latest, type Sight, type Sighted } from './observation.ts';
+import {
+  type Checker,
+  hasLostItsCredential,
+  latest,
+  type Observation,
+  type ObservedConnection,
+} from './observation.ts';
 import { isBorneOut, type StoredGroup, storedUser } from './stored.ts';
 
 /** Feed 5 minutes, sweep and people an hour, and the rest for the work itself. */
@@ -33,7 +39,7 @@ interface Memory {
 }
 
 /** At any time: a group in state `in_sync` is in sync. Any other group shows that, and why, within a limited time. */
-export function createTruth(): Judge {
+export function createTruth(): Checker {
   const memory: Memory = {
     closedMs: new Map(),
     differsSinceMs: new Map(),
@@ -41,18 +47,23 @@ export function createTruth(): Judge {
     explained: new Map(),
     lastMs: 0,
   };
-  return (sight) => {
-    for (const connection of sight.connections) {
-      judgeGate(sight, connection, memory);
-      judgeBindings(sight, connection, memory);
+  return (observation) => {
+    for (const connection of observation.connections) {
+      checkGate(observation, connection, memory);
+      checkBindings(observation, connection, memory);
       if (connection.isObserving || connection.gate !== 'open') continue;
-      for (const group of connection.groups) judgeGroup(sight, connection, group, memory);
+      for (const group of connection.groups) checkGroup(observation, connection, group, memory);
     }
-    memory.lastMs = sight.nowMs;
+    memory.lastMs = observation.nowMs;
   };
 }
 
-function judgeGroup(sight: Sight, connection: Sighted, group: string, memory: Memory): void {
+function checkGroup(
+  observation: Observation,
+  connection: ObservedConnection,
+  group: string,
+  memory: Memory,
+): void {
   const { name, reading, actionMs, companyMs, ledger } = connection;
   const item = connection.item(group);
   if (item === undefined || item.paused || item.released) return;
@@ -61,36 +72,36 @@ function judgeGroup(sight: Sight, connection: Sighted, group: string, memory: Me
   const saidMs = reading.changedAtMs.get(group) ?? 0;
   const changedMs = latest([saidMs, writtenMs, actionMs, memory.closedMs.get(name) ?? 0]);
   const about = { connection: name, group };
-  const minutes = (sinceMs: number) => Math.floor((sight.nowMs - sinceMs) / MINUTE_MS);
+  const minutes = (sinceMs: number) => Math.floor((observation.nowMs - sinceMs) / MINUTE_MS);
 
   if (item.dirtySince !== undefined) {
     const sinceMs = latest([item.dirtySince, changedMs, connection.troubleMs(HARMLESS)]);
-    if (sight.nowMs - sinceMs <= STUCK_MS || isNameTaken(connection, group)) return;
+    if (observation.nowMs - sinceMs <= STUCK_MS || isNameTaken(connection, group)) return;
     const sentence = `The group ${group} has been waiting for ${minutes(item.dirtySince)} minutes with the gate open and nothing in its way; expected it to be written within 2 hours.`;
-    sight.accuse('truth', 'stuck', about, sentence);
+    observation.accuse('truth', 'stuck', about, sentence);
     return;
   }
   if (item.failedAt !== undefined && !isExplained(connection, group, item, memory)) {
     const sentence = `The platform refused nothing of what was sent for the group ${group}; expected it to be tried again, but it was given up: ${item.lastError?.code}.`;
-    sight.accuse('truth', 'given_up', about, sentence);
+    observation.accuse('truth', 'given_up', about, sentence);
   }
   const key = `${name} ${group}`;
   // A group that was given up shows that in its state, but pending removals must not wait for it.
-  const [difference] = unexplained(sight, connection, group).filter(
+  const [difference] = unexplained(observation, connection, group).filter(
     ({ cause }) => item.failedAt === undefined || /extra|additive|left/.test(cause),
   );
   if (difference === undefined) {
     memory.differsSinceMs.delete(key);
     return;
   }
-  const firstSeenMs = memory.differsSinceMs.get(key) ?? sight.nowMs - HOUR_MS;
+  const firstSeenMs = memory.differsSinceMs.get(key) ?? observation.nowMs - HOUR_MS;
   memory.differsSinceMs.set(key, firstSeenMs);
   const troubleMs = connection.troubleMs(SEEN_THROUGH);
   const shownMs = troubleMs && troubleMs + SEEN_AGAIN_MS;
   const sinceMs = latest([firstSeenMs, changedMs, companyMs + HOUR_MS, shownMs]);
-  if (sight.nowMs - sinceMs <= NOTICED_WITHIN_MS) return;
+  if (observation.nowMs - sinceMs <= NOTICED_WITHIN_MS) return;
   const sentence = `The group ${group} is called ${item.settled} and has been different for ${minutes(sinceMs)} minutes: ${difference.sentence}`;
-  sight.accuse('truth', causeOf(difference, item.settled), about, sentence);
+  observation.accuse('truth', causeOf(difference, item.settled), about, sentence);
 }
 
 /**
@@ -98,7 +109,7 @@ function judgeGroup(sight: Sight, connection: Sighted, group: string, memory: Me
  * the hour's limit of calls.
  */
 function isExplained(
-  connection: Sighted,
+  connection: ObservedConnection,
   group: string,
   item: StoredGroup,
   { explained }: Pick<Memory, 'explained'>,
@@ -110,7 +121,7 @@ function isExplained(
   return true;
 }
 
-const isRefused = ({ platform, isIdOf }: Sighted, group: string, item: StoredGroup): boolean =>
+const isRefused = ({ platform, isIdOf }: ObservedConnection, group: string, item: StoredGroup): boolean =>
   platform.calls.some(
     ({ atMs, method, id, spokeId, status, isStale, platformFaults }) =>
       Math.abs(atMs - (item.failedAt ?? 0)) < NOTICED_WITHIN_MS &&
@@ -126,7 +137,7 @@ const causeOf = ({ cause }: Difference, settled: string | undefined): string => 
 };
 
 /** Where the platform allows each name once, a group waits until another gives its name up. */
-function isNameTaken(connection: Sighted, group: string): boolean {
+function isNameTaken(connection: ObservedConnection, group: string): boolean {
   const { traits, groups } = connection.platform;
   const { name, platformId } = connection.item(group) ?? {};
   if (!traits.uniqueNames || name === undefined) return false;
@@ -134,24 +145,29 @@ function isNameTaken(connection: Sighted, group: string): boolean {
   return [...groups.values()].some((other) => other.id !== platformId && other.name === wanted);
 }
 
-function judgeGate(sight: Sight, connection: Sighted, { closedMs, lastMs }: Memory): void {
+function checkGate(
+  observation: Observation,
+  connection: ObservedConnection,
+  { closedMs, lastMs }: Memory,
+): void {
   const { name, gate, actionMs } = connection;
   if (gate === 'open') return;
   const wasClosed = closedMs.get(name) === lastMs;
-  closedMs.set(name, sight.nowMs);
-  const isLong = sight.nowMs - latest([connection.troubleMs(HARMLESS), actionMs]) > GATE_OPENS_WITHIN_MS;
-  if (gate === 'paused' || !wasClosed || !isLong || hasLostItsCredential(sight, connection)) return;
+  closedMs.set(name, observation.nowMs);
+  const isLong =
+    observation.nowMs - latest([connection.troubleMs(HARMLESS), actionMs]) > GATE_OPENS_WITHIN_MS;
+  if (gate === 'paused' || !wasClosed || !isLong || hasLostItsCredential(observation, connection)) return;
   const sentence = `The platform of ${name} has been well for over an hour; expected its gate to be open again, but it is ${gate}.`;
-  sight.accuse('truth', 'gate_stuck', { connection: name }, sentence);
+  observation.accuse('truth', 'gate_stuck', { connection: name }, sentence);
 }
 
 /**
  * The person of a member never changes automatically, because addresses are given to other people and groups give access.
  * If groups hold users, the binding may change to another role of the same user.
  */
-function judgeBindings(
-  { seen, nowMs, accuse }: Sight,
-  { name, reading, settings, platform }: Sighted,
+function checkBindings(
+  { seen, nowMs, accuse }: Observation,
+  { name, reading, settings, platform }: ObservedConnection,
   { boundTo }: Memory,
 ) {
   const personOf = (role: string) =>

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Explanation } from '../../shared/contract/answers.ts';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import type { GroupPlan } from '../../shared/sync/apply/plan-group.ts';
-import { createOracles } from '../../simulate/checks/all-checks.ts';
-import { type Around, judgeExplain, judgePlan } from '../../simulate/checks/one-decision.ts';
+import { createChecks } from '../../simulate/checks/all-checks.ts';
+import { type Around, checkExplain, checkPlan } from '../../simulate/checks/one-decision.ts';
 import type { Heard, ReadGroup } from '../../simulate/directory.ts';
 import type { OperatorDone } from '../../simulate/operators.ts';
 import {
@@ -15,7 +15,7 @@ import {
   type PlatformWrite,
 } from '../../simulate/platform/platform.ts';
 import type { QueuedMessage } from '../../simulate/queues.ts';
-import type { OracleName, Violation } from '../../simulate/run-log.ts';
+import type { CheckName, Violation } from '../../simulate/run-log.ts';
 import {
   HOUR_MS,
   MINUTE_MS,
@@ -27,7 +27,7 @@ import {
 import type { Seen } from '../../simulate/world.ts';
 
 /*
- * Each oracle is shown a world in which all is well, and the same world with one thing wrong in it. The world has the
+ * Each invariant check is shown a world in which all is well, and the same world with one thing wrong in it. The world has the
  * connection `a` of the company acme, whose directory group g1 ("Sales") has the members m1 and m2.
  */
 
@@ -353,9 +353,9 @@ function causesOf(
   const world = makeWorld();
   const found: string[] = [];
   Object.assign(world.seen.runLog, {
-    violated: ({ oracle, cause }: Violation) => found.push(`${oracle} ${cause}`),
+    violated: ({ check, cause }: Violation) => found.push(`${check} ${cause}`),
   });
-  const look = createOracles();
+  const look = createChecks();
   for (let hour = 1; hour <= hours; hour += 1) {
     world.time.nowMs = START_MS + hour * HOUR_MS;
     change(world, hour);
@@ -375,14 +375,14 @@ type Case = readonly [what: string, change: (world: World) => unknown, cause?: s
 const AT_END = { end: true };
 const NOT_YET = { end: false };
 
-const judges = (oracle: OracleName, options: typeof NOT_YET, cases: readonly Case[]) =>
+const checks = (check: CheckName, options: typeof NOT_YET, cases: readonly Case[]) =>
   it.each(cases.map(([what, change, cause]) => ({ what, change, cause })))('$what', ({ change, cause }) => {
     const found = causesOf(once(change), options);
     if (cause === undefined) expect(found).toEqual([]);
-    else expect(found).toContain(`${oracle} ${cause}`);
+    else expect(found).toContain(`${check} ${cause}`);
   });
 
-describe('oracle of the final state', () => {
+describe('invariant check of the final state', () => {
   const deletesUnlinked = (w: World) => [
     w.said.clear(),
     w.changedAtMs.set('g1', w.time.nowMs),
@@ -393,7 +393,7 @@ describe('oracle of the final state', () => {
     Object.assign(w.traits, { echoSpokeId }),
     deletesUnlinked(w),
   ];
-  judges('end', AT_END, [
+  checks('end', AT_END, [
     ['nothing is wrong', () => {}],
     ['a member is missing', (w) => w.loses(), 'missing_user'],
     ['the name differs', (w) => w.held({ name: 'Old' }), 'name'],
@@ -557,7 +557,7 @@ describe('oracle of the final state', () => {
 });
 
 describe('truth at any time', () => {
-  judges('truth', NOT_YET, [
+  checks('truth', NOT_YET, [
     ['a group is reported in sync and differs for hours', (w) => w.loses(), 'in_sync_but_different'],
     [
       '… and is dirty, but only for an hour',
@@ -681,7 +681,7 @@ describe('the guard', () => {
       write({ added: users.slice(-1), removed: twenty.slice(at, at + 1), sent: { users } });
     }
   };
-  judges('guard', NOT_YET, [
+  checks('guard', NOT_YET, [
     ['a few go', cut(5)],
     ['more than a share go', cut(15), 'write_over_share'],
     [
@@ -761,7 +761,7 @@ describe('ownership', () => {
       'ownership write_to_a_stranger',
     );
   });
-  judges('ownership', AT_END, [
+  checks('ownership', AT_END, [
     ['a write of a group that we made', (w) => w.write({})],
     [
       'a write to a group of no connection',
@@ -819,7 +819,7 @@ describe('nothing is lost', () => {
   const CLAIM = { platformId: 'p7', connection: 'a', group: 'g1' };
   const joined = (stamp: string) => ({ member: 'm3', presence: 'present', stamp });
   const way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
-  judges('nothing_lost', AT_END, [
+  checks('nothing_lost', AT_END, [
     ['messages wait', (w) => w.deadLetter('g9', 'events'), 'queue_events'],
     ['messages are dead-lettered', (w) => w.deadLetter('g9')],
     ['a walk does not end', (w) => w.items.set('U#a#m1 USER', { member: 'm1', fanOut: 3 }), 'open_walk'],
@@ -918,7 +918,7 @@ describe('work is bounded', () => {
     expect(causesOf((world, hour) => hour === 6 && world.call(9, { by: 'operator-1' }), NOT_YET)).toEqual([]);
   });
 
-  judges('bounded', AT_END, [
+  checks('bounded', AT_END, [
     ['an item is too large', (w) => Object.assign(w.table.largest, { bytes: 360_000 }), 'item_size'],
     ['a read is as long as the audit', (w) => w.table.widest.set('A#', 101), 'read_audit'],
     ['a read of drift is short', (w) => w.table.widest.set('DRIFT#', 100)],
@@ -929,7 +929,7 @@ describe('work is bounded', () => {
 describe('on record', () => {
   const actor = { kind: 'operator', id: 'operator' };
   const pause = { action: 'pause', cause: 'operator', actor, versionAfter: null, outcome: 'written' };
-  judges('on_record', AT_END, [
+  checks('on_record', AT_END, [
     ['a write has its entry', (w) => w.write({})],
     ['a write has none', (w) => w.unaudited({}), 'write_without_audit'],
     [
@@ -1067,7 +1067,7 @@ describe('a person who was erased', () => {
       outcome: 'written',
     }),
   ];
-  judges('erased', NOT_YET, [
+  checks('erased', NOT_YET, [
     ['is known by an attribute from before', (w) => erased(w, attributes(0, 'm9@a.test')), 'attributes_kept'],
     ['is known by nothing from before', (w) => erased(w, attributes(0, ''))],
     ['is known by an attribute from after', (w) => erased(w, attributes(2, 'm9@a.test'))],
@@ -1077,11 +1077,11 @@ describe('a person who was erased', () => {
 describe('one decision', () => {
   const stood = (users: readonly string[], name = 'Sales') => ({ id: 'p1', name, users });
   const around = { connection: 'a', group: 'g1', outcome: 'written', isSeen: true };
-  const judged = (judge: (seen: Seen) => void): readonly string[] => {
+  const checked = (check: (seen: Seen) => void): readonly string[] => {
     const causes: string[] = [];
     const { seen } = makeWorld();
     Object.assign(seen.runLog, { violated: ({ cause }: Violation) => causes.push(cause) });
-    judge(seen);
+    check(seen);
     return causes;
   };
   const explained = (
@@ -1090,7 +1090,7 @@ describe('one decision', () => {
     users: { readonly before: readonly string[]; readonly after: readonly string[] },
     isSeen = true,
   ) =>
-    judged((seen) => {
+    checked((seen) => {
       const said = {
         member: 'm1',
         wanted,
@@ -1099,7 +1099,7 @@ describe('one decision', () => {
         because: 'so',
       } as unknown as Explanation;
       const stands = { before: stood(users.before), after: stood(users.after) };
-      judgeExplain(seen, { ...around, ...stands, said, isSeen });
+      checkExplain(seen, { ...around, ...stands, said, isSeen });
     });
 
   it.each([
@@ -1125,7 +1125,7 @@ describe('one decision', () => {
     plan: Partial<GroupPlan>,
     { before, after }: Pick<Around<GroupPlan>, 'before' | 'after'>,
   ) =>
-    judged((seen) => {
+    checked((seen) => {
       const said = {
         group: 'g1',
         action: 'none',
@@ -1136,7 +1136,7 @@ describe('one decision', () => {
         note: null,
         ...plan,
       } as GroupPlan;
-      judgePlan(seen, { ...around, said, before, after });
+      checkPlan(seen, { ...around, said, before, after });
     });
   const add = { kind: 'add_member', member: 'm1', before: null, after: 'u', reason: '' };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  judgeShown,
+  checkShown,
   type Shown,
   type Told,
   type Truth,
@@ -89,7 +89,7 @@ function causesOf({
     run: { happenings: [] },
     operators: { actions: isConnectedAgain ? [CONNECTED_AGAIN] : [] },
   } as unknown as Seen;
-  judgeShown(seen, { name: 'a', samples, shown: { ...SHOWN, ...shown } });
+  checkShown(seen, { name: 'a', samples, shown: { ...SHOWN, ...shown } });
   return [...new Set(found)];
 }
 

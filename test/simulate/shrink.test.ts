@@ -40,7 +40,7 @@ describe('a planted bug', () => {
     const run = drawRun(2, { days: 1, scale: 'small', only: [] });
     const outcome = await execute(run, { tells: true, plant: plantNamed('no_audit') });
     const [violation] = outcome.violations;
-    expect(violation).toMatchObject({ oracle: 'on_record', cause: 'write_without_audit' });
+    expect(violation).toMatchObject({ check: 'on_record', cause: 'write_without_audit' });
     const page = tracePage(outcome, 'npm run simulate -- --seed 2');
     expect(page).toContain(`<h1>${violation?.sentence}</h1>`);
     expect(page).toContain('npm run simulate -- --seed 2');
