@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { createDirectoryRecord } from './directory.ts';
-import { createVault } from './fake-secrets-manager.ts';
-import { type Actor, type Container, createLambdas, type Plant } from './lambdas.ts';
+import { createFakeSecretsManager } from './fake-secrets-manager.ts';
+import { type Actor, type Container, createLambdas, type WrapPorts } from './lambdas.ts';
 import type { OperatorDone } from './operators.ts';
 import { createSimulatedPlatform, type SimulatedPlatform } from './platform/platform.ts';
 import { createQueues } from './queues.ts';
@@ -14,7 +14,11 @@ import { createTime } from './time.ts';
 export type Cloud = ReturnType<typeof createCloud>;
 
 /** The environment of the engine: one table, queues, platforms, secrets and one clock. */
-export function createCloud(run: SimulationRun, runLogOf: (nowMs: () => number) => RunLog, plant?: Plant) {
+export function createCloud(
+  run: SimulationRun,
+  runLogOf: (nowMs: () => number) => RunLog,
+  wrapPorts?: WrapPorts,
+) {
   const random = seededRandom(run.seed);
   const time = createTime(START_MS);
   const { nowMs } = time;
@@ -37,7 +41,7 @@ export function createCloud(run: SimulationRun, runLogOf: (nowMs: () => number) 
     const own = { company, traits, people, random: random.fork(`platform ${company}`) };
     platforms.set(company, createSimulatedPlatform({ ...own, clock: nowMs, runLog, sleep: time.sleep }));
   }
-  const vault = createVault(nowMs, random.fork('vault'), runLog.fired);
+  const secretsManager = createFakeSecretsManager(nowMs, random.fork('vault'), runLog.fired);
   const lambdas = createLambdas({
     time,
     random: random.fork('lambdas'),
@@ -53,10 +57,10 @@ export function createCloud(run: SimulationRun, runLogOf: (nowMs: () => number) 
       // The client asks a dispatcher for nothing else.
       return { request } as unknown as Dispatcher;
     },
-    vault,
+    secretsManager,
     coalesceMs: run.coalesceSeconds * 1_000,
     createSettleMs: 10 * MINUTE_MS,
-    plant,
+    wrapPorts,
   });
   let broken: { readonly error: unknown } | undefined;
   return {
@@ -70,7 +74,7 @@ export function createCloud(run: SimulationRun, runLogOf: (nowMs: () => number) 
     queues,
     /** By company. */
     platforms: platforms as ReadonlyMap<string, SimulatedPlatform>,
-    vault,
+    secretsManager,
     lambdas,
     /** As they are now. */
     connections: new Map<string, ConnectionSpec>(),

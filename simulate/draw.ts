@@ -232,7 +232,7 @@ export function everythingThatCanFire(): readonly string[] {
     'returned',
     'asked',
     'table:next_page',
-    'vault:stale',
+    'secrets:stale',
     'aws:frozen',
   ]);
   for (let seed = 1; seed <= RUNS_WITH_ALL; seed += 1) {

@@ -6,7 +6,7 @@ import { createChecks } from './checks/all-checks.ts';
 import { baseUrlOf, type Cloud, createCloud } from './cloud.ts';
 import { startConsumers } from './consumers.ts';
 import { operateIn, startHappenings } from './happenings.ts';
-import type { Plant } from './lambdas.ts';
+import type { WrapPorts } from './lambdas.ts';
 import type { RunLog, Told, Violation } from './run-log.ts';
 import { startSchedules } from './schedules.ts';
 import { startShowing } from './shown.ts';
@@ -17,8 +17,8 @@ import type { Seen } from './world.ts';
 export interface ExecuteOptions {
   /** Keeps every line of the story, for the page. */
   readonly tells?: boolean;
-  /** A planted bug. */
-  readonly plant?: Plant | undefined;
+  /** A seeded bug. */
+  readonly wrapPorts?: WrapPorts | undefined;
   /** Whether a violation ends the simulation run; it is run to its end where nothing is said. */
   readonly endsAt?: (violation: Violation) => boolean;
 }
@@ -43,7 +43,7 @@ const MOST_EFFECTS = 5_000_000;
 /** Executes a simulation run until one day after its faults end, and runs the invariant checks each simulated hour. */
 export async function execute(
   run: SimulationRun,
-  { tells = false, plant, endsAt = () => false }: ExecuteOptions = {},
+  { tells = false, wrapPorts, endsAt = () => false }: ExecuteOptions = {},
 ): Promise<Outcome> {
   const fired = new Map<string, number>();
   const told: Told[] = [];
@@ -62,7 +62,7 @@ export async function execute(
       }
     },
   });
-  const cloud = createCloud(run, runLogOf, plant);
+  const cloud = createCloud(run, runLogOf, wrapPorts);
   const scimTokens = await connectAll(cloud);
   startConsumers(cloud);
   startSchedules(cloud);
@@ -123,11 +123,11 @@ async function connectAll(cloud: Cloud): Promise<ReadonlyMap<string, string>> {
         const { name, company, settings } = spec;
         const platform = cloud.platforms.get(company);
         if (spec.credential === 'static') {
-          cloud.vault.put(name, { token: `token-${name}` });
+          cloud.secretsManager.put(name, { token: `token-${name}` });
           platform?.tokens.add(`token-${name}`);
         } else {
           const [tokenUrl, refreshToken] = [`${baseUrlOf(company)}/oauth/token`, `refresh-${name}`];
-          cloud.vault.put(name, { clientId: 'id', clientSecret: 'secret', refreshToken, tokenUrl });
+          cloud.secretsManager.put(name, { clientId: 'id', clientSecret: 'secret', refreshToken, tokenUrl });
           platform?.tokens.addRefresh(refreshToken);
         }
         const parsed = parseSettings({ baseUrl: baseUrlOf(company), ...settings });

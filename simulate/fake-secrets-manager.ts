@@ -5,13 +5,13 @@ import type { Random } from './random.ts';
 import type { RunLog } from './run-log.ts';
 import type { Worker } from './worker.ts';
 
-export type Vault = ReturnType<typeof createVault>;
+export type FakeSecretsManager = ReturnType<typeof createFakeSecretsManager>;
 
 /** Secrets Manager shows a change within seconds (its user guide, eventual consistency); each read is as it was, or is. */
 const STALE_MS = 3_000;
 
 /** Secrets Manager: for workers, for operators, and for those who look on. */
-export function createVault(nowMs: () => number, random: Random, fired: RunLog['fired']) {
+export function createFakeSecretsManager(nowMs: () => number, random: Random, fired: RunLog['fired']) {
   const stored = new Map<string, Secret>();
   const former = new Map<string, { readonly secret: Secret | undefined; readonly untilMs: number }>();
   const ever = new Set<string>();
@@ -29,7 +29,7 @@ export function createVault(nowMs: () => number, random: Random, fired: RunLog['
   const shown = (connection: string): Secret => {
     const { secret: old, untilMs = 0 } = former.get(connection) ?? {};
     const isStale = nowMs() < untilMs && random.chance(0.5);
-    if (isStale) fired(old === undefined ? 'vault:not_yet' : 'vault:stale');
+    if (isStale) fired(old === undefined ? 'secrets:not_yet' : 'secrets:stale');
     const secret = isStale ? old : stored.get(connection);
     if (secret === undefined) throw new SecretError(`there is no secret of ${connection}`);
     return secret;
@@ -43,7 +43,7 @@ export function createVault(nowMs: () => number, random: Random, fired: RunLog['
     accessOf(worker: Worker, faultOf: (isRead: boolean) => AwsFault): Secrets & CredentialVault {
       const fault = (isRead: boolean): AwsFault => {
         const struck = faultOf(isRead);
-        if (struck !== 'none') fired(`vault:${struck}`);
+        if (struck !== 'none') fired(`secrets:${struck}`);
         return struck === 'echo' ? 'none' : struck;
       };
       const { ask, write } = requestsOf(

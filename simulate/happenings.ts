@@ -132,10 +132,10 @@ export async function operateIn(
   const seen = 'oldMs' in action ? screenOf(connection, action.group, action.oldMs) : undefined;
   const group = 'group' in action ? { group: action.group } : {};
   const about = { ...group, ...('member' in action && { member: action.member }) };
-  const completed = await cloud.invoke('operator', PATIENCE_MS, async ({ ports, sqs, vault }) => {
+  const completed = await cloud.invoke('operator', PATIENCE_MS, async ({ ports, sqs, secretsManager }) => {
     const outcome = await operate(connection, action, ports, {
       sqs,
-      vault,
+      secretsManager,
       screen: seen,
       candidate: () => {
         const platform = platformOf(cloud, connection);

@@ -1,7 +1,7 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Dispatcher } from 'undici';
 import { type AwsFault, type EnginePorts, type PortsOptions, portsOver, tableOf } from './engine.ts';
-import type { Vault } from './fake-secrets-manager.ts';
+import type { FakeSecretsManager } from './fake-secrets-manager.ts';
 import { type Queues, queueUrl } from './queues.ts';
 import { hashOf, type Random } from './random.ts';
 import type { RunLog } from './run-log.ts';
@@ -13,8 +13,8 @@ import { Crash, type Worker } from './worker.ts';
 /** The actor: a function, or an operator with the command line. */
 export type Actor = LambdaName | 'checker';
 
-/** A planted bug: wraps what a worker works with. */
-export type Plant = (ports: EnginePorts, lambda: Actor) => EnginePorts;
+/** A seeded bug: wraps what a worker works with. */
+export type WrapPorts = (ports: EnginePorts, lambda: Actor) => EnginePorts;
 
 export interface LambdasOptions extends Pick<PortsOptions, 'coalesceMs' | 'createSettleMs'> {
   readonly time: Time;
@@ -23,14 +23,14 @@ export interface LambdasOptions extends Pick<PortsOptions, 'coalesceMs' | 'creat
   readonly table: MemoryTable;
   readonly queues: Queues;
   readonly dispatcherOf: (worker: Worker) => Dispatcher;
-  readonly vault: Vault;
-  readonly plant?: Plant | undefined;
+  readonly secretsManager: FakeSecretsManager;
+  readonly wrapPorts?: WrapPorts | undefined;
 }
 
 export interface Container {
   readonly ports: EnginePorts;
   readonly sqs: SQSClient;
-  readonly vault: ReturnType<Vault['accessOf']>;
+  readonly secretsManager: ReturnType<FakeSecretsManager['accessOf']>;
   readonly worker: Worker;
 }
 
@@ -127,13 +127,13 @@ export function createLambdas(options: LambdasOptions) {
       if (fault !== 'refused') return fault;
       throw new Error('the queue is throttled');
     });
-    const vault = options.vault.accessOf(worker, awsFault);
+    const secretsManager = options.secretsManager.accessOf(worker, awsFault);
     const ports = portsOver({
       table: tableOf(options.table, worker, awsFault),
       sqs,
       queueUrl,
       dispatcher: options.dispatcherOf(worker),
-      secrets: vault,
+      secrets: secretsManager,
       clock: () => time.nowMs() + isOffBy(),
       random: () => random.next(),
       newId: () => {
@@ -150,12 +150,12 @@ export function createLambdas(options: LambdasOptions) {
       inlineViewBytes: 30,
       source: actor === 'ingest' ? 'ingest' : 'apply',
     });
-    const planted = options.plant?.(ports, actor) ?? ports;
+    const usedPorts = options.wrapPorts?.(ports, actor) ?? ports;
     return {
       worker,
       sqs,
-      vault,
-      ports: planted,
+      secretsManager,
+      ports: usedPorts,
       kill: () => {
         dead = true;
       },

@@ -10,11 +10,11 @@ import type { RunReport } from './run-report.ts';
 export interface Errand {
   readonly seed: number;
   readonly draw: DrawOptions;
-  /** Name of a planted bug. */
-  readonly planted?: string | undefined;
+  /** Name of a seeded bug. */
+  readonly seededBug?: string | undefined;
 }
 
-export type Answer = Pick<Errand, 'planted'> &
+export type Answer = Pick<Errand, 'seededBug'> &
   ({ readonly report: RunReport } | { readonly seed: number; readonly broke: string });
 
 const fileHere = (name: string): string => fileURLToPath(new URL(name, import.meta.url));

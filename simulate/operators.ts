@@ -53,9 +53,9 @@ export interface OperatorDone {
 export type Screen = Pick<Hold, 'digest' | 'decision'> & { readonly users: readonly string[] };
 
 /** What an operator has at hand beside the engine. */
-export interface Desk {
+export interface Session {
   readonly sqs: SQSClient;
-  readonly vault: CredentialVault;
+  readonly secretsManager: CredentialVault;
   /** The hold as their screen shows it, which may be old by now; undefined where it showed none. */
   readonly screen: Screen | undefined;
   /** A platform group that the directory group of this action could be given. */
@@ -74,29 +74,29 @@ export async function operate(
   connection: string,
   action: OperatorAction,
   ports: EnginePorts,
-  desk: Desk,
+  session: Session,
 ): Promise<Pick<OperatorDone, 'done' | 'removals'>> {
-  const done = await perform(connectionName(connection), action, { ...ports, ...toolsOf(desk) }, desk);
-  return { done, ...(desk.screen && { removals: desk.screen.users }) };
+  const done = await perform(connectionName(connection), action, { ...ports, ...toolsOf(session) }, session);
+  return { done, ...(session.screen && { removals: session.screen.users }) };
 }
 
 async function perform(
   name: ConnectionName,
   action: OperatorAction,
   tool: Tool,
-  desk: Desk,
+  session: Session,
 ): Promise<boolean> {
   const ref: GroupRef = { connection: name, group: groupId('group' in action ? action.group : 'none') };
   const store = async (known: Connection | undefined, wanted: Omit<Connection, 'name'>) => {
-    const token = desk.token(wanted.company);
+    const token = session.token(wanted.company);
     await storeConnection({ ...wanted, name, known, token }, tool);
     return true;
   };
   switch (action.kind) {
     case 'approve':
     case 'reject': {
-      if (desk.screen === undefined) return false;
-      const { digest, decision } = desk.screen;
+      if (session.screen === undefined) return false;
+      const { digest, decision } = session.screen;
       const decide = action.kind === 'approve' ? approveHold : rejectHold;
       return (await decide(ref, { reason: REASON, digest, decision }, tool)).kind === 'decided';
     }
@@ -107,7 +107,7 @@ async function perform(
     case 'release':
       return releaseGroup(ref, tool);
     case 'adopt': {
-      const candidate = desk.candidate();
+      const candidate = session.candidate();
       if (candidate === undefined) return false;
       return (await adoptGroup(ref, platformGroupId(candidate), tool)).kind === 'adopted';
     }
@@ -134,7 +134,7 @@ async function perform(
     case 'remove_connection':
       return removeConnection(name, tool).then(() => true);
     case 'connect': {
-      const settings = parseSettings(desk.settingsFor(action.company));
+      const settings = parseSettings(session.settingsFor(action.company));
       const known = await tool.connections.current(name);
       return store(known, { company: action.company, settings, observing: false });
     }
@@ -152,7 +152,7 @@ async function perform(
       if (action.kind === 'discard_one')
         return ours[0] !== undefined && discardDeadLetter(ours[0], REASON, tool);
       for (const one of ours) {
-        const body = desk.reworded(one.message.body);
+        const body = session.reworded(one.message.body);
         const isValid = body !== one.message.body && problemsOf(body, one.message, tool.clock()).length === 0;
         if (isValid) return sendAmended(one, { body, reason: REASON }, tool);
       }
@@ -165,9 +165,9 @@ async function perform(
 
 type Tool = EnginePorts & ReturnType<typeof toolsOf>;
 
-function toolsOf({ sqs, vault }: Desk) {
+function toolsOf({ sqs, secretsManager }: Session) {
   return {
-    vault,
+    vault: secretsManager,
     events: createEventSender(sqs, async () => queueUrl('events')),
     mailboxes: {
       events: createMailbox(sqs, { name: 'events', queueUrl: async () => queueUrl('eventsDlq') }),

@@ -8,7 +8,7 @@ import { FLAGS } from './flags.ts';
 import { type Errand, executeMany } from './many-runs.ts';
 import type { Violation } from './run-log.ts';
 import { firedIn, type RunReport, readKnown, unknownOf } from './run-report.ts';
-import { FOUND, PLANTED, type PlantedBug, plantNamed } from './seeded-bugs.ts';
+import { FOUND, SEEDED_BUGS, type SeededBug, seededBugNamed } from './seeded-bugs.ts';
 import { keepOnly, shrink } from './shrink.ts';
 import { tracePage } from './trace.ts';
 
@@ -34,10 +34,10 @@ const DEEP_MINUTES = 60;
 /** Most effects before which a function may crash are rare, and a run draws three crashes. */
 const DEEP_CRASHES = 12;
 const SHRINK_RUNS = 80;
-/** A planted bug is to be found within so many simulation runs. */
-const PLANTED_RUNS = 500;
+/** A seeded bug is to be found within so many simulation runs. */
+const SEEDED_BUG_RUNS = 500;
 /** … of so many days, where nothing else is said: most show at once. */
-const PLANTED_DAYS = 3;
+const SEEDED_BUG_DAYS = 3;
 
 const { values: given, positionals } = parseArgs({
   allowPositionals: true,
@@ -93,7 +93,10 @@ async function executeOne(seed: number): Promise<number> {
   const whole = drawRun(seed, drawn);
   const kept = given.keep?.split(',').map(Number);
   const run = kept === undefined ? whole : keepOnly(whole, kept);
-  const outcome = await execute(run, { tells: given.trace !== undefined, plant: plantNamed(positionals[0]) });
+  const outcome = await execute(run, {
+    tells: given.trace !== undefined,
+    wrapPorts: seededBugNamed(positionals[0]),
+  });
   const wrong = unknownOf(outcome.violations, known);
   const { calls, effects } = outcome.figures;
   console.log(
@@ -204,21 +207,21 @@ async function tellShrunken(seed: number, violation: Violation): Promise<void> {
   console.log(`run it again:\n  ${commandFor(seed, kept)} --trace simulation run.html`);
 }
 
-/** The search for one planted bug: where it was found before, then every simulation run that the bug can show in. */
-function* errandsFor({ name, needs }: PlantedBug): Generator<Errand> {
+/** The search for one seeded bug: where it was found before, then every simulation run that the bug can show in. */
+function* errandsFor({ name, needs }: SeededBug): Generator<Errand> {
   const [known] = FOUND[name] ?? [];
-  const draw = { days: PLANTED_DAYS, ...drawn };
-  if (known !== undefined && given.from === undefined) yield { seed: known, draw, planted: name };
+  const draw = { days: SEEDED_BUG_DAYS, ...drawn };
+  if (known !== undefined && given.from === undefined) yield { seed: known, draw, seededBug: name };
   const isNeeded = new RegExp(needs);
   for (let seed = firstSeed(); ; seed += 1) {
-    if (isNeeded.test(JSON.stringify(drawRun(seed, draw)))) yield { seed, draw, planted: name };
+    if (isNeeded.test(JSON.stringify(drawRun(seed, draw)))) yield { seed, draw, seededBug: name };
   }
 }
 
-/** Each planted bug, and after how many simulation runs the world finds it; all are searched for side by side. */
-async function findPlanted(): Promise<number> {
-  const most = numberOf('seeds') ?? PLANTED_RUNS;
-  const chosen = PLANTED.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+/** Each seeded bug, and after how many simulation runs the world finds it; all are searched for side by side. */
+async function findSeededBugs(): Promise<number> {
+  const most = numberOf('seeds') ?? SEEDED_BUG_RUNS;
+  const chosen = SEEDED_BUGS.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
   const hunts = chosen.map((bug) => ({ bug, errands: errandsFor(bug), begun: 0, runs: 0, isFound: false }));
   function* errands(): Generator<Errand> {
     for (;;) {
@@ -230,7 +233,7 @@ async function findPlanted(): Promise<number> {
     }
   }
   await executeMany(errands(), jobs, (answer) => {
-    const hunt = hunts.find(({ bug }) => bug.name === answer.planted);
+    const hunt = hunts.find(({ bug }) => bug.name === answer.seededBug);
     if (hunt === undefined || hunt.isFound) return;
     hunt.runs += 1;
     const [said, seed] =
@@ -243,11 +246,11 @@ async function findPlanted(): Promise<number> {
   });
   const missed = hunts.filter(({ isFound }) => !isFound);
   for (const { bug, runs } of missed) console.log(`${bug.name}, ${bug.what}: NOT FOUND in ${runs} runs`);
-  console.log(`${hunts.length - missed.length} of ${hunts.length} planted bugs were found`);
+  console.log(`${hunts.length - missed.length} of ${hunts.length} seeded bugs were found`);
   return missed.length === 0 ? 0 : 1;
 }
 
 const seed = numberOf('seed');
 if (given.help === true) console.log(USAGE);
 else if (seed !== undefined) process.exitCode = await executeOne(seed);
-else process.exitCode = await (given.planted === true ? findPlanted() : executeSeeds());
+else process.exitCode = await (given.planted === true ? findSeededBugs() : executeSeeds());

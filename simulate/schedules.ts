@@ -218,10 +218,15 @@ function strayIn({ groups, foreign }: SimulatedPlatform, name: string, cloud: Cl
 }
 
 /** As stored, and what of it a run would find; a closed gate is tried when its time has come, or with another secret. */
-function gateOf(name: string, { table, vault }: Cloud) {
+function gateOf(name: string, { table, secretsManager }: Cloud) {
   const stored: Partial<Item> = table.items.get(`C#${name} GATE`) ?? {};
   const { state = 'open', untilMs = 0, backlog = false } = stored;
-  return { state, untilMs, backlog, gate: state === 'open' ? 0 : [untilMs, vault.stored.get(name)?.version] };
+  return {
+    state,
+    untilMs,
+    backlog,
+    gate: state === 'open' ? 0 : [untilMs, secretsManager.stored.get(name)?.version],
+  };
 }
 
 /** What a pump would look at, since when there is work for it, and what it finds where there is none. */
@@ -229,9 +234,9 @@ type Waiting = Map<string, { stands: readonly unknown[]; sinceMs: number; mark: 
 
 /** Every minute asks, and hardly ever has anything changed. */
 function pumpMarkOf(name: string, cloud: Around): Mark | undefined {
-  const { table, vault, waiting } = cloud;
+  const { table, secretsManager, waiting } = cloud;
   const [gate, connection] = [table.items.get(`C#${name} GATE`), table.items.get(`C#${name} CONNECTION`)];
-  const stands = [gate, connection, table.indexed, vault.stored.get(name)?.version];
+  const stands = [gate, connection, table.indexed, secretsManager.stored.get(name)?.version];
   let known = waiting.get(name);
   if (known === undefined || known.stands.some((one, place) => one !== stands[place])) {
     const finding = JSON.stringify(gateOf(name, cloud).gate);

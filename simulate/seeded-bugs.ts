@@ -1,15 +1,15 @@
 import { any, equal, type Item, less, missing, type Table } from '../shared/store/table.ts';
 import { type Platform, PlatformFailure } from '../shared/sync/ports/platform.ts';
 import { allStoresOver, type EnginePorts } from './engine.ts';
-import type { Actor, Plant } from './lambdas.ts';
+import type { Actor, WrapPorts } from './lambdas.ts';
 import found from './seeded-bugs-found.json' with { type: 'json' };
 
 /** A bug that was fixed, or never existed; the simulation must find it. Each wraps a port, in at most eight lines. */
-export interface PlantedBug {
+export interface SeededBug {
   readonly name: string;
   /** What goes wrong. */
   readonly what: string;
-  readonly plant: Plant;
+  readonly wrapPorts: WrapPorts;
   /** What stands in the JSON of each simulation run that the bug can show in. */
   readonly needs: string;
 }
@@ -19,11 +19,11 @@ const at =
   <Name extends keyof EnginePorts>(
     name: Name,
     change: (port: EnginePorts[Name], ports: EnginePorts, actor: Actor) => Partial<EnginePorts[Name]>,
-  ): Plant =>
+  ): WrapPorts =>
   (ports, actor) => ({ ...ports, [name]: Object.assign({}, ports[name], change(ports[name], ports, actor)) });
 
 /** Other answers of the platform. */
-const atPlatform = (change: (platform: Platform) => Partial<Platform>): Plant =>
+const atPlatform = (change: (platform: Platform) => Partial<Platform>): WrapPorts =>
   at('platforms', (platforms) => ({
     open: async (...asked) => {
       const platform = await platforms.open(...asked);
@@ -31,18 +31,18 @@ const atPlatform = (change: (platform: Platform) => Partial<Platform>): Plant =>
     },
   }));
 
-const atGroups = (change: (groups: Platform['groups']) => Partial<Platform['groups']>): Plant =>
+const atGroups = (change: (groups: Platform['groups']) => Partial<Platform['groups']>): WrapPorts =>
   atPlatform(({ groups }) => ({ groups: { ...groups, ...change(groups) } }));
 
 /** Other ways of the table: all stores are made again over it. */
 const atTable =
-  (change: (table: Table) => Partial<Table>): Plant =>
+  (change: (table: Table) => Partial<Table>): WrapPorts =>
   (ports) => {
     const table = { ...ports.table, ...change(ports.table) };
     return { ...ports, ...allStoresOver(table, 30), table };
   };
 
-type Bug = readonly [what: string, plant: Plant, needs?: string];
+type Bug = readonly [what: string, wrapPorts: WrapPorts, needs?: string];
 
 const BUGS: Readonly<Record<string, Bug>> = {
   // ── bugs that were fixed ───────────────────────────────────────────────────────────────────────────────────────
@@ -446,12 +446,12 @@ const BUGS: Readonly<Record<string, Bug>> = {
   ],
 };
 
-export const PLANTED: readonly PlantedBug[] = Object.entries(BUGS).map(
-  ([name, [what, plant, needs = '']]) => ({ name, what, plant, needs }),
+export const SEEDED_BUGS: readonly SeededBug[] = Object.entries(BUGS).map(
+  ([name, [what, wrapPorts, needs = '']]) => ({ name, what, wrapPorts, needs }),
 );
 
 /** The first simulation run that found each bug, and how many were run for it; the search begins there (`--planted`). */
 export const FOUND = found as unknown as Readonly<Record<string, readonly [seed: number, runs: number]>>;
 
-export const plantNamed = (name: string | undefined): Plant | undefined =>
-  PLANTED.find((one) => one.name === name)?.plant;
+export const seededBugNamed = (name: string | undefined): WrapPorts | undefined =>
+  SEEDED_BUGS.find((one) => one.name === name)?.wrapPorts;

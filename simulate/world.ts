@@ -12,7 +12,7 @@ export interface Seen extends Pick<Cloud, Shown> {
   /** The current connections, without removed ones and with those connected again. */
   readonly connections: Pick<Cloud['connections'], 'get' | 'values'>;
   readonly operators: { readonly actions: Readonly<Cloud['actions']> };
-  readonly vault: Pick<Cloud['vault'], 'stored' | 'ever'>;
+  readonly secretsManager: Pick<Cloud['secretsManager'], 'stored' | 'ever'>;
   readonly queues: Readonly<Record<'events' | 'eventsDlq' | 'apply' | 'applyDlq', readonly QueuedMessage[]>>;
   readonly table: Pick<Cloud['table'], 'largest' | 'widest'>;
   readonly lambdas: Pick<Cloud['lambdas'], 'diedMs'>;

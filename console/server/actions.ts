@@ -38,8 +38,8 @@ import {
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { ReplayProgress, SettingsPreview } from '../answers.ts';
-import { BOTH_QUEUES } from './desk.ts';
 import type { Asked } from './queries.ts';
+import { BOTH_QUEUES } from './session.ts';
 
 /** The object changed since the page showed it, for example by another operator. */
 export class Changed extends Error {
@@ -153,19 +153,19 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     (decision, { connection, ports }) => decideRequests(connection, decision, ports),
   ),
   judge: action(z.object({ id: text, body: text }), async ({ id, body }, asked) => {
-    const { message } = await asked.desk.known(id);
+    const { message } = await asked.session.known(id);
     return { problems: problemsOf(body, message, asked.ports.clock()) };
   }),
   amend: action(z.object({ id: text, body: text, reason }), async ({ id, body, reason }, asked) => {
-    const deadLetter = await asked.desk.known(id);
+    const deadLetter = await asked.session.known(id);
     const problems = problemsOf(body, deadLetter.message, asked.ports.clock());
     if (problems.length > 0)
       throw new Changed(`not sent: ingest would refuse the message: ${problems.join('; ')}`);
-    const isSent = await asked.desk.inTurn(() => sendAmended(deadLetter, { body, reason }, asked.ports));
+    const isSent = await asked.session.inTurn(() => sendAmended(deadLetter, { body, reason }, asked.ports));
     if (!isSent) throw new NotFound(GONE);
   }),
-  discard: action(z.object({ ids: groups, reason }), ({ ids, reason }, { ports, desk }) =>
-    desk.inTurn(async () => {
+  discard: action(z.object({ ids: groups, reason }), ({ ids, reason }, { ports, session }) =>
+    session.inTurn(async () => {
       const deadLetters = await findDeadLetters(ids, BOTH_QUEUES, ports);
       for (const deadLetter of deadLetters) await discardDeadLetter(deadLetter, reason, ports);
       return { discarded: deadLetters.length };

@@ -1,9 +1,9 @@
 import { type ConnectionName, connectionName } from '../../shared/domain/ids.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { ACTIONS } from './actions.ts';
-import { createDesk } from './desk.ts';
 import { createOverview, type Overview } from './overview.ts';
 import { QUERIES } from './queries.ts';
+import { createSession } from './session.ts';
 
 export interface ConsoleOptions {
   readonly prefix: string;
@@ -24,9 +24,9 @@ const LARGEST_BODY = 2_000_000;
 export function createHandle(consoleOptions: ConsoleOptions): (request: Request) => Promise<Response> {
   const { prefix, ports, spell } = consoleOptions;
   const overviews = new Map<ConnectionName, Overview>();
-  const desk = createDesk(ports);
+  const session = createSession(ports);
   const overviewOf = (connection: ConnectionName) => {
-    const overview = overviews.get(connection) ?? createOverview(connection, ports, desk);
+    const overview = overviews.get(connection) ?? createOverview(connection, ports, session);
     overviews.set(connection, overview);
     return overview;
   };
@@ -38,7 +38,7 @@ export function createHandle(consoleOptions: ConsoleOptions): (request: Request)
     try {
       if (!NAME.test(connection)) return problem(400, 'expected ?connection= with the name of a connection');
       const overview = overviewOf(connection);
-      const asked = { connection, prefix, ports, spell, overview, desk, signal: request.signal };
+      const asked = { connection, prefix, ports, spell, overview, session, signal: request.signal };
       if (request.method === 'POST' && Object.hasOwn(ACTIONS, name))
         return await perform(name, request, asked);
       if (request.method !== 'GET' || !Object.hasOwn(QUERIES, name)) {

@@ -11,8 +11,8 @@ import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { GroupSummary } from '../../shared/sync/ports/group-index.ts';
 import type { Activity, GroupLine, GroupPage, Home, Live, PersonName, Unmatched } from '../answers.ts';
 import { createActivity } from './activity.ts';
-import { BOTH_QUEUES, type Desk } from './desk.ts';
 import { namesOf, readEverybody } from './people.ts';
+import { BOTH_QUEUES, type Session } from './session.ts';
 
 /** Requests within this time share one read of the table, however many pages are open. */
 const FRESH_MS = 1_500;
@@ -24,7 +24,7 @@ const NAMES_MS = 60_000;
 const SHOWN = 50;
 
 /** What all pages rest on: one reading of a connection, shared by everybody who asks. */
-export function createOverview(connection: ConnectionName, ports: ToolPorts, desk: Desk) {
+export function createOverview(connection: ConnectionName, ports: ToolPorts, session: Session) {
   const deadLetters: { counts?: string; causes: readonly Cause[] } = { causes: [] };
 
   async function read() {
@@ -51,7 +51,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, des
     if ((events ?? 0) + (apply ?? 0) === 0) deadLetters.causes = [];
     else if (deadLetters.counts !== counts) {
       const options = { queues: BOTH_QUEUES, limit: 0, patienceSeconds: 0 };
-      deadLetters.causes = (await desk.inTurn(() => surveyDeadLetters(ports, options))).causes;
+      deadLetters.causes = (await session.inTurn(() => surveyDeadLetters(ports, options))).causes;
     }
     deadLetters.counts = counts;
     return deadLetters.causes;

@@ -32,9 +32,9 @@ import type {
   PersonPage,
 } from '../answers.ts';
 import { fits } from './activity.ts';
-import { BOTH_QUEUES, type Desk } from './desk.ts';
 import type { Overview } from './overview.ts';
 import { findPeople, type Known, knownOf, nameOf } from './people.ts';
+import { BOTH_QUEUES, type Session } from './session.ts';
 
 /** One connection and what is needed to answer a question about it. */
 export interface Asked {
@@ -42,7 +42,7 @@ export interface Asked {
   readonly prefix: string;
   readonly ports: ToolPorts;
   readonly overview: Overview;
-  readonly desk: Desk;
+  readonly session: Session;
   readonly spell: (text: string, connection: ConnectionName) => string;
   /** Ends with the page that asked. */
   readonly signal: AbortSignal;
@@ -91,9 +91,9 @@ export const QUERIES: Readonly<Record<string, Query>> = {
     const found = entries.filter((entry) => fits(entry, filter));
     return { entries: found.slice(from, from + count), found: found.length, isCut };
   },
-  deadLetters: async (_, { connection, ports, desk, overview, signal }): Promise<DeadLetters> => {
+  deadLetters: async (_, { connection, ports, session, overview, signal }): Promise<DeadLetters> => {
     const options = { queues: BOTH_QUEUES, limit: DEAD_LETTERS_SHOWN, signal, patienceSeconds: 0 };
-    const survey = await desk.inTurn(() => surveyDeadLetters(ports, options));
+    const survey = await session.inTurn(() => surveyDeadLetters(ports, options));
     const names = new Map<string, string>();
     for (const { group, connection: of } of survey.messages) {
       const name = group === null || of !== connection ? null : await overview.nameOf(group);
@@ -101,8 +101,8 @@ export const QUERIES: Readonly<Record<string, Query>> = {
     }
     return { ...survey, names: Object.fromEntries(names) };
   },
-  deadLetter: async (query, { ports, desk }): Promise<ShownDeadLetter> =>
-    (await describeDeadLetter(await desk.find(query.get('id') ?? ''), ports)).document,
+  deadLetter: async (query, { ports, session }): Promise<ShownDeadLetter> =>
+    (await describeDeadLetter(await session.find(query.get('id') ?? ''), ports)).document,
   connection: (_, asked) => connectionPage(asked),
   doctor: async (_, { prefix, connection, ports, spell }): Promise<Checks> => {
     const { checks } = await examine({ prefix, connection }, ports);

@@ -317,12 +317,12 @@ function troubleOf(
  * stored, or the removal of the connection deleted the token. A valid token that was stored must still be there.
  */
 export function hasLostItsCredential({ seen }: Observation, { platform, name }: ObservedConnection): boolean {
-  const { value } = seen.vault.stored.get(name) ?? {};
+  const { value } = seen.secretsManager.stored.get(name) ?? {};
   if (value === undefined || !('refreshToken' in value)) return value === undefined;
   const { refreshToken } = value;
   const isRefused = platform.calls.some(({ status, token }) => status === 400 && token === refreshToken);
   const good = platform.tokens.refreshTokens;
-  return isRefused && ![...good].some((token) => seen.vault.ever.has(`${name} ${token}`));
+  return isRefused && ![...good].some((token) => seen.secretsManager.ever.has(`${name} ${token}`));
 }
 
 const NO_PLATFORM_FAULTS: ReadonlySet<PlatformFault> = new Set();

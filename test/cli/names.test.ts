@@ -2,8 +2,8 @@ import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createSpell } from '../../cli/output/hints.ts';
-import { createDesk } from '../../console/server/desk.ts';
 import { createOverview } from '../../console/server/overview.ts';
+import { createSession } from '../../console/server/session.ts';
 import { connectionName, type GroupRef } from '../../shared/domain/ids.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { runCli } from '../support/cli/io.ts';
@@ -105,10 +105,10 @@ it('a group that only member events named is unknown, not deleted, until the dir
   for (const id of ['early', 'late']) await apply(id);
   const states = async () => ((await cli('groups', '--json')).json as Rows).groups.map(({ state }) => state);
   expect(await states()).toEqual(expect.arrayContaining(['unknown', 'deleted']));
-  const desk = createDesk(ports);
+  const session = createSession(ports);
   for (const shown of [
     (await cli('status', '--json')).json.groups,
-    (await createOverview(connection.name, ports, desk).home()).status.groups,
+    (await createOverview(connection.name, ports, session).home()).status.groups,
   ])
     expect(shown).toMatchObject({ unknown: 1, deleted: 1 });
   expect((await cli('groups', '--state', 'unknown', '--json')).json.groups).toMatchObject([{ id: 'early' }]);

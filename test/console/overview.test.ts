@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createDesk } from '../../console/server/desk.ts';
 import { createOverview } from '../../console/server/overview.ts';
+import { createSession } from '../../console/server/session.ts';
 import { runCli } from '../support/cli/io.ts';
 import { asking } from '../support/console/asking.ts';
 import { calledBy } from '../support/engine/story.ts';
@@ -17,7 +17,7 @@ it('the overview shows how long changes waited for a decision in the last day, a
   world.clock.ms += 120 * MINUTE_MS;
   await world.publish(added('g', 'bob'));
   world.clock.ms += 5 * MINUTE_MS;
-  const { lag } = await createOverview(world.connection.name, world.ports, createDesk(world.ports)).home();
+  const { lag } = await createOverview(world.connection.name, world.ports, createSession(world.ports)).home();
   const minutes = lag.map((ms) => Math.round(ms / MINUTE_MS));
   expect(minutes.length).toBe(96);
   expect(minutes.slice(-10)).toEqual([10, 20, 0, 0, 0, 0, 0, 0, 0, 5]);

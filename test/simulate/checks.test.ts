@@ -129,7 +129,7 @@ function makeWorld() {
       heard: (connection: string) => (connection === 'a' ? heard : []),
     },
     operators: { actions },
-    vault: { stored: new Map([['a', { value: { refreshToken: 'refresh-a' } }]]), ever: new Set() },
+    secretsManager: { stored: new Map([['a', { value: { refreshToken: 'refresh-a' } }]]), ever: new Set() },
     queues,
     table,
     lambdas: { diedMs: () => 0 },

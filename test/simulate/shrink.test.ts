@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { drawRun } from '../../simulate/draw.ts';
 import { execute } from '../../simulate/execute.ts';
-import { plantNamed } from '../../simulate/seeded-bugs.ts';
+import { seededBugNamed } from '../../simulate/seeded-bugs.ts';
 import { keepOnly, shrink } from '../../simulate/shrink.ts';
 import { tracePage } from '../../simulate/trace.ts';
 
@@ -35,10 +35,10 @@ describe('shrinking', () => {
   });
 });
 
-describe('a planted bug', () => {
+describe('a seeded bug', () => {
   it('is found, and its page says first what was wrong', async () => {
     const run = drawRun(2, { days: 1, scale: 'small', only: [] });
-    const outcome = await execute(run, { tells: true, plant: plantNamed('no_audit') });
+    const outcome = await execute(run, { tells: true, wrapPorts: seededBugNamed('no_audit') });
     const [violation] = outcome.violations;
     expect(violation).toMatchObject({ check: 'on_record', cause: 'write_without_audit' });
     const page = tracePage(outcome, 'npm run simulate -- --seed 2');

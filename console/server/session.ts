@@ -7,7 +7,7 @@ export const BOTH_QUEUES = ['events', 'apply'] as const;
 const MOST_KEPT = 200;
 
 /** Where dead letters are looked at. A look hides them from every other, so each waits for its turn. */
-export function createDesk(ports: ToolPorts) {
+export function createSession(ports: ToolPorts) {
   let last: Promise<unknown> = Promise.resolve();
   const kept = new Map<string, DeadLetter>();
   function inTurn<Value>(look: () => Promise<Value>): Promise<Value> {
@@ -31,4 +31,4 @@ export function createDesk(ports: ToolPorts) {
   };
 }
 
-export type Desk = ReturnType<typeof createDesk>;
+export type Session = ReturnType<typeof createSession>;
