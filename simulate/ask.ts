@@ -36,18 +36,18 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef, random: Rand
   const { connection: name, group } = ref;
   const state = (): Readonly<Record<string, unknown>> => groupItem(cloud, name, group) ?? {};
   const platform = () => platformOf(cloud, name);
-  const ours = () => ({ rev: Number(state()['rev']), writes: platform()?.writes.length ?? 0 });
-  const others = () => [platform()?.foreign.length, cloud.companyActions, ...peopleOf(cloud, name)];
+  const progress = () => ({ rev: Number(state()['rev']), writes: platform()?.writes.length ?? 0 });
+  const others = () => [platform()?.clientWrites.length, cloud.companyActions, ...peopleOf(cloud, name)];
   await cloud.invoke('checker', 5 * MINUTE_MS, async ({ ports }) => {
     const connection = await ports.connections.current(name);
     if (connection === undefined) return;
     const members = seen.under<StoredMember>(partitionOf(name, group), 'M#').map(({ member }) => member);
-    const { rev, writes } = ours();
+    const { rev, writes } = progress();
     const stood = others();
     // Whatever else happens to the group meanwhile makes the answers old, not wrong.
     const isOld = (revs: number, written: number) =>
-      ours().rev !== rev + revs ||
-      ours().writes !== writes + written ||
+      progress().rev !== rev + revs ||
+      progress().writes !== writes + written ||
       others().some((one, place) => one !== stood[place]);
     const groups = new Map(platform()?.groups);
     const { platformId: linked, version } = state();
@@ -66,8 +66,8 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef, random: Rand
     const before = groups.get(String(linked ?? state()['platformId']));
     const after = platform()?.groups.get(String(state()['platformId']));
     const around = { connection: name, group, before, after, isSeen, outcome };
-    for (const said of explained) checkExplain(seen, { ...around, said });
-    checkPlan(seen, { ...around, said: planned });
+    for (const answer of explained) checkExplain(seen, { ...around, answer });
+    checkPlan(seen, { ...around, answer: planned });
   });
 }
 

@@ -6,7 +6,7 @@ import type { OperatorDone } from './operators.ts';
 import { createSimulatedPlatform, type SimulatedPlatform } from './platform/platform.ts';
 import { createQueues } from './queues.ts';
 import { seededRandom } from './random.ts';
-import type { RunLog, Told } from './run-log.ts';
+import type { LogLine, RunLog } from './run-log.ts';
 import { type ConnectionSpec, MINUTE_MS, type SimulationRun, START_MS } from './simulation-run.ts';
 import { MemoryTable } from './table.ts';
 import { createTime } from './time.ts';
@@ -80,7 +80,7 @@ export function createCloud(
     connections: new Map<string, ConnectionSpec>(),
     directory: createDirectoryRecord(),
     actions: [] as OperatorDone[],
-    saidMs: new Map<string, number>(),
+    lastMessageMs: new Map<string, number>(),
     cutOffMs: new Map<string, readonly number[]>(),
     /** The number of changes of people in the HR systems. */
     companyActions: 0,
@@ -98,7 +98,7 @@ export function createCloud(
     invoke: (actor: Actor, timeoutMs: number, run: (container: Container) => Promise<void>) =>
       lambdas.invoke(actor, timeoutMs, run).catch((error: unknown) => {
         if (isMistake(error)) throw error;
-        runLog.tell({ lane: LANES[actor] ?? 'reconcile', what: `${actor} failed`, detail: String(error) });
+        runLog.log({ lane: LANES[actor] ?? 'reconcile', what: `${actor} failed`, detail: String(error) });
         return false;
       }),
     /** Lets time pass. @throws what went wrong in the simulation itself, or a mistake of the engine's */
@@ -122,7 +122,7 @@ export const platformOf = (cloud: Cloud, connection: string): SimulatedPlatform 
 export const groupItem = ({ table }: Pick<Cloud, 'table'>, connection: string, group: string) =>
   group === '' ? undefined : table.items.get(`G#${connection}#${group} GROUP`);
 
-const LANES: Partial<Record<Actor, Told['lane']>> = {
+const LANES: Partial<Record<Actor, LogLine['lane']>> = {
   ...{ ingest: 'ingest', apply: 'apply', operator: 'operator', checker: 'check' },
 };
 

@@ -64,7 +64,8 @@ function takeEvents(cloud: Cloud, batch: readonly QueuedMessage[], timeoutMs: nu
     }));
     const at = (part: number) => ports.clock() + part * timeoutMs;
     const report = await ingest(messages, ports, { startUntilMs: at(0.5), stopAtMs: at(0.85) });
-    for (const { connection, group } of report.touched) cloud.saidMs.set(`${connection} ${group}`, nowMs());
+    for (const { connection, group } of report.touched)
+      cloud.lastMessageMs.set(`${connection} ${group}`, nowMs());
     await worker.effect('acknowledge events');
     for (const { id, receipt = '' } of batch) {
       if (!report.failedMessages.has(id)) queues.of.events.delete(receipt);
@@ -72,7 +73,7 @@ function takeEvents(cloud: Cloud, batch: readonly QueuedMessage[], timeoutMs: nu
     const what = `took ${batch.length - report.failedMessages.size} of ${batch.length} messages`;
     const [only, ...others] = report.touched;
     const detail = `about ${report.touched.map(({ group }) => group).join(', ') || 'no group'}`;
-    runLog.tell({ lane: 'ingest', ...(others.length === 0 && only), what, detail });
+    runLog.log({ lane: 'ingest', ...(others.length === 0 && only), what, detail });
   });
 }
 
@@ -90,7 +91,7 @@ async function applyBatch(cloud: Cloud, batch: readonly QueuedMessage[], timeout
         if (ref === undefined) throw new TypeError(`not an apply message: ${body}`);
         const { outcome, writes, cause } = await applyGroup(ref, ports);
         const done = writes.map(({ action, added, removed }) => `${action} +${added} −${removed}`).join(', ');
-        cloud.runLog.tell({
+        cloud.runLog.log({
           lane: 'apply',
           connection: ref.connection,
           group: ref.group,
@@ -142,12 +143,12 @@ export function requestByScim(cloud: Cloud, happening: DirectoryHappening, lanes
   const before = Promise.all([about, `${about} named`, ...members].map((one) => lanes.get(one)));
   const asking = before.then(async () => {
     while (!cloud.isOver) {
-      let isHeard = false;
+      let isAnswered = false;
       await cloud.invoke('scim', 30_000, async ({ ports }) => {
         const handle: Handle = (request) => handleScim({ ...request, origin: 'https://scim.test' }, ports);
-        isHeard = await requestOnce(cloud, happening, handle, token);
+        isAnswered = await requestOnce(cloud, happening, handle, token);
       });
-      if (isHeard) return;
+      if (isAnswered) return;
       cloud.runLog.fired('way:scim_again');
       await cloud.time.sleep(ASKS_AGAIN_MS);
     }

@@ -19,7 +19,7 @@ export interface ReadGroup {
 }
 
 /** A thing said, and where it stands among all others of its connection. */
-export interface Heard {
+export interface Received {
   readonly directoryEvent: Omit<DirectoryEvent, 'order'>;
   /** Nanoseconds since 1970. */
   readonly instant: bigint;
@@ -57,14 +57,14 @@ interface Sent {
 export function createDirectoryRecord() {
   const byId = new Map<string, Sent>();
   const byBody = new Map<string, Sent>();
-  const heard = new Map<string, Heard[]>();
+  const received = new Map<string, Received[]>();
   const given = new Map<string, string>();
   const endedIds = new Set<string>();
   const readings = new Map<string, { readonly count: number; readonly reading: Reading }>();
 
-  const hear = (connection: string, one: Heard): void => {
-    const all = heard.get(connection) ?? [];
-    heard.set(connection, all);
+  const receive = (connection: string, one: Received): void => {
+    const all = received.get(connection) ?? [];
+    received.set(connection, all);
     all.push(one);
   };
 
@@ -78,13 +78,18 @@ export function createDirectoryRecord() {
     /** What a person makes of a dead-lettered message that claims to be from later: it is said now. @returns other words, if need be */
     reworded(body: string, atMs: number): string {
       const { message } = byBody.get(body) ?? {};
-      const { time = '' } = message?.says[0]?.order ?? {};
+      const { time = '' } = message?.events[0]?.order ?? {};
       if (message === undefined || !(Date.parse(time) > atMs)) return body;
       const now = new Date(atMs).toISOString();
-      const says = message.says.map((one) => ({ ...one, order: { ...one.order, time: now } }));
-      const words = body.replace(time, now);
-      byBody.set(words, { message: { ...message, says }, messageId: '', sentAtMs: atMs, counts: false });
-      return words;
+      const events = message.events.map((one) => ({ ...one, order: { ...one.order, time: now } }));
+      const replacement = body.replace(time, now);
+      byBody.set(replacement, {
+        message: { ...message, events },
+        messageId: '',
+        sentAtMs: atMs,
+        counts: false,
+      });
+      return replacement;
     },
     /**
      * The events queue handed a message to ingest, of a connection that exists: its first delivery counts, unless it
@@ -94,7 +99,7 @@ export function createDirectoryRecord() {
       const sent = byId.get(messageId) ?? byBody.get(body);
       if (sent === undefined || sent.counts) return;
       const { message, sentAtMs } = sent;
-      const all = message.says.map(({ order, ...directoryEvent }): Heard => {
+      const all = message.events.map(({ order, ...directoryEvent }): Received => {
         const { time = new Date(sentAtMs).toISOString(), id = sent.messageId, sequence, source } = order;
         return {
           directoryEvent,
@@ -108,7 +113,7 @@ export function createDirectoryRecord() {
       const latestMs = BigInt(atMs + MAX_AHEAD_MS);
       if (all.some(({ instant }) => instant / 1_000_000n > latestMs)) return;
       sent.counts = true;
-      for (const one of all) hear(message.connection, one);
+      for (const one of all) receive(message.connection, one);
     },
     /**
      * The SCIM server answered 2xx; `made` is the id in its answer to a POST, and is learned by this too. The revision in
@@ -119,9 +124,9 @@ export function createDirectoryRecord() {
       const { atMs, made, revision } = answer;
       if (creates !== undefined && made !== undefined) given.set(`${connection} ${creates.key}`, made);
       const id = made ?? given.get(`${connection} ${creates?.key}`) ?? '';
-      for (const { order, ...directoryEvent } of request.says(id)) {
-        const count = BigInt(heard.get(connection)?.length ?? 0);
-        hear(connection, {
+      for (const { order, ...directoryEvent } of request.events(id)) {
+        const count = BigInt(received.get(connection)?.length ?? 0);
+        receive(connection, {
           directoryEvent,
           instant: BigInt(revision?.modifiedMs ?? atMs) * 1_000_000n,
           sequence: revision?.number ?? count,
@@ -147,10 +152,10 @@ export function createDirectoryRecord() {
     /** Whether a SCIM request has deleted the resource with this id. */
     isEnded: (connection: string, id: string) => endedIds.has(`${connection} ${id}`),
     /** Everything that arrived about a connection, in the order of arrival. */
-    heard: (connection: string): readonly Heard[] => heard.get(connection) ?? [],
+    received: (connection: string): readonly Received[] => received.get(connection) ?? [],
     /** All that had arrived by then, by now where no time is given. */
     read(connection: string, atMs = Number.POSITIVE_INFINITY): Reading {
-      const all = (heard.get(connection) ?? []).filter(({ arrivedAtMs }) => arrivedAtMs <= atMs);
+      const all = (received.get(connection) ?? []).filter(({ arrivedAtMs }) => arrivedAtMs <= atMs);
       const known = readings.get(connection);
       if (known !== undefined && known.count === all.length) return known.reading;
       const reading = readAll(all);
@@ -170,8 +175,8 @@ interface Group {
 }
 
 /** What came of all that was heard, in whatever order it came. */
-export function readAll(heard: readonly Heard[]): Reading {
-  const sorted = inVersions(heard).toSorted((a, b) => byOrder(a, b) || byTieRule(a, b));
+export function readAll(received: readonly Received[]): Reading {
+  const sorted = inVersions(received).toSorted((a, b) => byOrder(a, b) || byTieRule(a, b));
   const { groups, emails, numbers } = replayAll(sorted);
   const existing = [...groups].filter(([, group]) => group.exists);
   return {
@@ -187,21 +192,21 @@ export function readAll(heard: readonly Heard[]): Reading {
 }
 
 /** SCIM requests about one resource are ordered by its versions, not by the time of their answers. */
-function inVersions(heard: readonly Heard[]): readonly Heard[] {
+function inVersions(received: readonly Received[]): readonly Received[] {
   const latest = new Map<string, bigint>();
-  const versioned = heard.filter(({ version }) => version !== undefined);
-  if (versioned.length === 0) return heard;
-  const moved = new Map<Heard, Heard>();
+  const versioned = received.filter(({ version }) => version !== undefined);
+  if (versioned.length === 0) return received;
+  const moved = new Map<Received, Received>();
   for (const one of versioned.toSorted((a, b) => Number((b.version ?? 0n) - (a.version ?? 0n)))) {
     const limit = latest.get(one.id) ?? one.instant;
     const instant = one.instant > limit ? limit : one.instant;
     latest.set(one.id, instant);
     if (instant !== one.instant) moved.set(one, { ...one, instant });
   }
-  return heard.map((one) => moved.get(one) ?? one);
+  return received.map((one) => moved.get(one) ?? one);
 }
 
-function replayAll(sorted: readonly Heard[]) {
+function replayAll(sorted: readonly Received[]) {
   const groups = new Map<string, Group>();
   const emails = new Map<string, string>();
   const numbers = new Map<string, string>();
@@ -224,7 +229,7 @@ function replayAll(sorted: readonly Heard[]) {
 /**
  * Only a POST creates a SCIM user, with a new id: a later request that names a deleted user does not restore the user.
  */
-function withoutEnded(one: Heard, ended: Set<string>): Heard {
+function withoutEnded(one: Received, ended: Set<string>): Received {
   const { members = [], kind } = one.directoryEvent;
   if (one.source !== 'scim' || members.length === 0) return one;
   if (kind !== 'forget')
@@ -239,7 +244,7 @@ function withoutEnded(one: Heard, ended: Set<string>): Heard {
 function note(
   values: Map<string, string>,
   { id, value }: { readonly id: string; readonly value: string | null | undefined },
-  { arrivedAtMs }: Heard,
+  { arrivedAtMs }: Received,
   groups: ReadonlyMap<string, Group>,
 ): void {
   if (value == null || values.get(id) === value) return;
@@ -255,7 +260,7 @@ function touch(groups: Iterable<Group>, arrivedAtMs: number, isMeant: (group: Gr
 }
 
 function replay(
-  { directoryEvent, source, arrivedAtMs }: Heard,
+  { directoryEvent, source, arrivedAtMs }: Received,
   position: number,
   groups: Map<string, Group>,
 ): void {
@@ -299,7 +304,7 @@ function replay(
 
 /** The last part of a snapshot ends the membership of everyone whose latest event is older than the first part. */
 function replaySnapshot(
-  { directoryEvent, source }: Pick<Heard, 'directoryEvent' | 'source'>,
+  { directoryEvent, source }: Pick<Received, 'directoryEvent' | 'source'>,
   position: number,
   group: Group,
 ): void {
@@ -315,7 +320,7 @@ function replaySnapshot(
 }
 
 /** By instant, then sequence (absent first), then id as bytes, then source. */
-function byOrder(a: Heard, b: Heard): number {
+function byOrder(a: Received, b: Received): number {
   if (a.instant !== b.instant) return a.instant < b.instant ? -1 : 1;
   if (a.sequence !== b.sequence) return a.sequence < b.sequence ? -1 : 1;
   return (
@@ -339,8 +344,8 @@ const TIED: readonly DirectoryEvent['kind'][] = [
  * If the stamps of two names are equal, the smaller name wins, compared as UTF-8 bytes; `snapshot` and `name` both set
  * names.
  */
-function byTieRule({ directoryEvent: a }: Heard, { directoryEvent: b }: Heard): number {
-  const rank = ({ kind }: Heard['directoryEvent']) => TIED.indexOf(kind === 'name' ? 'snapshot' : kind);
+function byTieRule({ directoryEvent: a }: Received, { directoryEvent: b }: Received): number {
+  const rank = ({ kind }: Received['directoryEvent']) => TIED.indexOf(kind === 'name' ? 'snapshot' : kind);
   return rank(a) - rank(b) || Buffer.compare(Buffer.from(b.name ?? '~'), Buffer.from(a.name ?? '~'));
 }
 

@@ -3,9 +3,9 @@ import { DAYS, PLATFORM_FAULTS, type PlatformFault, type PlatformFaultRange } fr
 import { between, type Random, some, weighted } from './random.ts';
 import {
   type AwsAction,
+  type ClientAction,
   DAY_MS,
   type DirectoryAction,
-  type ForeignAction,
   type Happening,
   HOUR_MS,
   type LambdaName,
@@ -20,7 +20,7 @@ interface Scene extends Pick<Rhythm, 'leavings' | 'refusals'> {
 }
 
 /** The faults around one connection: those of its platform and of AWS, other clients, and operators. */
-export function drawTrouble(random: Random, town: Town, scene: Scene): readonly Happening[] {
+export function drawFaults(random: Random, town: Town, scene: Scene): readonly Happening[] {
   const { name: connection } = town;
   const isFirst = scene.towns[0] === town;
   return [
@@ -28,7 +28,7 @@ export function drawTrouble(random: Random, town: Town, scene: Scene): readonly 
       one,
       ...drawMeanwhile(random.fork(`renaming ${one.atMs}`), town, one),
     ]),
-    ...drawForeign(random.fork('somebody'), town, scene),
+    ...drawClientActions(random.fork('somebody'), town, scene),
     ...drawOperators(random.fork('operators'), town, scene),
     ...(isFirst ? drawAws(random.fork('aws'), connection, scene) : []),
   ];
@@ -111,25 +111,25 @@ const AT_ONCE: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
  */
 function drawMeanwhile(random: Random, town: Town, { atMs, action }: Happening): readonly Happening[] {
   if (action.kind !== 'platformFault' || random.chance(0.5)) return [];
-  const say = (laterMs: number, what: DirectoryAction): Happening => ({
+  const directoryHappening = (laterMs: number, what: DirectoryAction): Happening => ({
     ...{ atMs: atMs + Math.round(laterMs), connection: town.name, actor: 'directory' },
     ...{ action: what, way: AT_ONCE },
   });
   if (action.platformFault === 'wrong_route') {
     return some(random, town.groups, 12).map((group) => {
       const name = `Dept ${group.toUpperCase()} ${town.name}`;
-      return say(between(random, 0, action.forMs / 2), { kind: 'name', group, name });
+      return directoryHappening(between(random, 0, action.forMs / 2), { kind: 'name', group, name });
     });
   }
   if (action.platformFault === 'deletes_ignored') {
     return some(random, town.groups, 3).map((group) =>
-      say(between(random, 0, action.forMs / 2), { kind: 'delete', group }),
+      directoryHappening(between(random, 0, action.forMs / 2), { kind: 'delete', group }),
     );
   }
   if (action.platformFault === 'loses_answers' || action.platformFault === 'refuses_spoke_id') {
     // Two connections of one company have no group in common.
     return Array.from({ length: 6 }, (_, n) =>
-      say(between(random, 0, action.forMs / 2), {
+      directoryHappening(between(random, 0, action.forMs / 2), {
         kind: 'name',
         group: `late${n}${town.name}`,
         name: `Late ${n} ${town.name}`,
@@ -147,7 +147,7 @@ function drawMeanwhile(random: Random, town: Town, { atMs, action }: Happening):
   const group = random.pick(town.groups);
   const members = some(random, ['p0', 'p1', 'p2', 'p3'], 1);
   return Array.from({ length: 40 }, (_, index) =>
-    say(index * between(random, 15_000, 45_000), {
+    directoryHappening(index * between(random, 15_000, 45_000), {
       kind: index % 2 === 0 ? 'join' : 'leave',
       group,
       members,
@@ -160,7 +160,7 @@ export function drawAfterthoughts(random: Random, town: Town, endMs: number): re
   return some(random, town.groups, 8).flatMap((group) => {
     const [first, second] = some(random, ['p0', 'p1', 'p2', 'p3'], 2);
     const atMs = between(random, HOUR_MS, endMs - HOUR_MS);
-    const words = [first, second].map((member, at): Happening => {
+    const events = [first, second].map((member, at): Happening => {
       const action = {
         kind: random.chance(0.5) ? 'join' : 'leave',
         group,
@@ -173,16 +173,16 @@ export function drawAfterthoughts(random: Random, town: Town, endMs: number): re
     const earlierMs = between(random, 1_000, 20_000);
     return [
       { atMs: atMs - earlierMs, connection: town.name, actor: 'client', action: edit } as const,
-      ...words,
+      ...events,
     ];
   });
 }
 
-const FOREIGN_WEIGHTS = { edit: 12, delete: 2, recreate: 2, strip: 2, twin: 1, own: 2 };
+const CLIENT_WEIGHTS = { edit: 12, delete: 2, recreate: 2, strip: 2, twin: 1, own: 2 };
 
 /** Changes by another client of the platform: single ones, or the same one repeated. */
-function drawForeign(random: Random, town: Town, { endMs }: Scene): readonly Happening[] {
-  const edit = (group: string): ForeignAction => {
+function drawClientActions(random: Random, town: Town, { endMs }: Scene): readonly Happening[] {
+  const edit = (group: string): ClientAction => {
     const users = some(random, town.people, between(random, 1, 2)).map(({ role }) => userOf(town, role));
     const adds = random.chance(0.7);
     const removes = random.chance(0.4);
@@ -196,7 +196,7 @@ function drawForeign(random: Random, town: Town, { endMs }: Scene): readonly Hap
       ...(isWar && { again: { everyMs: between(random, 2, 40) * MINUTE_MS, times: between(random, 5, 60) } }),
     };
   };
-  const own = (group: string): ForeignAction => ({
+  const own = (group: string): ClientAction => ({
     kind: 'own',
     name: `Team ${group.toUpperCase()} ${between(random, 1, town.groups.length)} ${town.name}`,
     spokeId: random.chance(0.3) ? group : null,
@@ -204,8 +204,8 @@ function drawForeign(random: Random, town: Town, { endMs }: Scene): readonly Hap
   const all: Happening[] = [];
   for (let left = random.below(4); left > 0; left -= 1) {
     const group = random.pick(town.groups);
-    const kind = weighted(random, FOREIGN_WEIGHTS);
-    const action: ForeignAction =
+    const kind = weighted(random, CLIENT_WEIGHTS);
+    const action: ClientAction =
       kind === 'edit' ? edit(group) : kind === 'own' ? own(group) : { kind, group };
     // What was there before the directory spoke is a matter of adoption.
     const isEarly = kind === 'own' && random.chance(0.6);
@@ -356,7 +356,7 @@ const ALL_CRASHES = (Object.keys(CRASH_POINTS) as LambdaName[]).flatMap((lambda)
 );
 
 /** In a deep run: each death in its turn, early enough to be met, and two platform faults whatever their weight. */
-export function drawDeepTrouble(
+export function drawDeepFaults(
   random: Random,
   town: Town,
   { seed, crashes, endMs }: { readonly seed: number; readonly crashes: number; readonly endMs: number },

@@ -1,5 +1,5 @@
 import { drawConversions, drawPeople, drawRhythm, drawUserIdChanges, type Town } from './draw-directory.ts';
-import { CRASH_POINTS, crashPoints, drawAfterthoughts, drawDeepTrouble, drawTrouble } from './draw-faults.ts';
+import { CRASH_POINTS, crashPoints, drawAfterthoughts, drawDeepFaults, drawFaults } from './draw-faults.ts';
 import { drawReturn, returnedName, withReturn } from './draw-returns.ts';
 import { drawComebacks, drawWider, numberedPeople, SHARES } from './draw-wider.ts';
 import { PLAIN_TRAITS } from './platform/platform.ts';
@@ -41,7 +41,7 @@ export function drawRun(
   const happenings = towns.flatMap((town) => {
     const actions = Math.round((long ? LONG_ACTIONS : days * SCALES[scale].actionsPerDay) * town.share);
     const rhythm = drawRhythm(random.fork(`rhythm ${town.name}`), town, { actions, endMs });
-    const trouble = drawTrouble(random.fork(`trouble ${town.name}`), town, { ...rhythm, towns, endMs });
+    const faults = drawFaults(random.fork(`trouble ${town.name}`), town, { ...rhythm, towns, endMs });
     const wider = [
       ...drawWider(random.fork(`wider ${town.name}`), { town, endMs }),
       ...(long ? drawComebacks(random.fork(`comebacks ${town.name}`), { town, endMs }) : []),
@@ -49,11 +49,11 @@ export function drawRun(
     const conversions = drawConversions(random.fork(`conversions ${town.name}`), town, endMs);
     const others = [...rhythm.happenings, ...conversions];
     const changes = drawUserIdChanges(random.fork(`user ids ${town.name}`), town, { endMs, others });
-    return [...others, ...trouble, ...changes, ...wider];
+    return [...others, ...faults, ...changes, ...wider];
   });
   const [town] = towns;
   if (town !== undefined && crashes > 0)
-    happenings.push(...drawDeepTrouble(random.fork('deep'), town, { seed, crashes, endMs }));
+    happenings.push(...drawDeepFaults(random.fork('deep'), town, { seed, crashes, endMs }));
   const connections = towns.map((town): ConnectionSpec => {
     const { name, company, settings, people } = town;
     const credential = weighted(random.fork(`credential ${name}`), { static: 2, oauth: 1 });

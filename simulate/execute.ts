@@ -7,7 +7,7 @@ import { baseUrlOf, type Cloud, createCloud } from './cloud.ts';
 import { startConsumers } from './consumers.ts';
 import { operateIn, startHappenings } from './happenings.ts';
 import type { WrapPorts } from './lambdas.ts';
-import type { RunLog, Told, Violation } from './run-log.ts';
+import type { LogLine, RunLog, Violation } from './run-log.ts';
 import { startSchedules } from './schedules.ts';
 import { startShowing } from './shown.ts';
 import { afterSilence } from './silence.ts';
@@ -16,7 +16,7 @@ import type { Seen } from './world.ts';
 
 export interface ExecuteOptions {
   /** Keeps every line of the story, for the page. */
-  readonly tells?: boolean;
+  readonly keepsLog?: boolean;
   /** A seeded bug. */
   readonly wrapPorts?: WrapPorts | undefined;
   /** Whether a violation ends the simulation run; it is run to its end where nothing is said. */
@@ -28,7 +28,7 @@ export interface Outcome {
   readonly violations: readonly Violation[];
   /** How often each platform fault, fault, crash point and action took effect. */
   readonly fired: ReadonlyMap<string, number>;
-  readonly told: readonly Told[];
+  readonly logLines: readonly LogLine[];
   readonly figures: { readonly calls: number; readonly effects: number; readonly simulatedMs: number };
   /** The world as it ended. */
   readonly cloud: Cloud;
@@ -43,22 +43,22 @@ const MOST_EFFECTS = 5_000_000;
 /** Executes a simulation run until one day after its faults end, and runs the invariant checks each simulated hour. */
 export async function execute(
   run: SimulationRun,
-  { tells = false, wrapPorts, endsAt = () => false }: ExecuteOptions = {},
+  { keepsLog = false, wrapPorts, endsAt = () => false }: ExecuteOptions = {},
 ): Promise<Outcome> {
   const fired = new Map<string, number>();
-  const told: Told[] = [];
+  const logLines: LogLine[] = [];
   const violations: Violation[] = [];
   const runLogOf = (nowMs: () => number): RunLog => ({
-    tell(line) {
-      if (tells) told.push({ atMs: nowMs(), ...line });
+    log(line) {
+      if (keepsLog) logLines.push({ atMs: nowMs(), ...line });
     },
     fired: (name) => fired.set(name, (fired.get(name) ?? 0) + 1),
     violated(violation) {
       violations.push({ atMs: nowMs(), ...violation });
       const { connection, group, check, sentence } = violation;
-      if (tells) {
+      if (keepsLog) {
         const place = { ...(connection && { connection }), ...(group && { group }) };
-        told.push({ atMs: nowMs(), lane: 'check', what: check, detail: sentence, ...place });
+        logLines.push({ atMs: nowMs(), lane: 'check', what: check, detail: sentence, ...place });
       }
     },
   });
@@ -67,22 +67,22 @@ export async function execute(
   startConsumers(cloud);
   startSchedules(cloud);
   startHappenings(cloud, scimTokens);
-  const troubleEndsMs = START_MS + run.days * DAY_MS;
-  cloud.time.at(troubleEndsMs, () => calm(cloud));
+  const faultsEndMs = START_MS + run.days * DAY_MS;
+  cloud.time.at(faultsEndMs, () => calm(cloud));
 
-  const look = createChecks();
+  const runChecks = createChecks();
   const seen = seenIn(cloud);
   startAsking(cloud, seen);
-  const endsMs = troubleEndsMs + QUIET_MS;
+  const endsMs = faultsEndMs + QUIET_MS;
   startShowing(cloud, seen, endsMs);
   let expiredMs = START_MS;
-  for (let atMs = START_MS + HOUR_MS; atMs <= endsMs && !cloud.isOver; atMs = nextLook(cloud, atMs)) {
+  for (let atMs = START_MS + HOUR_MS; atMs <= endsMs && !cloud.isOver; atMs = nextCheckMs(cloud, atMs)) {
     await cloud.pass(atMs);
     if (atMs - expiredMs >= DAY_MS) {
       cloud.table.expire(atMs);
       expiredMs = atMs;
     }
-    look(seen, atMs + HOUR_MS > endsMs);
+    runChecks(seen, atMs + HOUR_MS > endsMs);
     if (cloud.lambdas.effects() > MOST_EFFECTS * Math.max(1, run.days / 7)) {
       const sentence = `expected ${run.days} days to end, found ${cloud.lambdas.effects()} effects after ${Math.round((atMs - START_MS) / HOUR_MS)} hours: something never rests`;
       cloud.runLog.violated({ check: 'bounded', cause: 'never_rests', sentence });
@@ -93,11 +93,11 @@ export async function execute(
   cloud.isOver = true;
   const calls = [...cloud.platforms.values()].reduce((sum, platform) => sum + platform.calls.length, 0);
   const figures = { calls, effects: cloud.lambdas.effects(), simulatedMs: cloud.nowMs() - START_MS };
-  return { run, violations, fired, told, figures, cloud };
+  return { run, violations, fired, logLines, figures, cloud };
 }
 
 /** Each hour, and less often in a long silence. */
-const nextLook = (cloud: Cloud, atMs: number): number => {
+const nextCheckMs = (cloud: Cloud, atMs: number): number => {
   const laterMs = afterSilence(cloud, atMs + HOUR_MS) - atMs;
   return atMs + Math.max(1, Math.floor(laterMs / HOUR_MS)) * HOUR_MS;
 };
@@ -106,7 +106,7 @@ const nextLook = (cloud: Cloud, atMs: number): number => {
 function calm(cloud: Cloud): void {
   for (const platform of cloud.platforms.values()) platform.calm();
   cloud.lambdas.calm();
-  cloud.runLog.tell({ lane: 'aws', what: 'all faults end; a quiet day begins' });
+  cloud.runLog.log({ lane: 'aws', what: 'all faults end; a quiet day begins' });
   cloud.time.at(cloud.nowMs() + HOUR_MS, () => {
     const [connection] = cloud.connections.keys();
     if (connection !== undefined)

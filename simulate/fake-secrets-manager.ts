@@ -13,21 +13,21 @@ const STALE_MS = 3_000;
 /** Secrets Manager: for workers, for operators, and for those who look on. */
 export function createFakeSecretsManager(nowMs: () => number, random: Random, fired: RunLog['fired']) {
   const stored = new Map<string, Secret>();
-  const former = new Map<string, { readonly secret: Secret | undefined; readonly untilMs: number }>();
+  const previous = new Map<string, { readonly secret: Secret | undefined; readonly untilMs: number }>();
   const ever = new Set<string>();
   let serial = 0;
-  const noteFormer = (connection: string) =>
-    former.set(connection, { secret: stored.get(connection), untilMs: nowMs() + STALE_MS });
+  const notePrevious = (connection: string) =>
+    previous.set(connection, { secret: stored.get(connection), untilMs: nowMs() + STALE_MS });
   const put = (connection: string, value: SecretValue): string => {
     serial += 1;
     const version = `${connection}-${serial}`;
-    noteFormer(connection);
+    notePrevious(connection);
     stored.set(connection, { value, version });
     if ('refreshToken' in value) ever.add(`${connection} ${value.refreshToken}`);
     return version;
   };
   const shown = (connection: string): Secret => {
-    const { secret: old, untilMs = 0 } = former.get(connection) ?? {};
+    const { secret: old, untilMs = 0 } = previous.get(connection) ?? {};
     const isStale = nowMs() < untilMs && random.chance(0.5);
     if (isStale) fired(old === undefined ? 'secrets:not_yet' : 'secrets:stale');
     const secret = isStale ? old : stored.get(connection);
@@ -61,7 +61,7 @@ export function createFakeSecretsManager(nowMs: () => number, random: Random, fi
           }),
         store: (connection, token) => write('secret.store', () => put(connection, { token })),
         remove: (connection) =>
-          write('secret.remove', () => noteFormer(connection) && stored.delete(connection)),
+          write('secret.remove', () => notePrevious(connection) && stored.delete(connection)),
       };
     },
   };

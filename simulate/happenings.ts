@@ -20,7 +20,7 @@ export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, st
   const screens = createScreens(cloud);
   const lanes: ScimLanes = new Map();
   for (const happening of cloud.run.happenings) {
-    if (happening.actor === 'operator') screens.lookBefore(happening);
+    if (happening.actor === 'operator') screens.rememberScreen(happening);
     cloud.time.at(START_MS + happening.atMs, () => happen(happening));
   }
 
@@ -32,10 +32,10 @@ export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, st
     if ('forMs' in action)
       cloud.troubledUntilMs = Math.max(cloud.troubledUntilMs, cloud.nowMs() + action.forMs);
     const what = `${actor === 'platform' ? 'begins: ' : ''}${directoryEventOf(action)}`;
-    if (actor !== 'operator') runLog.tell({ lane: actor, connection, ...group, what });
+    if (actor !== 'operator') runLog.log({ lane: actor, connection, ...group, what });
     switch (actor) {
       case 'directory':
-        say(cloud, happening, lanes, scimTokens.get(connection));
+        sendToIngest(cloud, happening, lanes, scimTokens.get(connection));
         return;
       case 'company':
         cloud.companyActions += 1;
@@ -59,7 +59,7 @@ export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, st
   }
 }
 
-function say(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLanes, token?: string): void {
+function sendToIngest(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLanes, token?: string): void {
   const { runLog, directory, nowMs, queues } = cloud;
   const { action, way } = happening;
   runLog.fired(`directory:${action.kind}`);
@@ -78,22 +78,22 @@ function say(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLanes, toke
 /** Remembers what a screen showed, for an operator who decides on it later. */
 function createScreens(cloud: Cloud) {
   const seen = new Map<string, Screen | undefined>();
-  const look = (connection: string, group: string): Screen | undefined => {
+  const screenOf = (connection: string, group: string): Screen | undefined => {
     const hold = groupItem(cloud, connection, group)?.['hold'] as
       | Pick<Hold, 'digest' | 'decision'>
       | undefined;
     return hold && { ...hold, users: heldUsers(cloud.under, connection, group, hold.digest) };
   };
   return {
-    lookBefore({ atMs, connection, action }: OperatorHappening) {
+    rememberScreen({ atMs, connection, action }: OperatorHappening) {
       if (!('oldMs' in action) || action.oldMs === 0) return;
       const thenMs = START_MS + atMs - action.oldMs;
       cloud.time.at(thenMs, () =>
-        seen.set(`${connection} ${action.group} ${thenMs}`, look(connection, action.group)),
+        seen.set(`${connection} ${action.group} ${thenMs}`, screenOf(connection, action.group)),
       );
     },
     at: (connection: string, group: string, oldMs: number): Screen | undefined =>
-      oldMs === 0 ? look(connection, group) : seen.get(`${connection} ${group} ${cloud.nowMs() - oldMs}`),
+      oldMs === 0 ? screenOf(connection, group) : seen.get(`${connection} ${group} ${cloud.nowMs() - oldMs}`),
   };
 }
 
@@ -150,7 +150,7 @@ export async function operateIn(
       settingsFor: (company) => ({ baseUrl: baseUrlOf(company), ...spec?.settings }),
     });
     actions.push({ atMs: nowMs(), connection, kind: action.kind, ...about, ...outcome });
-    runLog.tell({
+    runLog.log({
       lane: 'operator',
       connection,
       ...group,

@@ -86,7 +86,7 @@ export function createLambdas(options: LambdasOptions) {
     traps = traps.filter((one) => one !== trap);
     diedMs = time.nowMs();
     runLog.fired(`crash:${actor}:${kind}`);
-    runLog.tell({ lane: 'aws', what: `${actor} dies before "${kind}"` });
+    runLog.log({ lane: 'aws', what: `${actor} dies before "${kind}"` });
     return true;
   };
 
@@ -187,7 +187,7 @@ export function createLambdas(options: LambdasOptions) {
       time.at(time.nowMs() + timeoutMs, () => {
         if (isOver) return;
         runLog.fired(`timeout:${actor}`);
-        runLog.tell({ lane: 'aws', what: `${actor} runs out of its time` });
+        runLog.log({ lane: 'aws', what: `${actor} runs out of its time` });
         seat.kill();
       });
       try {

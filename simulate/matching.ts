@@ -118,7 +118,7 @@ export function expectedUsers(
       ...[...said, ...left].map(({ role }) => [role, undefined] as const),
       ...values.flatMap((value) => [...(contested?.get(value) ?? [])]),
     ];
-    for (const [role, formerUser] of roles) possible.set(role, formerUser);
+    for (const [role, previousUser] of roles) possible.set(role, previousUser);
     if (roles.length > 0 || forgotten.has(member)) unsure.add(member);
     // The first rule that finds a role decides.
     const found = who(holding.find((some) => some.length > 0) ?? []);
@@ -152,7 +152,7 @@ function valuesOf(member: string, { emails, numbers }: Reading, match: readonly 
 export function contestedValues(run: SimulationRun, connection: string): Contested {
   const contested = new Map<string, ReadonlyMap<string, string | undefined>>();
   const userIdOf = furtherRolesIn(run, connection);
-  const formerUsers = formerUsersIn(run);
+  const previousUsers = previousUsersIn(run);
   for (const all of connectedIn(holdings(run, connection))) {
     const named = (kind: string) =>
       [...all].filter((one) => one.startsWith(kind)).map((one) => one.slice(kind.length));
@@ -160,8 +160,8 @@ export function contestedValues(run: SimulationRun, connection: string): Contest
     const [roles, members] = [named('person '), named('member ')];
     const persons = new Set(roles.map((role) => userIdOf.get(role) ?? role));
     const isPlain = addresses.length < 2 && numbers.length < 2 && persons.size < 2 && members.length < 2;
-    if (isPlain && !roles.some((role) => formerUsers.has(role))) continue;
-    const meant = new Map(roles.map((role) => [role, formerUsers.get(role)]));
+    if (isPlain && !roles.some((role) => previousUsers.has(role))) continue;
+    const meant = new Map(roles.map((role) => [role, previousUsers.get(role)]));
     for (const address of addresses) contested.set(valueKey('address', address), meant);
     for (const number of numbers) contested.set(valueKey('number', number), meant);
   }
@@ -205,7 +205,7 @@ function furtherRolesIn(
   return new Map([...first, ...further]);
 }
 
-function formerUsersIn({ happenings }: SimulationRun): ReadonlyMap<string, string> {
+function previousUsersIn({ happenings }: SimulationRun): ReadonlyMap<string, string> {
   const losers = happenings.flatMap(({ action }) => (action.kind === 'lose_user_id' ? [action.role] : []));
   return new Map(losers.map((role) => [role, `u-${role}`]));
 }

@@ -13,7 +13,7 @@ export interface OutgoingMessage {
   /** How often SQS delivers it; 1 is once. */
   readonly copies: number;
   /** What it says, for the directory's record. */
-  readonly says: readonly DirectoryEvent[];
+  readonly events: readonly DirectoryEvent[];
 }
 
 /** A request to the SCIM server, without its token. */
@@ -29,7 +29,7 @@ export interface ScimRequest {
    */
   readonly creates?: { readonly key: string; readonly lookUp: string };
   /** What it says, for the directory's record; `made` is the id in the answer to a POST. */
-  readonly says: (made: string) => readonly DirectoryEvent[];
+  readonly events: (made: string) => readonly DirectoryEvent[];
 }
 
 /** One thing said of one group or member, in the engine's ids, and where it stands in the order of all that is said. */
@@ -38,14 +38,14 @@ export interface DirectoryEvent {
   readonly group?: string;
   readonly name?: string | null;
   /** Of `profile` and `forget`: the member that it is about. */
-  readonly members?: readonly SaidMember[];
+  readonly members?: readonly EventMember[];
   readonly part?: { readonly snapshotId: string; readonly index: number; readonly count: number };
   /** The actor of the change, if the message names one. */
   readonly by?: string;
   readonly order: Order;
 }
 
-export interface SaidMember {
+export interface EventMember {
   readonly id: string;
   readonly email?: string | null;
   readonly number?: string;
@@ -78,28 +78,28 @@ export function messagesOf(happening: DirectoryHappening, atMs: number): readonl
   const eventId =
     way.eventId ?? `e-${atMs.toString(36)}-${hashOf(JSON.stringify([connection, action, way])).toString(36)}`;
   const carried = { connection, delayMs: way.lateMs, copies: way.copies };
-  if (action.kind === 'rubbish') return [{ ...carried, body: action.body, says: [] }];
+  if (action.kind === 'rubbish') return [{ ...carried, body: action.body, events: [] }];
   if (action.kind === 'wide') {
     const time = timeOf(atMs, way.time);
     const written = Array.from({ length: action.groups }, (_, index): Written => {
       const group = `${action.prefix}${index}`;
-      const says: Facts = { kind: 'snapshot', group, name: group, members: [{ id: `p${index % 40}` }] };
-      return { says, connection, id: `${eventId}-${index}`, time, atMs };
+      const facts: Facts = { kind: 'snapshot', group, name: group, members: [{ id: `p${index % 40}` }] };
+      return { facts, connection, id: `${eventId}-${index}`, time, atMs };
     });
-    const said = written.map((one) => ({ ...one.says, order: native(one).order }));
-    return [{ ...carried, body: JSON.stringify(written.map((one) => native(one).event)), says: said }];
+    const events = written.map((one) => ({ ...one.facts, order: native(one).order }));
+    return [{ ...carried, body: JSON.stringify(written.map((one) => native(one).event)), events }];
   }
   const parts = action.kind === 'snapshot' && action.parts > 1 ? action.parts : 1;
-  const form = canSay(happening, parts) ? (way.form as MessageForm) : 'native';
+  const form = canCarry(happening, parts) ? (way.form as MessageForm) : 'native';
   return Array.from({ length: parts }, (_, index) => {
     const id = parts === 1 ? eventId : `${eventId}-${index}`;
     const part = parts === 1 ? undefined : { snapshotId: eventId, index, count: parts };
     const by = way.by !== undefined && NAMES_ACTOR.has(form) ? { by: way.by } : {};
-    const says = { ...factsOf(action, connection, form, part), ...by };
+    const facts = { ...factsOf(action, connection, form, part), ...by };
     const isTimeless = way.time === 'none' && form.startsWith('scim');
     const time = isTimeless ? undefined : timeOf(atMs + index * PART_SPACING_MS, way.time);
-    const { body, order } = FORMS[form]({ says, connection, id, time, atMs });
-    return { ...carried, body: JSON.stringify(body), says: [{ ...says, order }] };
+    const { body, order } = FORMS[form]({ facts, connection, id, time, atMs });
+    return { ...carried, body: JSON.stringify(body), events: [{ ...facts, order }] };
   });
 }
 
@@ -132,7 +132,7 @@ function factsOf(
   // A path names the members that it removes, without their addresses.
   const isPath = form === 'scim_patch' && action.kind === 'leave';
   const isNumbered = form === 'native' || form === 'sns' || form === 'eventbridge';
-  const said = (id: string): SaidMember => {
+  const eventMember = (id: string): EventMember => {
     const number = isNumbered ? numberOf(id, connection) : undefined;
     const email = (isPath ? null : addressOf(id, connection)) ?? null;
     return { id, email, ...(number !== undefined && { number }) };
@@ -141,13 +141,13 @@ function factsOf(
     kind: action.kind,
     group: action.group,
     ...('name' in action && { name: action.name }),
-    ...('members' in action && { members: action.members.filter(isInPart).map(said) }),
+    ...('members' in action && { members: action.members.filter(isInPart).map(eventMember) }),
     ...(part && { part }),
   };
 }
 
 interface Written {
-  readonly says: Facts;
+  readonly facts: Facts;
   readonly connection: string;
   readonly id: string;
   readonly time: string | undefined;
@@ -162,7 +162,7 @@ const SCIM_FORMS: Readonly<Record<string, readonly Facts['kind'][]>> = {
 };
 
 /** Okta has no snapshots, SCIM says nothing of deletions or people in a message, and parts are ours alone. */
-function canSay({ action, way }: DirectoryHappening, parts: number): boolean {
+function canCarry({ action, way }: DirectoryHappening, parts: number): boolean {
   if (parts > 1) return way.form === 'sns' || way.form === 'eventbridge';
   if (way.form === 'okta') return action.kind !== 'snapshot';
   return SCIM_FORMS[way.form]?.includes(action.kind as Facts['kind']) ?? true;
@@ -190,12 +190,12 @@ const dataOf = ({ kind, group, name, members, part }: Facts): object => {
 };
 
 /** A directory that knows whole seconds only counts what it says within one. */
-function native({ says, connection, id, time = '', atMs }: Written) {
+function native({ facts, connection, id, time = '', atMs }: Written) {
   const sequence = time.includes('.') ? undefined : String(atMs % 1000);
   const order: Order = { time, sequence, id, source: `d/${connection}` };
-  const type = TYPES[says.kind][0];
-  const { by: actor } = says;
-  return { event: { specversion: '1.0', type, ...order, connection, actor, data: dataOf(says) }, order };
+  const type = TYPES[facts.kind][0];
+  const { by: actor } = facts;
+  return { event: { specversion: '1.0', type, ...order, connection, actor, data: dataOf(facts) }, order };
 }
 
 const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
@@ -216,12 +216,12 @@ const FORMS: Readonly<Record<MessageForm, Form>> = {
     const envelope = { Type: 'Notification', MessageId: `sns-${written.id}`, Timestamp, MessageAttributes };
     return { body: { ...envelope, Message: JSON.stringify(event) }, order };
   },
-  eventbridge: ({ says, connection, id, time = '' }) => {
-    const detail = { ...dataOf(says), connection, actor: says.by };
-    const body = { version: '0', id, 'detail-type': TYPES[says.kind][0], source: 'directory', time, detail };
+  eventbridge: ({ facts, connection, id, time = '' }) => {
+    const detail = { ...dataOf(facts), connection, actor: facts.by };
+    const body = { version: '0', id, 'detail-type': TYPES[facts.kind][0], source: 'directory', time, detail };
     return { body, order: { time, id, source: 'directory' } };
   },
-  okta: ({ says: { kind, members = [], group, name, by }, id, time }) => {
+  okta: ({ facts: { kind, members = [], group, name, by }, id, time }) => {
     // Okta shows a login as the person once wrote it.
     const loginOf = (email: string) => email.replace(/^./, (first) => first.toUpperCase());
     const users = members.map((one) => {
@@ -237,15 +237,15 @@ const FORMS: Readonly<Record<MessageForm, Form>> = {
     };
     return { body: { uuid: id, published: time, ...about }, order: { time, id, source: 'okta' } };
   },
-  scim_group: ({ says, connection, time }) => {
-    const resource = groupResource(says.group, says);
+  scim_group: ({ facts, connection, time }) => {
+    const resource = groupResource(facts.group, facts);
     // The resource's id is the same in all messages of the group, so the message's orders them.
     const order = { time, id: undefined, source: 'scim' };
-    return { body: { id: `r-${says.group}`, ...resource, connection, time }, order };
+    return { body: { id: `r-${facts.group}`, ...resource, connection, time }, order };
   },
-  scim_patch: ({ says, connection, id, time }) => {
+  scim_patch: ({ facts, connection, id, time }) => {
     const place = time === undefined ? { time: undefined, id: undefined } : { time, id };
-    const request = { schemas: [PATCH_OP], groupId: says.group, Operations: operationsOf(says) };
+    const request = { schemas: [PATCH_OP], groupId: facts.group, Operations: operationsOf(facts) };
     return { body: { ...request, connection, ...place }, order: { ...place, source: 'scim' } };
   },
 };
@@ -260,7 +260,7 @@ const groupResource = (
   members: members && scimMembers(members),
 });
 
-const scimMembers = (members: readonly SaidMember[]) =>
+const scimMembers = (members: readonly EventMember[]) =>
   members.map(({ id, email }) => ({ value: id, display: email ?? undefined }));
 
 function operationsOf({ kind, name, members = [] }: Facts): readonly object[] {
@@ -299,17 +299,17 @@ function userRequest(
   const { kind, member: key } = action;
   const id = idOf(key);
   const email = (action.kind === 'profile' ? action.email : null) ?? null;
-  const says = (made: string) => [{ kind, members: [{ id: id ?? made, email }], order: WHEN_HANDLED }];
+  const events = (made: string) => [{ kind, members: [{ id: id ?? made, email }], order: WHEN_HANDLED }];
   const path = `/Users/${id}`;
   if (kind === 'forget')
-    return id === undefined ? undefined : { method: 'DELETE', path, body: undefined, says };
+    return id === undefined ? undefined : { method: 'DELETE', path, body: undefined, events };
   const emails = [{ value: email, type: 'work', primary: true }];
   if (id === undefined) {
     const body = { schemas: [USER], userName: `${key}.${connection}`, externalId: key, emails };
-    return { method: 'POST', path: '/Users', body, creates: createdAs('Users', key), says };
+    return { method: 'POST', path: '/Users', body, creates: createdAs('Users', key), events };
   }
   const Operations = [{ op: 'replace', path: 'emails', value: emails }];
-  return { method: 'PATCH', path, body: { schemas: [PATCH_OP], Operations }, says };
+  return { method: 'PATCH', path, body: { schemas: [PATCH_OP], Operations }, events };
 }
 
 function groupRequest(action: Extract<DirectoryAction, { group: string }>, idOf: IdOf): Request | undefined {
@@ -322,17 +322,17 @@ function groupRequest(action: Extract<DirectoryAction, { group: string }>, idOf:
   if (id === undefined) {
     if (kind === 'delete' || kind === 'leave') return undefined;
     const whole = { name: name ?? key, members: members ?? [] };
-    const says = (group: string) => [{ kind: 'snapshot', group, ...whole, order: WHEN_HANDLED } as const];
+    const events = (group: string) => [{ kind: 'snapshot', group, ...whole, order: WHEN_HANDLED } as const];
     const body = groupResource(key, whole);
-    return { method: 'POST', path: '/Groups', body, creates: createdAs('Groups', key), says };
+    return { method: 'POST', path: '/Groups', body, creates: createdAs('Groups', key), events };
   }
   const path = `/Groups/${id}`;
   const facts: Facts = { kind, group: id, ...(name !== undefined && { name }), ...(members && { members }) };
-  const says = () => [{ ...facts, order: WHEN_HANDLED }];
-  if (kind === 'delete') return { method: 'DELETE', path, body: undefined, says };
+  const events = () => [{ ...facts, order: WHEN_HANDLED }];
+  if (kind === 'delete') return { method: 'DELETE', path, body: undefined, events };
   const isWhole = kind === 'snapshot' && name !== undefined;
-  if (isWhole) return { method: 'PUT', path, body: groupResource(key, facts), says };
-  return { method: 'PATCH', path, body: { schemas: [PATCH_OP], Operations: operationsOf(facts) }, says };
+  if (isWhole) return { method: 'PUT', path, body: groupResource(key, facts), events };
+  return { method: 'PATCH', path, body: { schemas: [PATCH_OP], Operations: operationsOf(facts) }, events };
 }
 
 const createdAs = (type: string, key: string) => ({ key, lookUp: `/${type}?filter=externalId eq "${key}"` });

@@ -148,10 +148,10 @@ async function perform(
       const { messages } = await surveyDeadLetters(tool, { queues: ['events'], limit: 10 });
       const ids = messages.map(({ id }) => id);
       const deadLetters = await findDeadLetters(ids, ['events'], tool);
-      const ours = deadLetters.filter(({ message }) => message.connection === name);
+      const ofConnection = deadLetters.filter(({ message }) => message.connection === name);
       if (action.kind === 'discard_one')
-        return ours[0] !== undefined && discardDeadLetter(ours[0], REASON, tool);
-      for (const one of ours) {
+        return ofConnection[0] !== undefined && discardDeadLetter(ofConnection[0], REASON, tool);
+      for (const one of ofConnection) {
         const body = session.reworded(one.message.body);
         const isValid = body !== one.message.body && problemsOf(body, one.message, tool.clock()).length === 0;
         if (isValid) return sendAmended(one, { body, reason: REASON }, tool);

@@ -56,8 +56,8 @@ export function createQueues(options: QueuesOptions) {
   let onDue: (queue: QueueKey, atMs: number) => void = () => {};
   for (const key of keys) {
     const { redrive } = QUEUES[key];
-    const tell = (atMs: number) => onDue(key, atMs);
-    of[key] = createQueue(key, { ...options, tell }, (message) => {
+    const notifyDue = (atMs: number) => onDue(key, atMs);
+    of[key] = createQueue(key, { ...options, notifyDue }, (message) => {
       if (redrive !== undefined) of[redrive.to].send(message);
     });
   }
@@ -74,7 +74,7 @@ export function createQueues(options: QueuesOptions) {
 
 function createQueue(
   key: QueueKey,
-  { nowMs, random, unruly = 0, tell }: QueuesOptions & { readonly tell: (atMs: number) => void },
+  { nowMs, random, unruly = 0, notifyDue }: QueuesOptions & { readonly notifyDue: (atMs: number) => void },
   send: (message: QueuedMessage) => void,
 ) {
   const { visibilityTimeoutSeconds, retentionSeconds, redrive } = QUEUES[key];
@@ -99,13 +99,13 @@ function createQueue(
         receives: 0,
       };
       messages.push(message);
-      tell(message.visibleAtMs);
+      notifyDue(message.visibleAtMs);
       for (let copy = 1; copy < copies; copy += 1) {
         serial += 1;
         // At the same instant, to two workers at once, or much later.
         const visibleAtMs = message.visibleAtMs + (random.chance(0.5) ? 0 : random.below(600_000));
         messages.push({ ...message, serial, visibleAtMs });
-        tell(visibleAtMs);
+        notifyDue(visibleAtMs);
       }
       return message;
     },
@@ -125,7 +125,7 @@ function createQueue(
         message.receives += 1;
         message.visibleAtMs = now + visibilitySeconds * 1_000;
         message.receipt = `${message.serial}/${message.receives}`;
-        tell(message.visibleAtMs);
+        notifyDue(message.visibleAtMs);
         taken.push(message);
       }
       return taken;

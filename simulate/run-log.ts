@@ -12,7 +12,7 @@ export const LANES = [
 ] as const;
 
 /** One line of a simulation run's story. */
-export interface Told {
+export interface LogLine {
   readonly atMs: number;
   readonly lane: (typeof LANES)[number][0] | 'check';
   readonly connection?: string;
@@ -23,7 +23,7 @@ export interface Told {
 }
 
 /** What an invariant check found that must never be. */
-export interface Violation extends Pick<Told, 'atMs' | 'connection' | 'group'> {
+export interface Violation extends Pick<LogLine, 'atMs' | 'connection' | 'group'> {
   readonly check: CheckName;
   /** Short and stable, for known.json: `in_sync_but_different`, `removals_over_limit` … */
   readonly cause: string;
@@ -45,7 +45,7 @@ export type CheckName =
 
 /** The log of a simulation run. Without a listener it costs nothing. */
 export interface RunLog {
-  tell(line: Omit<Told, 'atMs'>): void;
+  log(line: Omit<LogLine, 'atMs'>): void;
   /** A platform fault, fault, crash point or action took effect. */
   fired(name: string): void;
   violated(violation: Omit<Violation, 'atMs'>): void;

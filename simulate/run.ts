@@ -94,7 +94,7 @@ async function executeOne(seed: number): Promise<number> {
   const kept = given.keep?.split(',').map(Number);
   const run = kept === undefined ? whole : keepOnly(whole, kept);
   const outcome = await execute(run, {
-    tells: given.trace !== undefined,
+    keepsLog: given.trace !== undefined,
     wrapPorts: seededBugNamed(positionals[0]),
   });
   const wrong = unknownOf(outcome.violations, known);
@@ -136,7 +136,7 @@ async function executeSeeds(): Promise<number> {
   );
   if (process.stderr.isTTY) process.stderr.write('\r');
   const seconds = Math.max(1, (Date.now() - startedMs) / 1_000);
-  tellFigures(reports, seconds);
+  printFigures(reports, seconds);
   if (given.counts === true) for (const line of countsOf(reports)) console.log(line);
   for (const line of broken.slice(0, 3)) console.log(line);
   const never = deep ? everythingThatCanFire().filter((name) => !firedIn(reports).has(name)) : [];
@@ -145,14 +145,14 @@ async function executeSeeds(): Promise<number> {
     .map((report) => ({ report, wrong: unknownOf(report.violations, known) }))
     .filter(({ wrong }) => wrong.length > 0)
     .sort((a, b) => a.report.seed - b.report.seed);
-  tellSorts(failed);
+  printViolations(failed);
   const [first] = failed;
   if (first !== undefined && given.brief !== true)
-    await tellShrunken(first.report.seed, first.wrong[0] as Violation);
+    await printReduced(first.report.seed, first.wrong[0] as Violation);
   return failed.length + broken.length + never.length === 0 ? 0 : 1;
 }
 
-function tellFigures(reports: readonly RunReport[], seconds: number): void {
+function printFigures(reports: readonly RunReport[], seconds: number): void {
   const sum = (of: (figures: RunReport['figures']) => number) =>
     reports.reduce((all, { figures }) => all + of(figures), 0);
   const years = sum(({ simulatedMs }) => simulatedMs) / (365.25 * 86_400_000);
@@ -175,7 +175,7 @@ function countsOf(reports: readonly RunReport[]): readonly string[] {
 }
 
 /** Prints each kind of failure once, with the number of runs that had it. */
-function tellSorts(failed: readonly { report: RunReport; wrong: readonly Violation[] }[]): void {
+function printViolations(failed: readonly { report: RunReport; wrong: readonly Violation[] }[]): void {
   const sorts = new Map<string, { seeds: number[]; example: Violation }>();
   for (const { report, wrong } of failed) {
     for (const violation of wrong) {
@@ -191,7 +191,7 @@ function tellSorts(failed: readonly { report: RunReport; wrong: readonly Violati
   }
 }
 
-async function tellShrunken(seed: number, violation: Violation): Promise<void> {
+async function printReduced(seed: number, violation: Violation): Promise<void> {
   const isIt = (one: Violation) => one.check === violation.check && one.cause === violation.cause;
   const fails = async (run: ReturnType<typeof drawRun>) =>
     (await execute(run, { endsAt: isIt })).violations.some(isIt);

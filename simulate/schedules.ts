@@ -104,7 +104,7 @@ function runTask(task: Task, only: readonly (ConnectionName | undefined)[], clou
           ? refreshPeople(connection, ports)
           : // Levels are for dashboards, and most of what a pump reads.
             task === 'pump'
-            ? pump(connection.name, ports).then((report) => noteWalks(report, cloud))
+            ? pump(connection.name, ports).then((report) => noteFanOuts(report, cloud))
             : runReconcile(connection, { task }, { ports, metrics: UNCOUNTED, deadlineMs }),
       );
       if (failure !== undefined) failures.push(failure.error);
@@ -125,9 +125,12 @@ async function cleanUp({ eraser, clock }: EnginePorts, { runLog, nowMs }: Cloud)
 }
 
 /** Where ingest died the pump goes on telling groups of a user: that is news to them. */
-function noteWalks({ connection, walksResumed }: PumpReport, { directory, saidMs, nowMs }: Cloud): void {
+function noteFanOuts(
+  { connection, walksResumed }: PumpReport,
+  { directory, lastMessageMs, nowMs }: Cloud,
+): void {
   const groups = walksResumed === 0 ? [] : directory.read(connection).changedAtMs.keys();
-  for (const group of groups) saidMs.set(`${connection} ${group}`, nowMs());
+  for (const group of groups) lastMessageMs.set(`${connection} ${group}`, nowMs());
 }
 
 /** What a task meets of the world; what can never concern it is left out. */
@@ -150,12 +153,12 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
   const around = met.filter(
     ({ atMs, action }) => atMs <= sinceMs && (!('forMs' in action) || atMs + action.forMs > sinceMs),
   );
-  const isTroubled = around.some(({ action }) => 'forMs' in action);
+  const hasRecentFault = around.some(({ action }) => 'forMs' in action);
   // Counted again an hour later: a replayed message about a person takes effect only after the replay.
   const actions = [0, HOUR_MS].map(
     (agoMs) => cloud.actions.filter(({ atMs }) => atMs <= nowMs() - agoMs).length,
   );
-  const { foreign, traits, writes } = platform;
+  const { clientWrites, traits, writes } = platform;
   // Employees are counted again for events in between. External changes count once the feed reports them.
   const found = {
     people: () =>
@@ -165,18 +168,20 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
           ({ actor, atMs }) => actor === 'company' && START_MS + atMs <= untilMs,
         );
         // An employee who was erased while no member was bound to them is read once a member is bound.
-        const heard = [...cloud.directory.read(name).changedAtMs.values()].filter((atMs) => atMs <= untilMs);
-        return [past.length, past.some(({ action }) => action.kind === 'erase') && Math.max(...heard)];
+        const received = [...cloud.directory.read(name).changedAtMs.values()].filter(
+          (atMs) => atMs <= untilMs,
+        );
+        return [past.length, past.some(({ action }) => action.kind === 'erase') && Math.max(...received)];
       }),
     feed: () => [
-      foreign.filter(({ atMs }) => atMs + traits.feedLagMs <= nowMs()).length,
+      clientWrites.filter(({ atMs }) => atMs + traits.feedLagMs <= nowMs()).length,
       table.items.get(`C#${name} FEED`)?.['needsSweep'],
     ],
     sweep: () => strayIn(platform, name, cloud),
   }[task]();
   return {
     finding: JSON.stringify([gate, around.map(({ action }) => action.kind), actions, found]),
-    echo: JSON.stringify([task === 'feed' && writes.length, isTroubled && nowMs()]),
+    echo: JSON.stringify([task === 'feed' && writes.length, hasRecentFault && nowMs()]),
   };
 }
 
@@ -199,7 +204,7 @@ const SHARDS = [0, 1, 2, 3];
  * Links to what is no more or has changed, groups whose hold is over, and strangers. Not what has been waiting for long: a
  * sweep that always came for it in time would hide a pump that does not.
  */
-function strayIn({ groups, foreign }: SimulatedPlatform, name: string, cloud: Cloud): readonly string[] {
+function strayIn({ groups, clientWrites }: SimulatedPlatform, name: string, cloud: Cloud): readonly string[] {
   const nowMs = cloud.nowMs();
   const linked = new Set<unknown>();
   const found = [...cloud.directory.read(name).changedAtMs.keys()].flatMap((group) => {
@@ -210,11 +215,11 @@ function strayIn({ groups, foreign }: SimulatedPlatform, name: string, cloud: Cl
     const shown = platformId === undefined ? version : groups.get(String(platformId))?.version;
     if (shown === version && !isOver) return [];
     // A version that is a hash is the same after each identical change.
-    const edited = foreign.findLast(({ id }) => id === platformId)?.atMs;
+    const edited = clientWrites.findLast(({ id }) => id === platformId)?.atMs;
     return [`${group} ${isOver} ${shown} ${edited}`];
   });
-  const strangers = [...groups.values()].filter(({ id, spokeId }) => spokeId !== null && !linked.has(id));
-  return [...found, ...strangers.map(({ id }) => id)];
+  const unlinked = [...groups.values()].filter(({ id, spokeId }) => spokeId !== null && !linked.has(id));
+  return [...found, ...unlinked.map(({ id }) => id)];
 }
 
 /** As stored, and what of it a run would find; a closed gate is tried when its time has come, or with another secret. */
@@ -230,17 +235,17 @@ function gateOf(name: string, { table, secretsManager }: Cloud) {
 }
 
 /** What a pump would look at, since when there is work for it, and what it finds where there is none. */
-type Waiting = Map<string, { stands: readonly unknown[]; sinceMs: number; mark: Mark }>;
+type Waiting = Map<string, { inputs: readonly unknown[]; sinceMs: number; mark: Mark }>;
 
 /** Every minute asks, and hardly ever has anything changed. */
 function pumpMarkOf(name: string, cloud: Around): Mark | undefined {
   const { table, secretsManager, waiting } = cloud;
   const [gate, connection] = [table.items.get(`C#${name} GATE`), table.items.get(`C#${name} CONNECTION`)];
-  const stands = [gate, connection, table.indexed, secretsManager.stored.get(name)?.version];
+  const inputs = [gate, connection, table.indexed, secretsManager.stored.get(name)?.version];
   let known = waiting.get(name);
-  if (known === undefined || known.stands.some((one, place) => one !== stands[place])) {
+  if (known === undefined || known.inputs.some((one, place) => one !== inputs[place])) {
     const finding = JSON.stringify(gateOf(name, cloud).gate);
-    known = { stands, sinceMs: workSinceMs(name, cloud), mark: { finding, echo: '' } };
+    known = { inputs, sinceMs: workSinceMs(name, cloud), mark: { finding, echo: '' } };
     waiting.set(name, known);
   }
   return known.sinceMs < cloud.nowMs() ? undefined : known.mark;

@@ -89,7 +89,7 @@ export type Happening = At &
     | { readonly actor: 'directory'; readonly action: DirectoryAction; readonly way: Way }
     | { readonly actor: 'company'; readonly action: CompanyAction }
     | { readonly actor: 'platform'; readonly action: PlatformAction }
-    | { readonly actor: 'client'; readonly action: ForeignAction }
+    | { readonly actor: 'client'; readonly action: ClientAction }
     | { readonly actor: 'operator'; readonly action: OperatorAction }
     | { readonly actor: 'aws'; readonly action: AwsAction }
   );
@@ -153,7 +153,7 @@ export interface PlatformAction {
 }
 
 /** An action of another client of the platform; `group` is the directory group whose platform group is meant. */
-export type ForeignAction =
+export type ClientAction =
   | {
       readonly kind: 'edit';
       readonly group: string;

@@ -1,13 +1,13 @@
 import type { Outcome } from './execute.ts';
-import { LANES, type Told, type Violation } from './run-log.ts';
+import { LANES, type LogLine, type Violation } from './run-log.ts';
 
 const MOST_LINES = 4_000;
 
 /** One simulation run as a page that stands alone: time downwards, a lane for each actor, what must not be in red. */
-export function tracePage({ run, told, violations, fired, figures }: Outcome, command: string): string {
+export function tracePage({ run, logLines, violations, fired, figures }: Outcome, command: string): string {
   const [first] = violations;
-  const shown = told.filter((line) => concerns(line, first)).slice(0, MOST_LINES);
-  const omitted = told.length - shown.length;
+  const shown = logLines.filter((line) => concerns(line, first)).slice(0, MOST_LINES);
+  const omitted = logLines.length - shown.length;
   const title =
     first === undefined ? `Run ${run.seed}: nothing went wrong` : `Run ${run.seed}: ${first.sentence}`;
   return `<!doctype html>
@@ -15,7 +15,7 @@ export function tracePage({ run, told, violations, fired, figures }: Outcome, co
 <title>${escaped(title)}</title><style>${STYLE}</style>
 <header>
 <h1>${escaped(first === undefined ? 'Nothing went wrong' : first.sentence)}</h1>
-<p class="where">${first === undefined ? '' : `${clock(first.atMs, told[0]?.atMs)} · ${escaped(placeOf(first))} · invariant check <b>${first.check}</b> (${first.cause})`}</p>
+<p class="where">${first === undefined ? '' : `${clock(first.atMs, logLines[0]?.atMs)} · ${escaped(placeOf(first))} · invariant check <b>${first.check}</b> (${first.cause})`}</p>
 ${violations.length > 1 ? `<details><summary>${violations.length - 1} more</summary><ol>${violations.slice(1, 50).map(violationLine).join('')}</ol></details>` : ''}
 <p>Run it again: <code>${escaped(command)}</code></p>
 <details><summary>Connections of this run</summary>${run.connections.map(connectionLine).join('')}
@@ -33,13 +33,13 @@ ${rows(shown)}
 }
 
 /** Where one group is accused, what concerns another one only distracts. */
-function concerns(line: Told, violation: Violation | undefined): boolean {
+function concerns(line: LogLine, violation: Violation | undefined): boolean {
   if (violation === undefined || line.lane === 'check') return true;
   const { connection = line.connection, group = line.group } = violation;
   return (line.connection ?? connection) === connection && (line.group ?? group) === group;
 }
 
-function rows(lines: readonly Told[]): string {
+function rows(lines: readonly LogLine[]): string {
   const startMs = lines[0]?.atMs;
   let day = -1;
   let before = '';
@@ -62,10 +62,10 @@ function rows(lines: readonly Told[]): string {
   return out.join('\n');
 }
 
-const wrong = ({ atMs, what, detail = '', group = '' }: Told, startMs: number | undefined): string =>
+const wrong = ({ atMs, what, detail = '', group = '' }: LogLine, startMs: number | undefined): string =>
   `<div class="wrong"><time>${clock(atMs, startMs)}</time><p><b>${escaped(what)}${group === '' ? '' : ` · ${escaped(group)}`}</b> ${escaped(detail)}</p></div>`;
 
-function row({ atMs, lane, what, detail, group }: Told, startMs: number | undefined): string {
+function row({ atMs, lane, what, detail, group }: LogLine, startMs: number | undefined): string {
   const place = LANES.findIndex(([name]) => name === lane);
   const about = group === undefined ? '' : `<i>${escaped(group)}</i> `;
   const more = detail === undefined ? '' : `<small>${escaped(detail)}</small>`;

@@ -17,7 +17,7 @@ export interface Seen extends Pick<Cloud, Shown> {
   readonly table: Pick<Cloud['table'], 'largest' | 'widest'>;
   readonly lambdas: Pick<Cloud['lambdas'], 'diedMs'>;
   /** When a message last named each group (`connection group`), be there anything new in it or not. */
-  readonly saidMs: ReadonlyMap<string, number>;
+  readonly lastMessageMs: ReadonlyMap<string, number>;
   /** When workers at each group died, or could not write what they had done. */
   readonly cutOffMs: ReadonlyMap<string, readonly number[]>;
 }

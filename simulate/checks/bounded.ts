@@ -67,8 +67,8 @@ function checkGroups(observation: Observation, company: string, calls: readonly 
     const one: Partial<ObservedConnection> =
       observation.connections.find(({ name }) => name === owner.connection) ?? {};
     const { reading, companyMs = 0, actionMs = 0 } = one;
-    const saidMs = observation.seen.saidMs.get(key) ?? 0;
-    const newsMs = latest([reading?.changedAtMs.get(owner.group) ?? 0, companyMs, actionMs, saidMs]);
+    const lastMessageMs = observation.seen.lastMessageMs.get(key) ?? 0;
+    const newsMs = latest([reading?.changedAtMs.get(owner.group) ?? 0, companyMs, actionMs, lastMessageMs]);
     if (spent.length <= CALLS_PER_GROUP || observation.nowMs - newsMs <= 2 * HOUR_MS) continue;
     // Two workers that receive one message at once do not know of each other's calls. No worker knows of the calls of a
     // worker that was cut off before it stored them.
@@ -91,7 +91,7 @@ function checkVainWrites(observation: Observation, vain: Map<string, readonly nu
       connection.reading.changedAtMs.get(owner.group) ?? 0,
       connection.companyMs,
       connection.actionMs,
-      connection.troubleMs(),
+      connection.lastFaultMs(),
       observation.nowMs - DAY_MS,
     ]);
     const since = [...(vain.get(key) ?? []), change.atMs].filter((atMs) => atMs > newsMs);
@@ -141,7 +141,7 @@ const isSoon = (afterMs: number, atMs: number) => atMs >= afterMs && atMs - afte
 /** Nothing waits, nothing was said or done, and nothing went wrong lately. Or the connection is not to do anything. */
 function isIdle({ nowMs, seen }: Observation, connection: ObservedConnection): boolean {
   const { reading, platform, companyMs, actionMs, groups, item, gate, isObserving } = connection;
-  const others = [companyMs, actionMs, platform.foreign.at(-1)?.atMs ?? 0, connection.troubleMs()];
+  const others = [companyMs, actionMs, platform.clientWrites.at(-1)?.atMs ?? 0, connection.lastFaultMs()];
   const newsMs = latest([...reading.changedAtMs.values(), ...others]);
   if (nowMs - (isObserving || gate === 'paused' ? actionMs : newsMs) <= 2 * HOUR_MS) return false;
   if (isObserving || gate === 'paused') return true;
@@ -162,11 +162,13 @@ function checkIdle(
   calls: readonly PlatformCall[],
 ): void {
   const names = connections.map(({ name }) => name).join(', ');
-  const isTroubled = connections.some(({ troubleMs }) => observation.nowMs - troubleMs() <= 2 * HOUR_MS);
+  const hasRecentFault = connections.some(
+    ({ lastFaultMs }) => observation.nowMs - lastFaultMs() <= 2 * HOUR_MS,
+  );
   for (const [route, each] of Object.entries(SCHEDULED)) {
     const most = each * connections.length;
     // The feed asks for a group that was changed, a sweep for one that a list did not show; failures are tried again.
-    if (isTroubled && each > 0) continue;
+    if (hasRecentFault && each > 0) continue;
     const made = calls.filter(
       (call) => call.route === route && (each > 0 || !/^(?:feed|sweep)\b/.test(call.by)),
     );

@@ -1,4 +1,4 @@
-import type { Heard } from '../directory.ts';
+import type { Received } from '../directory.ts';
 import type { Observation, Owner } from './observation.ts';
 import { partitionOf, type StoredAudit, storedMember } from './stored.ts';
 
@@ -30,21 +30,21 @@ export function falsehoodIn(observation: Observation, recorded: Recorded): strin
 function falseEvent(
   observation: Observation,
   { write, owner, entry }: Recorded,
-  { id, source }: Pick<Heard, 'id' | 'source'>,
+  { id, source }: Pick<Received, 'id' | 'source'>,
 ): string | undefined {
   const { connection, group } = owner;
   // Only the server's own record shows a request that met a fault.
   if (
     source === 'scim' &&
-    observation.connections.find(({ name }) => name === connection)?.isHalfHeard(group)
+    observation.connections.find(({ name }) => name === connection)?.hasUncertainRequest(group)
   )
     return undefined;
   if (isReplayed(observation, id, write.atMs)) return undefined;
   const all = observation.seen.directory
-    .heard(connection)
+    .received(connection)
     .filter((one) => one.id === id && one.source === source);
   if (all.length === 0) return 'the directory sent no such event';
-  const isAbout = ({ directoryEvent }: Heard) =>
+  const isAbout = ({ directoryEvent }: Received) =>
     directoryEvent.group === undefined
       ? directoryEvent.members?.some(
           (one) => storedMember(observation.seen, connection, group, one.id) !== undefined,
@@ -71,7 +71,7 @@ const isReplayed = ({ seen }: Observation, id: string, writtenAtMs: number): boo
   );
 
 /** The actor of an event as the audit shows it; undefined if any actor is correct. */
-function actorOf({ directoryEvent, source }: Heard): string | undefined {
+function actorOf({ directoryEvent, source }: Received): string | undefined {
   // A SCIM request has the token as its actor.
   if (source === 'scim') return undefined;
   const { kind, by } = directoryEvent;

@@ -40,22 +40,23 @@ export function unexplained(
   const found = connection.actual(group);
   const actual = found && isUnmanaged(observation, connection, group, found) ? undefined : found;
   const { settings, companyMs, reading } = connection;
-  const stands = [settings, companyMs, reading.changedAtMs.get(group), connection.item(group)];
+  const inputs = [settings, companyMs, reading.changedAtMs.get(group), connection.item(group)];
   const known = actual && SAME.get(actual);
-  if (known !== undefined && stands.every((one, place) => one === known[place])) return [];
-  const said = connection.reading.groups.get(group);
+  if (known !== undefined && inputs.every((one, place) => one === known[place])) return [];
+  const directoryGroup = connection.reading.groups.get(group);
   const item = connection.item(group);
-  const treatment = treatmentOf(connection.settings, [group, item?.name ?? said?.name]);
+  const treatment = treatmentOf(connection.settings, [group, item?.name ?? directoryGroup?.name]);
   const isStill = connection.isObserving || connection.gate === 'paused' || item?.paused || item?.released;
-  const isUnnamed = said !== undefined && said.name === undefined;
+  const isUnnamed = directoryGroup !== undefined && directoryGroup.name === undefined;
   if (isStill || isUnnamed || treatment.isExcluded || treatment.mode === 'report') return [];
   const context: Context = { observation, connection, group, treatment, actual };
-  if (actual !== undefined && said?.name !== undefined && isSame(context, said.name)) {
-    SAME.set(actual, stands);
+  if (actual !== undefined && directoryGroup?.name !== undefined && isSame(context, directoryGroup.name)) {
+    SAME.set(actual, inputs);
     return [];
   }
-  const differences = said?.name === undefined ? leftBehind(context) : compared(context, said.name);
-  if (differences.length === 0 || isUnheard(context, said)) return [];
+  const differences =
+    directoryGroup?.name === undefined ? leftBehind(context) : compared(context, directoryGroup.name);
+  if (differences.length === 0 || isNotReceived(context, directoryGroup)) return [];
   return isMisrouted(context) ? differences.map((one) => ({ ...one, cause: 'misrouted' })) : differences;
 }
 
@@ -75,12 +76,17 @@ function isUnmanaged(
 }
 
 /** What says more of the group, or that one of its members is no more, lies dead-lettered. */
-function isUnheard({ observation, connection, group }: Context, said: ReadGroup | undefined): boolean {
-  if (connection.isHalfHeard(group) || observation.isInDeadLetters(group)) return true;
+function isNotReceived(
+  { observation, connection, group }: Context,
+  directoryGroup: ReadGroup | undefined,
+): boolean {
+  if (connection.hasUncertainRequest(group) || observation.isInDeadLetters(group)) return true;
   const stored = observation.seen.under<StoredMember>(partitionOf(connection.name, group), 'M#');
   return stored.some(
     ({ member, presence }) =>
-      presence === 'present' && said?.members.has(member) !== true && observation.isInDeadLetters(member),
+      presence === 'present' &&
+      directoryGroup?.members.has(member) !== true &&
+      observation.isInDeadLetters(member),
   );
 }
 
@@ -211,7 +217,7 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
   const isLetGo = mayHaveReleased(context.observation, connection.name);
   // The returned connection does not know which users the removed connection added.
   const isReturned = hasReturned(connection.name);
-  const isTheirs = (user: string) =>
+  const isExternal = (user: string) =>
     connection.settings.membership === 'additive' && (isLetGo || isReturned || addedBy?.get(user) !== 'us');
   const explained = new Set([
     ...stickyUsers(context),
@@ -223,7 +229,7 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
   const isBlocked = actual.users.some((user) => connection.platform.unacceptable.has(user));
   const isStopped = isBlocked && (lastError?.code === 'removals_refused' || failedAt !== undefined);
   const isKept = lastError?.code === 'kept' || isStopped;
-  const left = extras.filter((user) => !isKept && !explained.has(user) && !isTheirs(user));
+  const left = extras.filter((user) => !isKept && !explained.has(user) && !isExternal(user));
   return left.map((user) => extra(context, user, 'the directory does not have them in it'));
 }
 

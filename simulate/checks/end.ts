@@ -45,7 +45,7 @@ function checkPending(observation: Observation, connection: ObservedConnection, 
   const { settled, dirtySince, paused, released } = connection.item(group) ?? {};
   const isWorkedOut = (settled === 'in_sync' || settled === 'held') && dirtySince === undefined;
   if (!isWorkedOut || paused || released || isObserving || gate === 'paused') return;
-  if (observation.isInDeadLetters(group) || connection.isHalfHeard(group)) return;
+  if (observation.isInDeadLetters(group) || connection.hasUncertainRequest(group)) return;
   // A deletion ends the name. Until the directory names the group again, its members are not planned.
   if (connection.reading.groups.get(group)?.name === undefined) return;
   const { pending, unsure } = connection.expected(group);

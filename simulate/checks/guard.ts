@@ -26,12 +26,12 @@ export function createGuard(): Checker {
     const { atMs } = change;
     let left = takenOut(change);
     for (const action of seen.operators.actions) {
-      const isOurs =
+      const isOfGroup =
         action.kind === 'approve' &&
         action.done &&
         action.connection === connection &&
         action.group === group;
-      if (!isOurs || action.atMs > atMs || atMs - action.atMs > APPROVAL_MS) continue;
+      if (!isOfGroup || action.atMs > atMs || atMs - action.atMs > APPROVAL_MS) continue;
       const gone = used.get(action);
       const taken = new Set(left.filter((user) => action.removals?.includes(user) && !gone?.has(user)));
       used.set(action, new Set([...(gone ?? []), ...taken]));
@@ -95,10 +95,10 @@ function isOfDeletion(
   const { groups, changedAtMs } = connection.reading;
   if (connection.item(group)?.deleted === undefined) return false;
   // Of one that is emptied, strangers may stay.
-  const isStranger = (user: string) => connection.ledger.pasts.get(id)?.addedBy.get(user) === 'them';
-  if (action !== 'delete' && sent.users?.every(isStranger) !== true) return false;
+  const isUnmanaged = (user: string) => connection.ledger.pasts.get(id)?.addedBy.get(user) === 'them';
+  if (action !== 'delete' && sent.users?.every(isUnmanaged) !== true) return false;
   const isNews = (changedAtMs.get(group) ?? 0) > atMs - HOUR_MS;
-  return !groups.has(group) || isNews || connection.isHalfHeard(group);
+  return !groups.has(group) || isNews || connection.hasUncertainRequest(group);
 }
 
 /** Of the limits lately in force, what any of them allows; null where one of them switched the guard off. */

@@ -1,7 +1,7 @@
-import type { ForeignWrite, HeldGroup, PlatformWrite, SimulatedPlatform } from '../platform/platform.ts';
+import type { ClientWrite, HeldGroup, PlatformWrite, SimulatedPlatform } from '../platform/platform.ts';
 
 /** A change of a platform group; without an initiator it is ours. */
-type Entry = PlatformWrite & Partial<Pick<ForeignWrite, 'initiator'>>;
+type Entry = PlatformWrite & Partial<Pick<ClientWrite, 'initiator'>>;
 export type Change = Entry & { readonly sizeBefore: number; readonly spokeIdBefore: string | null };
 
 /** What became of one platform group. */
@@ -15,15 +15,15 @@ export interface Past {
 export type Ledger = ReturnType<typeof createLedger>;
 
 /** Everything that ever happened to one platform's groups, in order, kept up from look to look. */
-export function createLedger({ writes, foreign, groups }: SimulatedPlatform) {
+export function createLedger({ writes, clientWrites, groups }: SimulatedPlatform) {
   const pasts = new Map<string, Past>();
-  const known = { writes: 0, foreign: 0 };
+  const known = { writes: 0, clientWrites: 0 };
   return {
     pasts: pasts as ReadonlyMap<string, Past>,
     /** @returns what is new since the last reading */
     catchUp(): readonly Change[] {
-      const news: Entry[] = [...writes.slice(known.writes), ...foreign.slice(known.foreign)];
-      Object.assign(known, { writes: writes.length, foreign: foreign.length });
+      const news: Entry[] = [...writes.slice(known.writes), ...clientWrites.slice(known.clientWrites)];
+      Object.assign(known, { writes: writes.length, clientWrites: clientWrites.length });
       news.sort((a, b) => a.atMs - b.atMs);
       for (const id of [...groups.keys(), ...news.map((entry) => entry.id)]) {
         if (pasts.has(id)) continue;

@@ -17,7 +17,7 @@ export const createNothingLost = (): Checker => (observation) => {
   for (const connection of observation.connections) {
     checkRubbish(observation, connection);
     checkVersions(observation, connection);
-    for (const member of connection.reading.emails.keys()) checkWalk(observation, connection, member);
+    for (const member of connection.reading.emails.keys()) checkFanOut(observation, connection, member);
     for (const group of connection.groups) {
       checkIntent(observation, connection, group);
       checkRegisters(observation, connection, group);
@@ -69,7 +69,7 @@ function checkClaims({ seen, connections, accuse }: Observation): void {
  */
 function checkVersions({ seen, accuse }: Observation, { name }: ObservedConnection): void {
   const named = new Map<string, string>();
-  for (const { directoryEvent, version: number } of seen.directory.heard(name)) {
+  for (const { directoryEvent, version: number } of seen.directory.received(name)) {
     if (number === undefined || directoryEvent.group === undefined || directoryEvent.name == null) continue;
     const version = `${directoryEvent.group} ${number}`;
     const other = named.get(version) ?? directoryEvent.name;
@@ -100,7 +100,7 @@ function checkRubbish({ seen, nowMs, accuse }: Observation, { name }: ObservedCo
   accuse('nothing_lost', 'deadLetter_lost', { connection: name }, sentence);
 }
 
-function checkWalk({ seen, accuse }: Observation, { name }: ObservedConnection, member: string): void {
+function checkFanOut({ seen, accuse }: Observation, { name }: ObservedConnection, member: string): void {
   if (storedUser(seen, name, member)?.fanOut === undefined) return;
   const sentence = `Expected every walk over a user's groups to end, but that of ${member} is still open.`;
   accuse('nothing_lost', 'open_walk', { connection: name }, sentence);
@@ -117,7 +117,7 @@ function checkIntent({ nowMs, accuse }: Observation, connection: ObservedConnect
 /** The stored registers of a group say what the naive reading says, or a dead-lettered message is about the group. */
 function checkRegisters(observation: Observation, connection: ObservedConnection, group: string): void {
   const { name, reading } = connection;
-  const said = reading.groups.get(group);
+  const directoryGroup = reading.groups.get(group);
   const {
     upserted = '',
     deleted = '',
@@ -134,13 +134,13 @@ function checkRegisters(observation: Observation, connection: ObservedConnection
     )
     .map(({ member }) => member);
   const found: string[] = [];
-  if (upserted > deleted !== (said !== undefined))
-    found.push(said === undefined ? 'it is gone' : 'it exists');
-  else if (said !== undefined) {
-    if ((nameStamp > deleted ? item.name : undefined) !== said.name)
-      found.push(`it is called "${said.name}"`);
-    const lacking = [...said.members].filter((one) => !stored.includes(one));
-    const surplus = stored.filter((one) => !said.members.has(one));
+  if (upserted > deleted !== (directoryGroup !== undefined))
+    found.push(directoryGroup === undefined ? 'it is gone' : 'it exists');
+  else if (directoryGroup !== undefined) {
+    if ((nameStamp > deleted ? item.name : undefined) !== directoryGroup.name)
+      found.push(`it is called "${directoryGroup.name}"`);
+    const lacking = [...directoryGroup.members].filter((one) => !stored.includes(one));
+    const surplus = stored.filter((one) => !directoryGroup.members.has(one));
     found.push(...lacking.map((one) => `${one} is in it`), ...surplus.map((one) => `${one} is not in it`));
   }
   if (found.length === 0 || observation.seen.run.days > DEAD_LETTERS_KEPT_DAYS) return;
@@ -148,7 +148,7 @@ function checkRegisters(observation: Observation, connection: ObservedConnection
   const isInDeadLetters = [group, ...found.map((one) => one.split(' ')[0] ?? '')].some(
     observation.isInDeadLetters,
   );
-  if (isInDeadLetters || connection.isHalfHeard(group)) return;
+  if (isInDeadLetters || connection.hasUncertainRequest(group)) return;
   const sentence = `The directory said of the group ${group} that ${found[0]}; expected that in its registers or in a dead letter, but it is in neither.`;
   observation.accuse('nothing_lost', 'register', { connection: name, group }, sentence);
 }

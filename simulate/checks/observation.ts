@@ -54,9 +54,9 @@ export interface ObservedConnection {
   /** Whether the platform stores this group's id as this external id. */
   readonly isIdOf: (group: string, spokeId: string | null | undefined) => boolean;
   /** A SCIM request about it may have been done though its client never heard so: the server knows more than the reading. */
-  readonly isHalfHeard: (group: string) => boolean;
+  readonly hasUncertainRequest: (group: string) => boolean;
   /** Up to when anything went wrong with the platform or AWS, these platform faults aside; 0: never. */
-  readonly troubleMs: (aside?: ReadonlySet<PlatformFault>) => number;
+  readonly lastFaultMs: (aside?: ReadonlySet<PlatformFault>) => number;
   /** When the company last changed anything of its people. */
   readonly companyMs: number;
   /** When an operator last did anything. */
@@ -104,7 +104,7 @@ export const removalsSince = ({ seen }: Observation, sinceMs: number) =>
 
 /** What is remembered from look to look. */
 export function createObserver(): (seen: Seen, isEnd: boolean) => Observation {
-  const told = new Set<string>();
+  const accused = new Set<string>();
   const ledgers = new Map<string, Ledger>();
   const owners = new Map<string, Owner>();
   const firstCompany = new Map<string, string>();
@@ -115,8 +115,8 @@ export function createObserver(): (seen: Seen, isEnd: boolean) => Observation {
   return (seen, isEnd) => {
     const accuse: Observation['accuse'] = (check, cause, about, sentence) => {
       const key = JSON.stringify([check, cause, about.connection, about.group]);
-      if (!told.has(key)) seen.runLog.violated({ check, cause, ...about, sentence });
-      told.add(key);
+      if (!accused.has(key)) seen.runLog.violated({ check, cause, ...about, sentence });
+      accused.add(key);
     };
     const news: (readonly [company: string, change: Change])[] = [];
     for (const [company, platform] of seen.platforms) {
@@ -223,7 +223,7 @@ function observed(seen: Seen, { ledger, drifts, name, company }: Observing): Obs
     item,
     expected,
     isObserving: stored?.observing === true,
-    isHalfHeard: (group) => SCIM_ID.test(group) && isScimInDoubt(past, name),
+    hasUncertainRequest: (group) => SCIM_ID.test(group) && hasUncertainScimRequest(past, name),
     gate: readItem<{ state: string }>(seen, `C#${name} GATE`)?.state ?? 'open',
     groups,
     groupWith: (spokeId) => groups.find((group) => keptId(group) === keptId(spokeId)),
@@ -246,7 +246,7 @@ function observed(seen: Seen, { ledger, drifts, name, company }: Observing): Obs
     actual: lazily((group: string) => {
       const linked = platform.groups.get(item(group)?.platformId ?? '');
       const sinceMs = mayFindNoneOfBefore({ name, settings, platform }) ? connectedAtMs(seen, name) : 0;
-      const ours = () =>
+      const ownCreated = () =>
         [...platform.groups.values()].find(
           ({ spokeId, madeBy, createdAtMs }) =>
             spokeId !== null &&
@@ -254,10 +254,10 @@ function observed(seen: Seen, { ledger, drifts, name, company }: Observing): Obs
             madeBy === 'us' &&
             createdAtMs >= sinceMs,
         );
-      return linked ?? ours();
+      return linked ?? ownCreated();
     }),
-    troubleMs: lazily((aside: ReadonlySet<PlatformFault> = NO_PLATFORM_FAULTS) =>
-      latest([seen.lambdas.diedMs(), ...past.map((one) => troubleOf(one, seen, aside))]),
+    lastFaultMs: lazily((aside: ReadonlySet<PlatformFault> = NO_PLATFORM_FAULTS) =>
+      latest([seen.lambdas.diedMs(), ...past.map((one) => lastFaultOf(one, seen, aside))]),
     ),
     companyMs: latest(past.map(({ actor, atMs }) => (actor === 'company' ? START_MS + atMs : 0))),
     actionMs: latest(seen.operators.actions.map((one) => (concerns(one, name) ? one.atMs : 0))),
@@ -275,7 +275,7 @@ const SCIM_ID = /^g[0-9a-f]{32}$/;
 const ANSWERED_WITHIN_MS = 2 * MINUTE_MS;
 
 /** Whether any SCIM request met a fault that may have kept its answer back; what it did is then in the table alone. */
-function isScimInDoubt(past: SimulationRun['happenings'], connection: string): boolean {
+function hasUncertainScimRequest(past: SimulationRun['happenings'], connection: string): boolean {
   const isAsked = (one: SimulationRun['happenings'][number]) =>
     one.actor === 'directory' && one.way.form === 'scim_request';
   const asked = past.filter((one) => one.connection === connection && isAsked(one));
@@ -301,7 +301,7 @@ function contestedIn(run: SimulationRun): (connection: string) => Contested {
 /** A crash is set like a trap: what it hits may come hours later. */
 const TRAP_MS = 2 * HOUR_MS;
 
-function troubleOf(
+function lastFaultOf(
   { actor, atMs, action }: SimulationRun['happenings'][number],
   { run, nowMs }: Seen,
   aside: ReadonlySet<PlatformFault>,

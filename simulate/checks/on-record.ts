@@ -102,8 +102,8 @@ function checkWrite(observation: Observation, company: string, { write, taken }:
     // Its cause was said to the connection that recorded it, which may be removed since.
     const falsehood = falsehoodIn(observation, { write, owner: by, entry });
     if (falsehood === undefined) return;
-    const told = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)}, of the group ${owner.group}, names the cause "${entry.cause}" and the actor ${entry.actor.kind} ${entry.actor.id}; expected the true ones, but ${falsehood}.`;
-    observation.accuse('on_record', 'false_cause', owner, told);
+    const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)}, of the group ${owner.group}, names the cause "${entry.cause}" and the actor ${entry.actor.kind} ${entry.actor.id}; expected the true ones, but ${falsehood}.`;
+    observation.accuse('on_record', 'false_cause', owner, sentence);
     return;
   }
   // Without the credential no worker can read what became of a write.
@@ -127,22 +127,22 @@ function checkActor(
   owner: Owner,
   { actor }: StoredAudit,
 ): void {
-  const hadASay = observation.seen.operators.actions.some(
+  const didSo = observation.seen.operators.actions.some(
     ({ kind, connection, group, atMs }) =>
       atMs <= write.atMs + AT_ONCE_MS &&
       (kind === 'replay_all' ||
         (connection === owner.connection &&
           (kind === 'edit_one' || (kind === 'approve' && group === owner.group)))),
   );
-  if (actor.kind !== 'operator' || hadASay) return;
+  if (actor.kind !== 'operator' || didSo) return;
   const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)} is put down to ${actor.id}; expected an operator who acted on the group ${owner.group}, but this one did not.`;
   observation.accuse('on_record', 'write_of_another', owner, sentence);
 }
 
 function checkActions(observation: Observation, { name, groups }: ObservedConnection): void {
   for (const { kind, connection, group, done, died, atMs } of observation.seen.operators.actions) {
-    const word = ACTIONS[kind];
-    if (connection !== name || !done || died || word === undefined) continue;
+    const pattern = ACTIONS[kind];
+    if (connection !== name || !done || died || pattern === undefined) continue;
     if (observation.nowMs - atMs >= RECORDS_KEPT_MS) continue;
     // What concerns no one group is kept under an id that no group can have.
     const entries = [
@@ -153,7 +153,7 @@ function checkActions(observation: Observation, { name, groups }: ObservedConnec
     ];
     const near = entries.filter((entry) => Math.abs(entry.atMs - atMs) <= ACTION_MS);
     const isOf = ({ action, cause, actor }: StoredAudit) =>
-      actor.kind === 'operator' && (word.test(action) || word.test(cause));
+      actor.kind === 'operator' && (pattern.test(action) || pattern.test(cause));
     if (near.some(isOf)) continue;
     const ofGroup = group === undefined ? '' : ` of the group ${group}`;
     const sentence = `An operator's ${kind}${ofGroup} was done at ${timeOf(atMs)}; expected an audit entry with who and why, but there is none.`;
@@ -164,7 +164,7 @@ function checkActions(observation: Observation, { name, groups }: ObservedConnec
 /** Holds are recorded before they are made; a gate once it is closed, so that a worker may die in between. */
 function checkStops(observation: Observation, { name, groups, item }: ObservedConnection): void {
   const { seen } = observation;
-  const isTold = (group: string, action: string, atMs: number) =>
+  const isRecorded = (group: string, action: string, atMs: number) =>
     auditOf(observation, name, group).some(
       (entry) => entry.action === action && Math.abs(entry.atMs - atMs) <= AT_ONCE_MS,
     );
@@ -173,7 +173,7 @@ function checkStops(observation: Observation, { name, groups, item }: ObservedCo
     if (
       hold === undefined ||
       observation.nowMs - hold.createdAtMs >= RECORDS_KEPT_MS ||
-      isTold(group, 'hold', hold.createdAtMs)
+      isRecorded(group, 'hold', hold.createdAtMs)
     )
       continue;
     const sentence = `The group ${group} was held at ${timeOf(hold.createdAtMs)}; expected an audit entry of it, but there is none.`;
@@ -182,7 +182,8 @@ function checkStops(observation: Observation, { name, groups, item }: ObservedCo
   const gate = readItem<{ state: string; sinceMs?: number }>(seen, `C#${name} GATE`);
   const isByItself = gate?.state === 'backoff' || gate?.state === 'unauthorized';
   if (!isByItself || gate.sinceMs === undefined || isCloudUnwell(seen.run, gate.sinceMs - START_MS)) return;
-  if (observation.nowMs - gate.sinceMs >= RECORDS_KEPT_MS || isTold('', 'gate_close', gate.sinceMs)) return;
+  if (observation.nowMs - gate.sinceMs >= RECORDS_KEPT_MS || isRecorded('', 'gate_close', gate.sinceMs))
+    return;
   const sentence = `The gate of ${name} closed at ${timeOf(gate.sinceMs)}; expected that in the journal, but it is not there.`;
   observation.accuse('on_record', 'gate_without_audit', { connection: name }, sentence);
 }
@@ -203,27 +204,27 @@ function checkDrift(
   const about = { connection: name, group };
   const changes =
     ledger.pasts.get(platformId ?? '')?.changes.filter(({ atMs }) => atMs <= detectedAtMs + AT_ONCE_MS) ?? [];
-  const foreign = changes.filter((change) => change.initiator !== undefined);
-  const last = foreign.at(-1);
+  const external = changes.filter((change) => change.initiator !== undefined);
+  const last = external.at(-1);
   if (last === undefined) {
     // What we did before the platform last changed the same users, as it does by itself, is not what was found.
     const users = [before, after].flat();
     const isOfThem = ({ added, removed }: Change) =>
       [...added, ...removed].some((one) => users.includes(one));
     const latest = changes.slice(Math.max(0, changes.findLastIndex(isOfThem)));
-    const ours = latest.map((change) => ({ ...change, added: putIn(change), removed: takenOut(change) }));
-    if (!makes(ours, record)) return;
+    const own = latest.map((change) => ({ ...change, added: putIn(change), removed: takenOut(change) }));
+    if (!makes(own, record)) return;
     const sentence = `Only we changed the platform group ${platformId} so; expected no drift of it, but a record (${kind}) reports an external change.`;
     const isLate = changes.some(({ late }) => late);
     observation.accuse('on_record', `${isLate ? 'late' : 'own'}_write_taken_for_drift`, about, sentence);
     return;
   }
-  const makers = [...new Set(foreign.map((change) => String(change.initiator)))];
-  const isTold = observation.nowMs - last.atMs - platform.traits.feedLagMs > DAY_MS / 2;
-  const isQuiet = connection.troubleMs() < last.atMs && connection.actionMs < last.atMs;
+  const makers = [...new Set(external.map((change) => String(change.initiator)))];
+  const isRecorded = observation.nowMs - last.atMs - platform.traits.feedLagMs > DAY_MS / 2;
+  const isQuiet = connection.lastFaultMs() < last.atMs && connection.actionMs < last.atMs;
   if (
     initiator === 'UNKNOWN'
-      ? isTold && isQuiet && makes(foreign, record)
+      ? isRecorded && isQuiet && makes(external, record)
       : ANOTHER.has(initiator) && !makers.includes(initiator)
   ) {
     const cause = initiator === 'UNKNOWN' ? 'drift_without_initiator' : 'drift_of_another';

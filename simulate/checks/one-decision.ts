@@ -13,7 +13,7 @@ interface Stood {
 export interface Around<What> {
   readonly connection: string;
   readonly group: string;
-  readonly said: What;
+  readonly answer: What;
   /** The platform's group right before and right after that apply. */
   readonly before: Stood | undefined;
   readonly after: Stood | undefined;
@@ -31,7 +31,7 @@ type Foretold = 'in' | 'out' | 'as it was' | 'not added';
  * The result for the user that each decision of `explain` predicts. A decision that is missing here predicts nothing. That
  * includes `pending:refused`, because a user that the last write did not show is sent again.
  */
-const FORETOLD: Readonly<Record<string, Foretold>> = {
+const PREDICTED: Readonly<Record<string, Foretold>> = {
   in_sync: 'in',
   held: 'as it was',
   kept: 'as it was',
@@ -48,50 +48,50 @@ const FORETOLD: Readonly<Record<string, Foretold>> = {
 
 /** Compares what `explain` said of one member with what the next apply did. */
 export function checkExplain(seen: Seen, around: Around<Explanation>): void {
-  const { said, before, after, outcome, connection, group } = around;
-  const { user } = said.match;
-  const word = said.decision.outcome;
-  const foretold = word === 'waiting' ? (said.wanted ? 'in' : 'out') : FORETOLD[word];
-  if (user === null || foretold === undefined) return;
-  if (!DONE.has(outcome) && foretold !== 'as it was') return;
+  const { answer, before, after, outcome, connection, group } = around;
+  const { user } = answer.match;
+  const decided = answer.decision.outcome;
+  const predicted = decided === 'waiting' ? (answer.wanted ? 'in' : 'out') : PREDICTED[decided];
+  if (user === null || predicted === undefined) return;
+  if (!DONE.has(outcome) && predicted !== 'as it was') return;
   // Another member may be the same person, by an address that was given on, and bring them in.
   const isThem = ({ member, presence }: StoredMember) =>
-    presence === 'present' && storedUser(seen, connection, member)?.role === said.match.bound;
-  if (word === 'not_wanted' && seen.under<StoredMember>(partitionOf(connection, group), 'M#').some(isThem))
+    presence === 'present' && storedUser(seen, connection, member)?.role === answer.match.bound;
+  if (decided === 'not_wanted' && seen.under<StoredMember>(partitionOf(connection, group), 'M#').some(isThem))
     return;
   // An external change since then is not seen yet; `truth` checks how long that may last.
-  if (word === 'in_sync' && !around.isSeen) return;
+  if (decided === 'in_sync' && !around.isSeen) return;
   const was = before?.users.includes(user) === true;
   const is = after?.users.includes(user) === true;
-  const isTrue = { in: is, out: !is, 'as it was': is === was, 'not added': was || !is }[foretold];
+  const isTrue = { in: is, out: !is, 'as it was': is === was, 'not added': was || !is }[predicted];
   if (isTrue) return;
-  const sentence = `explain said of ${said.member} in ${group}: ${word} (${said.because}); expected ${user} to be ${foretold}, but the next apply ${is ? (was ? 'kept' : 'added') : was ? 'removed' : 'left out'} them.`;
-  const cause = `explain_${word.replace(':', '_')}`;
+  const sentence = `explain said of ${answer.member} in ${group}: ${decided} (${answer.because}); expected ${user} to be ${predicted}, but the next apply ${is ? (was ? 'kept' : 'added') : was ? 'removed' : 'left out'} them.`;
+  const cause = `explain_${decided.replace(':', '_')}`;
   seen.runLog.violated({ check: 'one_decision', cause, connection, group, sentence });
 }
 
 /** Compares what `plan` showed with the write that followed it. */
 export function checkPlan(seen: Seen, around: Around<GroupPlan>): void {
-  const { said, before, after, outcome, connection, group } = around;
-  const { action, changes, note } = said;
+  const { answer, before, after, outcome, connection, group } = around;
+  const { action, changes, note } = answer;
   if (!DONE.has(outcome) || note !== null || action === 'release') return;
   const company = seen.connections.get(connection)?.company ?? '';
   const { installer = null } = seen.platforms.get(company)?.traits ?? {};
-  const expected = foreseen(said, before);
+  const expected = expectedAfter(answer, before);
   // The user that the platform adds by itself to each new group is not part of any plan.
   const shown = action === 'create' && installer !== null ? without(after, installer) : after;
-  if (lookOf(expected) === lookOf(shown)) return;
+  if (keyOf(expected) === keyOf(shown)) return;
   const planned = changes
     .map(({ kind, before: from, after: to }) => [kind, from, to].filter(Boolean).join(' '))
     .join(', ');
-  const sentence = `plan said of ${group}: ${action} ${planned}; expected the group to be ${lookOf(expected)}, but the next apply (${outcome}) left ${lookOf(shown)}.`;
+  const sentence = `plan said of ${group}: ${action} ${planned}; expected the group to be ${keyOf(expected)}, but the next apply (${outcome}) left ${keyOf(shown)}.`;
   seen.runLog.violated({ check: 'one_decision', cause: `plan_${action}`, connection, group, sentence });
 }
 
 type Shown = Pick<Stood, 'name' | 'users'>;
 
 /** The group as a plan would leave it. */
-function foreseen({ action, changes }: GroupPlan, before: Stood | undefined): Shown | undefined {
+function expectedAfter({ action, changes }: GroupPlan, before: Stood | undefined): Shown | undefined {
   if (action === 'none' || action === 'hold') return before;
   if (action === 'delete') return undefined;
   const users = new Set(before?.users);
@@ -108,7 +108,7 @@ const without = (group: Stood | undefined, user: string): Shown | undefined =>
   group && { ...group, users: group.users.filter((one) => one !== user) };
 
 /** A platform may trim or fold names; the order of users means nothing. */
-const lookOf = (group: Shown | undefined): string =>
+const keyOf = (group: Shown | undefined): string =>
   group === undefined
     ? 'gone'
     : `"${group.name.trim().replace(/\s+/g, ' ').toLowerCase()}" with ${[...group.users].sort().join(', ') || 'no users'}`;

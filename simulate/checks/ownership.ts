@@ -106,10 +106,10 @@ function checkWrite(
   }
   const { changes = [] } = connection.ledger.pasts.get(change.id) ?? {};
   const isOurId = (spokeId: string | null | undefined) => connection.isIdOf(owner.group, spokeId);
-  const carriesOurs = changes.some(
+  const carriesManagedId = changes.some(
     (one) => [one.spokeIdBefore, one.spokeId].some((id) => isOurId(id)) && one.atMs < change.atMs,
   );
-  const isCarried = carriesOurs || isOurId(change.spokeIdBefore);
+  const isCarried = carriesManagedId || isOurId(change.spokeIdBefore);
   const [{ atMs: madeAtMs, spokeId: madeWith } = change] = changes;
   // Of two groups with our id, one by a POST whose answer was lost, nothing tells which is ours (docs/invariants.md, 6).
   const isTwin =
@@ -125,8 +125,8 @@ function checkWrite(
   const first = changes.find((one) => one.initiator === undefined);
   const isGiven = adoption.includes('byName') || actions.some(({ kind }) => kind === 'adopt');
   const isFound = isCarried && adoption.some((how) => how !== 'never');
-  const isOurs = change.action === 'create' || change.madeBy === 'us' || isGiven || isFound || isTwin;
-  if (isOurs || first !== change) return;
+  const isManaged = change.action === 'create' || change.madeBy === 'us' || isGiven || isFound || isTwin;
+  if (isManaged || first !== change) return;
   const sentence = `The platform group ${change.id} was made by another client and never adopted; expected no write to it, but there was a ${change.action}.`;
   observation.accuse('ownership', 'write_to_a_stranger', owner, sentence);
 }
@@ -140,12 +140,12 @@ function checkUndone(
   const name = connection.item(owner.group)?.name;
   const { drift } = treatmentOf(settings, [owner.group, name]);
   if (drift === 'restore' || !platform.traits.enforceVersionOnPatch) return;
-  const saidMs = latest([reading.changedAtMs.get(owner.group) ?? 0, companyMs, actionMs]);
+  const directoryChangedMs = latest([reading.changedAtMs.get(owner.group) ?? 0, companyMs, actionMs]);
   const { changes = [] } = ledger.pasts.get(change.id) ?? {};
   for (const user of takenOut(change)) {
     const added = changes.findLast((one) => one.atMs < change.atMs && one.added.includes(user));
-    const isTheirs = added?.initiator !== undefined && saidMs < added.atMs - HOUR_MS;
-    if (!isTheirs || connection.troubleMs() > added.atMs - HOUR_MS) continue;
+    const isExternal = added?.initiator !== undefined && directoryChangedMs < added.atMs - HOUR_MS;
+    if (!isExternal || connection.lastFaultMs() > added.atMs - HOUR_MS) continue;
     const sentence = `Another client added ${user} to the group ${owner.group} and the policy (${drift}) accepts that; expected them to stay, but we removed them.`;
     const cause = reading.groups.has(owner.group) ? 'undone_against_policy' : 'undone_in_emptied';
     observation.accuse('ownership', cause, owner, sentence);
@@ -175,7 +175,7 @@ const knowsPerson = ({ employees }: SimulatedPlatform, id: string): boolean =>
   employees.has(id) || [...employees.values()].some(({ userId }) => userId === id);
 
 /** The other company that this is of, where it is not of this one. */
-function strangers(
+function otherCompanies(
   { seen }: Observation,
   company: string,
   knows: (platform: SimulatedPlatform) => boolean,
@@ -186,7 +186,7 @@ function strangers(
 
 function checkUsers(observation: Observation, { name, company }: ObservedConnection, change: Change): void {
   for (const user of putIn(change)) {
-    const other = strangers(observation, company, (platform) => knowsPerson(platform, user));
+    const other = otherCompanies(observation, company, (platform) => knowsPerson(platform, user));
     if (other === undefined) continue;
     const sentence = `${user} works at ${other}; expected no user of another company in a group of ${company}, but we added them to ${change.id}.`;
     observation.accuse('ownership', 'user_of_another_company', { connection: name }, sentence);
@@ -196,7 +196,7 @@ function checkUsers(observation: Observation, { name, company }: ObservedConnect
 function checkToken(observation: Observation, company: string, { token, route }: PlatformCall): void {
   if (token === '') return;
   const knows = ({ tokens }: SimulatedPlatform) => tokens.valid.has(token) || tokens.refreshTokens.has(token);
-  const other = strangers(observation, company, knows);
+  const other = otherCompanies(observation, company, knows);
   if (other === undefined) return;
   const sentence = `A token of ${other} was shown to ${company} (${route}); expected it never to leave its own company.`;
   observation.accuse('ownership', 'token_of_another_company', {}, sentence);
@@ -206,7 +206,8 @@ function checkPeople(observation: Observation, { name, company }: ObservedConnec
   for (const key of observation.seen.items.keys()) {
     const role = key.startsWith(`R#${name}#`) ? key.slice(`R#${name}#`.length, -' PERSON'.length) : '';
     const other =
-      key.endsWith(' PERSON') && strangers(observation, company, (platform) => knowsPerson(platform, role));
+      key.endsWith(' PERSON') &&
+      otherCompanies(observation, company, (platform) => knowsPerson(platform, role));
     if (!other) continue;
     const sentence = `${role} works at ${other}; expected the connection ${name} to know only people of ${company}, but it keeps them too.`;
     observation.accuse('ownership', 'person_of_another_company', { connection: name }, sentence);

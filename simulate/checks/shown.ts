@@ -5,7 +5,7 @@ import type { Seen } from '../world.ts';
 import { partitionOf, readItem, type StoredGroup, type StoredMember } from './stored.ts';
 
 /** The last notification about a subject. */
-export interface Told {
+export interface SentNotification {
   readonly isOver: boolean;
 }
 
@@ -295,12 +295,12 @@ const isCloudUnwell = ({ run }: Seen, atMs: number): boolean =>
 /** What differs between the current findings and the last notification about each of them. */
 export function unreportedFindings(
   found: readonly Finding[],
-  told: ReadonlyMap<Finding['subject'], Told>,
+  notified: ReadonlyMap<Finding['subject'], SentNotification>,
 ): readonly string[] {
   return found.flatMap(({ subject, count }) => {
-    const last = told.get(subject);
-    const isTold = last !== undefined && !last.isOver;
-    if (isTold === count > 0) return [];
+    const last = notified.get(subject);
+    const isNotified = last !== undefined && !last.isOver;
+    if (isNotified === count > 0) return [];
     const outcome = last?.isOver ? 'it reports the end of them' : 'it does not report the end of them';
     const sent = last === undefined ? 'none was sent' : outcome;
     return `The subject "${subject}" has ${count} findings; expected the last notification to match, but ${sent}.`;

@@ -69,13 +69,13 @@ function checkGroup(
   if (item === undefined || item.paused || item.released) return;
   const past = ledger.pasts.get(connection.actual(group)?.id ?? item.platformId ?? '');
   const writtenMs = past?.changes.at(-1)?.atMs ?? 0;
-  const saidMs = reading.changedAtMs.get(group) ?? 0;
-  const changedMs = latest([saidMs, writtenMs, actionMs, memory.closedMs.get(name) ?? 0]);
+  const directoryChangedMs = reading.changedAtMs.get(group) ?? 0;
+  const changedMs = latest([directoryChangedMs, writtenMs, actionMs, memory.closedMs.get(name) ?? 0]);
   const about = { connection: name, group };
   const minutes = (sinceMs: number) => Math.floor((observation.nowMs - sinceMs) / MINUTE_MS);
 
   if (item.dirtySince !== undefined) {
-    const sinceMs = latest([item.dirtySince, changedMs, connection.troubleMs(HARMLESS)]);
+    const sinceMs = latest([item.dirtySince, changedMs, connection.lastFaultMs(HARMLESS)]);
     if (observation.nowMs - sinceMs <= STUCK_MS || isNameTaken(connection, group)) return;
     const sentence = `The group ${group} has been waiting for ${minutes(item.dirtySince)} minutes with the gate open and nothing in its way; expected it to be written within 2 hours.`;
     observation.accuse('truth', 'stuck', about, sentence);
@@ -96,8 +96,8 @@ function checkGroup(
   }
   const firstSeenMs = memory.differsSinceMs.get(key) ?? observation.nowMs - HOUR_MS;
   memory.differsSinceMs.set(key, firstSeenMs);
-  const troubleMs = connection.troubleMs(SEEN_THROUGH);
-  const shownMs = troubleMs && troubleMs + SEEN_AGAIN_MS;
+  const lastFaultMs = connection.lastFaultMs(SEEN_THROUGH);
+  const shownMs = lastFaultMs && lastFaultMs + SEEN_AGAIN_MS;
   const sinceMs = latest([firstSeenMs, changedMs, companyMs + HOUR_MS, shownMs]);
   if (observation.nowMs - sinceMs <= NOTICED_WITHIN_MS) return;
   const sentence = `The group ${group} is called ${item.settled} and has been different for ${minutes(sinceMs)} minutes: ${difference.sentence}`;
@@ -155,7 +155,7 @@ function checkGate(
   const wasClosed = closedMs.get(name) === lastMs;
   closedMs.set(name, observation.nowMs);
   const isLong =
-    observation.nowMs - latest([connection.troubleMs(HARMLESS), actionMs]) > GATE_OPENS_WITHIN_MS;
+    observation.nowMs - latest([connection.lastFaultMs(HARMLESS), actionMs]) > GATE_OPENS_WITHIN_MS;
   if (gate === 'paused' || !wasClosed || !isLong || hasLostItsCredential(observation, connection)) return;
   const sentence = `The platform of ${name} has been well for over an hour; expected its gate to be open again, but it is ${gate}.`;
   observation.accuse('truth', 'gate_stuck', { connection: name }, sentence);

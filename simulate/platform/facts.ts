@@ -49,7 +49,7 @@ export interface PlatformWrite extends Pick<HeldGroup, 'id' | 'spokeId' | 'name'
   /** Done after its caller had given up. */
   readonly late: boolean;
 }
-export type ForeignWrite = PlatformWrite & { readonly initiator: InitiatorType };
+export type ClientWrite = PlatformWrite & { readonly initiator: InitiatorType };
 
 /** A request of ours. */
 export interface PlatformCall {

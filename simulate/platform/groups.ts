@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ForeignWrite, HeldGroup, PlatformOptions, PlatformWrite } from './facts.ts';
+import type { ClientWrite, HeldGroup, PlatformOptions, PlatformWrite } from './facts.ts';
 import type { PlatformFaults } from './platform-faults.ts';
 import * as rules from './rules.ts';
 
@@ -40,7 +40,7 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
   const pasts = new Map<string, { readonly sinceMs: number; readonly group?: HeldGroup }[]>();
   const log: rules.FeedEntry[] = [];
   const writes: PlatformWrite[] = [];
-  const foreign: ForeignWrite[] = [];
+  const clientWrites: ClientWrite[] = [];
   const unacceptable = new Set<string>();
   /** Refused names and external ids, with the latest refusal. */
   const refusedValues = new Map<string, number>();
@@ -86,7 +86,7 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
       isVain: change === undefined,
     };
     if (initiator === undefined) writes.push(write);
-    else foreign.push({ ...write, initiator });
+    else clientWrites.push({ ...write, initiator });
     if (change === undefined) return { status: 200, group };
     const who = initiator === undefined ? OURSELVES : INITIATORS[initiator];
     const batch = { ...change, atMs, group: { id, name }, initiator: who, spoke: who.displayName };
@@ -189,21 +189,21 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
     all: (atMs: number): readonly HeldGroup[] => [...pasts.keys()].flatMap((id) => asOf(atMs, id) ?? []),
     log,
     writes,
-    foreign,
+    clientWrites,
     unacceptable: unacceptable as ReadonlySet<string>,
     refusedValues: refusedValues as ReadonlyMap<string, number>,
 
     create(body: WriteBody, author: Author): Written {
-      const isOurs = author.initiator === undefined;
+      const isGroupsync = author.initiator === undefined;
       const { name: sentName = '', spokeId = null, users: sent = [] } = body;
-      const refused = sentName === '' ? 400 : isOurs ? refusalOf(body) : undefined;
+      const refused = sentName === '' ? 400 : isGroupsync ? refusalOf(body) : undefined;
       if (refused !== undefined) return { status: refused };
-      const users = isOurs ? withInstaller(keptUsers(sent, [])) : sent;
+      const users = isGroupsync ? withInstaller(keptUsers(sent, [])) : sent;
       const { group, change } = rules.createdGroup(
         { name: nameOf(sentName), spokeId: spokeIdOf(spokeId), users },
         newId,
       );
-      const origin = { createdAtMs: clock(), madeBy: isOurs ? 'us' : 'client' } as const;
+      const origin = { createdAtMs: clock(), madeBy: isGroupsync ? 'us' : 'client' } as const;
       return note('create', { group: hold(group, origin), change }, author, body);
     },
 

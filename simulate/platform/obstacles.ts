@@ -21,12 +21,12 @@ export function createObstacles(
   tokens: Tokens,
 ) {
   const random = options.random.fork('obstacles');
-  const wordOf = (platformFault: PlatformFault) => platformFaults.find(platformFault)?.action.about?.[0];
+  const parameterOf = (platformFault: PlatformFault) => platformFaults.find(platformFault)?.action.about?.[0];
 
   const refusedWrite = ({ id, body }: Request): Answer | undefined => {
     const spokeId = id === undefined ? body.spokeId : groups.held.get(id)?.spokeId;
     for (const [platformFault, status, headers] of WRITES) {
-      const isNamed = wordOf(platformFault) !== undefined;
+      const isNamed = parameterOf(platformFault) !== undefined;
       const isHit = isNamed
         ? platformFaults.isAbout(platformFault, id, spokeId)
         : platformFaults.shows(platformFault);
@@ -39,7 +39,7 @@ export function createObstacles(
     const { kind } = request;
     if (platformFaults.strikes('everything_503')) return refusal(503);
     if (platformFaults.strikes('throttles')) {
-      const text = retryAfterText(wordOf('throttles') ?? '30', options.clock());
+      const text = retryAfterText(parameterOf('throttles') ?? '30', options.clock());
       return refusal(random.pick([429, 503]), { 'retry-after': text });
     }
     if (kind === 'token') return undefined;

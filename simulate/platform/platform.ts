@@ -96,7 +96,7 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
     if (!isWrite && bentBy.length === 0) return;
     const what = `${method} ${id ?? route}: ${status}${[...new Set(bentBy)].map((platformFault) => ` (${platformFault})`).join('')}`;
     const group = spokeId === undefined ? {} : { group: spokeId };
-    runLog.tell({ lane: 'platform', what, detail: `for ${by}`, ...group });
+    runLog.log({ lane: 'platform', what, detail: `for ${by}`, ...group });
   };
 
   const answer = async (worker: Worker, sent: Sent, timeoutMs: number) => {
@@ -127,7 +127,7 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
     /** Every write of ours that was accepted, in order. */
     writes: groups.writes as readonly facts.PlatformWrite[],
     /** Every change by another client, in order. */
-    foreign: groups.foreign as readonly facts.ForeignWrite[],
+    clientWrites: groups.clientWrites as readonly facts.ClientWrite[],
     calls: calls as readonly facts.PlatformCall[],
     /** Users that caused a write to be refused. */
     unacceptable: groups.unacceptable,

@@ -4,10 +4,10 @@ import { parseSettings } from '../../shared/contract/change-setting.ts';
 import type { GroupPlan } from '../../shared/sync/apply/plan-group.ts';
 import { createChecks } from '../../simulate/checks/all-checks.ts';
 import { type Around, checkExplain, checkPlan } from '../../simulate/checks/one-decision.ts';
-import type { Heard, ReadGroup } from '../../simulate/directory.ts';
+import type { ReadGroup, Received } from '../../simulate/directory.ts';
 import type { OperatorDone } from '../../simulate/operators.ts';
 import {
-  type ForeignWrite,
+  type ClientWrite,
   type HeldEmployee,
   type HeldGroup,
   PLAIN_TRAITS,
@@ -40,7 +40,7 @@ function makeWorld() {
   const actions: OperatorDone[] = [];
   const groups = new Map<string, HeldGroup>();
   const writes: PlatformWrite[] = [];
-  const foreign: ForeignWrite[] = [];
+  const clientWrites: ClientWrite[] = [];
   const calls: PlatformCall[] = [];
   const queues: Record<keyof Seen['queues'], QueuedMessage[]> = {
     events: [],
@@ -51,7 +51,7 @@ function makeWorld() {
   const items = new Map<string, Record<string, unknown>>();
   const happenings: SimulationRun['happenings'][number][] = [];
   const said = new Map<string, ReadGroup>();
-  const event: Heard = {
+  const event: Received = {
     directoryEvent: { kind: 'join', group: 'g1', members: [{ id: 'm1' }] },
     instant: 0n,
     sequence: -1n,
@@ -59,7 +59,7 @@ function makeWorld() {
     source: 'okta',
     arrivedAtMs: START_MS,
   };
-  const heard: Heard[] = [event];
+  const received: Received[] = [event];
   const changedAtMs = new Map<string, number>();
   const table = { largest: { bytes: 10, key: 'small' }, widest: new Map<string, number>() };
   const time = { nowMs: START_MS };
@@ -81,7 +81,7 @@ function makeWorld() {
     groups,
     employees: peopleOf(['r1', 'r2', 'r3']),
     writes,
-    foreign,
+    clientWrites,
     calls,
     unacceptable: new Set<string>(),
     refusedValues: new Map<string, number>(),
@@ -93,7 +93,7 @@ function makeWorld() {
     groups: new Map(),
     employees: peopleOf(['x1']),
     writes: [],
-    foreign: [],
+    clientWrites: [],
     calls: [],
     tokens: tokensOf('token-b'),
   };
@@ -126,7 +126,7 @@ function makeWorld() {
         numbers: new Map(),
         changedAtMs,
       }),
-      heard: (connection: string) => (connection === 'a' ? heard : []),
+      received: (connection: string) => (connection === 'a' ? received : []),
     },
     operators: { actions },
     secretsManager: { stored: new Map([['a', { value: { refreshToken: 'refresh-a' } }]]), ever: new Set() },
@@ -155,7 +155,7 @@ function makeWorld() {
     items,
     groups,
     writes,
-    foreign,
+    clientWrites,
     calls,
     queues,
     actions,
@@ -220,7 +220,7 @@ function makeWorld() {
     },
     /** The audit entry of the last write. */
     entry: (change: object) => Object.assign(items.get(world.lastEntry()) ?? {}, change),
-    event: (change: Partial<Heard>) => heard.push({ ...event, ...change }),
+    event: (change: Partial<Received>) => received.push({ ...event, ...change }),
     unaudited: (change: Partial<PlatformWrite>) => [world.write(change), items.delete(world.lastEntry())],
     call: (count: number, change: Partial<PlatformCall> = {}) => {
       for (let left = count; left > 0; left -= 1) {
@@ -252,7 +252,7 @@ function makeWorld() {
     gains: () => world.held({ users: ['u-r1', 'u-r2', 'u-z'] }),
     /** Another client adds a user that the directory does not want. */
     theirs: () =>
-      foreign.push({
+      clientWrites.push({
         ...(writes[0] as PlatformWrite),
         action: 'patch',
         added: ['u-z'],
@@ -1099,7 +1099,7 @@ describe('one decision', () => {
         because: 'so',
       } as unknown as Explanation;
       const stands = { before: stood(users.before), after: stood(users.after) };
-      checkExplain(seen, { ...around, ...stands, said, isSeen });
+      checkExplain(seen, { ...around, ...stands, answer: said, isSeen });
     });
 
   it.each([
@@ -1136,7 +1136,7 @@ describe('one decision', () => {
         note: null,
         ...plan,
       } as GroupPlan;
-      checkPlan(seen, { ...around, said, before, after });
+      checkPlan(seen, { ...around, answer: said, before, after });
     });
   const add = { kind: 'add_member', member: 'm1', before: null, after: 'u', reason: '' };
 

@@ -43,9 +43,9 @@ describe('a simulation run of a week', () => {
 
   it('is the same for the same seed', async () => {
     const run = drawRun(7, { days: 1, scale: 'small' });
-    const [first, second] = [await execute(run, { tells: true }), await execute(run, { tells: true })];
-    expect(first.told.length).toBeGreaterThan(100);
-    expect(second.told).toEqual(first.told);
+    const [first, second] = [await execute(run, { keepsLog: true }), await execute(run, { keepsLog: true })];
+    expect(first.logLines.length).toBeGreaterThan(100);
+    expect(second.logLines).toEqual(first.logLines);
     expect(second.figures).toEqual(first.figures);
   });
 

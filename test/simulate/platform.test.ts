@@ -114,7 +114,7 @@ function stage(traits: Partial<Traits> = {}, effect: () => Promise<void> = async
     people: ['a', 'b', 'c'].map((role) => ({ role, email: `${role}@co.test` })),
     rotates: true,
     runLog: {
-      tell: () => undefined,
+      log: () => undefined,
       fired: (name) => fired.set(name, (fired.get(name) ?? 0) + 1),
       violated: () => undefined,
     },
@@ -471,7 +471,7 @@ describe('another client on the platform', () => {
     expect(world.platform.groups.has(id)).toBe(false);
     world.platform.otherClient({ kind: 'own', name: 'Theirs', spokeId: null }, undefined, 'ROLE');
     expect(world.platform.otherClient({ kind: 'delete', group: 'd9' }, undefined)).toBe(false);
-    expect(world.platform.foreign.map(({ action }) => action)).toEqual([
+    expect(world.platform.clientWrites.map(({ action }) => action)).toEqual([
       'patch',
       'create',
       'patch',

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import {
   checkShown,
+  type SentNotification,
   type Shown,
-  type Told,
   type Truth,
   unreportedFindings,
 } from '../../simulate/checks/shown.ts';
@@ -152,7 +152,7 @@ describe('answers to an operator', () => {
 describe('notifications of findings', () => {
   const HOLD_BEGAN = ['hold', { isOver: false }] as const;
 
-  it.each<[string, readonly (readonly ['hold' | 'gate', Told])[], number]>([
+  it.each<[string, readonly (readonly ['hold' | 'gate', SentNotification])[], number]>([
     ['match if the hold was notified', [HOLD_BEGAN], 0],
     ['do not match if no notification was sent', [], 1],
     ['do not match if the last one says that the hold is over', [['hold', { isOver: true }]], 1],

@@ -38,7 +38,7 @@ describe('shrinking', () => {
 describe('a seeded bug', () => {
   it('is found, and its page says first what was wrong', async () => {
     const run = drawRun(2, { days: 1, scale: 'small', only: [] });
-    const outcome = await execute(run, { tells: true, wrapPorts: seededBugNamed('no_audit') });
+    const outcome = await execute(run, { keepsLog: true, wrapPorts: seededBugNamed('no_audit') });
     const [violation] = outcome.violations;
     expect(violation).toMatchObject({ check: 'on_record', cause: 'write_without_audit' });
     const page = tracePage(outcome, 'npm run simulate -- --seed 2');

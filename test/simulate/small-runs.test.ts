@@ -21,11 +21,11 @@ vi.mock('../../simulate/engine.ts', async (original) => {
   const engine = await original<typeof import('../../simulate/engine.ts')>();
   const tableOf: typeof engine.tableOf = (table, { effect, ...worker }, faultOf) => {
     const [actor] = worker.name.split('-');
-    const heard = (kind: string) => {
+    const received = (kind: string) => {
       asked.add(`${actor} ${kind.replace(/ (?!index).*/, ' table')}`);
       return effect(kind);
     };
-    return engine.tableOf(table, { ...worker, effect: heard }, faultOf);
+    return engine.tableOf(table, { ...worker, effect: received }, faultOf);
   };
   return { ...engine, tableOf };
 });
