@@ -14,7 +14,10 @@ import type { Seen } from './world.ts';
 const EVERY_MS = 7 * HOUR_MS;
 const MOST_MEMBERS = 4;
 
-/** Now and then asks `explain` and `plan` about a group, lets apply run at once, and has the answers checked by what it did. */
+/**
+ * Sometimes calls `explain` and `plan` for a group, runs apply immediately, and compares the answers with the
+ * result.
+ */
 export function startAsking(cloud: Cloud, seen: Seen): void {
   const random = cloud.random.fork('asking');
   const again = (atMs: number) =>
@@ -44,7 +47,7 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef, random: Rand
     const members = seen.under<StoredMember>(partitionOf(name, group), 'M#').map(({ member }) => member);
     const { rev, writes } = progress();
     const stood = others();
-    // Whatever else happens to the group meanwhile makes the answers old, not wrong.
+    // If anything else changes the group meanwhile, the answers are outdated, not wrong.
     const isOld = (revs: number, written: number) =>
       progress().rev !== rev + revs ||
       progress().writes !== writes + written ||
@@ -62,7 +65,7 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef, random: Rand
     const { outcome, writes: made } = await applyGroup(ref, ports);
     if (isOld(1, made.length)) return;
     cloud.runLog.fired('asked');
-    // A group that was adopted, or linked again, was there before.
+    // An adopted or re-linked group existed before.
     const before = groups.get(String(linked ?? state()['platformId']));
     const after = platform()?.groups.get(String(state()['platformId']));
     const around = { connection: name, group, before, after, isSeen, outcome };
@@ -71,6 +74,6 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef, random: Rand
   });
 }
 
-/** A refresh stores what it heard of people before it tells their groups. */
+/** A refresh stores changes of people before it wakes their groups. */
 const peopleOf = ({ table }: Cloud, name: string): readonly object[] =>
   [...table.items].flatMap(([key, item]) => (key.startsWith(`R#${name}#`) ? [item] : []));

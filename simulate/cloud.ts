@@ -26,7 +26,7 @@ export function createCloud(
   const pages = random.fork('pages');
   const table = new MemoryTable({
     indexLag: { ms: [0, 500, 5_000, 60_000][run.seed % 4] ?? 0, nowMs },
-    // Small ones, so that a small company has several.
+    // Small pages, so that a small company has several.
     pageBytes: [4_000, 64_000, 1_048_576][run.seed % 3] as number,
     keysAtOnce: [7, 100][Math.floor(run.seed / 4) % 2] as number,
     isEmptyPage() {
@@ -54,7 +54,7 @@ export function createCloud(
         if (platform === undefined) throw Object.assign(new Error('no such host'), { code: 'ENOTFOUND' });
         return platform.dispatcherFor(worker).request(options as never);
       };
-      // The client asks a dispatcher for nothing else.
+      // The client uses no other method of a dispatcher.
       return { request } as unknown as Dispatcher;
     },
     secretsManager,
@@ -76,7 +76,7 @@ export function createCloud(
     platforms: platforms as ReadonlyMap<string, SimulatedPlatform>,
     secretsManager,
     lambdas,
-    /** As they are now. */
+    /** The current employees. */
     connections: new Map<string, ConnectionSpec>(),
     directory: createDirectoryRecord(),
     actions: [] as OperatorDone[],
@@ -84,17 +84,17 @@ export function createCloud(
     cutOffMs: new Map<string, readonly number[]>(),
     /** The number of changes of people in the HR systems. */
     companyActions: 0,
-    /** Until then a fault of the platform or of AWS may show. */
+    /** The time until which a fault of the platform or of AWS may show. */
     troubledUntilMs: 0,
-    /** Nothing more is begun. */
+    /** No new work starts. */
     isOver: false,
-    /** Lets work go on beside everything else; a mistake in a program ends the simulation run. */
+    /** Runs work concurrently; a program error ends the simulation run. */
     start(work: Promise<unknown>) {
       work.catch((error: unknown) => {
         broken ??= { error };
       });
     },
-    /** One invocation; a failure that the simulation run has drawn is told, and true is for one that run to its end. */
+    /** Executes one invocation and logs drawn failures. @returns true if it completed */
     invoke: (actor: Actor, timeoutMs: number, run: (container: Container) => Promise<void>) =>
       lambdas.invoke(actor, timeoutMs, run).catch((error: unknown) => {
         if (isMistake(error)) throw error;
@@ -126,6 +126,6 @@ const LANES: Partial<Record<Actor, LogLine['lane']>> = {
   ...{ ingest: 'ingest', apply: 'apply', operator: 'operator', checker: 'check' },
 };
 
-/** A mistake in a program, the engine's or the simulation's: never what a simulation run has drawn. */
+/** A program error of the engine or the simulation, not a drawn fault. */
 const isMistake = (error: unknown): boolean =>
   error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;

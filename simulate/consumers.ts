@@ -9,10 +9,10 @@ import type { Cloud } from './cloud.ts';
 import { type DirectoryHappening, type ScimRequest, scimRequestOf } from './messages.ts';
 import type { QueuedMessage } from './queues.ts';
 
-/** Invocations that one queue feeds at once; more would show nothing new. */
+/** Concurrent invocations of one queue; more would find nothing new. */
 const AT_ONCE = 3;
 
-/** What Lambda's event sources do: whatever a queue has is given to the functions, and what they are done with is deleted. */
+/** The event source mappings of Lambda: pass messages to the functions, and delete those that succeed. */
 export function startConsumers(cloud: Cloud): void {
   const { queues, time } = cloud;
   const planned = new Set<string>();
@@ -42,7 +42,7 @@ export function startConsumers(cloud: Cloud): void {
     }
   };
   queues.listen((queue, atMs) => {
-    // Events are gathered for a second, as the batching window has it.
+    // The batching window collects events for one second.
     if (queue === 'events') pollAt(queue, Math.ceil((atMs + 1_000) / 1_000) * 1_000);
     if (queue === 'apply') pollAt(queue, Math.ceil((atMs + 20) / 100) * 100);
   });
@@ -111,10 +111,10 @@ async function applyBatch(cloud: Cloud, batch: readonly QueuedMessage[], timeout
   }
 }
 
-/** What a directory that speaks SCIM has still to ask for, by the group or user that it is about. */
+/** Waiting requests of a SCIM client, by group or user. */
 export type ScimLanes = Map<string, Promise<unknown>>;
 
-/** A minute, as providers wait after an answer that says nothing. */
+/** Providers wait one minute after an error answer without a Retry-After. */
 const ASKS_AGAIN_MS = 60_000;
 
 /**
@@ -133,7 +133,10 @@ async function requestLate(cloud: Cloud, happening: DirectoryHappening, token: s
   });
 }
 
-/** Asks until the server has done it or refused it for good, as identity providers do; newer ones go before what failed. */
+/**
+ * Repeats a request until the server accepts or refuses it, as identity providers do; newer requests precede
+ * failed ones.
+ */
 export function requestByScim(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLanes, token: string) {
   const { action, way } = happening;
   if (way.lateMs > 0) return cloud.start(requestLate(cloud, happening, token));
@@ -160,7 +163,7 @@ export function requestByScim(cloud: Cloud, happening: DirectoryHappening, lanes
 
 type Handle = (request: Omit<HttpRequest, 'origin'>) => ReturnType<typeof handleScim>;
 
-/** @returns whether the server has answered for good; a client looks for what it would make before it makes it */
+/** Searches for the resource before it creates it. @returns whether the server gave a final answer */
 async function requestOnce(
   cloud: Cloud,
   happening: DirectoryHappening,
@@ -196,11 +199,11 @@ const sendWith =
     return { status, etag: headers['etag'], body: reply.body === '' ? undefined : JSON.parse(reply.body) };
   };
 
-/** @returns whether the server has answered for good */
+/** @returns whether the server gave a final answer */
 async function carryOut(cloud: Cloud, request: ScimRequest, send: Send): Promise<boolean> {
   const { directory, nowMs, runLog } = cloud;
   const { connection } = request;
-  // The client never got another token than the first.
+  // The client has only its first token.
   const wasRemoved = cloud.actions.some(
     ({ kind, done, died, ...action }) =>
       kind === 'remove_connection' && done && !died && action.connection === connection,

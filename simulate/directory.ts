@@ -3,27 +3,27 @@ import { type DirectoryEvent, isScimKey, type OutgoingMessage, type ScimRequest 
 export interface Reading {
   /** Groups that exist, by the engine's id. */
   readonly groups: ReadonlyMap<string, ReadGroup>;
-  /** Latest e-mail address of every member that anything gave one. */
+  /** The latest e-mail address of each member that has one. */
   readonly emails: ReadonlyMap<string, string>;
   /** Latest employee number of every member that has one. */
   readonly numbers: ReadonlyMap<string, string>;
-  /** When a group, one that is gone included, was last changed by what arrived, or by what it says of its members. */
+  /** The time of the last event about each group or its members, including deleted groups. */
   readonly changedAtMs: ReadonlyMap<string, number>;
 }
 
 export interface ReadGroup {
-  /** undefined until something names the group: then nothing is to be written. */
+  /** undefined until an event contains the name; such a group is not written. */
   readonly name: string | undefined;
   readonly members: ReadonlySet<string>;
   readonly changedAtMs: number;
 }
 
-/** A thing said, and where it stands among all others of its connection. */
+/** An event, and its place in the order of all events of its connection. */
 export interface Received {
   readonly directoryEvent: Omit<DirectoryEvent, 'order'>;
   /** Nanoseconds since 1970. */
   readonly instant: bigint;
-  /** -1: none, which comes first. */
+  /** -1 if there is none; it sorts first. */
   readonly sequence: bigint;
   readonly id: string;
   readonly source: string;
@@ -32,7 +32,7 @@ export interface Received {
   readonly version?: bigint;
 }
 
-/** How far ahead a message may claim to be: the contract's bound, said again here. */
+/** The maximum time ahead of a message, repeated here independently of the contract. */
 const MAX_AHEAD_MS = 5 * 60_000;
 
 /** The order of a request, from the answer of the SCIM server; a deletion has no revision. */
@@ -69,13 +69,16 @@ export function createDirectoryRecord() {
   };
 
   return {
-    /** A message was put on the events queue. */
+    /** Records a message that was sent to the events queue. */
     sent(message: OutgoingMessage, as: { readonly messageId: string; readonly sentAtMs: number }) {
       const sent = { message, ...as, counts: false };
       byId.set(as.messageId, sent);
       byBody.set(message.body, sent);
     },
-    /** What a person makes of a dead-lettered message that claims to be from later: it is said now. @returns other words, if need be */
+    /**
+     * Edits a dead-lettered message with a future time: sets its time to now. @returns the new body, or the given
+     * body if its time is not in the future
+     */
     reworded(body: string, atMs: number): string {
       const { message } = byBody.get(body) ?? {};
       const { time = '' } = message?.events[0]?.order ?? {};
@@ -142,7 +145,7 @@ export function createDirectoryRecord() {
         for (const [key, known] of given) if (known === ended) given.delete(key);
       }
     },
-    /** The id that the SCIM server gave to what the simulation run calls `key`; undefined: it is gone. */
+    /** The id from the SCIM server of the resource that the run calls `key`; undefined if it was deleted. */
     learned(connection: string, key: string, id: string | undefined) {
       if (id === undefined) given.delete(`${connection} ${key}`);
       else given.set(`${connection} ${key}`, id);
@@ -153,7 +156,7 @@ export function createDirectoryRecord() {
     isEnded: (connection: string, id: string) => endedIds.has(`${connection} ${id}`),
     /** Everything that arrived about a connection, in the order of arrival. */
     received: (connection: string): readonly Received[] => received.get(connection) ?? [],
-    /** All that had arrived by then, by now where no time is given. */
+    /** All events that had arrived by the given time (default: now). */
     read(connection: string, atMs = Number.POSITIVE_INFINITY): Reading {
       const all = (received.get(connection) ?? []).filter(({ arrivedAtMs }) => arrivedAtMs <= atMs);
       const known = readings.get(connection);
@@ -168,13 +171,13 @@ export function createDirectoryRecord() {
 interface Group {
   exists: boolean;
   name: string | undefined;
-  /** Position in the stream of what last said that the member is in. */
+  /** The position of the last event that added the member. */
   readonly members: Map<string, number>;
   readonly parts: Map<string, Map<number, number>>;
   changedAtMs: number;
 }
 
-/** What came of all that was heard, in whatever order it came. */
+/** The result of all received events, independent of their order of arrival. */
 export function readAll(received: readonly Received[]): Reading {
   const sorted = inVersions(received).toSorted((a, b) => byOrder(a, b) || byTieRule(a, b));
   const { groups, emails, numbers } = replayAll(sorted);

@@ -11,9 +11,10 @@ import {
   type Way,
 } from './simulation-run.ts';
 
-/** One connection as it is drawn: its directory has members `p…`, `h…` and `q…`, its company their roles `r-<name>-…`. */
+/**
+ * A drawn connection: its directory has members `p…`, `h…` and `q…`, its company has their roles `r-<name>-…`.
+ */
 export interface Town extends Pick<ConnectionSpec, 'name' | 'company' | 'people'> {
-  /** Of the simulation run's groups, people and actions. */
   readonly share: number;
   /** Ids of its groups; the same in every directory, except where two share a company. */
   readonly groups: readonly string[];
@@ -26,7 +27,7 @@ export interface Town extends Pick<ConnectionSpec, 'name' | 'company' | 'people'
 
 export interface Rhythm {
   readonly happenings: readonly Happening[];
-  /** When very many people left which group: an operator may have to decide. */
+  /** When many people left which group: an operator may have to decide. */
   readonly leavings: readonly { readonly atMs: number; readonly group: string }[];
   /** When something was sent that will be refused. */
   readonly refusals: readonly number[];
@@ -122,7 +123,7 @@ export const roleOf = (connection: string, member: string): string => `r-${conne
 
 const OF_GROUPS = { join: 30, leave: 20, rename: 6, snapshot: 10, delete: 3, recreate: 4, massLeaving: 3 };
 const OF_PEOPLE = { hire: 6, terminate: 5, handOn: 3, readdress: 2, person: 3 };
-/** What happens, how often beside the others. */
+/** Weights of the happenings. */
 const KINDS = { ...OF_GROUPS, ...OF_PEOPLE, burst: 1.5, again: 3, refused: 1.5 };
 type Kind = keyof typeof KINDS;
 
@@ -131,7 +132,10 @@ interface Plan {
   readonly endMs: number;
 }
 
-/** The ordinary simulation run of one directory and its company, in order of time as far as one thing follows from another. */
+/**
+ * Draws the ordinary happenings of one directory and its company, in the order in which they depend on each
+ * other.
+ */
 export function drawRhythm(random: Random, town: Town, { actions, endMs }: Plan): Rhythm {
   const scenario = createScenario(random, town, endMs);
   scenario.begin();
@@ -295,7 +299,7 @@ function createScenario(
         turn(group, [member], soon(atMs, 2 * MINUTE_MS));
       }
     },
-    /** Two contrary events in the same second; their order decides. */
+    /** Two contradictory events in the same second; their order decides. */
     again: (atMs, group) => {
       const members = [anyMember()];
       const actions: readonly DirectoryAction[] = [
@@ -332,7 +336,7 @@ function createScenario(
       for (const group of ids) appear(group, between(random, MINUTE_MS, 40 * MINUTE_MS));
       if (hasScim) happenings.push(...drawScimGroups(random.fork('scim'), connection, endMs));
     },
-    /** Very much at once: many groups in one message, or many members. */
+    /** Large changes: many groups in one message, or many members. */
     flood(atMs: number) {
       const isHuge = random.chance(0.08);
       if (random.chance(0.5)) {
@@ -360,7 +364,7 @@ const SCIM_ACTIONS = 25;
 const SCIM_CYCLES = 10;
 const SCIM_KINDS = { join: 8, leave: 6, name: 3, snapshot: 5, delete: 1, forget: 1, profile: 2 };
 
-/** Groups that come by requests to the SCIM server alone, as do their members: in each cycle a provider asks for all at once. */
+/** Groups and members that come only by SCIM requests: in each cycle a provider sends all requests at once. */
 function drawScimGroups(random: Random, connection: string, endMs: number): readonly Happening[] {
   const everybody = Array.from({ length: SCIM_MEMBERS }, (_, index) => `q${index}`);
   const cycles = Array.from({ length: SCIM_CYCLES }, () => between(random, 10 * MINUTE_MS, endMs - HOUR_MS));
@@ -390,7 +394,7 @@ function drawScimGroups(random: Random, connection: string, endMs: number): read
   });
 }
 
-/** Most messages are quick, come once and say their time exactly; the others are what breaks things. */
+/** Most messages are fast, unique and have an exact time; the others find the bugs. */
 function drawWay(random: Random, action: DirectoryAction, leftMs: number): Way {
   const form = weighted(random, { native: 9, sns: 2, eventbridge: 2, okta: 2, scim_group: 2, scim_patch: 3 });
   const isTimeless = form.startsWith('scim') && random.chance(0.4);

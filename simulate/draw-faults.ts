@@ -207,7 +207,7 @@ function drawClientActions(random: Random, town: Town, { endMs }: Scene): readon
     const kind = weighted(random, CLIENT_WEIGHTS);
     const action: ClientAction =
       kind === 'edit' ? edit(group) : kind === 'own' ? own(group) : { kind, group };
-    // What was there before the directory spoke is a matter of adoption.
+    // Changes before the first event of the group concern adoption only.
     const isEarly = kind === 'own' && random.chance(0.6);
     const atMs = isEarly ? between(random, 2_000, MINUTE_MS) : between(random, HOUR_MS, endMs - HOUR_MS);
     all.push({ atMs, connection: town.name, actor: 'client', action });
@@ -246,7 +246,7 @@ function drawOperators(
   };
   const company = () => (random.chance(0.5) ? town.company : random.pick(towns).company);
   const role = () => random.pick(town.people).role;
-  /** One action, or one and another later. */
+  /** One action, and for some a second one later. */
   const routines: Readonly<Record<Routine, (group: string) => readonly OperatorAction[]>> = {
     pause: (group) => [
       { kind: 'pause', group },
@@ -269,7 +269,7 @@ function drawOperators(
     const atMs = between(random, HOUR_MS, endMs - HOUR_MS);
     const [first, second] = routines[weighted(random, ROUTINES)](random.pick(town.groups));
     if (first !== undefined) operate(atMs, first);
-    // Now and then two people act at once.
+    // Sometimes two operators act at the same time.
     const laterMs = random.chance(0.15) ? 0 : between(random, 5 * MINUTE_MS, DAY_MS);
     if (second !== undefined) operate(Math.min(atMs + laterMs, endMs - MINUTE_MS), second);
   }
@@ -313,7 +313,7 @@ export const CRASH_POINTS: Readonly<Record<LambdaName, string>> = {
     ReceiveMessage eventsDlq, SendMessageBatch events, DeleteMessageBatch eventsDlq`,
 };
 export const crashPoints = (lambda: LambdaName): readonly string[] => CRASH_POINTS[lambda].split(/,\s+/);
-/** Met once in ten simulation runs: a second time would hardly come. */
+/** An effect in one of ten simulation runs: a second occurrence is unlikely. */
 const SELDOM = new Set([
   ...['feed put DRIFT#', 'operator put GATE', 'pump update M#', 'sweep platform.get'],
   ...['operator SendMessageBatch events', 'operator DeleteMessageBatch eventsDlq'],
@@ -339,7 +339,7 @@ const SPELLS = {
   twins: 2,
 };
 
-/** So many deaths of functions. */
+/** Draws the given number of crashes. */
 function drawCrashes(random: Random, connection: string, times: number, endMs: number): Happening[] {
   return Array.from({ length: times }, (): Happening => {
     const lambda = weighted(random, DEATHS);
@@ -355,7 +355,10 @@ const ALL_CRASHES = (Object.keys(CRASH_POINTS) as LambdaName[]).flatMap((lambda)
   crashPoints(lambda).map((effect) => ({ kind: 'crash', lambda, effect, nth: 1 }) as const),
 );
 
-/** In a deep run: each death in its turn, early enough to be met, and two platform faults whatever their weight. */
+/**
+ * In a deep run: each crash in sequence, early enough to take effect, and two platform faults independent of
+ * weight.
+ */
 export function drawDeepFaults(
   random: Random,
   town: Town,

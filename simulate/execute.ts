@@ -15,11 +15,11 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, type SimulationRun, START_MS } from './simu
 import type { Seen } from './world.ts';
 
 export interface ExecuteOptions {
-  /** Keeps every line of the story, for the page. */
+  /** Keeps every log line, for the trace page. */
   readonly keepsLog?: boolean;
   /** A seeded bug. */
   readonly wrapPorts?: WrapPorts | undefined;
-  /** Whether a violation ends the simulation run; it is run to its end where nothing is said. */
+  /** Whether a violation ends the run early (default: never). */
   readonly endsAt?: (violation: Violation) => boolean;
 }
 
@@ -30,14 +30,14 @@ export interface Outcome {
   readonly fired: ReadonlyMap<string, number>;
   readonly logLines: readonly LogLine[];
   readonly figures: { readonly calls: number; readonly effects: number; readonly simulatedMs: number };
-  /** The world as it ended. */
+  /** The final state. */
   readonly cloud: Cloud;
 }
 
-/** After trouble ends everything that waited for something has its day. */
+/** After the faults end, waiting work has one day to complete. */
 const QUIET_MS = 26 * HOUR_MS;
 
-/** A run of a week has some ten thousand, or three million while ten thousand members wait for a match. */
+/** A run of a week has about ten thousand effects, or three million if ten thousand members are pending. */
 const MOST_EFFECTS = 5_000_000;
 
 /** Executes a simulation run until one day after its faults end, and runs the invariant checks each simulated hour. */
@@ -102,7 +102,7 @@ const nextCheckMs = (cloud: Cloud, atMs: number): number => {
   return atMs + Math.max(1, Math.floor(laterMs / HOUR_MS)) * HOUR_MS;
 };
 
-/** Faults stop; an hour later an operator replays what lies dead-lettered, as every runbook ends. */
+/** Ends all faults. One hour later an operator replays the dead-letter queues, as the runbook describes. */
 function calm(cloud: Cloud): void {
   for (const platform of cloud.platforms.values()) platform.calm();
   cloud.lambdas.calm();

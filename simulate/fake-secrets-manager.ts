@@ -7,10 +7,13 @@ import type { Worker } from './worker.ts';
 
 export type FakeSecretsManager = ReturnType<typeof createFakeSecretsManager>;
 
-/** Secrets Manager shows a change within seconds (its user guide, eventual consistency); each read is as it was, or is. */
+/**
+ * Secrets Manager is eventually consistent (user guide): for some seconds each read returns the old or the new
+ * value.
+ */
 const STALE_MS = 3_000;
 
-/** Secrets Manager: for workers, for operators, and for those who look on. */
+/** A fake Secrets Manager for workers and operators; the checks read `stored` and `ever`. */
 export function createFakeSecretsManager(nowMs: () => number, random: Random, fired: RunLog['fired']) {
   const stored = new Map<string, Secret>();
   const previous = new Map<string, { readonly secret: Secret | undefined; readonly untilMs: number }>();
@@ -39,7 +42,7 @@ export function createFakeSecretsManager(nowMs: () => number, random: Random, fi
     /** Every refresh token that was stored at any time, behind its connection's name. */
     ever: ever as ReadonlySet<string>,
     put,
-    /** For one worker. What its client does twice has one token, by which it is done once. */
+    /** The client of one worker. A repeated request has the same token, so it takes effect once. */
     accessOf(worker: Worker, faultOf: (isRead: boolean) => AwsFault): Secrets & CredentialVault {
       const fault = (isRead: boolean): AwsFault => {
         const struck = faultOf(isRead);
@@ -55,7 +58,8 @@ export function createFakeSecretsManager(nowMs: () => number, random: Random, fi
         read: (connection) => ask('secret.read').then(() => shown(connection)),
         write: (connection, value) =>
           write('secret.write', () => {
-            // What is to be deleted takes no version (PutSecretValue, InvalidRequestException).
+            // A secret that is scheduled for deletion takes no version (PutSecretValue,
+            // InvalidRequestException).
             if (!stored.has(connection)) throw new Error(`there is no secret of ${connection}`);
             return put(connection, value);
           }),

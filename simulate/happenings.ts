@@ -12,10 +12,10 @@ import { type Happening, MINUTE_MS, START_MS } from './simulation-run.ts';
 
 type OperatorHappening = Extract<Happening, { readonly actor: 'operator' }>;
 
-/** A person ends a command that does not end. */
+/** An operator aborts a command that takes longer. */
 const PATIENCE_MS = 30 * MINUTE_MS;
 
-/** Lets a simulation run's happenings happen, each in its time. */
+/** Starts each happening of the run at its time. */
 export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, string>): void {
   const screens = createScreens(cloud);
   const lanes: ScimLanes = new Map();
@@ -166,7 +166,8 @@ export async function operateIn(
       connections.set(connection, { ...now, settings: { ...now.settings, [action.key]: action.value } });
     }
   });
-  // Of two who connect and remove at once either may be the last; a command that died may have been done.
+  // If two operators connect and remove at the same time, either may be the last. A crashed command may be
+  // complete.
   const stored = cloud.table.items.get(`C#${connection} CONNECTION`);
   if (stored === undefined) connections.delete(connection);
   else if (spec !== undefined && !connections.has(connection))
@@ -178,7 +179,7 @@ export async function operateIn(
 }
 
 function directoryEventOf({ kind, ...rest }: Happening['action']): string {
-  // The group is printed before it, and times are easier to read in minutes.
+  // The group is printed before, and times are more readable in minutes.
   const parts = Object.entries(rest).flatMap(([name, value]) => {
     if (name.endsWith('Ms')) return `${name.slice(0, -2)} ${Math.round(Number(value) / MINUTE_MS)} minutes`;
     return name === 'group' ? [] : `${name} ${JSON.stringify(value)}`;

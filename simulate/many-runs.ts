@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 import type { DrawOptions } from './draw.ts';
 import type { RunReport } from './run-report.ts';
 
-/** A simulation run to be run in another process. */
+/** A simulation run for another process. */
 export interface Errand {
   readonly seed: number;
   readonly draw: DrawOptions;
@@ -19,7 +19,7 @@ export type Answer = Pick<Errand, 'seededBug'> &
 
 const fileHere = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-/** One file without the names that tsx keeps of each function, which are a fifth of a simulation run's time. */
+/** Bundles one file without the function names that tsx keeps, which take a fifth of the time of a run. */
 async function bundleWorker(outfile: string): Promise<void> {
   await build({
     entryPoints: [fileHere('./run-worker.ts')],

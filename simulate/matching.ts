@@ -4,14 +4,17 @@ import type { HeldEmployee } from './platform/platform.ts';
 import type { CompanyAction, Happening, SimulationRun } from './simulation-run.ts';
 
 export interface ExpectedUsers {
-  /** Ids that belong into the platform group's `users`, those of unsure members included. */
+  /** Expected ids in `users` of the platform group, including uncertain members. */
   readonly users: ReadonlySet<string>;
-  /** Who each member is; pending ones are not in here. */
+  /** The person of each member that is not pending. */
   readonly userOf: ReadonlyMap<string, string>;
   readonly pending: ReadonlyMap<string, Cause>;
-  /** Members whose address is contested: a sticky binding may rightly leave them pending, or mean another person. */
+  /**
+   * Members with a contested address: because bindings are sticky, they may be pending or bound to another
+   * person.
+   */
   readonly unsure: ReadonlySet<string>;
-  /** Ids that may be among `users` for the sake of unsure members. */
+  /** Ids that may be in `users` because of uncertain members. */
   readonly may: ReadonlySet<string>;
 }
 
@@ -49,7 +52,7 @@ interface Who {
     readonly match?: readonly string[];
   };
   readonly contested?: Contested;
-  /** Who is who by what a person has said: of a member without an address that alone counts. */
+  /** Bindings by operators; for a member without an address only these count. */
   readonly rebound?: readonly { readonly member: string; readonly role: string }[];
   /**
    * Members whose data an operator erased. An earlier binding stays; unbound members lose the values that identify
@@ -62,7 +65,7 @@ type Cause = 'unknown' | 'inactive' | 'ambiguous';
 
 type Found = { readonly id: string } | { readonly cause: Cause };
 
-/** States that the platform lists without `send_all_roles`. */
+/** States that the platform lists without the parameter `send_all_roles`. */
 const LISTED_STATES: ReadonlySet<string> = new Set(['ACTIVE', 'TERMINATED']);
 
 /** The person who owns the roles with one value. */

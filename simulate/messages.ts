@@ -4,15 +4,15 @@ import type { DirectoryAction, Happening, Way } from './simulation-run.ts';
 
 export type DirectoryHappening = Extract<Happening, { readonly actor: 'directory' }>;
 
-/** A message for the events queue. `connection` also goes along as the message's attribute of that name. */
+/** A message for the events queue. `connection` is also a message attribute. */
 export interface OutgoingMessage {
   readonly connection: string;
   readonly body: string;
-  /** How long SQS keeps it on its way. */
+  /** The delay in SQS. */
   readonly delayMs: number;
   /** How often SQS delivers it; 1 is once. */
   readonly copies: number;
-  /** What it says, for the directory's record. */
+  /** Its events, for the record of the directory. */
   readonly events: readonly DirectoryEvent[];
 }
 
@@ -28,16 +28,16 @@ export interface ScimRequest {
    * resource, found or created, goes to `learned` of the directory's record. If it was found, the request is built again.
    */
   readonly creates?: { readonly key: string; readonly lookUp: string };
-  /** What it says, for the directory's record; `made` is the id in the answer to a POST. */
+  /** Its events, for the record of the directory; `made` is the id in the answer to a POST. */
   readonly events: (made: string) => readonly DirectoryEvent[];
 }
 
-/** One thing said of one group or member, in the engine's ids, and where it stands in the order of all that is said. */
+/** An event about one group or member, with the ids of the engine and its place in the order of all events. */
 export interface DirectoryEvent {
   readonly kind: 'name' | 'delete' | 'join' | 'leave' | 'snapshot' | 'profile' | 'forget';
   readonly group?: string;
   readonly name?: string | null;
-  /** Of `profile` and `forget`: the member that it is about. */
+  /** The member of a `profile` or `forget`. */
   readonly members?: readonly EventMember[];
   readonly part?: { readonly snapshotId: string; readonly index: number; readonly count: number };
   /** The actor of the change, if the message names one. */
@@ -63,7 +63,7 @@ export interface Order {
 /** Groups and members that only the SCIM server knows; it gives them ids of its own. */
 export const isScimKey = (key: string): boolean => key.startsWith('s') || key.startsWith('q');
 
-/** Members whose ids begin with `h` were handed an address, and only a profile says which. */
+/** For members whose ids begin with `h` only a profile contains the address. */
 export const addressOf = (member: string, connection: string): string | undefined =>
   /^[hn]/.test(member) ? undefined : `${member}@${originalName(connection)}.test`;
 
@@ -71,7 +71,7 @@ export const addressOf = (member: string, connection: string): string | undefine
 export const numberOf = (member: string, connection: string): string | undefined =>
   member.startsWith('n') ? `${originalName(connection)}-${member}` : undefined;
 
-/** The messages of one happening, none where it is a SCIM request. `atMs`: now, milliseconds since 1970. */
+/** The messages of one happening; none for a SCIM request. `atMs` is now, in milliseconds since 1970. */
 export function messagesOf(happening: DirectoryHappening, atMs: number): readonly OutgoingMessage[] {
   const { connection, action, way } = happening;
   if (way.form === 'scim_request') return [];
@@ -161,14 +161,17 @@ const SCIM_FORMS: Readonly<Record<string, readonly Facts['kind'][]>> = {
   scim_patch: ['name', 'join', 'leave', 'snapshot'],
 };
 
-/** Okta has no snapshots, SCIM says nothing of deletions or people in a message, and parts are ours alone. */
+/**
+ * Whether the form can carry the happening: Okta has no snapshots, SCIM messages no deletions and people, and
+ * only the native form has parts.
+ */
 function canCarry({ action, way }: DirectoryHappening, parts: number): boolean {
   if (parts > 1) return way.form === 'sns' || way.form === 'eventbridge';
   if (way.form === 'okta') return action.kind !== 'snapshot';
   return SCIM_FORMS[way.form]?.includes(action.kind as Facts['kind']) ?? true;
 }
 
-/** Types of our own and of Okta's. */
+/** Event types of the native form and of Okta. */
 const TYPES: Readonly<Record<Facts['kind'], readonly [native: string, okta: string]>> = {
   name: ['directory.group.upserted', 'group.profile.update'],
   delete: ['directory.group.deleted', 'group.lifecycle.delete'],
@@ -189,7 +192,7 @@ const dataOf = ({ kind, group, name, members, part }: Facts): object => {
   return { group: { id: group, name }, members: shown, part };
 };
 
-/** A directory that knows whole seconds only counts what it says within one. */
+/** A directory with whole seconds numbers its events within a second. */
 function native({ facts, connection, id, time = '', atMs }: Written) {
   const sequence = time.includes('.') ? undefined : String(atMs % 1000);
   const order: Order = { time, sequence, id, source: `d/${connection}` };
@@ -222,7 +225,7 @@ const FORMS: Readonly<Record<MessageForm, Form>> = {
     return { body, order: { time, id, source: 'directory' } };
   },
   okta: ({ facts: { kind, members = [], group, name, by }, id, time }) => {
-    // Okta shows a login as the person once wrote it.
+    // Okta shows a login with its original capitals.
     const loginOf = (email: string) => email.replace(/^./, (first) => first.toUpperCase());
     const users = members.map((one) => {
       return { id: one.id, type: 'User', alternateId: one.email == null ? 'unknown' : loginOf(one.email) };
@@ -288,7 +291,7 @@ export function scimRequestOf(
 
 type Request = Omit<ScimRequest, 'connection'>;
 type IdOf = (key: string) => string | undefined;
-/** The server says when. */
+/** The server assigns the time. */
 const WHEN_HANDLED: Order = { time: undefined, id: undefined, source: 'scim' };
 
 function userRequest(

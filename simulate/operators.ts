@@ -41,35 +41,38 @@ export interface OperatorDone {
   readonly kind: OperatorAction['kind'];
   readonly group?: string;
   readonly member?: string;
-  /** false: the command said why not. */
+  /** false: the command printed why not. */
   readonly done: boolean;
-  /** The command died halfway. */
+  /** The command crashed before it completed. */
   readonly died?: boolean;
-  /** Of an approval: the users whose removal it approves. */
+  /** The users whose removal an approval covers. */
   readonly removals?: readonly string[];
 }
 
 /** The hold that an operator saw on their screen; it may be out of date when they decide. */
 export type Screen = Pick<Hold, 'digest' | 'decision'> & { readonly users: readonly string[] };
 
-/** What an operator has at hand beside the engine. */
+/** The session of an operator: what a command uses in addition to the engine. */
 export interface Session {
   readonly sqs: SQSClient;
   readonly secretsManager: CredentialVault;
-  /** The hold as their screen shows it, which may be old by now; undefined where it showed none. */
+  /** The hold on the operator's screen, which may be outdated; undefined if it showed none. */
   readonly screen: Screen | undefined;
-  /** A platform group that the directory group of this action could be given. */
+  /** A platform group that the directory group of this action could adopt. */
   readonly candidate: () => string | undefined;
-  /** A credential that the company's platform takes. */
+  /** A valid credential for the platform of the company. */
   readonly token: (company: string) => string;
   readonly settingsFor: (company: string) => object;
-  /** What a person makes of a dead-lettered message. */
+  /** Edits the body of a dead-lettered message. */
   readonly reworded: (body: string) => string;
 }
 
 const REASON = 'as the simulation run has it';
 
-/** Does what one operator does, as the command line does it. @returns whether it was done, and of a decision how much */
+/**
+ * Performs the action of an operator, like the command line. @returns whether it was done, and the removals of
+ * a decision
+ */
 export async function operate(
   connection: string,
   action: OperatorAction,

@@ -12,11 +12,11 @@ export * from '../shared/store/item-form.ts';
  * once in each form. And a platform whose people and groups are as they were says what it said.
  */
 
-/** A WeakMap of all items would cost the collector more than it saves. */
+/** A WeakMap of all items would cost more garbage collection than it saves. */
 const MOST_ITEMS = 8_192;
 const items = new Map<Item, { readonly form: unknown; readonly value: unknown }>();
 
-/** In place of the one of the same name that all the rest comes with. */
+/** Replaces the export with the same name. */
 export function understood<Form>(form: z.ZodType<Form>, item: Item, what: string): Form {
   const known = items.get(item);
   if (known?.form === form) return known.value as Form;

@@ -1,4 +1,4 @@
-/** Lanes of a simulation run's page, one per actor, with their headings. */
+/** Lanes of the trace page, one per actor, with their headings. */
 export const LANES = [
   ['directory', 'Directory'],
   ['company', 'HR system'],
@@ -11,7 +11,7 @@ export const LANES = [
   ['aws', 'AWS'],
 ] as const;
 
-/** One line of a simulation run's story. */
+/** One line of the log. */
 export interface LogLine {
   readonly atMs: number;
   readonly lane: (typeof LANES)[number][0] | 'check';
@@ -22,7 +22,7 @@ export interface LogLine {
   readonly detail?: string;
 }
 
-/** What an invariant check found that must never be. */
+/** A violated invariant. */
 export interface Violation extends Pick<LogLine, 'atMs' | 'connection' | 'group'> {
   readonly check: CheckName;
   /** Short and stable, for known.json: `in_sync_but_different`, `removals_over_limit` … */

@@ -18,7 +18,7 @@ export const unknownOf = (
 ): readonly Violation[] =>
   violations.filter(({ check, cause }) => !known.some((one) => one.check === check && one.cause === cause));
 
-/** What is kept of a simulation run once it is run. */
+/** The result of a simulation run. */
 export interface RunReport {
   readonly seed: number;
   readonly violations: readonly Violation[];
@@ -26,7 +26,7 @@ export interface RunReport {
   readonly figures: Outcome['figures'];
 }
 
-/** Each sort of violation once, the first of it: a fault that lasts is told each hour. */
+/** Keeps the first violation of each kind, because a lasting one is reported each hour. */
 export function runReport({ run, violations, fired, figures }: Outcome): RunReport {
   const firsts = new Map(violations.toReversed().map((one) => [`${one.check} ${one.cause}`, one]));
   return {
@@ -37,7 +37,7 @@ export function runReport({ run, violations, fired, figures }: Outcome): RunRepo
   };
 }
 
-/** How often everything took effect in some simulation runs together. */
+/** Number of effects of each fault in all runs. */
 export function firedIn(reports: readonly RunReport[]): ReadonlyMap<string, number> {
   const sums = new Map<string, number>();
   for (const { fired } of reports) {

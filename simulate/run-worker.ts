@@ -12,7 +12,7 @@ const isUnknown = (violation: Violation) =>
   !violation.cause.startsWith('plan_') && unknownOf([violation], known).length > 0;
 const sortOf = ({ check, cause }: Violation) => `${check} ${cause}`;
 
-/** What goes wrong in a simulation run without any bug; the next bug is tried with the same seeds. */
+/** Violations of each run without a seeded bug, cached because the next bug uses the same seeds. */
 const plainly = new Map<number, ReadonlySet<string>>();
 
 async function sortsWithoutBug(run: SimulationRun): Promise<ReadonlySet<string>> {
@@ -22,7 +22,7 @@ async function sortsWithoutBug(run: SimulationRun): Promise<ReadonlySet<string>>
   return sorts;
 }
 
-/** A simulation run with a bug, until there is a violation of a sort that the same simulation run has not without it. */
+/** Executes a run with a bug until a violation of a kind that the same run does not have without it. */
 async function executeWith(seededBug: string, run: SimulationRun): Promise<RunReport> {
   const wrapPorts = seededBugNamed(seededBug);
   const first = await execute(run, { wrapPorts, endsAt: isUnknown });

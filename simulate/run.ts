@@ -34,9 +34,9 @@ const DEEP_MINUTES = 60;
 /** Most effects before which a function may crash are rare, and a run draws three crashes. */
 const DEEP_CRASHES = 12;
 const SHRINK_RUNS = 80;
-/** A seeded bug is to be found within so many simulation runs. */
+/** Maximum number of simulation runs in which a seeded bug must be found. */
 const SEEDED_BUG_RUNS = 500;
-/** … of so many days, where nothing else is said: most show at once. */
+/** Default days of such a run: most bugs show early. */
 const SEEDED_BUG_DAYS = 3;
 
 const { values: given, positionals } = parseArgs({
@@ -62,7 +62,9 @@ function numberOf(name: keyof typeof given): number | undefined {
   process.exit(2);
 }
 
-/** What a commit changes, changes which simulation runs it is tried with; a repetition of the same commit tries the same. */
+/**
+ * The first seed depends on the commit's tree: another commit gets other runs, and a repetition gets the same.
+ */
 function firstSeed(): number {
   if (given.from !== 'tree') return numberOf('from') ?? 1;
   const tree = execFileSync('git', ['rev-parse', 'HEAD^{tree}'], { encoding: 'utf8' });
@@ -114,7 +116,7 @@ function* errandsFrom(first: number, most: number): Generator<Errand> {
   for (let seed = first; seed < first + most; seed += 1) yield { seed, draw: drawn };
 }
 
-/** Many simulation runs: how many, what fired, and the first failure shrunken. */
+/** Executes many runs, and prints their number, the effects, and the first failure reduced. */
 async function executeSeeds(): Promise<number> {
   const startedMs = Date.now();
   const deep = given.deep === true;
@@ -207,7 +209,7 @@ async function printReduced(seed: number, violation: Violation): Promise<void> {
   console.log(`run it again:\n  ${commandFor(seed, kept)} --trace simulation run.html`);
 }
 
-/** The search for one seeded bug: where it was found before, then every simulation run that the bug can show in. */
+/** The runs for one seeded bug: first the run that found it before, then every run that can show it. */
 function* errandsFor({ name, needs }: SeededBug): Generator<Errand> {
   const [known] = FOUND[name] ?? [];
   const draw = { days: SEEDED_BUG_DAYS, ...drawn };
@@ -218,7 +220,7 @@ function* errandsFor({ name, needs }: SeededBug): Generator<Errand> {
   }
 }
 
-/** Each seeded bug, and after how many simulation runs the world finds it; all are searched for side by side. */
+/** Searches for all seeded bugs concurrently, and prints how many runs each one needed. */
 async function findSeededBugs(): Promise<number> {
   const most = numberOf('seeds') ?? SEEDED_BUG_RUNS;
   const chosen = SEEDED_BUGS.filter(({ name }) => positionals.length === 0 || positionals.includes(name));

@@ -31,19 +31,19 @@ const RHYTHMS = {
   people: { everyMs: HOUR_MS, firstMs: INDEX_LATE_MS + 2_000, leftOutMs: 11 * HOUR_MS, soonMs: 4 * HOUR_MS },
   pump: { everyMs: MINUTE_MS, firstMs: 30_000, leftOutMs: 5 * HOUR_MS, soonMs: 5 * HOUR_MS },
   feed: { everyMs: 5 * MINUTE_MS, firstMs: 45_000, leftOutMs: 6 * HOUR_MS, soonMs: 2 * HOUR_MS },
-  // Litter has its turn by the hour of the day: in steps of seven every hour comes up.
+  // The hour of the day selects the clean-up part: in steps of seven every hour occurs.
   sweep: { everyMs: HOUR_MS, firstMs: 20 * MINUTE_MS, leftOutMs: 7 * HOUR_MS, soonMs: 4 * HOUR_MS },
   health: { everyMs: DAY_MS, firstMs: 3 * HOUR_MS, leftOutMs: 0, soonMs: 0 },
 };
 type Task = keyof typeof RHYTHMS;
-/** The daily clean-up looks at a thirtieth of the table. */
+/** The daily clean-up reads a thirtieth of the table. */
 const PARTS = 30;
 /** People who left are remembered for 430 days. */
 const KEPT_DAYS = 430;
 const FEED_FAILED_MS = 20 * MINUTE_MS;
 type Last = { readonly atMs: number; readonly mark?: Mark | undefined };
 
-/** What a run would find, as text: a new text is looked at in the next run, a new `echo` before long. */
+/** The findings of a run as text. A changed text is handled in the next run, a changed `echo` soon. */
 interface Mark {
   readonly finding: string;
   readonly echo: string;
@@ -115,7 +115,7 @@ function runTask(task: Task, only: readonly (ConnectionName | undefined)[], clou
   });
 }
 
-/** Each day has its part of the table; the parts of skipped days are cleaned now. */
+/** Each day cleans one part of the table; the parts of skipped days are cleaned now. */
 async function cleanUp({ eraser, clock }: EnginePorts, { runLog, nowMs }: Cloud): Promise<void> {
   if (nowMs() < START_MS + KEPT_DAYS * DAY_MS) return;
   for (let day = 0; day < PARTS; day += 1) {
@@ -124,7 +124,7 @@ async function cleanUp({ eraser, clock }: EnginePorts, { runLog, nowMs }: Cloud)
   }
 }
 
-/** Where ingest died the pump goes on telling groups of a user: that is news to them. */
+/** If ingest crashed, the pump continues its user fan-outs: these count as new messages of the groups. */
 function noteFanOuts(
   { connection, walksResumed }: PumpReport,
   { directory, lastMessageMs, nowMs }: Cloud,
@@ -133,13 +133,13 @@ function noteFanOuts(
   for (const group of groups) lastMessageMs.set(`${connection} ${group}`, nowMs());
 }
 
-/** What a task meets of the world; what can never concern it is left out. */
+/** The state that can affect a task. */
 interface Around extends Cloud {
   readonly met: readonly Happening[];
   readonly waiting: Waiting;
 }
 
-/** Undefined where there is something to be done. */
+/** undefined if the task has work. */
 function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): Mark | undefined {
   const platform = cloud.platforms.get(company);
   if (task === 'health' || platform === undefined) return undefined;
@@ -222,7 +222,7 @@ function strayIn({ groups, clientWrites }: SimulatedPlatform, name: string, clou
   return [...found, ...unlinked.map(({ id }) => id)];
 }
 
-/** As stored, and what of it a run would find; a closed gate is tried when its time has come, or with another secret. */
+/** The stored gate, and whether a run would retry it: when its time has come, or with another secret. */
 function gateOf(name: string, { table, secretsManager }: Cloud) {
   const stored: Partial<Item> = table.items.get(`C#${name} GATE`) ?? {};
   const { state = 'open', untilMs = 0, backlog = false } = stored;
@@ -234,10 +234,10 @@ function gateOf(name: string, { table, secretsManager }: Cloud) {
   };
 }
 
-/** What a pump would look at, since when there is work for it, and what it finds where there is none. */
+/** The inputs of a pump, the time since which it has work, and its findings without work. */
 type Waiting = Map<string, { inputs: readonly unknown[]; sinceMs: number; mark: Mark }>;
 
-/** Every minute asks, and hardly ever has anything changed. */
+/** Cached, because this is called every minute and rarely changes. */
 function pumpMarkOf(name: string, cloud: Around): Mark | undefined {
   const { table, secretsManager, waiting } = cloud;
   const [gate, connection] = [table.items.get(`C#${name} GATE`), table.items.get(`C#${name} CONNECTION`)];
@@ -251,7 +251,10 @@ function pumpMarkOf(name: string, cloud: Around): Mark | undefined {
   return known.sinceMs < cloud.nowMs() ? undefined : known.mark;
 }
 
-/** Since when there are walks, a gate to try, or groups that may be written: those that wait for a person wait for no pump. */
+/**
+ * The time since which there are fan-outs, a gate to retry, or groups to write. Groups that wait for an
+ * operator do not count.
+ */
 function workSinceMs(name: string, cloud: Cloud): number {
   const { state, untilMs, backlog } = gateOf(name, cloud);
   const connection = cloud.table.items.get(`C#${name} CONNECTION`);

@@ -4,17 +4,17 @@ import { allStoresOver, type EnginePorts } from './engine.ts';
 import type { Actor, WrapPorts } from './lambdas.ts';
 import found from './seeded-bugs-found.json' with { type: 'json' };
 
-/** A bug that was fixed, or never existed; the simulation must find it. Each wraps a port, in at most eight lines. */
+/** A fixed or invented bug that the simulation must find. Each wraps a port, in at most eight lines. */
 export interface SeededBug {
   readonly name: string;
   /** What goes wrong. */
   readonly what: string;
   readonly wrapPorts: WrapPorts;
-  /** What stands in the JSON of each simulation run that the bug can show in. */
+  /** A pattern in the JSON of each simulation run that can show the bug. */
   readonly needs: string;
 }
 
-/** Other ways of some methods of one port. */
+/** Replaces some methods of one port. */
 const at =
   <Name extends keyof EnginePorts>(
     name: Name,
@@ -22,7 +22,7 @@ const at =
   ): WrapPorts =>
   (ports, actor) => ({ ...ports, [name]: Object.assign({}, ports[name], change(ports[name], ports, actor)) });
 
-/** Other answers of the platform. */
+/** Replaces some methods of the platform client. */
 const atPlatform = (change: (platform: Platform) => Partial<Platform>): WrapPorts =>
   at('platforms', (platforms) => ({
     open: async (...asked) => {
@@ -34,7 +34,7 @@ const atPlatform = (change: (platform: Platform) => Partial<Platform>): WrapPort
 const atGroups = (change: (groups: Platform['groups']) => Partial<Platform['groups']>): WrapPorts =>
   atPlatform(({ groups }) => ({ groups: { ...groups, ...change(groups) } }));
 
-/** Other ways of the table: all stores are made again over it. */
+/** Replaces some methods of the table, and creates all stores over it. */
 const atTable =
   (change: (table: Table) => Partial<Table>): WrapPorts =>
   (ports) => {

@@ -1,6 +1,6 @@
 import type { Happening, SimulationRun } from './simulation-run.ts';
 
-/** The simulation run with only some of its happenings. */
+/** The run with only some of its happenings. */
 export const keepOnly = (run: SimulationRun, kept: readonly number[]): SimulationRun => ({
   ...run,
   happenings: kept.flatMap((place) => run.happenings[place] ?? []),

@@ -15,7 +15,7 @@ export const DAY_MS = 86_400_000;
 
 export interface SimulationRun {
   readonly seed: number;
-  /** Trouble lasts so long; then faults stop, and a quiet day follows before the end is checked. */
+  /** Duration of the faults; a quiet day follows before the final check. */
   readonly days: number;
   readonly coalesceSeconds: number;
   readonly connections: readonly ConnectionSpec[];
@@ -26,30 +26,30 @@ export interface SimulationRun {
 export interface ConnectionSpec {
   readonly name: string;
   readonly company: string;
-  /** Connection settings beside `baseUrl`. */
+  /** Connection settings in addition to `baseUrl`. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** How this company's platform is for good; the rest of its platform fault comes and goes as happenings. */
+  /** Permanent traits of this company's platform; its platform faults are happenings. */
   readonly traits: Traits;
   /** `oauth`: access tokens end after an hour and are refreshed at the platform's token URL. */
   readonly credential: 'static' | 'oauth';
   /** An operator creates it later: the company of a removed connection returns under this name. */
   readonly isLater?: true;
-  /** Who works there at the start. */
+  /** Employees at the start. */
   readonly people: readonly PersonSpec[];
 }
 
 export interface PersonSpec {
   readonly role: string;
   readonly email: string | null;
-  /** ACTIVE where nothing else is said. */
+  /** Default: ACTIVE. */
   readonly state?: string;
-  /** `u-<role>` where nothing else is said; null: the platform shows none. */
+  /** Default: `u-<role>`; null if the platform shows none. */
   readonly userId?: string | null;
   /** The employee number; none if it is absent. */
   readonly number?: string;
 }
 
-/** What the specification leaves open, as one platform does it for all its simulation run. */
+/** Behaviour that the specification leaves open, fixed for one platform. */
 export interface Traits {
   readonly staleStatus: 409 | 412 | 400 | 422;
   readonly enforceVersionOnPatch: boolean;
@@ -58,19 +58,19 @@ export interface Traits {
   readonly spokeIds: 'exact' | 'folded';
   /** Longer names are refused (400 or 422); null: none are. */
   readonly longestName: number | null;
-  /** What becomes of a name that is sent. */
+  /** How the platform stores a name. */
   readonly names: 'exact' | 'trimmed' | 'folded';
   /** Whether a name may be used by one group only. */
   readonly uniqueNames: boolean;
-  /** Adds this user to each group that is made. */
+  /** A user that the platform adds to each new group. */
   readonly installer: string | null;
   /** How long a new group is missing from the list, and answers 404 by id. */
   readonly listLagMs: number;
   readonly getLagMs: number;
   readonly endOfFeed: 'same' | 'null' | 'absent' | 'empty';
-  /** How long after a change the feed tells of it. */
+  /** The delay until the feed shows a change. */
   readonly feedLagMs: number;
-  /** How the feed is wrapped, and how a page of it without events comes. */
+  /** The envelope of the feed, and the form of a page without events. */
   readonly feedEnvelope: 'data' | 'flat';
   readonly emptyFeedPage: 'list' | 'nullEvents' | 'nullData';
   /** Versions are numbers instead of texts. */
@@ -80,7 +80,7 @@ export interface Traits {
 interface At {
   /** Milliseconds after START_MS. */
   readonly atMs: number;
-  /** Name of the connection that it is about. */
+  /** Name of the connection. */
   readonly connection: string;
 }
 
@@ -109,21 +109,21 @@ export type DirectoryAction =
       readonly group: string;
       readonly name: string | null;
       readonly members: readonly string[];
-      /** Sent in so many parts; 1: whole. */
+      /** Number of parts; 1 if it is not split. */
       readonly parts: number;
     }
   | { readonly kind: 'profile'; readonly member: string; readonly email?: string; readonly number?: string }
   | { readonly kind: 'forget'; readonly member: string }
-  /** So many snapshots of groups `<prefix>0`, `<prefix>1` … in one message. */
+  /** Snapshots of `groups` groups `<prefix>0`, `<prefix>1` … in one message. */
   | { readonly kind: 'wide'; readonly prefix: string; readonly groups: number }
   | { readonly kind: 'rubbish'; readonly body: string };
 
-/** How a directory's message is written and carried. */
+/** Form and transport of a message. */
 export interface Way {
   readonly form: 'native' | 'sns' | 'eventbridge' | 'okta' | 'scim_group' | 'scim_patch' | 'scim_request';
   /** `none`: the message has no time of its own and is stamped when sent. `future`: an hour ahead, to be refused. */
   readonly time: 'exact' | 'whole_second' | 'none' | 'future';
-  /** How long the message is on its way, up to days. */
+  /** Delay of the message, up to days. */
   readonly lateMs: number;
   /** How often SQS delivers it; 1 is once. */
   readonly copies: number;
@@ -138,7 +138,7 @@ export type CompanyAction =
   | { readonly kind: 'hire'; readonly person: PersonSpec }
   | { readonly kind: 'readdress'; readonly role: string; readonly email: string | null }
   | { readonly kind: 'renumber'; readonly role: string; readonly number: string }
-  /** The role belongs to another user now; groups keep the old id. */
+  /** Moves the role to another user; groups keep the old id. */
   | { readonly kind: 'change_user_id'; readonly role: string; readonly userId: string }
   | { readonly kind: 'terminate' | 'activate' | 'erase' | 'lose_user_id'; readonly role: string };
 
@@ -146,9 +146,9 @@ export interface PlatformAction {
   readonly kind: 'platformFault';
   readonly platformFault: PlatformFault;
   readonly forMs: number;
-  /** Users, groups or a Retry-After that the platform fault is about, where it is about some. */
+  /** Affected users or groups, or the Retry-After, if the fault has any. */
   readonly about?: readonly string[];
-  /** How likely it shows at one call, from 0 to 1. */
+  /** Probability that it affects a call, from 0 to 1. */
   readonly share?: number;
 }
 
@@ -161,15 +161,15 @@ export type ClientAction =
       readonly remove?: number;
       readonly name?: string;
       readonly spokeId?: string | null;
-      /** Does it again, so often, whenever it is undone. */
+      /** Repeats the edit this often when it is reverted. */
       readonly again?: { readonly everyMs: number; readonly times: number };
     }
   | { readonly kind: 'delete' | 'recreate' | 'strip' | 'twin'; readonly group: string }
-  /** A group of their own, with a name of ours or not. */
+  /** An unmanaged group, with the name of a managed one or not. */
   | { readonly kind: 'own'; readonly name: string; readonly spokeId: string | null };
 
 export type OperatorAction =
-  /** `old`: decides on what was on the screen this long ago. */
+  /** `oldMs`: decides on the hold that the screen showed this long ago. */
   | { readonly kind: 'approve' | 'reject'; readonly group: string; readonly oldMs: number }
   | { readonly kind: 'pause' | 'resume' | 'release' | 'adopt' | 'sync'; readonly group: string }
   | { readonly kind: 'pause_all' | 'resume_all' | 'observe' }
@@ -184,11 +184,11 @@ export type OperatorAction =
   | { readonly kind: 'new_token' };
 
 type FunctionName = 'ingest' | 'apply' | 'people' | 'pump' | 'feed' | 'sweep' | 'health' | 'scim';
-/** What may die: a function of ours, or the command of an operator. */
+/** What may crash: a function, or the command of an operator. */
 export type LambdaName = FunctionName | 'operator';
 
 export type AwsAction =
-  /** The next invocation of this function dies before its n-th effect of this kind. */
+  /** The next invocation of this function crashes before its n-th effect of this kind. */
   | { readonly kind: 'crash'; readonly lambda: LambdaName; readonly effect: string; readonly nth: number }
   | { readonly kind: 'throttled' | 'unheard' | 'echo'; readonly forMs: number; readonly share: number }
   | { readonly kind: 'queue_refuses'; readonly forMs: number; readonly share: number }
@@ -196,5 +196,5 @@ export type AwsAction =
   | { readonly kind: 'slow_table'; readonly forMs: number; readonly msPerRequest: number }
   /** Clocks of new workers are off by up to this. */
   | { readonly kind: 'skew'; readonly forMs: number; readonly skewMs: number }
-  /** Messages of the apply queue, and what a schedule begins, go to two workers. */
+  /** Messages of the apply queue and scheduled tasks go to two workers. */
   | { readonly kind: 'twins'; readonly forMs: number; readonly share: number };

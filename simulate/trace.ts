@@ -3,7 +3,7 @@ import { LANES, type LogLine, type Violation } from './run-log.ts';
 
 const MOST_LINES = 4_000;
 
-/** One simulation run as a page that stands alone: time downwards, a lane for each actor, what must not be in red. */
+/** One simulation run as a self-contained page: time downwards, one lane per actor, violations in red. */
 export function tracePage({ run, logLines, violations, fired, figures }: Outcome, command: string): string {
   const [first] = violations;
   const shown = logLines.filter((line) => concerns(line, first)).slice(0, MOST_LINES);
@@ -32,7 +32,7 @@ ${rows(shown)}
 `;
 }
 
-/** Where one group is accused, what concerns another one only distracts. */
+/** If the violation concerns one group, lines about other groups are hidden. */
 function concerns(line: LogLine, violation: Violation | undefined): boolean {
   if (violation === undefined || line.lane === 'check') return true;
   const { connection = line.connection, group = line.group } = violation;

@@ -10,25 +10,24 @@ import {
 } from './observation.ts';
 import { storedMember } from './stored.ts';
 
-/** Of twelve each round counts those before it; what it asks for itself, and a client again, comes on top. */
 const CALLS_PER_GROUP = 12 + 3;
 const ASKED_WITHIN_MS = 5_000;
 const MOST_BYTES = 350 * 1_024;
 const WIDEST = 100;
 const PROBES = 20;
-/** A refused or ignored change is tried once a day, and a restored one once an hour. */
+/** A refused or ignored change is retried once a day, and a restored one once an hour. */
 const VAIN_WRITES_A_DAY = 6;
-/** What the schedules of one connection ask for in an hour. */
+/** Calls of the schedules of one connection in an hour. */
 const SCHEDULED: Readonly<Partial<Record<PlatformCall['route'], number>>> = {
   '/groups': 2,
   '/groups/{id}': 0,
-  // Each new worker asks once whose token it has.
+  // Each new worker reads the company of its token once.
   '/me': 12 + 3,
   // A page of the feed may be followed by an empty one.
   '/company_activity': 12 * 2,
 };
 
-/** What cannot be done costs little, who has nothing to do costs nothing, and no read grows with history. */
+/** Impossible work costs few calls, idle connections cost none, and no read grows with history. */
 export function createBounded(): Checker {
   const read = new Map<string, number>();
   const busyMs = new Map<string, number>();
@@ -43,7 +42,7 @@ export function createBounded(): Checker {
       if (!isIdle(observation, connection)) busyMs.set(connection.name, observation.nowMs);
     }
     for (const [company, platform] of observation.seen.platforms) {
-      // People at their screens ask what they like.
+      // Calls of operators are not limited.
       const isScheduled = ({ by }: PlatformCall) => !/^(?:operator|checker)\b/.test(by);
       const calls = platform.calls.slice(read.get(company)).filter(isScheduled);
       read.set(company, platform.calls.length);
@@ -110,7 +109,7 @@ function callsOfGroups(observation: Observation, company: string, calls: readonl
     const owner = observation.ownerOf(company, id, spokeId);
     if (owner === undefined || (route !== '/groups/{id}' && method !== 'POST') || asked.has(call)) continue;
     const [who] = by.split('-');
-    // What is gone is asked for at its own id, once by each event about it.
+    // Each event about a deleted group or person reads its id once.
     if (who === 'feed' && status === 404) continue;
     // Each run of the feed reads a group with an external change once, however many calls apply has spent on it.
     const key = `${owner.connection} ${owner.group} ${who === 'feed'}`;
@@ -138,7 +137,10 @@ const areAtOnce = (calls: readonly PlatformCall[]): boolean =>
 
 const isSoon = (afterMs: number, atMs: number) => atMs >= afterMs && atMs - afterMs < ASKED_WITHIN_MS;
 
-/** Nothing waits, nothing was said or done, and nothing went wrong lately. Or the connection is not to do anything. */
+/**
+ * Whether the connection has no work: nothing waits, changed or failed recently, or the connection may not
+ * write.
+ */
 function isIdle({ nowMs, seen }: Observation, connection: ObservedConnection): boolean {
   const { reading, platform, companyMs, actionMs, groups, item, gate, isObserving } = connection;
   const others = [companyMs, actionMs, platform.clientWrites.at(-1)?.atMs ?? 0, connection.lastFaultMs()];
@@ -148,7 +150,7 @@ function isIdle({ nowMs, seen }: Observation, connection: ObservedConnection): b
   if (gate !== 'open' || seen.queues.events.length + seen.queues.apply.length > 0) return false;
   return groups.every((group) => {
     const { dirtySince, failedAt, intent, hold } = item(group) ?? {};
-    // Refused members and failed groups are tried again once a day.
+    // Refused members and failed groups are retried once a day.
     const isRefused = (member: string) =>
       storedMember(seen, connection.name, group, member)?.pendingCause === 'refused';
     const isWaiting = [...(reading.groups.get(group)?.members ?? [])].some(isRefused);
@@ -167,7 +169,7 @@ function checkIdle(
   );
   for (const [route, each] of Object.entries(SCHEDULED)) {
     const most = each * connections.length;
-    // The feed asks for a group that was changed, a sweep for one that a list did not show; failures are tried again.
+    // The feed reads changed groups, and a sweep reads groups missing from a list; failures are retried.
     if (hasRecentFault && each > 0) continue;
     const made = calls.filter(
       (call) => call.route === route && (each > 0 || !/^(?:feed|sweep)\b/.test(call.by)),
@@ -178,7 +180,9 @@ function checkIdle(
   }
 }
 
-/** A refused credential is tried every ten minutes; each new worker asks once more whose token it has. */
+/**
+ * A refused credential is retried every ten minutes; each new worker reads the company of its token once more.
+ */
 function checkRefused(
   observation: Observation,
   connections: readonly ObservedConnection[],

@@ -14,7 +14,7 @@ type UserCause =
   | 'missing_in_given_up'
   | 'extra_in_given_up';
 
-/** Where the platform is not what the directory says, and nothing that a person may know of explains it. */
+/** Differences between platform and directory that nothing visible to an operator explains. */
 export interface Difference {
   readonly cause: 'missing_group' | 'group_left' | 'misrouted' | 'name' | 'spoke_id' | UserCause;
   readonly sentence: string;
@@ -28,7 +28,7 @@ interface Context {
   readonly actual: HeldGroup | undefined;
 }
 
-/** What stood where platform and directory were the same; while nothing of it changes, they are. */
+/** Inputs of the last comparison without differences; it is repeated only after one of them changes. */
 const SAME = new WeakMap<object, readonly unknown[]>();
 
 /** Compares one directory group, read naively, with the platform's; each difference must be explained by itself. */
@@ -75,7 +75,9 @@ function isUnmanaged(
   return hasReturned(name) && observation.ownerOf(company, id, null)?.connection !== name;
 }
 
-/** What says more of the group, or that one of its members is no more, lies dead-lettered. */
+/**
+ * Whether a dead-lettered message contains a newer state of the group, or the deletion of one of its members.
+ */
 function isNotReceived(
   { observation, connection, group }: Context,
   directoryGroup: ReadGroup | undefined,
@@ -90,7 +92,7 @@ function isNotReceived(
   );
 }
 
-/** The directory has no such group: what became of the platform's is the connection's policy. */
+/** The directory has no such group: the policy of the connection decides about the platform group. */
 function leftBehind(context: Context): readonly Difference[] {
   const { connection, group, treatment, actual } = context;
   const { onGroupDeleted } = connection.settings;
@@ -121,7 +123,7 @@ function compared(context: Context, name: string): readonly Difference[] {
   const wanted = nameOnPlatform(connection, group, name);
   const isTaken =
     traits.uniqueNames && [...groups.values()].some((one) => one.name === wanted && one.id !== actual?.id);
-  // A group that has only the platform's installer, and whose spokeId the platform does not show, may be of any client.
+  // A group with only the installer and without a visible spokeId may belong to any client.
   const { platformId, lastError } = connection.item(group) ?? {};
   const isUnidentified = platformId === undefined && !traits.echoSpokeId && traits.installer !== null;
   if (isUnidentified && lastError?.code === 'name_in_use') return [];
@@ -153,7 +155,7 @@ function compared(context: Context, name: string): readonly Difference[] {
   return [...found, ...missingUsers(context, actual), ...extraUsers(context, actual)];
 }
 
-/** Nothing differs at all, be it explained or not. */
+/** Whether there is no difference at all, explained or not. */
 function isSame({ connection, group, actual }: Context, name: string): boolean {
   const { users } = connection.expected(group);
   const isCalledSo =
@@ -161,7 +163,7 @@ function isSame({ connection, group, actual }: Context, name: string): boolean {
   return isCalledSo && users.size === actual.users.length && actual.users.every((user) => users.has(user));
 }
 
-/** By the connection's template, and as this platform treats what is sent. */
+/** The name by the template of the connection, as this platform stores it. */
 export const nameOnPlatform = (connection: ObservedConnection, id: string, name: string): string =>
   keptName(sentName(connection, id, name), connection.platform.traits.names);
 
@@ -170,7 +172,9 @@ function sentName({ settings, name: connection }: ObservedConnection, id: string
   return settings.nameTemplate.replaceAll(/\{(name|id|connection)\}/g, (_, key) => parts[key] ?? '');
 }
 
-/** A refused value is tried again once a day; the schedules of the simulation may add seven hours (schedules.ts). */
+/**
+ * A refused value is retried once a day; the schedules of the simulation may add seven hours (schedules.ts).
+ */
 const REFUSED_MS = 32 * HOUR_MS;
 
 /** Whether the platform refuses a name or an external id permanently, or refused it recently. */
@@ -198,7 +202,7 @@ function missingUsers(context: Context, actual: HeldGroup): readonly Difference[
   return missing.flatMap(([member, user]): Difference[] => {
     if (takenOut.has(user)) return [];
     if (unsure.has(member)) return [];
-    // Their address may lie in a dead letter about another group.
+    // Their address may be in a dead letter about another group.
     if (observation.isInDeadLetters(member)) return [];
     if (storedMember(observation.seen, connection.name, group, member)?.pendingCause === 'refused') return [];
     const sentence = `The directory has ${member} in the group ${group}; expected ${user} in the platform's, but they are missing.`;
@@ -244,7 +248,7 @@ function causeOf(
 ): UserCause {
   const { failedAt } = connection.item(group) ?? {};
   const { connections, happenings } = observation.seen.run;
-  // Platform faults are the platform's, which a company's connections share.
+  // All connections of a company share the faults of its platform.
   const sharing = connections.filter(({ company }) => company === connection.company).map(({ name }) => name);
   const mayBeRefused = happenings.some(
     (one) =>
@@ -257,14 +261,14 @@ function causeOf(
   return cause === 'extra_user' && connection.settings.membership === 'additive' ? 'additive_leaver' : cause;
 }
 
-/** A wrong route answered 404 for the group, and it is linked no more. */
+/** A wrong route answered 404 for the group, so it is not linked any more. */
 const isMisrouted = ({ connection, group, actual }: Context): boolean =>
   connection.item(group)?.platformId === undefined &&
   connection.platform.calls.some(
     ({ id, platformFaults }) => id === actual?.id && platformFaults.includes('wrong_route'),
   );
 
-/** A binding outlives the address that made it, and an absent user id changes nothing. */
+/** A binding stays after its address changes, and a missing user id does not change it. */
 export function isBoundByMore({ seen }: Observation, { name }: ObservedConnection, member: string): boolean {
   const role = storedUser(seen, name, member)?.role;
   const changing = CHANGING.get(seen.run) ?? changingRoles(seen.run);
@@ -292,7 +296,7 @@ function stickyUsers({ observation, connection, group }: Context): readonly stri
   });
 }
 
-/** What drift records of this kind name, where the policy lets differences stand. */
+/** Values in drift records of this kind, if the policy accepts differences. */
 function namedByDrift({ connection, group, treatment }: Context, kind: string): ReadonlySet<string> {
   if (treatment.drift === 'restore') return new Set();
   const records = connection.drift(group).filter((one) => one.kind === kind && one.settledBy !== 'restore');

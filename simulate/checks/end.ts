@@ -10,7 +10,9 @@ import {
 import { mayFindNoneOfBefore, wasUnlisted } from './returns.ts';
 import { readItem, storedMember } from './stored.ts';
 
-/** When faults have stopped and a day has passed, the platform is what the directory says, or it is explained why not. */
+/**
+ * One day after all faults ended, the platform equals the directory, or each difference has an explanation.
+ */
 export const createEnd = (): Checker => (observation) => {
   for (const connection of observation.isEnd ? observation.connections : []) {
     const { gate, name, groups } = connection;
@@ -39,7 +41,7 @@ function checkFeed({ seen, nowMs, accuse }: Observation, { name, gate }: Observe
   accuse('end', 'feed_not_read', { connection: name }, sentence);
 }
 
-/** Who cannot be written shows as pending, with the cause. */
+/** A member that cannot be written is shown as pending, with the cause. */
 function checkPending(observation: Observation, connection: ObservedConnection, group: string): void {
   const { name, isObserving, gate } = connection;
   const { settled, dirtySince, paused, released } = connection.item(group) ?? {};
@@ -51,7 +53,8 @@ function checkPending(observation: Observation, connection: ObservedConnection, 
   const { pending, unsure } = connection.expected(group);
   for (const [member, cause] of pending) {
     const shown = storedMember(observation.seen, name, group, member)?.pendingCause;
-    // A person who left before they were ever found shows as unknown, and a known person may be gone: accept both causes.
+    // A person who left before the first match is shown as unknown; a matched person may be gone. Accept both
+    // causes.
     const isTrue =
       shown === cause || (cause !== 'ambiguous' && (shown === 'unknown' || shown === 'inactive'));
     if (isTrue || unsure.has(member) || isBoundByMore(observation, connection, member)) continue;
@@ -60,7 +63,10 @@ function checkPending(observation: Observation, connection: ObservedConnection, 
   }
 }
 
-/** Of each directory group we make one platform group, and another only where the first was let go of or is gone. */
+/**
+ * groupsync creates one platform group per directory group, and another one only if the first was released or
+ * deleted.
+ */
 function checkSeconds(
   observation: Observation,
   { name, company, platform, groups, settings, isIdOf }: ObservedConnection,

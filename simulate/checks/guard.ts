@@ -9,7 +9,7 @@ type Limits = NonNullable<ConnectionSettings['guard']>;
 const APPROVAL_MS = 7 * DAY_MS;
 /** How long the engine may count a removal: an hour, plus the time in which a write may still take effect. */
 const COUNTED_AT_MOST_MS = HOUR_MS + 15 * 60_000;
-/** A change of the limits is known to all by the second look after it. */
+/** All workers know a change of the limits at the second check after it. */
 const LIMITS_REMEMBERED = 3;
 
 /** No removal exceeds the guard's limits without an operator's approval, and waiting does not lift a hold. */
@@ -21,7 +21,7 @@ export function createGuard(): Checker {
   >();
   const used = new Map<object, ReadonlySet<string>>();
 
-  /** Who went without an approval since of exactly them; each lets a user go once. */
+  /** Removals without an approval that names exactly these users; an approval covers each user once. */
   const unapproved = ({ seen }: Observation, { connection, group }: Owner, change: Change): string[] => {
     const { atMs } = change;
     let left = takenOut(change);
@@ -51,7 +51,7 @@ export function createGuard(): Checker {
       ({ atMs }) => change.atMs - atMs < COUNTED_AT_MOST_MS,
     );
     const recent = counted.filter(({ atMs }) => change.atMs - atMs < HOUR_MS);
-    // Where PATCH ignores the version a write that was given up may take out once more who came back (docs/invariants.md, 5).
+    // If PATCH ignores the version, an abandoned write may remove a user who came back (docs/invariants.md, 5).
     const isAgain = (user: string) => recent.some((one) => one.id === change.id && one.users.includes(user));
     const mayRepeat = change.late && !connection.platform.traits.enforceVersionOnPatch;
     const fresh = mayRepeat ? users.filter((user) => !isAgain(user)) : users;
@@ -63,7 +63,7 @@ export function createGuard(): Checker {
       observation.accuse('guard', 'removals_over_limit', owner, sentence);
     }
     if (isOfDeletion(connection, owner.group, change)) return;
-    // Many small writes are checked like one large one: the group is what it was before them. Who came back is lost once.
+    // Many small writes count as one large write on the group before them. A user who came back counts once.
     const earlier = recent.flatMap((one) => (one.id === id ? one.users : []));
     const lost = new Set([...earlier, ...users]).size;
     // Users who joined in place of removed ones do not make the group larger than it ever was.
@@ -86,7 +86,9 @@ export function createGuard(): Checker {
   };
 }
 
-/** That a group loses everybody is the point of its deletion by the directory, until it is there again. */
+/**
+ * Whether the removal is part of the deletion of the group by the directory, and the group was not added again.
+ */
 function isOfDeletion(
   connection: ObservedConnection,
   group: string,
@@ -94,14 +96,14 @@ function isOfDeletion(
 ): boolean {
   const { groups, changedAtMs } = connection.reading;
   if (connection.item(group)?.deleted === undefined) return false;
-  // Of one that is emptied, strangers may stay.
+  // Unmanaged users may stay in an emptied group.
   const isUnmanaged = (user: string) => connection.ledger.pasts.get(id)?.addedBy.get(user) === 'them';
   if (action !== 'delete' && sent.users?.every(isUnmanaged) !== true) return false;
   const isNews = (changedAtMs.get(group) ?? 0) > atMs - HOUR_MS;
   return !groups.has(group) || isNews || connection.hasUncertainRequest(group);
 }
 
-/** Of the limits lately in force, what any of them allows; null where one of them switched the guard off. */
+/** The most permissive of the recent limits; null if the guard was off. */
 function laxest(guards: readonly ConnectionSettings['guard'][]): Limits | null {
   const all = guards.filter((guard) => guard !== null);
   const most = (of: keyof Limits) => Math.max(...all.map((guard) => guard[of]));

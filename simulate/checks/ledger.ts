@@ -1,10 +1,10 @@
 import type { ClientWrite, HeldGroup, PlatformWrite, SimulatedPlatform } from '../platform/platform.ts';
 
-/** A change of a platform group; without an initiator it is ours. */
+/** A change of a platform group; without an initiator it is a write of groupsync. */
 type Entry = PlatformWrite & Partial<Pick<ClientWrite, 'initiator'>>;
 export type Change = Entry & { readonly sizeBefore: number; readonly spokeIdBefore: string | null };
 
-/** What became of one platform group. */
+/** The history of one platform group. */
 export interface Past {
   /** Who added each user last; for users who were there before our first read it is `them`. */
   readonly addedBy: Map<string, 'us' | 'them'>;
@@ -14,7 +14,7 @@ export interface Past {
 
 export type Ledger = ReturnType<typeof createLedger>;
 
-/** Everything that ever happened to one platform's groups, in order, kept up from look to look. */
+/** All changes of the groups of one platform, in order; each check adds the new ones. */
 export function createLedger({ writes, clientWrites, groups }: SimulatedPlatform) {
   const pasts = new Map<string, Past>();
   const known = { writes: 0, clientWrites: 0 };
@@ -35,7 +35,7 @@ export function createLedger({ writes, clientWrites, groups }: SimulatedPlatform
   };
 }
 
-/** How a group was before the news of it: the news taken back from what is there now. */
+/** The group before its new changes: the current group with these changes reverted. */
 function pastOf(held: HeldGroup | undefined, news: readonly Entry[]): Past {
   const users = new Set(held?.users);
   for (const { action, added, removed } of news.toReversed()) {

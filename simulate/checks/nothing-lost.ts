@@ -8,7 +8,7 @@ const DEAD_LETTERS_KEPT_DAYS = 13;
 /** Faults after which only the first of two steps may be done. */
 const ENDS_HALFWAY = new Set(['crash', 'throttled', 'unheard']);
 
-/** What was said is in state, in a dead-letter queue or refused to who said it; whatever was begun comes to its end. */
+/** Every message is stored, dead-lettered or refused to its sender, and all work that started completes. */
 export const createNothingLost = (): Checker => (observation) => {
   if (!observation.isEnd) return;
   checkQueues(observation);
@@ -85,7 +85,7 @@ function checkVersions({ seen, accuse }: Observation, { name }: ObservedConnecti
   }
 }
 
-/** What no event can be read from is dead-lettered as it was sent. */
+/** A message without a readable event is dead-lettered unchanged. */
 function checkRubbish({ seen, nowMs, accuse }: Observation, { name }: ObservedConnection): void {
   const thrownAway = seen.operators.actions.filter(
     ({ kind }) => kind === 'discard_one' || kind === 'edit_one',
@@ -114,7 +114,9 @@ function checkIntent({ nowMs, accuse }: Observation, connection: ObservedConnect
   accuse('nothing_lost', 'open_intent', { connection: connection.name, group }, sentence);
 }
 
-/** The stored registers of a group say what the naive reading says, or a dead-lettered message is about the group. */
+/**
+ * The stored registers of a group equal the naive reading, unless a dead-lettered message is about the group.
+ */
 function checkRegisters(observation: Observation, connection: ObservedConnection, group: string): void {
   const { name, reading } = connection;
   const directoryGroup = reading.groups.get(group);

@@ -30,7 +30,7 @@ import {
   type StoredHold,
 } from './stored.ts';
 
-/** A connection with all that is known of it at one look. */
+/** The state of a connection at one check. */
 export interface ObservedConnection {
   readonly name: string;
   readonly company: string;
@@ -40,26 +40,30 @@ export interface ObservedConnection {
   readonly reading: Reading;
   readonly isObserving: boolean;
   readonly gate: string;
-  /** Groups that the directory ever named. */
+  /** All groups that had at least one event. */
   readonly groups: readonly string[];
   readonly item: (group: string) => StoredGroup | undefined;
   readonly drift: (group: string) => readonly StoredDrift[];
   /** Users whose removal waits for an operator, or was rejected by one. An approval has two hours to be used. */
   readonly held: (group: string) => ReadonlySet<string>;
   readonly expected: (group: string) => ExpectedUsers;
-  /** The platform group that is this directory group's: the linked one, or else one that we made for it. */
+  /**
+   * The platform group of this directory group: the linked one, otherwise one that groupsync created for it.
+   */
   readonly actual: (group: string) => HeldGroup | undefined;
-  /** The directory group whose external id this is, as the platform stores it. */
+  /** The directory group with this external id, as the platform stores it. */
   readonly groupWith: (spokeId: string) => string | undefined;
   /** Whether the platform stores this group's id as this external id. */
   readonly isIdOf: (group: string, spokeId: string | null | undefined) => boolean;
-  /** A SCIM request about it may have been done though its client never heard so: the server knows more than the reading. */
+  /** Whether a SCIM request about the group may have succeeded without an answer to its client. */
   readonly hasUncertainRequest: (group: string) => boolean;
-  /** Up to when anything went wrong with the platform or AWS, these platform faults aside; 0: never. */
+  /**
+   * The time of the last fault of the platform or AWS, except the given platform faults; 0 if there was none.
+   */
   readonly lastFaultMs: (aside?: ReadonlySet<PlatformFault>) => number;
-  /** When the company last changed anything of its people. */
+  /** The time of the last change in the HR system. */
   readonly companyMs: number;
-  /** When an operator last did anything. */
+  /** The time of the last action of an operator. */
   readonly actionMs: number;
 }
 
@@ -68,26 +72,29 @@ export interface Owner {
   readonly group: string;
 }
 
-/** One look at the world, shared by all invariant checks. */
+/** The observed state, shared by all invariant checks. */
 export interface Observation {
   readonly seen: Seen;
   readonly nowMs: number;
   readonly isEnd: boolean;
-  /** Those that belong to the company that they always belonged to. */
+  /** Connections that still belong to their first company. */
   readonly connections: readonly ObservedConnection[];
-  /** Our writes since the look before, of groups whose owner is known. */
+  /** Writes of groupsync since the previous check, to groups with a known owner. */
   readonly writes: readonly {
     readonly change: Change;
     readonly owner: Owner;
     readonly connection: ObservedConnection;
   }[];
-  /** Our other writes: to a group of no connection, or of a removed connection. */
+  /** Other writes of groupsync: to a group of no connection, or of a removed connection. */
   readonly strays: readonly { readonly change: Change; readonly owner: Owner | undefined }[];
-  /** Directory group of a platform group, as it was last linked; else by the id that it carries. */
+  /** The directory group of a platform group: by its last link, otherwise by its external id. */
   readonly ownerOf: (company: string, id: string, spokeId: string | null | undefined) => Owner | undefined;
-  /** Whether a message about it still waits, lies dead-lettered, or did until an operator threw dead-lettered messages away. */
+  /**
+   * Whether a message about the group waits, is dead-lettered, or was dead-lettered before an operator
+   * discarded messages.
+   */
   readonly isInDeadLetters: (group: string) => boolean;
-  /** Each cause is told once per group. */
+  /** Reports each cause once per group. */
   accuse(
     check: CheckName,
     cause: string,
@@ -98,11 +105,11 @@ export interface Observation {
 
 export type Checker = (observation: Observation) => void;
 
-/** When connections were removed, or were to be: a command may have died. */
+/** Removals of connections; the command may have crashed. */
 export const removalsSince = ({ seen }: Observation, sinceMs: number) =>
   seen.operators.actions.filter(({ kind, atMs }) => kind === 'remove_connection' && atMs >= sinceMs);
 
-/** What is remembered from look to look. */
+/** Returns a function that creates an observation. It keeps the history between checks. */
 export function createObserver(): (seen: Seen, isEnd: boolean) => Observation {
   const accused = new Set<string>();
   const ledgers = new Map<string, Ledger>();
@@ -266,7 +273,7 @@ function observed(seen: Seen, { ledger, drifts, name, company }: Observing): Obs
 
 const DRIFT_KEPT_DAYS = 400;
 
-/** Dead letters of all companies lie in one queue, and are replayed together. */
+/** All companies share one dead-letter queue, so their dead letters are replayed together. */
 const concerns = ({ connection, kind }: Seen['operators']['actions'][number], name: string): boolean =>
   connection === name || kind === 'replay_all';
 
@@ -274,7 +281,7 @@ const concerns = ({ connection, kind }: Seen['operators']['actions'][number], na
 const SCIM_ID = /^g[0-9a-f]{32}$/;
 const ANSWERED_WITHIN_MS = 2 * MINUTE_MS;
 
-/** Whether any SCIM request met a fault that may have kept its answer back; what it did is then in the table alone. */
+/** Whether a fault may have hidden the answer to a SCIM request; then only the table shows its effect. */
 function hasUncertainScimRequest(past: SimulationRun['happenings'], connection: string): boolean {
   const isAsked = (one: SimulationRun['happenings'][number]) =>
     one.actor === 'directory' && one.way.form === 'scim_request';
@@ -298,7 +305,7 @@ function contestedIn(run: SimulationRun): (connection: string) => Contested {
   return known;
 }
 
-/** A crash is set like a trap: what it hits may come hours later. */
+/** A crash takes effect at the next matching invocation, which may be hours later. */
 const TRAP_MS = 2 * HOUR_MS;
 
 function lastFaultOf(
@@ -333,7 +340,7 @@ export const latest = (times: Iterable<number>): number => {
   return found;
 };
 
-/** Within one look nothing changes. */
+/** Caches the result: nothing changes during one check. */
 function lazily<Key, What>(make: (key: Key) => What): (key: Key) => What {
   const made = new Map<Key, What>();
   return (key) => {

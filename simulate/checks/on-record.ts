@@ -13,11 +13,14 @@ import { partitionOf, RECORDS_KEPT_MS, readItem, type StoredAudit, type StoredDr
 
 /** Clocks are 3 s apart at most, and a write waits at most a minute for its answer. */
 const AT_ONCE_MS = 90_000;
-/** Initiators that are certainly other clients. An application may be ourselves, and a feed may name unknown kinds. */
+/**
+ * Initiators that are always other clients. An application may be groupsync itself, and a feed may contain
+ * unknown kinds.
+ */
 const ANOTHER: ReadonlySet<string> = new Set(['ROLE', 'SYSTEM']);
 const ACTION_MS = 30 * MINUTE_MS;
 
-/** What an operator's action is called in the audit; what asks for work without changing anything is not. */
+/** The audit action of each operator action. Actions that only trigger work are not in the audit. */
 const ACTIONS: Readonly<Record<string, RegExp>> = {
   ...{ approve: /approve/, reject: /reject/, pause: /pause/, resume: /resume/ },
   ...{ pause_all: /pause/, resume_all: /resume/ },
@@ -32,7 +35,9 @@ const ACTIONS: Readonly<Record<string, RegExp>> = {
   ...{ release: /release/, rebind: /rebind/, replay_all: /replay/, discard_one: /discard/, edit_one: /edit/ },
 };
 
-/** Every write and every action is in the audit with its cause, and every drift has who did it where the feed says. */
+/**
+ * Every write and action is in the audit with its cause, and every external change has the actor of the feed.
+ */
 export const createOnRecord = (): Checker => (observation) => {
   if (!observation.isEnd) return;
   for (const connection of observation.connections) {
@@ -67,7 +72,7 @@ const changesNothing = ({ write: { action, added, removed, sent, version }, take
 function checkWrite(observation: Observation, company: string, { write, taken }: Written): void {
   const owner = observation.ownerOf(company, write.id, write.spokeId);
   if (owner === undefined || changesNothing({ write, taken })) return;
-  // Another directory group may have taken the platform's over since.
+  // Another directory group may have adopted the platform group since then.
   const { groupWith } = observation.connections.find(({ name }) => name === owner.connection) ?? {};
   const groups = new Set([owner.group, groupWith?.(write.spokeId ?? '') ?? owner.group]);
   // The connection that returned under another name owns the groups of the removed connection.
@@ -99,14 +104,14 @@ function checkWrite(observation: Observation, company: string, { write, taken }:
     const { entry, by } = recorded;
     taken.add(entry);
     checkActor(observation, write, by, entry);
-    // Its cause was said to the connection that recorded it, which may be removed since.
+    // The cause belongs to the connection that recorded it, which may be removed by now.
     const falsehood = falsehoodIn(observation, { write, owner: by, entry });
     if (falsehood === undefined) return;
     const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)}, of the group ${owner.group}, names the cause "${entry.cause}" and the actor ${entry.actor.kind} ${entry.actor.id}; expected the true ones, but ${falsehood}.`;
     observation.accuse('on_record', 'false_cause', owner, sentence);
     return;
   }
-  // Without the credential no worker can read what became of a write.
+  // Without the credential no worker can read the outcome of a write.
   const connection = observation.connections.find(({ name }) => name === owner.connection);
   const { action, atMs = 0 } = connection?.item(owner.group)?.intent ?? {};
   const isOpen = action === write.action && atMs <= write.atMs;
@@ -120,7 +125,9 @@ function checkWrite(observation: Observation, company: string, { write, taken }:
   );
 }
 
-/** A person lets a hold go, or says again what a dead-lettered message said; nothing else is put down to one. */
+/**
+ * A write has an operator as its actor only after an approval, or a replayed or edited dead-lettered message.
+ */
 function checkActor(
   observation: Observation,
   write: Written['write'],
@@ -144,11 +151,11 @@ function checkActions(observation: Observation, { name, groups }: ObservedConnec
     const pattern = ACTIONS[kind];
     if (connection !== name || !done || died || pattern === undefined) continue;
     if (observation.nowMs - atMs >= RECORDS_KEPT_MS) continue;
-    // What concerns no one group is kept under an id that no group can have.
+    // Entries without a group are stored under an id that no group can have.
     const entries = [
       ...auditOf(observation, name, ''),
       ...(group === undefined ? [] : auditOf(observation, name, group)),
-      // What was done to a dead-lettered message is kept with the group that the dead-lettered message is about.
+      // Actions on a dead-lettered message are stored with the group of the message.
       ...(/_one$/.test(kind) ? groups.flatMap((one) => auditOf(observation, name, one)) : []),
     ];
     const near = entries.filter((entry) => Math.abs(entry.atMs - atMs) <= ACTION_MS);
@@ -161,7 +168,10 @@ function checkActions(observation: Observation, { name, groups }: ObservedConnec
   }
 }
 
-/** Holds are recorded before they are made; a gate once it is closed, so that a worker may die in between. */
+/**
+ * The audit entry of a hold precedes the hold. The entry of a gate follows its closing, and a worker may crash
+ * in between.
+ */
 function checkStops(observation: Observation, { name, groups, item }: ObservedConnection): void {
   const { seen } = observation;
   const isRecorded = (group: string, action: string, atMs: number) =>
@@ -188,7 +198,7 @@ function checkStops(observation: Observation, { name, groups, item }: ObservedCo
   observation.accuse('on_record', 'gate_without_audit', { connection: name }, sentence);
 }
 
-/** A crash is set like a trap: it may come long after. */
+/** A crash takes effect at the next matching invocation, which may be much later. */
 const isCloudUnwell = ({ happenings }: SimulationRun, thenMs: number): boolean =>
   happenings.some(({ actor, atMs, action }) => {
     const forMs = 'forMs' in action ? action.forMs : DAY_MS;
@@ -207,7 +217,8 @@ function checkDrift(
   const external = changes.filter((change) => change.initiator !== undefined);
   const last = external.at(-1);
   if (last === undefined) {
-    // What we did before the platform last changed the same users, as it does by itself, is not what was found.
+    // Writes of groupsync before the last change of the same users by the platform itself do not explain the
+    // difference.
     const users = [before, after].flat();
     const isOfThem = ({ added, removed }: Change) =>
       [...added, ...removed].some((one) => users.includes(one));

@@ -3,23 +3,26 @@ import type { GroupPlan } from '../../shared/sync/apply/plan-group.ts';
 import type { Seen } from '../world.ts';
 import { partitionOf, type StoredMember, storedUser } from './stored.ts';
 
-/** A platform group as it stood; undefined where there was none. */
+/** The state of a platform group; undefined if there was none. */
 interface Stood {
   readonly name: string;
   readonly users: readonly string[];
 }
 
-/** What was said right before one apply of the group, and what that apply left. Nothing else happened in between. */
+/**
+ * An answer immediately before one apply of the group, and the result of that apply. Nothing else happened in
+ * between.
+ */
 export interface Around<What> {
   readonly connection: string;
   readonly group: string;
   readonly answer: What;
-  /** The platform's group right before and right after that apply. */
+  /** The platform group immediately before and after that apply. */
   readonly before: Stood | undefined;
   readonly after: Stood | undefined;
-  /** What we know of the platform's group is what stood there before. */
+  /** Whether the stored view equals the platform group before the apply. */
   readonly isSeen: boolean;
-  /** How that apply ended (`ApplyReport.outcome`). */
+  /** The outcome of that apply (`ApplyReport.outcome`). */
   readonly outcome: string;
 }
 
@@ -46,7 +49,7 @@ const PREDICTED: Readonly<Record<string, Foretold>> = {
   'pending:inactive': 'not added',
 };
 
-/** Compares what `explain` said of one member with what the next apply did. */
+/** Compares the answer of `explain` for one member with the result of the next apply. */
 export function checkExplain(seen: Seen, around: Around<Explanation>): void {
   const { answer, before, after, outcome, connection, group } = around;
   const { user } = answer.match;
@@ -54,7 +57,7 @@ export function checkExplain(seen: Seen, around: Around<Explanation>): void {
   const predicted = decided === 'waiting' ? (answer.wanted ? 'in' : 'out') : PREDICTED[decided];
   if (user === null || predicted === undefined) return;
   if (!DONE.has(outcome) && predicted !== 'as it was') return;
-  // Another member may be the same person, by an address that was given on, and bring them in.
+  // Another member with the same address may add the same person.
   const isThem = ({ member, presence }: StoredMember) =>
     presence === 'present' && storedUser(seen, connection, member)?.role === answer.match.bound;
   if (decided === 'not_wanted' && seen.under<StoredMember>(partitionOf(connection, group), 'M#').some(isThem))

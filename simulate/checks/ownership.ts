@@ -14,7 +14,7 @@ import { partitionOf, treatmentOf } from './stored.ts';
 /** A write in flight when an operator releases a group may still take effect within this time. */
 const IN_FLIGHT_MS = 15 * MINUTE_MS;
 
-/** We write only to managed groups, and never put people of one company into groups of another. */
+/** groupsync writes only to managed groups, and never adds people of one company to groups of another. */
 export function createOwnership(): Checker {
   const adoption = new Map<string, string[]>();
   const read = new Map<string, number>();
@@ -44,7 +44,7 @@ export function createOwnership(): Checker {
   };
 }
 
-/** What was found while that was allowed stays found, though it is written to much later. */
+/** Stores `adoptExisting` as it was when each link appeared; the group may be written much later. */
 function noteLinks({ name, settings, groups, item }: ObservedConnection, found: Map<string, string>): void {
   for (const group of groups) {
     const link = `${name} ${item(group)?.platformId}`;
@@ -61,7 +61,7 @@ function checkStray(observation: Observation, { change, owner }: Observation['st
   const { connections, accuse } = observation;
   const removals = removalsSince(observation, 0);
   const removedMs = removals.findLast(({ connection }) => connection === owner?.connection)?.atMs ?? 0;
-  // What a SCIM client asked for and never heard of is in the table alone, as is what a connection made that is gone.
+  // Only the table shows SCIM requests without an answer, and the groups of removed connections.
   const names = [...connections.map(({ name }) => name), ...removals.map(({ connection }) => connection)];
   const isStored = names.some((name) => isStoredGroup(observation, name, change.spokeId ?? ''));
   if (owner === undefined && change.madeBy === 'us' && isStored) return;
@@ -111,7 +111,8 @@ function checkWrite(
   );
   const isCarried = carriesManagedId || isOurId(change.spokeIdBefore);
   const [{ atMs: madeAtMs, spokeId: madeWith } = change] = changes;
-  // Of two groups with our id, one by a POST whose answer was lost, nothing tells which is ours (docs/invariants.md, 6).
+  // If a POST lost its answer, two groups may have the same id, and nothing shows which one groupsync created
+  // (docs/invariants.md, 6).
   const isTwin =
     isOurId(madeWith) &&
     connection.platform.calls.some(
@@ -121,7 +122,7 @@ function checkWrite(
         isOurId(spokeId) &&
         Math.abs(atMs - madeAtMs) < HOUR_MS,
     );
-  // Whether we may write to a group is checked at our first write; another client may remove our id afterwards.
+  // Ownership is checked at the first write, because another client may remove the external id afterwards.
   const first = changes.find((one) => one.initiator === undefined);
   const isGiven = adoption.includes('byName') || actions.some(({ kind }) => kind === 'adopt');
   const isFound = isCarried && adoption.some((how) => how !== 'never');
@@ -163,7 +164,7 @@ function checkPaused(observation: Observation, { change, owner }: Observation['w
   const ofGroup = before.findLast(({ group }) => group === owner.group);
   const paused = [ofAll, ofGroup].find((action) => action?.kind.startsWith('pause') && !action.died);
   if (paused === undefined || change.late || change.atMs - paused.atMs <= IN_FLIGHT_MS) return;
-  // Of two who pause and resume at once either may be the last.
+  // If two operators pause and resume at the same time, either action may be the last.
   const isAtOnce = ({ kind, atMs }: typeof paused) =>
     kind.startsWith('resume') && Math.abs(atMs - paused.atMs) < MINUTE_MS;
   if (before.some(isAtOnce)) return;
@@ -174,7 +175,7 @@ function checkPaused(observation: Observation, { change, owner }: Observation['w
 const knowsPerson = ({ employees }: SimulatedPlatform, id: string): boolean =>
   employees.has(id) || [...employees.values()].some(({ userId }) => userId === id);
 
-/** The other company that this is of, where it is not of this one. */
+/** The other company that has this person or group; undefined if it belongs to this company. */
 function otherCompanies(
   { seen }: Observation,
   company: string,

@@ -18,7 +18,7 @@ interface MayAdopt {
 export const mayFindNoneOfBefore = ({ name, settings, platform }: MayAdopt): boolean =>
   hasReturned(name) && (settings.adoptExisting === 'never' || !platform.traits.echoSpokeId);
 
-/** When an operator first connected this name; 0: it was there from the start. */
+/** The time when an operator first connected this name; 0 if it existed from the start. */
 export const connectedAtMs = ({ operators }: Seen, name: string): number =>
   operators.actions.find(({ kind, connection, done }) => done && kind === 'connect' && connection === name)
     ?.atMs ?? 0;

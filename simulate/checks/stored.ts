@@ -17,7 +17,7 @@ export interface StoredGroup {
   readonly platformId?: string;
   readonly intent?: { readonly action: string; readonly atMs: number };
   readonly hold?: StoredHold;
-  /** Approved next to the hold. */
+  /** The approval that is stored next to the hold. */
   readonly approval?: StoredHold;
   readonly released?: boolean;
   readonly paused?: boolean;
@@ -89,11 +89,11 @@ export const heldUsers = (
     text.split('\n').map(decodeURIComponent),
   );
 
-/** The index lists first bindings that no refresh of people has seen apart. */
+/** The index also lists first bindings that no refresh of people confirmed yet. */
 export const isBorneOut = (seen: Seen, connection: string, role: string, member: string): boolean =>
   readItem<{ gsk: string }>(seen, `R#${connection}#${part(role)} M#${part(member)}`)?.gsk[0] !== '#';
 
-/** What the settings say about one group: by its id or its last name, the first policy that fits. */
+/** The settings for one group: the first policy that matches its id or last name. */
 export function treatmentOf(
   { groups, drift }: ConnectionSettings,
   names: readonly (string | undefined)[],

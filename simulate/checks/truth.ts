@@ -11,11 +11,14 @@ import { isBorneOut, type StoredGroup, storedUser } from './stored.ts';
 
 /** Feed 5 minutes, sweep and people an hour, and the rest for the work itself. */
 const NOTICED_WITHIN_MS = 75 * MINUTE_MS;
-/** Runs that would find nothing new are left out for so long (schedules.ts), so what trouble hid shows later. */
+/**
+ * Runs that would find nothing new are skipped for this long (schedules.ts), so the effects of a fault may show
+ * later.
+ */
 const SEEN_AGAIN_MS = 3 * HOUR_MS;
 const STUCK_MS = 2 * HOUR_MS;
 const GATE_OPENS_WITHIN_MS = 70 * MINUTE_MS;
-/** Platform faults that lie about writes, or refuse them; a look still shows what is true. */
+/** Platform faults that refuse writes, or answer them incorrectly; reads are still correct. */
 const SEEN_THROUGH = new Set<PlatformFault>([
   ...(['drops_users', 'keeps_users', 'refuses_user_422', 'late_writes'] as const),
   ...(['answers_lag', 'refuses_name', 'refuses_spoke_id'] as const),
@@ -29,16 +32,21 @@ const HARMLESS = new Set<PlatformFault>([
 ]);
 
 interface Memory {
-  /** When each connection's gate was last seen closed. */
+  /** The time when the gate of each connection was last closed. */
   readonly closedMs: Map<string, number>;
   readonly differsSinceMs: Map<string, number>;
   readonly boundTo: Map<string, { readonly role: string; readonly atMs: number }>;
-  /** Failures of groups, by group, that a refusal explains: calls are only added, so it always will. */
+  /**
+   * Failures of groups that a refusal explains. The log of calls only grows, so the explanation stays valid.
+   */
   readonly explained: Map<string, number>;
   lastMs: number;
 }
 
-/** At any time: a group in state `in_sync` is in sync. Any other group shows that, and why, within a limited time. */
+/**
+ * A group in state `in_sync` is in sync at any time. Any other group shows its state and the cause within a
+ * limited time.
+ */
 export function createTruth(): Checker {
   const memory: Memory = {
     closedMs: new Map(),
@@ -136,7 +144,7 @@ const causeOf = ({ cause }: Difference, settled: string | undefined): string => 
   return settled === 'in_sync' ? 'in_sync_but_different' : 'clean_but_different';
 };
 
-/** Where the platform allows each name once, a group waits until another gives its name up. */
+/** If the platform has unique names, a group waits until the name is free. */
 function isNameTaken(connection: ObservedConnection, group: string): boolean {
   const { traits, groups } = connection.platform;
   const { name, platformId } = connection.item(group) ?? {};
@@ -179,7 +187,7 @@ function checkBindings(
     const role = storedUser(seen, name, member)?.role;
     if (role === undefined) continue;
     const before = boundTo.get(`${name} ${member}`);
-    // The next refresh of people bears a first binding out, or undoes it.
+    // The next refresh of people confirms a first binding, or reverts it.
     const isSame = before !== undefined && personOf(before.role) === personOf(role);
     if (isSame || isBorneOut(seen, name, role, member))
       boundTo.set(`${name} ${member}`, { role, atMs: nowMs });

@@ -6,14 +6,14 @@ import type { PlatformFaults } from './platform-faults.ts';
 import type { Request } from './request.ts';
 import type { Tokens } from './tokens.ts';
 
-/** Refusals of writes alone; `about`: of these groups alone. */
+/** Faults that refuse writes only; with `about`, only of these groups. */
 const WRITES: readonly (readonly [PlatformFault, number, Answer['headers']])[] = [
   ['writes_503', 503, {}],
   ['writes_403', 403, {}],
   ['writes_302', 302, { location: 'https://maintenance.test/' }],
 ];
 
-/** What keeps a request from being worked on, in the order of layers: proxy, limits, credential, routing, application. */
+/** Faults that stop a request, in the order of layers: proxy, limits, credential, routing, application. */
 export function createObstacles(
   options: PlatformOptions,
   platformFaults: PlatformFaults,
