@@ -145,7 +145,7 @@ export const effectOn = (context: Context, refs: readonly GroupRef[], planning: 
     return effectsOf(before, await planAll(context, refs, await planning()));
   });
 
-/** "1 in, 0 out, 2 held; 1 planned change would not be made" */
+/** "1 added, 0 removed, 2 held; 1 planned change would not be made" */
 export function effectText({ added, removed, held, dropped }: Omit<GroupEffect, 'group'>): string {
   const gone = dropped === 0 ? '' : `; ${plural(dropped, 'planned change')} would not be made`;
   return `${added} added, ${removed} removed, ${held} held${gone}`;

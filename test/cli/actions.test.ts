@@ -202,7 +202,7 @@ describe('holds approve and holds reject for a decided hold', () => {
     const ran = await runCli(['holds', 'approve', 'g', '--reason', 'r', '--yes'], { ports: late });
     expect(ran).toMatchObject({
       code: 3,
-      stdout: expect.stringMatching(/while you looked: rejected by Bob/),
+      stdout: expect.stringMatching(/another operator decided the hold: rejected by Bob/),
     });
     expect((await ports.groups.read(refOf('g')))?.hold?.decision.kind).toBe('rejected');
   });
@@ -231,14 +231,14 @@ it('a pause and its end are waited for, unless they are not to be', async () => 
   for (const args of [['pause'], ['resume'], ['pause', 'h'], ['resume', 'h']])
     expect(await said(...args, '--no-wait')).toMatch(/^0 /);
   expect(looks.count).toBe(0);
-  expect(await said('pause', 'g')).toMatch(/^0 [\s\S]*nothing of it is being written/);
+  expect(await said('pause', 'g')).toMatch(/^0 [\s\S]*no writes in flight/);
   expect(looks.count).toBe(3);
   await publish(removed('g', 'ann'));
   expect(await said('resume', 'g')).toMatch(/^0 [\s\S]*done: in_sync/);
   expect(looks.count).toBe(4);
   await publish(removed('g', 'bob'), group('h', 'Ruby'));
   writing.until = 6;
-  expect(await said('pause')).toMatch(/^0 [\s\S]*nothing of it/);
+  expect(await said('pause')).toMatch(/^0 [\s\S]*no writes in flight/);
   expect(looks.count).toBe(6);
   await publish(group('g', 'Azure'), group('h', 'Wine'));
   expect(await said('resume')).toMatch(/^0 [\s\S]*done: 2 groups, 0 failed/);
