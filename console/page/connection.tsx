@@ -15,7 +15,7 @@ import {
   perform,
   performNow,
   Section,
-  sayDone,
+  showToast,
   Time,
   Toggle,
 } from './parts.tsx';
@@ -210,7 +210,7 @@ function Settings({ of, reload }: Reloading & { readonly of: ConnectionPage['set
   );
 }
 
-/** A value that is no JSON is taken as text, as the command line does. */
+/** A value that is not JSON is text, as on the command line. */
 function settingOf(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -219,7 +219,10 @@ function settingOf(text: string): unknown {
   }
 }
 
-/** A change of what was there when it was opened, whatever others do meanwhile. */
+/**
+ * Edits a setting. The change names the value that was shown first, so a change by another operator is
+ * detected.
+ */
 function Edit({ name, before, done }: { name: string; before: unknown; done: () => void }) {
   const [read] = useState(before);
   const [text, setText] = useState(typeof read === 'string' ? read : JSON.stringify(read));
@@ -313,7 +316,7 @@ function Tokens({ of, reload }: Reloading & { readonly of: readonly TokenLine[] 
         <div class="notice warn" role="status">
           <p>{T.conn.newToken}</p>
           <code>{made}</code>{' '}
-          <Button onClick={() => navigator.clipboard.writeText(made).then(() => sayDone(T.conn.copied))}>
+          <Button onClick={() => navigator.clipboard.writeText(made).then(() => showToast(T.conn.copied))}>
             {T.conn.copy}
           </Button>
         </div>

@@ -115,15 +115,15 @@ export const T = {
     title: (name: string) => `Hold of ${name}`,
     summary: (leaving: number, name: string) =>
       `${many(leaving, 'person', 'people')} would be removed from ${name} on the platform.`,
-    staying: (count: number) =>
+    stayingText: (count: number) =>
       `${many(count, 'person', 'people')} ${count === 1 ? 'stays' : 'stay'} in either case.`,
     gone: 'No removals of this group are held.',
     goneText: 'They were written, or the directory added these people again.',
     approvedPart: ({ removes, by, reason }: { removes: number; by: string; reason: string }) =>
       `${by} approved the removal of ${many(removes, 'other person', 'other people')} (${reason}). The next write removes them.`,
     back: 'View group',
-    goes: 'Would be removed',
-    stays: 'Would stay',
+    leaving: 'Would be removed',
+    staying: 'Would stay',
     search: 'Search by name, address or department',
     csv: 'Download CSV',
     approve: 'Approve removals',

@@ -52,7 +52,7 @@ const groups = z.array(text).min(1).max(10_000);
 /** `before`: the value that the page showed. */
 const change = z.object({ key: text, value: z.unknown(), before: z.unknown().optional() });
 const settings = z.object({ changes: z.array(change).min(1) });
-/** What the page showed of the connection: what another person has made of it since is not undone unseen. */
+/** The connection as the page showed it, to detect changes by other operators. */
 const seen = z.object({ gate: text, since: text.nullish(), reason: text.nullish(), observing: z.boolean() });
 
 interface Action {
@@ -73,11 +73,11 @@ const decision = z.object({ group: text, digest: text, reason, users: groups.opt
 const decide = (isApproved: boolean) =>
   action(decision, async ({ group, digest, reason, users }, asked) => {
     const ref = refOf(group, asked);
-    const word = { reason, digest };
+    const decision = { reason, digest };
     const some = users?.map(platformUserId);
     const outcome = await (isApproved && some !== undefined
-      ? approveSome(ref, some, word, asked.ports)
-      : (isApproved ? approveHold : rejectHold)(ref, word, asked.ports));
+      ? approveSome(ref, some, decision, asked.ports)
+      : (isApproved ? approveHold : rejectHold)(ref, decision, asked.ports));
     if (outcome.kind === 'decided') return { digest };
     throw new Changed(outcome.kind === 'all_or_none' ? NOT_SOME[outcome.why] : DECIDED_SINCE);
   });
@@ -90,7 +90,7 @@ const NOT_SOME = {
     'nothing was changed: an operator rejected some of these removals earlier, so only all removals can be approved',
 } as const;
 
-/** What the page may have done, by the last part of the address. */
+/** The actions of the page, by the last part of the path. */
 export const ACTIONS: Readonly<Record<string, Action>> = {
   approve: decide(true),
   reject: decide(false),
@@ -152,7 +152,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     z.object({ isConfirmed: z.boolean(), shown: z.array(SettingRequestRow).min(1) }),
     (decision, { connection, ports }) => decideRequests(connection, decision, ports),
   ),
-  judge: action(z.object({ id: text, body: text }), async ({ id, body }, asked) => {
+  validate: action(z.object({ id: text, body: text }), async ({ id, body }, asked) => {
     const { message } = await asked.session.known(id);
     return { problems: problemsOf(body, message, asked.ports.clock()) };
   }),
@@ -210,7 +210,7 @@ function replay(
   return new ReadableStream({
     async start(stream) {
       const total = { replayed: 0, failed: 0, remaining: 0 };
-      const tell = (line: ReplayProgress) => {
+      const sendProgress = (line: ReplayProgress) => {
         if (!stopping.signal.aborted) stream.enqueue(encoder.encode(`${JSON.stringify(line)}\n`));
       };
       try {
@@ -222,16 +222,20 @@ function replay(
             rate,
             signal: stopping.signal,
             onProgress: (done) =>
-              tell({ replayed: replayed + done.replayed, failed: failed + done.failed, remaining: null }),
+              sendProgress({
+                replayed: replayed + done.replayed,
+                failed: failed + done.failed,
+                remaining: null,
+              }),
           });
           total.replayed += report.replayed;
           total.failed += report.failed;
           total.remaining += report.remaining;
         }
-        tell(total);
+        sendProgress(total);
       } catch (error) {
         // A response that breaks off would look like a replay that the operator stopped.
-        tell({ ...total, remaining: null, problem: (error as Error).message });
+        sendProgress({ ...total, remaining: null, problem: (error as Error).message });
       }
       if (!stopping.signal.aborted) stream.close();
     },

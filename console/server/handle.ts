@@ -8,13 +8,13 @@ import { createSession } from './session.ts';
 export interface ConsoleOptions {
   readonly prefix: string;
   readonly ports: ToolPorts;
-  /** What went wrong, in words for people. */
+  /** Formats an error for the user. */
   readonly describe: (error: unknown) => string;
-  /** A text in which commands are named, so that they can be pasted. */
+  /** Replaces commands in a text with their complete form, for pasting. */
   readonly spell: (text: string, connection: ConnectionName) => string;
 }
 
-const LOOK_EVERY_MS = 1_500;
+const READ_EVERY_MS = 1_500;
 const LARGEST_BODY = 2_000_000;
 
 /**
@@ -90,7 +90,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A line for each look at the connection, and a sign of life where a look takes longer. */
+/** Streams one line per read of the connection, and a comment line as keep-alive. */
 function stream(
   overview: Overview,
   describe: ConsoleOptions['describe'],
@@ -101,18 +101,18 @@ function stream(
   return new ReadableStream({
     start(events) {
       const send = (text: string) => signal.aborted || events.enqueue(encoder.encode(text));
-      let isLooking = false;
-      const look = async () => {
+      let isReading = false;
+      const readNow = async () => {
         send(': here\n\n');
-        if (isLooking) return;
-        isLooking = true;
+        if (isReading) return;
+        isReading = true;
         const live = await overview.live().catch((error: unknown) => ({ problem: describe(error) }));
-        isLooking = false;
+        isReading = false;
         send(`data: ${JSON.stringify(live)}\n\n`);
       };
-      timer = setInterval(look, LOOK_EVERY_MS);
+      timer = setInterval(readNow, READ_EVERY_MS);
       signal.addEventListener('abort', () => clearInterval(timer));
-      return look();
+      return readNow();
     },
     cancel: () => clearInterval(timer),
   });

@@ -6,12 +6,12 @@ import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 export const BOTH_QUEUES = ['events', 'apply'] as const;
 const MOST_KEPT = 200;
 
-/** Where dead letters are looked at. A look hides them from every other, so each waits for its turn. */
+/** Serializes reads of dead letters, because a read hides messages from other reads. */
 export function createSession(ports: ToolPorts) {
   let last: Promise<unknown> = Promise.resolve();
   const kept = new Map<string, DeadLetter>();
-  function inTurn<Value>(look: () => Promise<Value>): Promise<Value> {
-    const turn = last.then(look);
+  function inTurn<Value>(read: () => Promise<Value>): Promise<Value> {
+    const turn = last.then(read);
     last = turn.catch(() => undefined);
     return turn;
   }
@@ -26,7 +26,7 @@ export function createSession(ports: ToolPorts) {
   return {
     inTurn,
     find,
-    /** The message as it was when found, to validate an edited body while the operator types. */
+    /** The message as it was first read, to validate an edited body while the operator types. */
     known: async (id: string): Promise<DeadLetter> => kept.get(id) ?? find(id),
   };
 }

@@ -104,8 +104,8 @@ it('shows the users that stay held as soon as some removals are approved', async
   const held = { removes: 3, keeps: 2, decision: 'waiting' };
   const page = await ask('hold?group=g');
   expect(page).toMatchObject({ hold: held, approved: { removes: 1, reason: 'has left' } });
-  expect(page.goes).toHaveLength(3);
-  expect(page.stays).toHaveLength(2);
+  expect(page.leaving).toHaveLength(3);
+  expect(page.staying).toHaveLength(2);
   const { stdout } = await runCli(['holds', '--json'], { ports: world.ports });
   expect(JSON.parse(stdout).holds).toMatchObject([held, { removes: 1, decision: 'approved' }]);
   expect((await runCli(['holds', 'show', 'g'], { ports: world.ports })).stdout).toMatch(
