@@ -58,7 +58,7 @@ export async function runLocal(given: StartOptions, around: Surroundings): Promi
       directory,
       loadParts: around.loadParts,
       onError: (message) => say.line(message),
-      onTold: (text) => say.line(text),
+      onNotification: (text) => say.line(text),
     });
     closers.push(stack.stop);
     await refuseTaken(options.localFile, platform.url);
@@ -138,7 +138,7 @@ async function converge(
       eventsQueueUrl,
       applyQueueUrl,
       readGroups: () => stack.parts.readGroups(DEFAULT_CONNECTION),
-      onStanding: progress.show,
+      onBacklog: progress.show,
       onLastEvent: options.once ? stack.endWindows : undefined,
       signal: options.once ? AbortSignal.any([options.signal, deadline]) : options.signal,
     });
