@@ -69,7 +69,7 @@ function print(deadLetter: ShownDeadLetter, names: Names, { out }: Context): voi
   for (const event of deadLetter.events) out.line(eventLine(event, names));
   for (const { group, state, platformId, wanted, users } of deadLetter.now) {
     out.line(
-      `group now   ${names.group(group)}: ${state}; ${wanted} wanted; platform ${platformId ?? 'group none'}, ${plural(users, 'user')}`,
+      `group now   ${names.group(group)}: ${state}; ${wanted} wanted; platform ${platformId ?? 'has no group'}, ${plural(users, 'user')}`,
     );
   }
   out.line();

@@ -2,8 +2,9 @@ import type { HeldMember } from '../../shared/contract/answers.ts';
 import type { Hold, HoldDecision } from '../../shared/domain/hold.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
 import { readHeldMembers } from '../../shared/operate/holds.ts';
+
 import type { Context } from '../context.ts';
-import { percent } from '../output/words.ts';
+import { percent, plural } from '../output/words.ts';
 
 export type Say = (member: HeldMember) => string;
 
@@ -23,7 +24,7 @@ export async function readHold(context: Context, group: string) {
 export function sayHold(group: string, { removes, keeps, share, rule, decision }: Hold): readonly string[] {
   const decided = sayDecision(decision);
   return [
-    `${group}: ${removes} removed, ${keeps} stay (${percent(share)}, rule ${rule})`,
+    `${group}: ${plural(removes, 'removal')}, ${plural(keeps, 'member')} would stay (${percent(share)}, rule ${rule})`,
     ...(decided === undefined ? [] : [`already decided: ${decided}`]),
   ];
 }

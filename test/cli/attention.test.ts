@@ -195,7 +195,7 @@ describe('tables', () => {
     expect(await cli('explain', 'g', 'm-ann', '--output', 'csv')).toMatchObject({
       code: 0,
       stdout: '',
-      stderr: expect.stringContaining('no rows for a spreadsheet here'),
+      stderr: expect.stringContaining('this command has no CSV output'),
     });
   });
 

@@ -26,7 +26,7 @@ describe('dead letters', () => {
     expect(list.stderr).toContain('next: groupsync dlq show 1f9a01b');
     expect((await cli(['dlq', 'show', '1f9a01bd', '--json'])).json).toMatchObject({ id: IDS[1] });
     for (const line of ['dlq show 1f9a', 'dlq replay 1f9a --yes'])
-      expect(await cli(line.split(' '))).toMatchObject({ code: 1, stderr: expect.stringMatching(/fits 2/) });
+      expect(await cli(line.split(' '))).toMatchObject({ code: 1, stderr: expect.stringMatching(/matches 2/) });
     expect(deadLetters.ids()).toHaveLength(2);
   });
 
@@ -88,7 +88,7 @@ describe('dead letters', () => {
       deadLetters.add({ id: `${id} ${of}`, body: JSON.stringify(event), code: 'invalid_event' });
     }
     const discard = (name: string) => cli(['dlq', 'discard', '--group', name, '--reason', 'r', '--yes']);
-    expect(await discard('blue')).toMatchObject({ code: 1, stderr: expect.stringContaining('fits 2') });
+    expect(await discard('blue')).toMatchObject({ code: 1, stderr: expect.stringContaining('matches 2') });
     expect((await discard('new')).stdout).toBe('1 message deleted\n');
     expect(deadLetters.ids()).toEqual([...IDS, 'new-1 undefined', 'new umbrella']);
   });
