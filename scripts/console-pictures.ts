@@ -136,7 +136,8 @@ for (const width of sizes) {
           .first()
           .click();
       await tab.waitForTimeout(1_500);
-      const suffix = isAll ? `-${width}-${colorScheme}` : colorScheme === 'dark' ? '-dark' : '';
+      const darkSuffix = colorScheme === 'dark' ? '-dark' : '';
+      const suffix = isAll ? `-${width}-${colorScheme}` : darkSuffix;
       await tab.screenshot({ path: join(TARGET, `${name}${suffix}.png`) });
     }
     await context.close();

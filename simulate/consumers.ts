@@ -140,7 +140,8 @@ async function requestLate(cloud: Cloud, happening: DirectoryHappening, token: s
 export function requestByScim(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLanes, token: string) {
   const { action, way } = happening;
   if (way.lateMs > 0) return cloud.start(requestLate(cloud, happening, token));
-  const about = 'group' in action ? action.group : 'member' in action ? action.member : '';
+  const member = 'member' in action ? action.member : '';
+  const about = 'group' in action ? action.group : member;
   const members = 'members' in action ? action.members : [];
   // Requests about one resource run one after the other. A member is created before a request names them, and deleted after it.
   const before = Promise.all([about, `${about} named`, ...members].map((one) => lanes.get(one)));

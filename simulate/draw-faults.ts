@@ -81,16 +81,23 @@ function drawPlatformFault(
   const isLong = /^writes_(503|403)/.test(platformFault) && random.chance(0.25);
   const [least, most] = isLong ? DAYS : minutes;
   const users = some(random, town.people, between(random, 1, 3)).map(({ role }) => userOf(town, role));
-  const named = about === 'retryAfter' ? [random.pick(RETRY_AFTERS)] : random.chance(0.6) ? users : undefined;
+  const named = () => {
+    if (about === 'retryAfter') return [random.pick(RETRY_AFTERS)];
+    return random.chance(0.6) ? users : undefined;
+  };
+  const drawnNames = named();
   // A fault that lasts for days closes the gate if it affects all groups; so some affect a few groups only.
   const few = isLong ? some(random, town.groups, 3) : undefined;
-  const chosen = few ?? (about === undefined ? undefined : named);
+  const chosen = few ?? (about === undefined ? undefined : drawnNames);
   // A token may be revoked, replaced and revoked again. Other platform faults may come back too.
-  const spells = platformFault.startsWith('token') ? between(random, 1, 3) : random.chance(0.1) ? 2 : 1;
-  return Array.from({ length: spells }, (): Happening => {
+  const spells = () => {
+    if (platformFault.startsWith('token')) return between(random, 1, 3);
+    return random.chance(0.1) ? 2 : 1;
+  };
+  return Array.from({ length: spells() }, (): Happening => {
     const atMs = between(random, 0, Math.max(0, endMs - 2 * HOUR_MS));
     const forMs = Math.min(between(random, least, most) * MINUTE_MS, endMs - atMs);
-    const hasShare = percent !== undefined && !isLong && (about !== 'users' || named === undefined);
+    const hasShare = percent !== undefined && !isLong && (about !== 'users' || drawnNames === undefined);
     const share = hasShare ? { share: between(random, ...percent) / 100 } : {};
     const action = {
       kind: 'platformFault',
@@ -201,12 +208,15 @@ function drawClientActions(random: Random, town: Town, { endMs }: Scene): readon
     name: `Team ${group.toUpperCase()} ${between(random, 1, town.groups.length)} ${town.name}`,
     spokeId: random.chance(0.3) ? group : null,
   });
+  const actionOf = (kind: keyof typeof CLIENT_WEIGHTS, group: string): ClientAction => {
+    if (kind === 'edit') return edit(group);
+    return kind === 'own' ? own(group) : { kind, group };
+  };
   const all: Happening[] = [];
   for (let left = random.below(4); left > 0; left -= 1) {
     const group = random.pick(town.groups);
     const kind = weighted(random, CLIENT_WEIGHTS);
-    const action: ClientAction =
-      kind === 'edit' ? edit(group) : kind === 'own' ? own(group) : { kind, group };
+    const action = actionOf(kind, group);
     // Changes before the first event of the group concern adoption only.
     const isEarly = kind === 'own' && random.chance(0.6);
     const atMs = isEarly ? between(random, 2_000, MINUTE_MS) : between(random, HOUR_MS, endMs - HOUR_MS);

@@ -139,8 +139,12 @@ const BY_NUMBER = 'employeeNumber=employeeNumber';
 
 /** The values of a member that the rules compare, in the order of the rules. */
 function valuesOf(member: string, { emails, numbers }: Reading, match: readonly string[]): readonly string[] {
+  const valuesBy = (rule: string) => {
+    if (rule === BY_ADDRESS) return emails;
+    return rule === BY_NUMBER ? numbers : undefined;
+  };
   return match.flatMap((rule) => {
-    const value = (rule === BY_ADDRESS ? emails : rule === BY_NUMBER ? numbers : undefined)?.get(member);
+    const value = valuesBy(rule)?.get(member);
     if (value === undefined || value.trim() === '') return [];
     return [valueKey(rule === BY_ADDRESS ? 'address' : 'number', value)];
   });

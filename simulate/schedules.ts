@@ -98,15 +98,14 @@ function runTask(task: Task, only: readonly (ConnectionName | undefined)[], clou
     const deadlineMs = ports.clock() + TIMEOUT_MS - 30_000;
     const failures: unknown[] = [];
     for (const chosen of only) {
-      const round = { connections: ports.connections, only: chosen, logger: SILENT, random: () => 0 };
-      const { failure } = await eachConnection<unknown>(round, (connection) =>
-        task === 'people'
-          ? refreshPeople(connection, ports)
-          : // Levels are for dashboards, and most of what a pump reads.
-            task === 'pump'
-            ? pump(connection.name, ports).then((report) => noteFanOuts(report, cloud))
-            : runReconcile(connection, { task }, { ports, metrics: UNCOUNTED, deadlineMs }),
-      );
+      const all = { connections: ports.connections, only: chosen, logger: SILENT, random: () => 0 };
+      const { failure } = await eachConnection<unknown>(all, (connection) => {
+        if (task === 'people') return refreshPeople(connection, ports);
+        if (task !== 'pump')
+          return runReconcile(connection, { task }, { ports, metrics: UNCOUNTED, deadlineMs });
+        // Levels are only for dashboards, and most reads of a pump are for them.
+        return pump(connection.name, ports).then((report) => noteFanOuts(report, cloud));
+      });
       if (failure !== undefined) failures.push(failure.error);
     }
     // Like the function after the daily check. Before this time no data is old enough.

@@ -317,7 +317,8 @@ function readPage(partition: Partition | undefined, request: PageRequest, most: 
   // Items may be deleted meanwhile: a page begins after the end of the previous page.
   if (after !== undefined) {
     const known = firstAtLeast(partition, after);
-    place = newestFirst ? Math.min(place, known - 1) : sorted[known] === after ? known + 1 : known;
+    const next = sorted[known] === after ? known + 1 : known;
+    place = newestFirst ? Math.min(place, known - 1) : next;
   }
   const step = newestFirst ? -1 : 1;
   const isThere = () =>
@@ -357,7 +358,10 @@ function firstAtLeast({ sorted, compare }: Partition, key: string): number {
  * U+FFFF.
  */
 const HIGH = /[\ud800-\uffff]/;
-const byUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+function byUnits(a: string, b: string): number {
+  if (a < b) return -1;
+  return a > b ? 1 : 0;
+}
 const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 interface IndexEntry {

@@ -234,7 +234,8 @@ function heldPerson(user: string, known: Known | undefined, { registers }: Group
     return { id: '', name: null, email: null, user, department: null, lastEvent: null };
   const { register, state, isWanted } = known;
   const isOutOfList = !isWanted && register.value === 'present';
-  const what = isWanted ? 'present' : isOutOfList ? 'left_out' : 'removed';
+  const absent = isOutOfList ? 'left_out' : 'removed';
+  const what = isWanted ? 'present' : absent;
   const stamp = readStamp(isOutOfList ? latestOf(registers, state?.floor) : register.stamp);
   const { time = null, id = null, source = null } = stamp ?? {};
   return {

@@ -49,12 +49,18 @@ const PREDICTED: Readonly<Record<string, Foretold>> = {
   'pending:inactive': 'not added',
 };
 
+function resultOf(was: boolean, is: boolean): string {
+  if (is) return was ? 'kept' : 'added';
+  return was ? 'removed' : 'left out';
+}
+
 /** Compares the answer of `explain` for one member with the result of the next apply. */
 export function checkExplain(seen: Seen, around: Around<Explanation>): void {
   const { answer, before, after, outcome, connection, group } = around;
   const { user } = answer.match;
   const decided = answer.decision.outcome;
-  const predicted = decided === 'waiting' ? (answer.wanted ? 'in' : 'out') : PREDICTED[decided];
+  const afterWait = answer.wanted ? 'in' : 'out';
+  const predicted = decided === 'waiting' ? afterWait : PREDICTED[decided];
   if (user === null || predicted === undefined) return;
   if (!DONE.has(outcome) && predicted !== 'as it was') return;
   // Another member with the same address may add the same person.
@@ -68,7 +74,7 @@ export function checkExplain(seen: Seen, around: Around<Explanation>): void {
   const is = after?.users.includes(user) === true;
   const isTrue = { in: is, out: !is, 'as it was': is === was, 'not added': was || !is }[predicted];
   if (isTrue) return;
-  const sentence = `explain said of ${answer.member} in ${group}: ${decided} (${answer.because}); expected ${user} to be ${predicted}, but the next apply ${is ? (was ? 'kept' : 'added') : was ? 'removed' : 'left out'} them.`;
+  const sentence = `explain reported for ${answer.member} in ${group}: ${decided} (${answer.because}); expected ${user} to be ${predicted}, but the next apply ${resultOf(was, is)} them.`;
   const cause = `explain_${decided.replace(':', '_')}`;
   seen.runLog.violated({ check: 'one_decision', cause, connection, group, sentence });
 }

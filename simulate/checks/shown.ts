@@ -126,7 +126,8 @@ function checkGroups({ shown }: Compared, stable: Stable, wrong: Wrong): void {
   const states = new Map(shown.groups.map(({ group, state }) => [group, state]));
   for (const [group, item] of stable) {
     const { dirtySince, failedAt, paused, settled } = item;
-    const unpaused = dirtySince !== undefined ? 'dirty' : failedAt !== undefined ? 'failed' : settled;
+    const clean = failedAt !== undefined ? 'failed' : settled;
+    const unpaused = dirtySince !== undefined ? 'dirty' : clean;
     const expected = paused ? 'paused' : unpaused;
     const state = states.get(group);
     // A group for which only member events arrived is shown as unknown.

@@ -196,7 +196,8 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
     create(body: WriteBody, author: Author): Written {
       const isGroupsync = author.initiator === undefined;
       const { name: sentName = '', spokeId = null, users: sent = [] } = body;
-      const refused = sentName === '' ? 400 : isGroupsync ? refusalOf(body) : undefined;
+      if (sentName === '') return { status: 400 };
+      const refused = isGroupsync ? refusalOf(body) : undefined;
       if (refused !== undefined) return { status: refused };
       const users = isGroupsync ? withInstaller(keptUsers(sent, [])) : sent;
       const { group, change } = rules.createdGroup(

@@ -174,7 +174,8 @@ export function endOfFeed(
   cursor: string,
 ): { next?: string | null } {
   if (form === 'absent') return {};
-  return { next: form === 'same' ? cursor : form === 'null' ? null : '' };
+  if (form === 'null') return { next: null };
+  return { next: form === 'same' ? cursor : '' };
 }
 
 type PageForm = 'list' | 'nullEvents' | 'nullData';
