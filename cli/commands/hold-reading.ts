@@ -25,6 +25,7 @@ export function sayHold(group: string, { removes, keeps, share, rule, decision }
   const decided = sayDecision(decision);
   return [
     `${group}: ${plural(removes, 'removal')}, ${plural(keeps, 'member')} would stay (${percent(share)}, rule ${rule})`,
+    ...(rule === 'deleted_groups' ? ['the directory deleted the group, and many others within an hour'] : []),
     ...(decided === undefined ? [] : [`already decided: ${decided}`]),
   ];
 }

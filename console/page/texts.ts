@@ -83,7 +83,8 @@ export const T = {
     lagMost: (text: string) => `${text} at most`,
     hour: (hoursAgo: number, count: number) =>
       `${hoursAgo === 0 ? 'this hour' : `${hoursAgo} h ago`}: ${many(count, 'write')}`,
-    hold: (count: number, name: string) => `${many(count, 'person', 'people')} would leave ${name}`,
+    hold: (count: number, name: string) =>
+      count === 0 ? `${name} would be deleted` : `${many(count, 'person', 'people')} would leave ${name}`,
     holdText: (share: string, rule: string) => `${share} of the group: ${rule}.`,
     holdNext: 'Review removals',
     holdDecided: (decision: string) => `This hold was ${decision}.`,
@@ -91,6 +92,7 @@ export const T = {
       share: 'too large a share of the group',
       count: 'too many at once',
       per_hour: 'too many in one hour',
+      deleted_groups: 'too many groups deleted in one hour',
     } as Readonly<Record<string, string>>,
     gateNext: 'View details',
     failingCalls: (share: string, endpoint: string) => `${share} of the calls fail: ${endpoint}`,
@@ -114,7 +116,9 @@ export const T = {
   hold: {
     title: (name: string) => `Hold of ${name}`,
     summary: (leaving: number, name: string) =>
-      `${many(leaving, 'person', 'people')} would be removed from ${name} on the platform.`,
+      leaving === 0
+        ? `${name} would be deleted on the platform.`
+        : `${many(leaving, 'person', 'people')} would be removed from ${name} on the platform.`,
     stayingText: (count: number) =>
       `${many(count, 'person', 'people')} ${count === 1 ? 'stays' : 'stay'} in either case.`,
     gone: 'No removals of this group are held.',
@@ -130,7 +134,8 @@ export const T = {
     reject: 'Reject removals',
     approveSome: (count: number) => `Approve ${many(count, 'removal')}`,
     othersHeld: (count: number) => `${many(count, 'other removal')} ${count === 1 ? 'stays' : 'stay'} held.`,
-    approveTitle: (count: number) => `Approve ${many(count, 'removal')}?`,
+    approveTitle: (count: number) =>
+      count === 0 ? 'Delete the group?' : `Approve ${many(count, 'removal')}?`,
     approveText: (count: number, name: string) =>
       `${many(count, 'person', 'people')} will be removed from ${name} on the platform within seconds. This cannot be undone here: only the directory can add them again.`,
     rejectTitle: 'Reject these removals?',

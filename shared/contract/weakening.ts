@@ -9,7 +9,14 @@ export type ProtectedSetting = (typeof PROTECTED_SETTINGS)[number];
 type Protected = Pick<ConnectionSettings, ProtectedSetting>;
 
 /** Limits of the guard; each of them lets more removals through when it is larger. */
-const LIMITS = ['minSize', 'maxRemovedShare', 'maxRemovedCount', 'perHourCount'] as const;
+const LIMITS = [
+  'minSize',
+  'maxRemovedShare',
+  'maxRemovedCount',
+  'perHourCount',
+  'deletedGroups',
+  'deletedGroupsShare',
+] as const;
 
 /**
  * Whether a guard permits removals that the previous guard would have stopped. Other limits that are stricter do not

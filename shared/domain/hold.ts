@@ -9,12 +9,12 @@ const HoldDecision = z.lazy(() =>
 );
 export type HoldDecision = Frozen<z.infer<typeof HoldDecision>>;
 
-/** Removals that the guard stopped, waiting for a person. Additions and names of the same group go on. */
+/** Removals that the guard stopped, waiting for a person. Additions and names of the same group go on. If the group is deleted, the set may be empty. */
 export const Hold = z.lazy(() =>
   z.object({
     /** Names the set: hex sha256 over link, action and sorted removals. */
     digest: text,
-    rule: z.enum(['share', 'count', 'per_hour']),
+    rule: z.enum(['share', 'count', 'per_hour', 'deleted_groups']),
     removes: number,
     /** Users that stay in any case. */
     keeps: number,

@@ -1,4 +1,5 @@
 import type { ConnectionSettings } from '../contract/settings.ts';
+import type { Hold } from '../domain/hold.ts';
 
 /** Of its links a connection may give up this share within an hour, though always a few. */
 const UNLINKED_SHARE = 0.05;
@@ -21,7 +22,7 @@ export interface GuardInput {
   readonly size: number;
   /** Users that this write would remove. */
   readonly removals: number;
-  /** The directory deleted the group by an event of its own: that it loses everybody is the point. */
+  /** The directory deleted the group by an event of its own. It loses everybody, so its size does not matter. */
   readonly deletesGroup: boolean;
   readonly recent: RecentRemovals;
 }
@@ -34,13 +35,23 @@ export interface RecentRemovals {
   readonly connection: number;
   /** The largest size that this group had before any of these removals; 0 if there were none. */
   readonly largestSize: number;
+  /** Other groups of the connection that were deleted. */
+  readonly deletedGroups: number;
+  /** Groups of the connection before these deletions; needed only where `deletedGroups` reaches the limit. */
+  readonly managedGroups: number;
 }
 
-export const NOTHING_REMOVED: RecentRemovals = { group: 0, connection: 0, largestSize: 0 };
+export const NOTHING_REMOVED: RecentRemovals = {
+  group: 0,
+  connection: 0,
+  largestSize: 0,
+  deletedGroups: 0,
+  managedGroups: 0,
+};
 
 export type GuardVerdict =
   | { readonly allowed: true }
-  | { readonly allowed: false; readonly rule: 'share' | 'count' | 'per_hour'; readonly share: number };
+  | { readonly allowed: false; readonly rule: Hold['rule']; readonly share: number };
 
 /**
  * Returns how many users the group had before the removals of the rolling hour. Adding those removals to the present size
@@ -54,6 +65,10 @@ export type GuardVerdict =
 export const sizeBefore = (size: number, { group, largestSize }: RecentRemovals): number =>
   Math.min(size + group, Math.max(size, largestSize));
 
+/** How many groups may be deleted within an hour. */
+const mostDeleted = (limits: GuardLimits, managedGroups: number): number =>
+  Math.max(limits.deletedGroups, Math.floor(managedGroups * limits.deletedGroupsShare));
+
 /**
  * Whether removals may go ahead without a person's approval (invariant 5). Everything removed in the rolling hour
  * counts, so that many small writes are judged like one large one. The share is relative to the size before all of them.
@@ -62,9 +77,13 @@ export function judgeRemovals({ limits, size, removals, deletesGroup, recent }: 
   const inGroup = removals + recent.group;
   const base = sizeBefore(size, recent);
   const share = base === 0 ? 0 : Math.min(1, inGroup / base);
-  if (limits === null || removals === 0) return { allowed: true };
-  if (removals + recent.connection > limits.perHourCount) return { allowed: false, rule: 'per_hour', share };
-  if (deletesGroup) return { allowed: true };
+  if (limits === null || (removals === 0 && !deletesGroup)) return { allowed: true };
+  if (removals > 0 && removals + recent.connection > limits.perHourCount)
+    return { allowed: false, rule: 'per_hour', share };
+  if (deletesGroup) {
+    const isAllowed = recent.deletedGroups < mostDeleted(limits, recent.managedGroups);
+    return isAllowed ? { allowed: true } : { allowed: false, rule: 'deleted_groups', share };
+  }
   if (inGroup > limits.maxRemovedCount) return { allowed: false, rule: 'count', share };
   if (base >= limits.minSize && share > limits.maxRemovedShare)
     return { allowed: false, rule: 'share', share };

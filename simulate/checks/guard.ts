@@ -12,7 +12,7 @@ const COUNTED_AT_MOST_MS = HOUR_MS + 15 * 60_000;
 /** All workers know a change of the limits at the second check after it. */
 const LIMITS_REMEMBERED = 3;
 
-/** No removal exceeds the guard's limits without an operator's approval, and waiting does not lift a hold. */
+/** No removal and no deletion exceeds the guard's limits without an approval, and waiting does not lift a hold. */
 export function createGuard(): Checker {
   const limits = new Map<string, ConnectionSettings['guard'][]>();
   const removals = new Map<
@@ -20,6 +20,7 @@ export function createGuard(): Checker {
     (Pick<Change, 'atMs' | 'id' | 'sizeBefore'> & { readonly users: string[] })[]
   >();
   const used = new Map<object, ReadonlySet<string>>();
+  const deletions = new Map<string, Change[]>();
 
   /** Removals without an approval that names exactly these users; an approval covers each user once. */
   const unapproved = ({ seen }: Observation, { connection, group }: Owner, change: Change): string[] => {
@@ -38,6 +39,33 @@ export function createGuard(): Checker {
       left = left.filter((user) => !taken.has(user));
     }
     return left;
+  };
+
+  /** A platform group that an operator approved to be deleted does not count. */
+  const checkDeletion = (
+    observation: Observation,
+    { change, owner, connection }: Observation['writes'][number],
+  ): void => {
+    const guard = laxest(limits.get(connection.name) ?? []);
+    const isApproved = observation.seen.operators.actions.some(
+      ({ kind, done, atMs, ...about }) =>
+        kind === 'approve' &&
+        done &&
+        about.connection === owner.connection &&
+        about.group === owner.group &&
+        atMs <= change.atMs &&
+        change.atMs - atMs <= APPROVAL_MS,
+    );
+    if (guard === null || change.action !== 'delete' || isApproved) return;
+    const counted = deletions.get(connection.name) ?? [];
+    const inHour = [...counted.filter(({ atMs }) => change.atMs - atMs < HOUR_MS), change];
+    deletions.set(connection.name, inHour);
+    const { size } = new Set(inHour.map(({ id }) => id));
+    // Every group that the directory ever named: never fewer than the connection has.
+    const most = Math.max(guard.deletedGroups, connection.groups.length * guard.deletedGroupsShare);
+    if (size <= most) return;
+    const sentence = `Within an hour ${size} groups of ${connection.name} were deleted; expected the group ${owner.group} to be held until a person approves (at most ${Math.floor(most)}).`;
+    observation.accuse('guard', 'deleted_groups', owner, sentence);
   };
 
   const check = (
@@ -82,7 +110,10 @@ export function createGuard(): Checker {
     for (const { name, settings } of observation.connections) {
       limits.set(name, [...(limits.get(name) ?? []), settings.guard].slice(-LIMITS_REMEMBERED));
     }
-    for (const write of observation.writes) check(observation, write);
+    for (const write of observation.writes) {
+      check(observation, write);
+      checkDeletion(observation, write);
+    }
   };
 }
 
@@ -114,5 +145,7 @@ function laxest(guards: readonly ConnectionSettings['guard'][]): Limits | null {
     maxRemovedShare: most('maxRemovedShare'),
     maxRemovedCount: most('maxRemovedCount'),
     perHourCount: most('perHourCount'),
+    deletedGroups: most('deletedGroups'),
+    deletedGroupsShare: most('deletedGroupsShare'),
   };
 }

@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { ConnectionSettings } from '../../shared/contract/settings.ts';
 import { isWeakerGuard, weakenedSettings } from '../../shared/contract/weakening.ts';
 
-const LIMITS = { minSize: 5, maxRemovedShare: 0.5, maxRemovedCount: 100, perHourCount: 500 };
+const LIMITS = {
+  minSize: 5,
+  maxRemovedShare: 0.5,
+  maxRemovedCount: 100,
+  perHourCount: 500,
+  deletedGroups: 2,
+  deletedGroupsShare: 0.05,
+};
 
 describe('isWeakerGuard', () => {
   it.each([
@@ -11,6 +18,8 @@ describe('isWeakerGuard', () => {
     ['a larger share', { maxRemovedShare: 0.6 }, true],
     ['a larger count', { maxRemovedCount: 101 }, true],
     ['a larger count of an hour', { perHourCount: 501 }, true],
+    ['more deleted groups', { deletedGroups: 3 }, true],
+    ['a larger share of deleted groups', { deletedGroupsShare: 0.06 }, true],
     ['a larger size below which no share counts', { minSize: 6 }, true],
     ['stricter limits', { minSize: 0, maxRemovedShare: 0, maxRemovedCount: 0, perHourCount: 0 }, false],
     ['one stricter and one weaker limit', { maxRemovedShare: 0.1, maxRemovedCount: 101 }, true],

@@ -4,10 +4,13 @@ import { EVENT_SOURCES, QUEUES } from '../../shared/contract/topology.ts';
 import { everyResourceOf, resourcesOf, synthesise } from './synthesised.ts';
 
 const { template } = synthesise();
-/** How long a new group of the platform may stay unseen is shortened by the local stack only; one function tells people. */
-const DEPLOYED_ENVIRONMENT = Object.values(ENVIRONMENT)
-  .filter((name) => name !== ENVIRONMENT.createSettleSeconds && name !== ENVIRONMENT.notify)
-  .sort();
+/** Set by the local stack only, on `reconcile` only, and on `directory` only. */
+const NOT_EVERYWHERE: readonly string[] = [
+  ENVIRONMENT.createSettleSeconds,
+  ENVIRONMENT.notify,
+  ENVIRONMENT.eventsQueueUrl,
+];
+const DEPLOYED_ENVIRONMENT = Object.values(ENVIRONMENT).filter((name) => !NOT_EVERYWHERE.includes(name));
 /** Properties that name a resource once per account and region. */
 const NAMED = ' Table Queue Function LogGroup Topic Alarm Dashboard ManagedPolicy Role Bucket';
 const NAME_FIELDS = NAMED.split(' ').map((of) => `${of}Name`);

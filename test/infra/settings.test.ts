@@ -23,6 +23,8 @@ describe('readSettings', () => {
       producers: [],
       sources: {},
       scim: false,
+      directory: false,
+      directoryMinutes: 5,
       scimRequestsPerSecond: 100,
       scimBurst: 200,
       logRetentionDays: 30,

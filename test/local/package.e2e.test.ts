@@ -27,7 +27,7 @@ import { ROOT, startProcess } from './support/process.ts';
  */
 
 /** Of the tarball. Most of it are the functions and the SDK, bundled; docs/deploy.md states the size. */
-const MAX_BYTES = 3_000_000;
+const MAX_BYTES = 3_500_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'groupsync-package-'));
 const home = join(folder, 'node_modules/groupsync');
@@ -78,7 +78,7 @@ it('carries what was built, and no source, test or setting of ours', () => {
   expect(paths.filter((path) => /(?<!\.d)\.ts$|test(?!\.schema)|\.groupsync|tsconfig/.test(path))).toEqual(
     [],
   );
-  expect(paths.filter((path) => /functions\/\w+\/index\.mjs$/.test(path))).toHaveLength(5);
+  expect(paths.filter((path) => /functions\/\w+\/index\.mjs$/.test(path))).toHaveLength(6);
   expect(paths).toContain('examples/company.events.jsonl');
   expect(packed.size).toBeLessThan(MAX_BYTES);
 });
@@ -141,8 +141,8 @@ it('ends soon and as quietly in the middle of the work, with exit code 1 if --on
 });
 
 it('brings the example company into step, as a naive reading of its events says', async () => {
-  const { code, stdout } = await example.exit;
-  expect(code).toBe(0);
+  const { code, stdout, stderr } = await example.exit;
+  expect(code, stderr).toBe(0);
   const { converged, groups } = JSON.parse(stdout);
   expect(converged).toBe(true);
   const directory = readDirectory(read('examples/company.events.jsonl'));

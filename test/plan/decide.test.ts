@@ -17,6 +17,7 @@ import type { ObservedGroup, View } from '../../shared/domain/view.ts';
 import { decide } from '../../shared/plan/decide/index.ts';
 import { READ_GROUP, readList } from '../../shared/plan/decision.ts';
 import type { Facts, Wanted } from '../../shared/plan/facts.ts';
+import { NOTHING_REMOVED } from '../../shared/plan/guard.ts';
 
 const NOW_MS = Date.parse('2026-11-22T10:00:00Z');
 const MINUTE_MS = 60_000;
@@ -151,7 +152,14 @@ const leaving = (removals: number, concurrent = 0) => ({
     atMs: 0,
     removals,
     size: EVERYBODY.length,
-    recent: { group: concurrent, connection: concurrent, largestSize: EVERYBODY.length, concurrent },
+    deletes: false,
+    recent: {
+      ...NOTHING_REMOVED,
+      group: concurrent,
+      connection: concurrent,
+      largestSize: EVERYBODY.length,
+      concurrent,
+    },
   },
 });
 /** The group after the change of another client. */

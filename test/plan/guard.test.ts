@@ -7,7 +7,14 @@ import {
   sizeBefore,
 } from '../../shared/plan/guard.ts';
 
-const limits = { minSize: 5, maxRemovedShare: 0.5, maxRemovedCount: 10, perHourCount: 20 };
+const limits = {
+  minSize: 5,
+  maxRemovedShare: 0.5,
+  maxRemovedCount: 10,
+  perHourCount: 20,
+  deletedGroups: 2,
+  deletedGroupsShare: 0.05,
+};
 const calm: GuardInput = {
   limits,
   size: 100,
@@ -27,46 +34,46 @@ describe('judgeRemovals', () => {
     ['one more', { removals: 11 }, 'count'],
     [
       'one more together with what went before',
-      { removals: 1, recent: { group: 10, connection: 10, largestSize: 100 } },
+      { removals: 1, recent: { ...NOTHING_REMOVED, group: 10, connection: 10, largestSize: 100 } },
       'count',
     ],
     [
       'just that many together',
-      { removals: 1, recent: { group: 9, connection: 9, largestSize: 100 } },
+      { removals: 1, recent: { ...NOTHING_REMOVED, group: 9, connection: 9, largestSize: 100 } },
       'allowed',
     ],
     ['half of a group', { size: 10, removals: 5 }, 'allowed'],
     ['more than half', { size: 10, removals: 6 }, 'share'],
     [
       'half of what it was before the hour',
-      { size: 8, removals: 3, recent: { group: 2, connection: 2, largestSize: 10 } },
+      { size: 8, removals: 3, recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 } },
       'allowed',
     ],
     [
       'more than half of what it was',
-      { size: 8, removals: 4, recent: { group: 2, connection: 2, largestSize: 10 } },
+      { size: 8, removals: 4, recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 } },
       'share',
     ],
     ['all of a group below the least size', { size: 4, removals: 4 }, 'allowed'],
     ['all of a group of the least size', { size: 5, removals: 5 }, 'share'],
     [
       'the rest of a group that was of the least size',
-      { size: 3, removals: 3, recent: { group: 2, connection: 2, largestSize: 5 } },
+      { size: 3, removals: 3, recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 5 } },
       'share',
     ],
     [
       'the third user in one place of a group that always was below the least size',
-      { size: 3, removals: 1, recent: { group: 2, connection: 2, largestSize: 3 } },
+      { size: 3, removals: 1, recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 3 } },
       'allowed',
     ],
     [
       'the sixth of ten users who were replaced one by one',
-      { size: 10, removals: 1, recent: { group: 5, connection: 5, largestSize: 10 } },
+      { size: 10, removals: 1, recent: { ...NOTHING_REMOVED, group: 5, connection: 5, largestSize: 10 } },
       'share',
     ],
     [
       'the fifth of ten users who were replaced one by one',
-      { size: 10, removals: 1, recent: { group: 4, connection: 4, largestSize: 10 } },
+      { size: 10, removals: 1, recent: { ...NOTHING_REMOVED, group: 4, connection: 4, largestSize: 10 } },
       'allowed',
     ],
     [
@@ -82,10 +89,45 @@ describe('judgeRemovals', () => {
       'allowed',
     ],
     ['a deletion past the hour', { size: 21, removals: 21, deletesGroup: true }, 'per_hour'],
+    [
+      'the second deleted group within the hour',
+      { deletesGroup: true, recent: { ...NOTHING_REMOVED, deletedGroups: 1 } },
+      'allowed',
+    ],
+    [
+      'the third deleted group of a small company',
+      { deletesGroup: true, recent: { ...NOTHING_REMOVED, deletedGroups: 2, managedGroups: 59 } },
+      'deleted_groups',
+    ],
+    [
+      'the third deleted group of a company that may lose 5 %',
+      { deletesGroup: true, recent: { ...NOTHING_REMOVED, deletedGroups: 2, managedGroups: 60 } },
+      'allowed',
+    ],
+    [
+      'an empty group that is deleted after two others',
+      {
+        size: 0,
+        removals: 0,
+        deletesGroup: true,
+        recent: { ...NOTHING_REMOVED, deletedGroups: 2, managedGroups: 40 },
+      },
+      'deleted_groups',
+    ],
+    [
+      'the deletion of an empty group after the removals of an hour',
+      { size: 0, removals: 0, deletesGroup: true, recent: { ...NOTHING_REMOVED, connection: 20 } },
+      'allowed',
+    ],
+    [
+      'removals from a group that is not deleted, after many deletions',
+      { recent: { ...NOTHING_REMOVED, deletedGroups: 9, managedGroups: 40 } },
+      'allowed',
+    ],
     ['anything with the guard off', { limits: null, size: 1_000, removals: 1_000 }, 'allowed'],
     [
       'nothing, however much went before',
-      { removals: 0, recent: { group: 50, connection: 50, largestSize: 100 } },
+      { removals: 0, recent: { ...NOTHING_REMOVED, group: 50, connection: 50, largestSize: 100 } },
       'allowed',
     ],
   ])('%s', (_, change, rule) => {
@@ -93,7 +135,7 @@ describe('judgeRemovals', () => {
   });
 
   it('never reports a share above the whole group', () => {
-    const recent = { group: 9, connection: 9, largestSize: 6 };
+    const recent = { ...NOTHING_REMOVED, group: 9, connection: 9, largestSize: 6 };
     const whole = { ...limits, maxRemovedShare: 1 };
     expect(judgeRemovals({ ...calm, size: 6, removals: 1, recent })).toMatchObject({ share: 1 });
     expect(judgeRemovals({ ...calm, limits: whole, size: 6, removals: 1, recent })).toEqual({
@@ -113,7 +155,12 @@ describe('judgeRemovals', () => {
 
   it('says which share of the group was at stake', () => {
     expect(
-      judgeRemovals({ ...calm, size: 8, removals: 4, recent: { group: 2, connection: 2, largestSize: 10 } }),
+      judgeRemovals({
+        ...calm,
+        size: 8,
+        removals: 4,
+        recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 },
+      }),
     ).toEqual({
       allowed: false,
       rule: 'share',
@@ -137,10 +184,20 @@ describe('judgeRemovals', () => {
 describe('sizeBefore', () => {
   it.each([
     ['there were no removals', 7, NOTHING_REMOVED, 7],
-    ['there were no additions since', 8, { group: 2, connection: 2, largestSize: 10 }, 10],
-    ['everybody removed was replaced', 3, { group: 2, connection: 2, largestSize: 3 }, 3],
-    ['the group has grown since', 40, { group: 2, connection: 2, largestSize: 3 }, 40],
-    ['another client removed some as well', 2, { group: 2, connection: 2, largestSize: 10 }, 4],
+    [
+      'there were no additions since',
+      8,
+      { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 },
+      10,
+    ],
+    ['everybody removed was replaced', 3, { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 3 }, 3],
+    ['the group has grown since', 40, { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 3 }, 40],
+    [
+      'another client removed some as well',
+      2,
+      { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 },
+      4,
+    ],
   ])('returns the size before the removals when %s', (_, size, recent, before) => {
     expect(sizeBefore(size, recent)).toBe(before);
   });

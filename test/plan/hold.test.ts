@@ -57,7 +57,14 @@ describe('judgeByHold', () => {
 
 describe('holdWithSay', () => {
   const removing = (...ids: string[]) => ({ ...NO_PLAN(undefined), removals: users(...ids) });
-  const limits = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 1, perHourCount: 1 };
+  const limits = {
+    minSize: 1,
+    maxRemovedShare: 1,
+    maxRemovedCount: 1,
+    perHourCount: 1,
+    deletedGroups: 1,
+    deletedGroupsShare: 0,
+  };
   const say = (hold: Hold, { removal = 'a', guard = true, nowMs = 0 }) =>
     holdWithSay(
       hold,
@@ -87,6 +94,15 @@ describe('holdWithSay', () => {
       expect(holdWithSay(waiting, { users: SET, about }, deleting) === undefined).toBe(about === undefined);
     },
   );
+
+  it('covers the deletion of the group after all its users left', () => {
+    const plan = { ...NO_PLAN(undefined), action: 'delete', departs: true } as const;
+    const covers = (hold: Hold, about: 'remove' | 'delete') =>
+      holdWithSay(hold, { users: SET, about }, { plan, limits, nowMs: 0, isEmptyDeletion: true }) !==
+      undefined;
+    expect([covers(waiting, 'delete'), covers(rejected, 'delete')]).toEqual([true, true]);
+    expect([covers(waiting, 'remove'), covers(rejected, 'remove')]).toEqual([false, false]);
+  });
 
   it('a hold whose set cannot be read may be over any of these removals, so all are held again', () => {
     const unreadable = { users: undefined, about: undefined };

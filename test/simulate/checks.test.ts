@@ -720,6 +720,22 @@ describe('the guard', () => {
     ['the group goes, and the directory has it', cut(20, { action: 'delete', sent: {} }), 'write_over_share'],
   ]);
 
+  it('counts the groups that are deleted within an hour, the approved ones aside', () => {
+    const goes = ({ write }: World, id: string, spokeId: string, minute: number) =>
+      write({ id, spokeId, action: 'delete', atMs: START_MS + 5 * HOUR_MS - minute * MINUTE_MS, sent: {} });
+    const three =
+      (minutes: readonly number[], approved = false) =>
+      (world: World, hour: number) => {
+        if (approved) world.action({ kind: 'approve', atMs: START_MS });
+        if (hour !== 5) return;
+        for (const [at, minute] of minutes.entries()) goes(world, `p${at}`, 'g1', minute);
+      };
+    expect(causesOf(three([30, 20]), NOT_YET)).not.toContain('guard deleted_groups');
+    expect(causesOf(three([30, 20, 10]), NOT_YET)).toContain('guard deleted_groups');
+    expect(causesOf(three([30, 20, 10], true), NOT_YET)).not.toContain('guard deleted_groups');
+    expect(causesOf(three([100, 20, 10]), NOT_YET)).not.toContain('guard deleted_groups');
+  });
+
   it('counts by the rolling hour, and by the laxest limits of the last looks', () => {
     const guard = { minSize: 50, maxRemovedShare: 1, maxRemovedCount: 8, perHourCount: 6 };
     const removed = (world: World, hour: number, minute: number) =>

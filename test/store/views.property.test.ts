@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { GroupState } from '../../shared/domain/group-state.ts';
@@ -9,6 +8,7 @@ import { createGroupStore } from '../../shared/store/group-store.ts';
 import { groupKey } from '../../shared/store/keys.ts';
 import type { GroupStore } from '../../shared/sync/ports/groups.ts';
 import { MemoryTable } from '../../simulate/table.ts';
+import { callerStorage } from '../support/caller-storage.ts';
 import { always } from '../support/engine/runs.ts';
 
 const ref = { connection: connectionName('default'), group: groupId('g') };
@@ -51,8 +51,9 @@ function pointersIn({ view, intent, previousLink, uncertain }: GroupState) {
   };
 }
 
+const acting = callerStorage<(effect: string) => Promise<void>>();
+
 async function live(all: readonly (readonly [Action, number, Action | null])[]): Promise<void> {
-  const acting = new AsyncLocalStorage<(effect: string) => Promise<void>>();
   const table = new MemoryTable(async (kind, key) => acting.getStore()?.(`${kind} ${key}`));
   const written = new Map<string, View | UserChange>();
   const broken = new Set<string>();
@@ -175,8 +176,6 @@ async function live(all: readonly (readonly [Action, number, Action | null])[]):
     expect([chunk.sk, await unread()]).not.toEqual([chunk.sk, []]);
     await table.put(chunk);
   }
-  // While it stands, every promise of this process is watched, those of later tests as well.
-  acting.disable();
 }
 
 always(

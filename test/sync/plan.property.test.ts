@@ -48,7 +48,14 @@ const scenario = fc.record({
         [{ match: 'Red', mode: 'report' as const }],
       )
       .map((policies) => ({ include: ['*'], exclude: [], policies: [...policies] })),
-    guard: fc.constantFrom(null, { minSize: 2, maxRemovedShare: 0.5, maxRemovedCount: 3, perHourCount: 4 }),
+    guard: fc.constantFrom(null, {
+      minSize: 2,
+      maxRemovedShare: 0.5,
+      maxRemovedCount: 3,
+      perHourCount: 4,
+      deletedGroups: 1,
+      deletedGroupsShare: 0,
+    }),
   }),
 });
 

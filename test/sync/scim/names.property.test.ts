@@ -1,7 +1,7 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createScimStore } from '../../../shared/store/scim-store.ts';
+import { callerStorage } from '../../support/caller-storage.ts';
 import { PATIENCE_MS, runs } from '../../support/engine/runs.ts';
 import { type Client, clientOf, createWorld } from './support/server.ts';
 
@@ -25,8 +25,9 @@ const drawn = fc.record({
 });
 type Drawn = typeof drawn extends fc.Arbitrary<infer Value> ? Value : never;
 
+const caller = callerStorage<string>();
+
 async function play({ requests, picks, died }: Drawn) {
-  const caller = new AsyncLocalStorage<string>();
   const waiting: { readonly by: string; readonly go: () => void }[] = [];
   const calls = new Map<string, number>();
   let isFree = true;

@@ -1,6 +1,6 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { callerStorage } from '../../support/caller-storage.ts';
 import { PATIENCE_MS, runs } from '../../support/engine/runs.ts';
 import { add, remove, replace } from '../../support/scim-operations.ts';
 import { type Answer, type Client, createWorld } from './support/server.ts';
@@ -53,8 +53,9 @@ const versionOf = ({ headers }: Answer): number | undefined => {
   return version === undefined ? undefined : Number(version);
 };
 
+const caller = callerStorage<string>();
+
 async function play(writes: readonly Write[], { reads, picks, died }: Drawn) {
-  const caller = new AsyncLocalStorage<string>();
   const waiting: { readonly by: string; readonly go: () => void }[] = [];
   const calls = new Map<string, number>();
   let isFree = true;

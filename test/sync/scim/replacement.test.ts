@@ -1,5 +1,5 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { callerStorage } from '../../support/caller-storage.ts';
 import { add, remove, replace } from '../../support/scim-operations.ts';
 import { type Answer, type Client, createWorld } from './support/server.ts';
 
@@ -8,7 +8,7 @@ let client: Client;
 let group: string;
 /** Runs before each call of the table, unless the call is its own. */
 let interrupt: (() => Promise<void>) | undefined;
-const isOther = new AsyncLocalStorage<boolean>();
+const isOther = callerStorage<boolean>();
 
 const people = (count: number, from = 0) => Array.from({ length: count }, (_, n) => `m${from + n}`);
 const valuesOf = (ids: readonly string[]) => ids.map((value) => ({ value }));
