@@ -137,10 +137,14 @@ export const T = {
     approveTitle: (count: number) =>
       count === 0 ? 'Delete the group?' : `Approve ${many(count, 'removal')}?`,
     approveText: (count: number, name: string) =>
-      `${many(count, 'person', 'people')} will be removed from ${name} on the platform within seconds. This cannot be undone here: only the directory can add them again.`,
+      count === 0
+        ? `${name} will be deleted on the platform within seconds. This cannot be undone here.`
+        : `${many(count, 'person', 'people')} will be removed from ${name} on the platform within seconds. This cannot be undone here: only the directory can add them again.`,
     rejectTitle: 'Reject these removals?',
     rejectText: (count: number) =>
-      `${many(count, 'person', 'people')} ${count === 1 ? 'stays' : 'stay'} in the group on the platform. You can approve the removals later.`,
+      count === 0
+        ? 'The group stays on the platform. You can approve its deletion later.'
+        : `${many(count, 'person', 'people')} ${count === 1 ? 'stays' : 'stay'} in the group on the platform. You can approve the removals later.`,
     approved: 'Approved. The removals are being written.',
     rejected: 'Rejected. The members stay.',
     decided: (decision: string, by: string) =>
