@@ -1,9 +1,9 @@
-import type { ForeignAction } from '../life.ts';
+import type { ClientAction } from '../simulation-run.ts';
 import type { HeldGroup, PlatformOptions } from './facts.ts';
 import type { Groups } from './groups.ts';
 import type { InitiatorType } from './rules.ts';
 
-type Edit = Extract<ForeignAction, { readonly kind: 'edit' }>;
+type Edit = Extract<ClientAction, { readonly kind: 'edit' }>;
 
 /** People and applications that change groups on the platform directly. */
 export function createOtherClient({ runLog, sleep, random, clock }: PlatformOptions, groups: Groups) {
@@ -30,7 +30,7 @@ export function createOtherClient({ runLog, sleep, random, clock }: PlatformOpti
     }
   };
 
-  const perform = (action: ForeignAction, id: string | undefined, initiator: InitiatorType): boolean => {
+  const perform = (action: ClientAction, id: string | undefined, initiator: InitiatorType): boolean => {
     const author = { by: 'client', token: '', initiator };
     const make = (name: string, spokeId: string | null, users: readonly string[]) =>
       groups.create({ name, spokeId, users }, author).group !== undefined;
@@ -51,7 +51,7 @@ export function createOtherClient({ runLog, sleep, random, clock }: PlatformOpti
   };
 
   return {
-    perform(action: ForeignAction, id: string | undefined, given?: InitiatorType): boolean {
+    perform(action: ClientAction, id: string | undefined, given?: InitiatorType): boolean {
       const own = random.fork(`${action.kind} ${clock()}`);
       const isDone = perform(action, id, given ?? own.pick(['ROLE', 'ROLE', 'EXTERNAL', 'SYSTEM'] as const));
       if (isDone) runLog.fired(`client:${action.kind}`);

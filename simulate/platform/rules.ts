@@ -25,10 +25,10 @@ export interface GroupContent {
   readonly users: readonly string[];
 }
 
-/** Body of a write; what a missing field means is the method's business. */
+/** The body of a write; the method defines the meaning of a missing field. */
 export type GroupBody = { readonly [Field in keyof GroupContent]?: GroupContent[Field] | undefined };
 
-/** What one change of a group did, in the feed's terms. `members`: nothing but its users. */
+/** The kind of a group change in the feed. `members`: only users changed. */
 export interface GroupChange {
   readonly change: 'created' | 'changed' | 'deleted' | 'members';
   readonly removed: string[];
@@ -67,10 +67,10 @@ export function changedGroup<Known extends Omit<PlatformGroup, 'version'>>(
   };
 }
 
-/** The memberships end with the group: one event says both. */
+/** One event reports the deletion of the group and its memberships. */
 export const DELETED: GroupChange = { change: 'deleted', removed: [], added: [] };
 
-/** The content that a write asks for. */
+/** The requested content of a write. */
 export function wantedContent(method: 'PUT' | 'PATCH', group: GroupContent, body: GroupBody): GroupContent {
   const kept = method === 'PATCH' ? group : { name: '', spokeId: null, users: [] };
   const { name = kept.name, spokeId = kept.spokeId, users = kept.users } = body;
@@ -88,7 +88,7 @@ export function isStale(
   return isCompared && sent !== undefined && sent !== group.version;
 }
 
-/** The name that the platform keeps of one that is sent. */
+/** The stored form of a name. */
 export function keptName(sent: string, names: 'exact' | 'trimmed' | 'folded'): string {
   if (names === 'exact') return sent;
   const trimmed = sent.trim().replace(/\s+/g, ' ');
@@ -101,7 +101,10 @@ export const keptSpokeId = (sent: string, spokeIds: 'exact' | 'folded'): string 
 
 export type InitiatorType = 'EXTERNAL' | 'ROLE' | 'SYSTEM';
 
-/** All events of one change together: 20,000 members would else repeat their group and initiator 20,000 times. */
+/**
+ * All events of one change. Stored together, because 20,000 members would repeat group and initiator 20,000
+ * times.
+ */
 export interface FeedBatch extends GroupChange {
   readonly atMs: number;
   readonly group: { readonly id: string; readonly name: string };
@@ -131,7 +134,7 @@ export function feedEntries<Batch extends FeedBatch>(batch: Batch): FeedEntry<Ba
   ];
 }
 
-/** What a reader of the feed asks for: where it stands, and the times wanted, both inclusive. */
+/** The query of a feed reader: its position, and the inclusive times. */
 export interface FeedPlace {
   readonly position: number;
   readonly fromMs?: number | undefined;
@@ -171,7 +174,8 @@ export function endOfFeed(
   cursor: string,
 ): { next?: string | null } {
   if (form === 'absent') return {};
-  return { next: form === 'same' ? cursor : form === 'null' ? null : '' };
+  if (form === 'null') return { next: null };
+  return { next: form === 'same' ? cursor : '' };
 }
 
 type PageForm = 'list' | 'nullEvents' | 'nullData';
@@ -199,7 +203,7 @@ const REASONS = {
   SYSTEM: { reason: 'CHANGED_BY_SYSTEM', message: 'The change was made by' },
 } as const;
 
-/** Who is behind an id of a group's users, where the company knows. */
+/** The employee of a user id; undefined if unknown. */
 type FindPerson = (user: string) => { readonly id: string; readonly name: string } | undefined;
 
 /** The specification's "Activity event". Its id comes from its place in the log, so it is the same at every read. */
@@ -248,7 +252,7 @@ const subject = (type: string, instance: string, name: string) => ({
   icon: null,
 });
 
-/** Without what else the caller's object may hold. */
+/** A copy without other properties of the object. */
 const contentOf = ({ name, spokeId }: GroupContent) => ({ name, spokeId });
 
 function without(all: readonly string[], excluded: readonly string[]): string[] {
