@@ -8,8 +8,8 @@ import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { Reading } from '../reading.ts';
 import { retireClaim } from '../retire-claim.ts';
+import { type ApplyContext, type Performed, type Round, unlessSuperseded } from './context.ts';
 import { linkTo, recordLanded } from './foreign.ts';
-import { type Performed, type Round, type Turn, unlessSuperseded } from './turn.ts';
 
 /**
  * The members of an adopted group that groupsync had added. The directory group that was linked to it before has this
@@ -68,25 +68,25 @@ export async function claimAdopted(
 export async function adopt(
   { candidate }: Extract<Decision, { kind: 'adopt' }>,
   round: Round,
-  turn: Turn,
+  context: ApplyContext,
 ): Promise<Performed> {
-  const { ports, platform, connection } = turn;
+  const { ports, platform, connection } = context;
   const { state } = round;
   const id = candidate.id as PlatformGroupId;
   const passOver = (why: 'not_found' | GroupRef): Performed => ({
     round: { ...round, passedOver: new Map([...(round.passedOver ?? []), [id, why]]) },
   });
-  const owner = await claimAdopted(candidate, state, turn);
+  const owner = await claimAdopted(candidate, state, context);
   if (owner !== undefined) return passOver(owner);
   const observed = await platform.groups.get(id);
   if (observed === undefined) {
     await retireClaim(connection.company, id, state.ref, ports);
     return passOver('not_found');
   }
-  const previousLink = await readPreviousLink(state, id, turn);
-  const link = await linkTo(state, observed, viewOf(observed, previousLink), turn);
+  const previousLink = await readPreviousLink(state, id, context);
+  const link = await linkTo(state, observed, viewOf(observed, previousLink), context);
   const made = state.uncertain?.write;
   const isMade = made?.action === 'create' && isOurCreation(observed, made, round.views?.created);
-  const found = await recordLanded(isMade ? made : undefined, observed, state, turn);
+  const found = await recordLanded(isMade ? made : undefined, observed, state, context);
   return unlessSuperseded(ports.groups.storeObserved(state, link, found));
 }

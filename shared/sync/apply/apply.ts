@@ -8,11 +8,11 @@ import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import { endClaim } from '../retire-claim.ts';
 import { MAX_CONFLICTS, MAX_REFUSALS, undoneBackoffMs } from '../tuning.ts';
+import type { Step, Trial, Trouble, WriteMade } from './context.ts';
+import { afterWrite, isUnfinished, NO_TRIAL } from './context.ts';
 import { handleFailure, postpone, UNACCEPTABLE } from './failure.ts';
 import { isUnlinkingHeld } from './foreign.ts';
 import { type Attempt, calledBy, SPENT, takeRound } from './round.ts';
-import type { Step, Trial, Trouble, WriteMade } from './turn.ts';
-import { afterWrite, isUnfinished, NO_TRIAL } from './turn.ts';
 
 export interface ApplyReport {
   readonly ref: GroupRef;

@@ -10,9 +10,16 @@ import { mayPrecedeWriteForMs } from '../../plan/foreign.ts';
 import type { Flip } from '../ports/groups.ts';
 import { retireClaim } from '../retire-claim.ts';
 import { auditOf, originOf } from './audit.ts';
+import {
+  type ApplyContext,
+  isUnfinished,
+  type Performed,
+  type Round,
+  type Step,
+  SUPERSEDED,
+} from './context.ts';
 import { closeDrift, linkTo, recordForeign } from './foreign.ts';
 import { ALL_MEMBERS, learn } from './load.ts';
-import { isUnfinished, type Performed, type Round, type Step, SUPERSEDED, type Turn } from './turn.ts';
 import { readRecord, storeMoved, withUncertain } from './uncertain.ts';
 
 /** An attempt that has reached its write; all facts for the write have been read. */
@@ -21,7 +28,7 @@ export interface Writing {
   readonly intent: Intent;
   /** As read, with the open intent. */
   readonly round: Round & { readonly wanted: Wanted };
-  readonly turn: Turn;
+  readonly context: ApplyContext;
 }
 
 export const recordOf = ({ intent, atMs, removals }: Reservation): GuardRecord => ({
@@ -39,31 +46,31 @@ export async function confirmWrite(
   writing: Writing,
 ): Promise<Performed> {
   const observed = await shownAfter(answered, writing);
-  const { write, intent, round, turn } = writing;
-  const { ports } = turn;
+  const { write, intent, round, context } = writing;
+  const { ports } = context;
   const { state } = round;
   const { outcome, wanted } = await judged(observed, writing);
   const { foreign, view, unshown } = outcome;
-  await markUnshown(unshown, state, wanted, turn);
-  await markTaken(outcome.view, state, wanted, turn);
-  const found = foreign && (await recordForeign(foreign, state, turn));
+  await markUnshown(unshown, state, wanted, context);
+  await markTaken(outcome.view, state, wanted, context);
+  const found = foreign && (await recordForeign(foreign, state, context));
   if (foreign !== undefined && found === undefined) return SUPERSEDED;
   const platform =
-    observed && view && (await linkTo(state, observed, view, turn, preparedIn(writing, outcome)));
+    observed && view && (await linkTo(state, observed, view, context, preparedIn(writing, outcome)));
   const uncertain = await stillUncertain(observed, outcome, writing);
   const nowMs = ports.clock();
   const ending = { atMs: nowMs, versionAfter: observed?.version ?? null, outcome: 'written' } as const;
   const origin = originOf(state, wanted, write.consumes);
-  const audited = await turn.record(state, auditOf(intent, outcome.changes, origin, ending));
+  const audited = await context.record(state, auditOf(intent, outcome.changes, origin, ending));
   // Before the commit, which may leave the group clean: after a crash in between, the open intent is settled again.
-  if (observed === undefined) await retireDeleted(state, turn);
+  if (observed === undefined) await retireDeleted(state, context);
   const driftClosed = closesDrift(write, outcome);
-  if (driftClosed) await closeDrift(state, turn);
+  if (driftClosed) await closeDrift(state, context);
   const flipped = await ports.groups.flip(state.ref, {
     intent: intent.id,
     seen: state,
     writtenAtMs: nowMs,
-    calledMs: turn.calledMs(),
+    calledMs: context.calledMs(),
     wakeAtMs: nowMs + ports.coalesceMs,
     driftClosed,
     settled: outcome.isUndone ? undefined : settledBy(write, wanted),
@@ -99,7 +106,10 @@ const preparedIn = ({ intent }: Writing, { isAsPrepared }: Outcome) =>
 const closesDrift = ({ held, left }: Write, { foreign, isUndone }: Outcome): boolean =>
   held.size === 0 && foreign === undefined && !isUndone && left === undefined;
 
-async function retireDeleted({ platformId, ref }: GroupState, { connection, ports }: Turn): Promise<void> {
+async function retireDeleted(
+  { platformId, ref }: GroupState,
+  { connection, ports }: ApplyContext,
+): Promise<void> {
   if (platformId !== undefined) await retireClaim(connection.company, platformId, ref, ports);
 }
 
@@ -107,14 +117,16 @@ async function retireDeleted({ platformId, ref }: GroupState, { connection, port
 function stillUncertain(
   observed: ObservedGroup | undefined,
   outcome: Outcome,
-  { write, intent, round, turn }: Writing,
+  { write, intent, round, context }: Writing,
 ): Promise<Uncertain | undefined> | undefined {
   const { view } = outcome;
   if (observed === undefined || view === undefined || isCertain(outcome, round.state)) return undefined;
   const record = mayTakeEffect(observed, outcome, intent)
-    ? withUncertain(intent, { ...round, after: write.plan.after }, turn.ports.clock(), { isAnswered: true })
+    ? withUncertain(intent, { ...round, after: write.plan.after }, context.ports.clock(), {
+        isAnswered: true,
+      })
     : readRecord(round);
-  return storeMoved(record, round, { observed, view }, turn);
+  return storeMoved(record, round, { observed, view }, context);
 }
 
 /** Earlier writes were answered, and this write is shown completely, so no earlier write can still take effect. */
@@ -134,7 +146,7 @@ const mayTakeEffect = (
 
 async function judged(
   observed: ObservedGroup | undefined,
-  { write, round, turn }: Writing,
+  { write, round, context }: Writing,
 ): Promise<{ readonly outcome: Outcome; readonly wanted: Wanted }> {
   let known = round;
   for (;;) {
@@ -144,14 +156,19 @@ async function judged(
     // If the answer differs from the write, its meaning depends on the persons of all members.
     if (isAnswered && (judgement.isAsPrepared || !wanted.isPart)) return { outcome: judgement, wanted };
     const question = isAnswered || wanted.isPart ? ALL_MEMBERS : judgement;
-    known = await learn(question, known, turn);
+    known = await learn(question, known, context);
   }
 }
 
 const settledBy = ({ held }: Write, { state }: Wanted) => (held.size > 0 ? 'held' : SETTLED[state]);
 
 /** Ends the marks of members that the platform had refused or not shown, and that are in the group now. */
-async function markTaken(view: View | undefined, { ref }: GroupState, { standing }: Wanted, { ports }: Turn) {
+async function markTaken(
+  view: View | undefined,
+  { ref }: GroupState,
+  { standing }: Wanted,
+  { ports }: ApplyContext,
+) {
   for (const [user, some] of standing) {
     if (view?.users.has(user) !== true) continue;
     for (const { member, wasRefused, unshown } of some) {
@@ -165,7 +182,7 @@ async function markUnshown(
   users: readonly PlatformUserId[],
   { ref }: GroupState,
   { standing, registers }: Wanted,
-  { ports }: Turn,
+  { ports }: ApplyContext,
 ): Promise<void> {
   const atMs = ports.clock();
   const marks = new Map(registers.map(({ member, pending }) => [member, pending]));
@@ -182,12 +199,12 @@ async function markUnshown(
  */
 async function shownAfter(
   answered: ObservedGroup | undefined,
-  { write: { plan }, intent, round, turn }: Writing,
+  { write: { plan }, intent, round, context }: Writing,
 ): Promise<ObservedGroup | undefined> {
   if (answered === undefined || showsWrite(plan, answered)) return answered;
-  const fetched = await turn.platform.groups.get(answered.id as PlatformGroupId);
+  const fetched = await context.platform.groups.get(answered.id as PlatformGroupId);
   const state = { ...round.state, version: answered.version };
-  const known = { ...round, state, nowMs: turn.ports.clock() };
+  const known = { ...round, state, nowMs: context.ports.clock() };
   const isUnproven =
     fetched === undefined ||
     fetched.version === intent.versionBefore ||
@@ -197,7 +214,7 @@ async function shownAfter(
 
 /** The approval that the write used up, and whether the group stays dirty after it. */
 function leftovers(
-  { write: { consumes, left }, intent, round: { rejected, state }, turn: { trial } }: Writing,
+  { write: { consumes, left }, intent, round: { rejected, state }, context: { trial } }: Writing,
   outcome: Outcome,
 ): Partial<Flip> {
   const { kept, foreign, isUndone, unshown } = outcome;
@@ -225,11 +242,11 @@ function leftovers(
 }
 
 /** The guard stops counting removals that did not happen; otherwise they would hold the leavers of other groups. */
-async function giveBackKept({ kept }: Outcome, { write, round, turn }: Writing): Promise<void> {
+async function giveBackKept({ kept }: Outcome, { write, round, context }: Writing): Promise<void> {
   const { reservation, state } = round;
   if (kept.length === 0 || !write.isReserved || reservation === undefined) return;
   const { connection, group } = state.ref;
   const happened = Math.min(reservation.removals, write.plan.removals.length - kept.length);
   const { size } = reservation;
-  await turn.ports.guard.reduce({ connection, group, size, ...recordOf(reservation) }, happened);
+  await context.ports.guard.reduce({ connection, group, size, ...recordOf(reservation) }, happened);
 }

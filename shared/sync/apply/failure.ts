@@ -10,7 +10,7 @@ import type { ReportedError } from '../ports/groups.ts';
 import type { AuditLink } from '../ports/logs.ts';
 import type { PlatformFailure } from '../ports/platform.ts';
 import { affordableAtMs, OWN_MESSAGE_MS, tryAgainMs } from '../tuning.ts';
-import type { Trouble, Turn } from './turn.ts';
+import type { ApplyContext, Trouble } from './context.ts';
 
 /**
  * A failure that concerns all groups closes the gate. Any other failure makes only this group wait, at most an hour however
@@ -110,7 +110,7 @@ export async function giveUp(
 export async function reportFieldFailure(
   failing: GroupError,
   state: GroupState,
-  { ports }: Pick<Turn, 'ports'>,
+  { ports }: Pick<ApplyContext, 'ports'>,
 ): Promise<ReportedError> {
   const { code, message } = failing;
   const { name, spokeId } = state.refusedFields ?? {};

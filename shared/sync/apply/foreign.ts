@@ -12,8 +12,8 @@ import { attributeDrift, toldOf } from '../attribute-drift.ts';
 import type { Flip, FoundForeign } from '../ports/groups.ts';
 import type { DriftRecord } from '../ports/logs.ts';
 import { foundOf } from './audit.ts';
-import type { Performed, Round, Trouble, Turn } from './turn.ts';
-import { CONFLICT, SUPERSEDED, unlessSuperseded } from './turn.ts';
+import type { ApplyContext, Performed, Round, Trouble } from './context.ts';
+import { CONFLICT, SUPERSEDED, unlessSuperseded } from './context.ts';
 
 /**
  * Ends an open intent by what a look found. The group is left dirty: what the directory wants now may be something else
@@ -22,7 +22,7 @@ import { CONFLICT, SUPERSEDED, unlessSuperseded } from './turn.ts';
 export async function flipFound(
   intent: Intent,
   state: GroupState,
-  { ports, record }: Turn,
+  { ports, record }: ApplyContext,
   { happened, left }: { readonly happened: boolean; readonly left: Partial<Flip> },
 ): Promise<boolean> {
   const { id, action, atMs, consumes } = intent;
@@ -49,7 +49,7 @@ export const recordLanded = async (
   landed: Intent | undefined,
   { version }: { readonly version: VersionToken | null },
   state: GroupState,
-  { record, ports }: Turn,
+  { record, ports }: ApplyContext,
 ): Promise<Pick<FoundForeign, 'audited'>> =>
   landed === undefined ? {} : { audited: await record(state, foundOf(landed, ports.clock(), version, true)) };
 
@@ -57,10 +57,10 @@ export const recordLanded = async (
 export async function recordForeign(
   { external, observed }: ObserveExternal,
   state: GroupState,
-  turn: Turn,
+  context: ApplyContext,
 ): Promise<FoundForeign | undefined> {
-  if (!(await isStillOurs(state, turn))) return undefined;
-  return recordDrift(state, external.differences, observed.id as PlatformGroupId, turn);
+  if (!(await isStillOurs(state, context))) return undefined;
+  return recordDrift(state, external.differences, observed.id as PlatformGroupId, context);
 }
 
 /**
@@ -68,7 +68,7 @@ export async function recordForeign(
  * write that the fetch could have seen shows here. Without this check the write of a second worker would be recorded as an
  * external change.
  */
-async function isStillOurs({ ref, view, intent }: GroupState, { ports }: Turn): Promise<boolean> {
+async function isStillOurs({ ref, view, intent }: GroupState, { ports }: ApplyContext): Promise<boolean> {
   const now = await ports.groups.read(ref);
   return now?.intent?.id === intent?.id && now?.view?.id === view?.id;
 }
@@ -78,7 +78,7 @@ export async function linkTo(
   seen: GroupState,
   { id, version }: Pick<ObservedGroup, 'id' | 'version'>,
   view: View,
-  { ports, showed }: Turn,
+  { ports, showed }: ApplyContext,
   prepared?: ViewPointer,
 ): Promise<LinkedGroup> {
   showed({ id, version, atMs: ports.clock() });
@@ -97,19 +97,19 @@ export const isUnlinkingHeld = (why: Trouble): boolean => why.code === UNLINKING
 export async function unlink(
   { id, difference, acceptedDrift, landed }: Extract<Decision, { kind: 'unlink' }>,
   { state }: Round,
-  turn: Turn,
+  context: ApplyContext,
 ): Promise<Performed> {
-  const { ports, platform } = turn;
+  const { ports, platform } = context;
   const { ref } = state;
-  if (!(await drawOnBudget(id, state, turn)))
+  if (!(await drawOnBudget(id, state, context)))
     return { step: { kind: 'wait', waitMs: undefined, why: UNLINKING_HELD } };
   if ((await platform.groups.get(id)) !== undefined) {
     await ports.guard.keepLink(ref.connection, id);
     return CONFLICT;
   }
-  if (!(await isStillOurs(state, turn))) return SUPERSEDED;
-  const told = difference && (await recordDrift(state, [difference], id, turn));
-  const audited = await recordLanded(landed, { version: null }, state, turn);
+  if (!(await isStillOurs(state, context))) return SUPERSEDED;
+  const told = difference && (await recordDrift(state, [difference], id, context));
+  const audited = await recordLanded(landed, { version: null }, state, context);
   const left = {
     ...told,
     ...audited,
@@ -123,7 +123,7 @@ export async function unlink(
 async function drawOnBudget(
   id: PlatformGroupId,
   { ref: { connection } }: GroupState,
-  { ports, connection: { company } }: Turn,
+  { ports, connection: { company } }: ApplyContext,
 ): Promise<boolean> {
   const recent = await ports.guard.unlink(connection, id, ports.clock());
   if (recent < UNLINKED_ALWAYS) return true;
@@ -143,9 +143,9 @@ async function recordDrift(
   state: GroupState,
   differences: readonly Difference[],
   platformId: PlatformGroupId,
-  turn: Turn,
+  context: ApplyContext,
 ): Promise<FoundForeign> {
-  const { ports, connection, found } = turn;
+  const { ports, connection, found } = context;
   const traces = state.suspectedChange?.traces ?? [];
   await attributeDrift(state, toldOf(state), ports);
   const nowMs = ports.clock();
@@ -201,7 +201,7 @@ function idOf({ ref, view }: GroupState, { kind }: Pick<Difference, 'kind'>, pla
  */
 export async function closeDrift(
   { openDrift, ref }: GroupState,
-  { ports }: Turn,
+  { ports }: ApplyContext,
   by: Exclude<DriftEnding, 'open'> = 'restore',
 ): Promise<void> {
   if (openDrift.length === 0) return;

@@ -10,20 +10,20 @@ import type { AuditLink } from '../ports/logs.ts';
 import type { PlatformFailure } from '../ports/platform.ts';
 import { MAX_REFUSALS } from '../tuning.ts';
 import { auditOf, originOf } from './audit.ts';
+import { type ApplyContext, type Performed, type Round, SUPERSEDED, type Trial } from './context.ts';
 import { giveUp } from './failure.ts';
-import { type Performed, type Round, SUPERSEDED, type Trial, type Turn } from './turn.ts';
 
 /** Records the refusal in the audit log, and returns the next try: a part of the write, or nothing. */
 export async function refuse(
   { firstly }: Extract<Decision, { kind: 'fail' }>,
   round: Round,
-  turn: Turn,
+  context: ApplyContext,
 ): Promise<Performed> {
   const { state, refused, wanted } = round;
-  const { ports } = turn;
+  const { ports } = context;
   if (refused === undefined) throw new Error('expected a write that the platform has refused');
   const { write, intent, cause } = refused;
-  const audited = await turn.record(
+  const audited = await context.record(
     state,
     auditOf(intent, write.plan.changes, originOf(state, wanted, write.consumes), {
       atMs: ports.clock(),
@@ -33,14 +33,14 @@ export async function refuse(
   );
   const isKnown = isKnownRefusal(write.plan, wanted);
   // It may be a conflict that is not visible yet. The search would blame users wrongly, or use up the hour's calls.
-  if (firstly !== undefined && !turn.trial.hasWritten && !isKnown) return { step: firstly };
-  const next = nextTrial(write, round, { ...turn.trial, isKnown });
+  if (firstly !== undefined && !context.trial.hasWritten && !isKnown) return { step: firstly };
+  const next = nextTrial(write, round, { ...context.trial, isKnown });
   if (next !== undefined && wanted !== undefined) {
-    if (next.refused === 'users') await markRefused(additionsIn(write.plan), state, wanted, turn);
-    if (next.refused === 'field') await markField(write.plan, cause, state, turn);
+    if (next.refused === 'users') await markRefused(additionsIn(write.plan), state, wanted, context);
+    if (next.refused === 'field') await markField(write.plan, cause, state, context);
     return { step: { kind: 'narrowed', trial: next.trial } };
   }
-  return firstly === undefined ? endSearch(refused, audited, state, turn) : { step: firstly };
+  return firstly === undefined ? endSearch(refused, audited, state, context) : { step: firstly };
 }
 
 /** The platform has refused each of these additions before. */
@@ -55,14 +55,14 @@ async function endSearch(
   { write, cause }: NonNullable<Round['refused']>,
   audited: AuditLink,
   state: GroupState,
-  turn: Turn,
+  context: ApplyContext,
 ): Promise<Performed> {
   const { plan } = write;
   const { action, removals } = plan;
   if (action !== 'delete' && removals.length > 0)
     return { step: { ...removalsRefused(removals.length, cause.message), keepAccess: removals.length } };
-  const about = { plan, ports: turn.ports, audited };
-  const isGivenUp = await giveUp({ ...state, calledMs: turn.calledMs() }, cause, about);
+  const about = { plan, ports: context.ports, audited };
+  const isGivenUp = await giveUp({ ...state, calledMs: context.calledMs() }, cause, about);
   return isGivenUp ? { step: { kind: 'failed', cause } } : SUPERSEDED;
 }
 
@@ -159,7 +159,7 @@ async function markField(
   plan: Plan,
   { message }: PlatformFailure,
   state: GroupState,
-  { ports }: Turn,
+  { ports }: ApplyContext,
 ): Promise<void> {
   const [field] = fieldsIn(plan);
   const value = field && plan.after?.[field];
@@ -171,7 +171,7 @@ async function markRefused(
   users: readonly PlatformUserId[],
   { ref }: GroupState,
   { standing }: Wanted,
-  { ports }: Turn,
+  { ports }: ApplyContext,
 ): Promise<void> {
   for (const { member, revision } of users.flatMap((user) => standing.get(user) ?? [])) {
     const mark = { cause: 'refused' as const, sinceMs: ports.clock(), personRevision: revision };

@@ -5,9 +5,9 @@ import { REFUSED } from '../../plan/decide/refusal.ts';
 import type { Observe, ObserveExternal } from '../../plan/decision.ts';
 import { attributeDrift, toldOf } from '../attribute-drift.ts';
 import { retireClaim } from '../retire-claim.ts';
+import type { ApplyContext, Performed, Round } from './context.ts';
+import { AGAIN, CONFLICT, SUPERSEDED, unlessSuperseded } from './context.ts';
 import { flipFound, linkTo, recordForeign, recordLanded } from './foreign.ts';
-import type { Performed, Round, Turn } from './turn.ts';
-import { AGAIN, CONFLICT, SUPERSEDED, unlessSuperseded } from './turn.ts';
 import { readRecord, storeMoved } from './uncertain.ts';
 import { unreserve } from './write.ts';
 
@@ -22,63 +22,71 @@ import { unreserve } from './write.ts';
  *     what another client made                  | the open intent or the suspicion, after a report
  *     what groupsync left                       | the suspicion
  */
-export function observe(decision: Observe, round: Round, turn: Turn): Promise<Performed> {
+export function observe(decision: Observe, round: Round, context: ApplyContext): Promise<Performed> {
   const { observed, intent } = decision;
-  if (observed === 'gone') return observeGone(intent, round, turn);
-  if (isExternal(decision)) return observeExternal(decision, round, turn);
-  if (intent !== undefined) return observeOutcome({ ...decision, observed, intent }, round, turn);
-  return observeUnchanged({ ...decision, observed }, round, turn);
+  if (observed === 'gone') return observeGone(intent, round, context);
+  if (isExternal(decision)) return observeExternal(decision, round, context);
+  if (intent !== undefined) return observeOutcome({ ...decision, observed, intent }, round, context);
+  return observeUnchanged({ ...decision, observed }, round, context);
 }
 
 const isExternal = (decision: Observe): decision is ObserveExternal => decision.external !== undefined;
 
-async function observeGone(intent: Intent | undefined, { state }: Round, turn: Turn): Promise<Performed> {
-  const { connection, ports } = turn;
+async function observeGone(
+  intent: Intent | undefined,
+  { state }: Round,
+  context: ApplyContext,
+): Promise<Performed> {
+  const { connection, ports } = context;
   if (intent === undefined) return unlessSuperseded(ports.groups.storeObserved(state, undefined));
   // Retire the claim before the flip: after the flip no item refers to it.
   if (intent.platformId !== undefined)
     await retireClaim(connection.company, intent.platformId, state.ref, ports);
   const left = { settled: 'deleted', counts: { wanted: 0, applied: 0, pending: 0 } } as const;
-  return unlessSuperseded(flipFound(intent, state, turn, { happened: true, left }));
+  return unlessSuperseded(flipFound(intent, state, context, { happened: true, left }));
 }
 
 /** The open intent happened: the group is as the view says. */
 async function observeOutcome(
   { observed, intent, view }: Observe & { readonly observed: ObservedGroup; readonly intent: Intent },
   round: Round,
-  turn: Turn,
+  context: ApplyContext,
 ): Promise<Performed> {
   const { state, rejected } = round;
   if (view === undefined) throw new Error('expected the view that the intent has made');
-  const platform = await linkTo(state, observed, view, turn);
-  const uncertain = await storeMoved(readRecord(round), round, { observed, view }, turn);
+  const platform = await linkTo(state, observed, view, context);
+  const uncertain = await storeMoved(readRecord(round), round, { observed, view }, context);
   const left = { platform, found: { uncertain } };
   // The client repeats what a server declined to serve (503, Retry-After); should that have been done after all, the
   // repetition met its own version, and the removals stay in the guard's book.
   const next = rejected === undefined ? AGAIN : CONFLICT;
-  return unlessSuperseded(flipFound(intent, state, turn, { happened: true, left }), next);
+  return unlessSuperseded(flipFound(intent, state, context, { happened: true, left }), next);
 }
 
 /**
  * Takes what another client changed as the group's view. The report comes first: once the view is what was observed,
  * nothing can tell any more what was changed.
  */
-async function observeExternal(decision: ObserveExternal, before: Round, turn: Turn): Promise<Performed> {
+async function observeExternal(
+  decision: ObserveExternal,
+  before: Round,
+  context: ApplyContext,
+): Promise<Performed> {
   const { observed, view, intent, external, flapDamping } = decision;
-  await unreserve(before, turn);
+  await unreserve(before, context);
   const { state, rejected } = before;
-  const recorded = await recordForeign(decision, state, turn);
+  const recorded = await recordForeign(decision, state, context);
   if (recorded === undefined) return SUPERSEDED;
-  const link = await linkTo(state, observed, view, turn);
+  const link = await linkTo(state, observed, view, context);
   const explainsRefusal = state.lastError?.code === REFUSED.why.code;
-  const audited = await recordLanded(external.landed, observed, state, turn);
-  const uncertain = await storeMoved(readRecord(before), before, { observed, view }, turn);
+  const audited = await recordLanded(external.landed, observed, state, context);
+  const uncertain = await storeMoved(readRecord(before), before, { observed, view }, context);
   const found = { ...recorded, flapDamping, explainsRefusal, ...audited, uncertain };
   const refused = rejected && { writtenAtMs: undefined };
   const isTaken =
     intent === undefined
-      ? turn.ports.groups.storeObserved(state, link, found)
-      : flipFound(intent, state, turn, { happened: false, left: { platform: link, found, ...refused } });
+      ? context.ports.groups.storeObserved(state, link, found)
+      : flipFound(intent, state, context, { happened: false, left: { platform: link, found, ...refused } });
   return unlessSuperseded(isTaken, CONFLICT);
 }
 
@@ -89,7 +97,7 @@ async function observeExternal(decision: ObserveExternal, before: Round, turn: T
 async function observeUnchanged(
   { observed, flapDamping }: Observe & { readonly observed: ObservedGroup },
   { state }: Round,
-  { ports }: Turn,
+  { ports }: ApplyContext,
 ): Promise<Performed> {
   const { platformId, view } = state;
   await attributeDrift(state, toldOf(state), ports);

@@ -10,13 +10,13 @@ import { PlatformFailure } from '../ports/platform.ts';
 import { WRITES_IN_FLIGHT } from '../tuning.ts';
 import { adopt } from './adopt.ts';
 import { originOf, unfoundOf } from './audit.ts';
+import type { ApplyContext, Performed, Round } from './context.ts';
+import { AGAIN, SUPERSEDED, unlessSuperseded } from './context.ts';
 import { giveUp, reportFieldFailure } from './failure.ts';
 import { closeDrift, unlink } from './foreign.ts';
 import { holdDigest, learn } from './load.ts';
 import { refuse } from './narrow.ts';
 import { observe } from './observe.ts';
-import type { Performed, Round, Turn } from './turn.ts';
-import { AGAIN, SUPERSEDED, unlessSuperseded } from './turn.ts';
 import { stillOwed, storeRecord, withUncertain } from './uncertain.ts';
 import { performWrite, unreserve, unreserved } from './write.ts';
 
@@ -25,26 +25,26 @@ type Of<Kind extends Decision['kind']> = Extract<Decision, { kind: Kind }>;
 type Performer<Kind extends Decision['kind']> = (
   decision: Of<Kind>,
   round: Round,
-  turn: Turn,
+  context: ApplyContext,
 ) => Promise<Performed>;
 
 /** How each decision is carried out. */
 const PERFORMERS: { readonly [Kind in Decision['kind']]: Performer<Kind> } = {
   read,
   reserve,
-  hold: (decision, round, turn) =>
-    decision.ends === undefined ? startHold(decision, round, turn) : endHold(decision, round, turn),
-  write: async (decision, round, turn) =>
-    performWrite(decision, decision.isReserved ? round : await unreserved(round, turn), turn),
+  hold: (decision, round, context) =>
+    decision.ends === undefined ? startHold(decision, round, context) : endHold(decision, round, context),
+  write: async (decision, round, context) =>
+    performWrite(decision, decision.isReserved ? round : await unreserved(round, context), context),
   drop,
   observe,
   unlink,
   release: letGo,
   adopt,
   fail: refuse,
-  wait: async ({ noting, yields = false, ...why }, round, turn) => {
-    const { state } = yields ? await unreserved(round, turn) : round;
-    const { groups, clock } = turn.ports;
+  wait: async ({ noting, yields = false, ...why }, round, context) => {
+    const { state } = yields ? await unreserved(round, context) : round;
+    const { groups, clock } = context.ports;
     if (noting === 'missing') await groups.noteMissing(state, clock());
     const isStill = typeof noting !== 'object' || (await groups.noteMiss(state.ref, noting));
     return isStill ? { step: why } : SUPERSEDED;
@@ -53,20 +53,20 @@ const PERFORMERS: { readonly [Kind in Decision['kind']]: Performer<Kind> } = {
 };
 
 /** Carries out one decision, in the fixed order of its effects. */
-export const perform = (decision: Decision, round: Round, turn: Turn): Promise<Performed> =>
-  (PERFORMERS[decision.kind] as Performer<Decision['kind']>)(decision, round, turn);
+export const perform = (decision: Decision, round: Round, context: ApplyContext): Promise<Performed> =>
+  (PERFORMERS[decision.kind] as Performer<Decision['kind']>)(decision, round, context);
 
-async function read(decision: Of<'read'>, round: Round, turn: Turn): Promise<Performed> {
-  const known = await learn(decision, round, turn);
+async function read(decision: Of<'read'>, round: Round, context: ApplyContext): Promise<Performed> {
+  const known = await learn(decision, round, context);
   if (known.wanted !== undefined && round.wanted === undefined)
-    await markPending({ ...known, wanted: known.wanted }, turn);
+    await markPending({ ...known, wanted: known.wanted }, context);
   return { round: known };
 }
 
 /** Writes which members have to wait and why, where that has changed; the wait's age is kept while the cause is. */
 async function markPending(
   { state: { ref }, wanted, views }: Round & { readonly wanted: Wanted },
-  { ports }: Turn,
+  { ports }: ApplyContext,
 ): Promise<void> {
   const { registers, pending, standing } = wanted;
   const sinceMs = ports.clock();
@@ -98,22 +98,22 @@ async function markPending(
 async function reserve(
   { removals, size, replaces }: Of<'reserve'>,
   round: Round,
-  turn: Turn,
+  context: ApplyContext,
 ): Promise<Performed> {
-  const { ports } = turn;
+  const { ports } = context;
   const { connection, group } = round.state.ref;
-  const before = await unreserved(round, turn);
+  const before = await unreserved(round, context);
   const record = { intent: intentId(ports.newId()), atMs: ports.clock(), removals, size };
   const { lastWriteAtMs } = round.state;
   const recent = await ports.guard.reserve({ connection, group, ...record }, replaces, lastWriteAtMs);
   return { round: { ...before, reservation: { ...record, recent } } };
 }
 
-async function startHold(decision: StartHold, round: Round, turn: Turn): Promise<Performed> {
+async function startHold(decision: StartHold, round: Round, context: ApplyContext): Promise<Performed> {
   const { state } = round;
-  const sets = heldBy(decision, round, turn.ports.clock());
-  const before = await unreserved(round, turn);
-  await turn.ports.groups.hold(state, sets, await recordHold(sets.hold.hold, true, round, turn));
+  const sets = heldBy(decision, round, context.ports.clock());
+  const before = await unreserved(round, context);
+  await context.ports.groups.hold(state, sets, await recordHold(sets.hold.hold, true, round, context));
   return { round: { ...before, ...withHeld(decision, state, sets) } };
 }
 
@@ -131,10 +131,10 @@ export function withHeld<State extends GroupState>(
   } as const;
 }
 
-async function endHold({ ends }: EndHold, round: Round, turn: Turn): Promise<Performed> {
+async function endHold({ ends }: EndHold, round: Round, context: ApplyContext): Promise<Performed> {
   const { hold, approval } = round.state;
   const ended = ends.includes('hold') ? (hold ?? approval) : approval;
-  await turn.ports.groups.dropHold(round.state, ends, await recordHold(ended, false, round, turn));
+  await context.ports.groups.dropHold(round.state, ends, await recordHold(ended, false, round, context));
   return { round: { ...round, state: withoutHold(round.state, ends), held: undefined } };
 }
 
@@ -145,13 +145,18 @@ export const withoutHold = ({ hold, approval, ...state }: GroupState, ends: EndH
 });
 
 /** Before it is done; where another change of the group comes first, the next look finds the same again. */
-function recordHold(hold: Hold | undefined, made: boolean, round: Round, turn: Turn): Promise<AuditLink> {
+function recordHold(
+  hold: Hold | undefined,
+  made: boolean,
+  round: Round,
+  context: ApplyContext,
+): Promise<AuditLink> {
   const { state, wanted } = round;
   const said = hold === undefined ? null : `${hold.removes} to go, ${hold.keeps} stay`;
   const [before, after] = made ? [null, said] : [said, null];
   const reason = made ? `more than the rule ${hold?.rule} allows` : 'it is about nothing any more';
-  const entry = entryOf(made ? 'hold' : 'drop_hold', { kind: 'hold', before, after, reason }, turn.ports);
-  return turn.record(state, { ...entry, ...originOf(state, wanted) });
+  const entry = entryOf(made ? 'hold' : 'drop_hold', { kind: 'hold', before, after, reason }, context.ports);
+  return context.record(state, { ...entry, ...originOf(state, wanted) });
 }
 
 type HoldFacts = Pick<Round, 'state' | 'held' | 'settings'>;
@@ -200,17 +205,21 @@ function holdOf(
   };
 }
 
-function drop(decision: Of<'drop'>, round: Round, turn: Turn): Promise<Performed> {
-  return (round.rejected === undefined ? dropUncertain : dropRefused)(decision, round, turn);
+function drop(decision: Of<'drop'>, round: Round, context: ApplyContext): Promise<Performed> {
+  return (round.rejected === undefined ? dropUncertain : dropRefused)(decision, round, context);
 }
 
 /** A write that the platform refused can no longer take effect. */
-async function dropRefused({ intent, owed }: Of<'drop'>, round: Round, turn: Turn): Promise<Performed> {
+async function dropRefused(
+  { intent, owed }: Of<'drop'>,
+  round: Round,
+  context: ApplyContext,
+): Promise<Performed> {
   const { intent: _, ...state } = round.state;
   const uncertain = stillOwed(state.uncertain, owed);
-  const isOver = await turn.ports.groups.dropIntent(state.ref, intent, { uncertain, isRefused: true });
+  const isOver = await context.ports.groups.dropIntent(state.ref, intent, { uncertain, isRefused: true });
   if (!isOver) return SUPERSEDED;
-  await unreserve(round, turn);
+  await unreserve(round, context);
   return {
     round: { ...round, state: { ...state, ...(uncertain && { uncertain }) }, reservation: undefined },
   };
@@ -219,31 +228,31 @@ async function dropRefused({ intent, owed }: Of<'drop'>, round: Round, turn: Tur
 async function dropUncertain(
   { intent, owed, failing }: Of<'drop'>,
   round: Round,
-  turn: Turn,
+  context: ApplyContext,
 ): Promise<Performed> {
   const { intent: _, ...state } = round.state;
   const known =
-    round.views === undefined ? await learn({ kind: 'read', what: ['views'] }, round, turn) : round;
-  const nowMs = turn.ports.clock();
+    round.views === undefined ? await learn({ kind: 'read', what: ['views'] }, round, context) : round;
+  const nowMs = context.ports.clock();
   const write = { ...known, after: known.views?.prepared };
   const record = withUncertain(intent, write, nowMs, owed === undefined ? {} : { removals: owed });
   // Must come before the intent ends: two late writes that undo each other leave no other trace.
-  const audited = await turn.record(state, unfoundOf(intent, nowMs, record.untilMs));
-  const uncertain = await storeRecord(record, state, known.views, turn);
-  if (!(await turn.ports.groups.dropIntent(state.ref, intent, { uncertain, audited }))) return SUPERSEDED;
+  const audited = await context.record(state, unfoundOf(intent, nowMs, record.untilMs));
+  const uncertain = await storeRecord(record, state, known.views, context);
+  if (!(await context.ports.groups.dropIntent(state.ref, intent, { uncertain, audited }))) return SUPERSEDED;
   if (failing === undefined) return AGAIN;
   const cause = new PlatformFailure('rejected', failing.message, {});
-  const failed = { ...state, calledMs: turn.calledMs() };
-  const isGivenUp = await giveUp(failed, cause, { ports: turn.ports, audited });
+  const failed = { ...state, calledMs: context.calledMs() };
+  const isGivenUp = await giveUp(failed, cause, { ports: context.ports, audited });
   return isGivenUp ? { step: { kind: 'failed', cause } } : SUPERSEDED;
 }
 
 /** The platform's group stays as it is, without an owner from now on: nothing is sent. */
-async function letGo({ reason }: Of<'release'>, { state }: Round, turn: Turn): Promise<Performed> {
-  const { ports, platform } = turn;
+async function letGo({ reason }: Of<'release'>, { state }: Round, context: ApplyContext): Promise<Performed> {
+  const { ports, platform } = context;
   const { platformId, version = null } = state;
   const change = { kind: 'release_group', before: platformId ?? null, after: null, reason };
-  const audited = await turn.record(state, {
+  const audited = await context.record(state, {
     ...entryOf('release', change, ports),
     ...{ versionBefore: version, versionAfter: version, actor: OURSELVES, cause: `rev ${state.rev}` },
   });
@@ -254,24 +263,24 @@ async function letGo({ reason }: Of<'release'>, { state }: Round, turn: Turn): P
 async function settle(
   { as, counts, ending, againAtMs, failing }: Of<'settle'>,
   round: Round,
-  turn: Turn,
+  context: ApplyContext,
 ): Promise<Performed> {
-  const { state } = await unreserved(round, turn);
+  const { state } = await unreserved(round, context);
   const { ref, uncertain } = state;
   // The writes did not take effect, and no longer can.
-  if (uncertain?.removals !== undefined && turn.ports.clock() >= uncertain.untilMs)
-    await turn.ports.guard.cancel({ connection: ref.connection, ...uncertain.removals });
+  if (uncertain?.removals !== undefined && context.ports.clock() >= uncertain.untilMs)
+    await context.ports.guard.cancel({ connection: ref.connection, ...uncertain.removals });
   // A group that will be read again is not done: the failure is reported when it is done.
   const failed =
-    againAtMs === undefined && failing ? await reportFieldFailure(failing, state, turn) : undefined;
-  if (ending !== 'open') await closeDrift(state, turn, ending);
+    againAtMs === undefined && failing ? await reportFieldFailure(failing, state, context) : undefined;
+  if (ending !== 'open') await closeDrift(state, context, ending);
   const driftClosed = ending !== 'open';
-  const settled = await turn.ports.groups.settle(state, as, {
+  const settled = await context.ports.groups.settle(state, as, {
     counts,
     driftClosed,
     againAtMs,
     failing: failed,
-    calledMs: turn.calledMs(),
+    calledMs: context.calledMs(),
   });
   // Settling fails if the group changed. Its author sent no message because ours was pending, so read the group again.
   return { step: { kind: settled ? 'in_sync' : 'again' } };

@@ -11,10 +11,10 @@ import type { Connection } from '../ports/connections.ts';
 import { type AuditLink, linksOf } from '../ports/logs.ts';
 import { PlatformFailure } from '../ports/platform.ts';
 import { CALLS_AN_HOUR, calledOf } from '../tuning.ts';
+import type { ApplyContext, Round, Step, Trial, WriteMade } from './context.ts';
+import { NO_TRIAL } from './context.ts';
 import { ALL_MEMBERS, startOf } from './load.ts';
 import { perform } from './perform.ts';
-import type { Round, Step, Trial, Turn, WriteMade } from './turn.ts';
-import { NO_TRIAL } from './turn.ts';
 import { unreserved } from './write.ts';
 
 export interface Attempt {
@@ -53,8 +53,8 @@ export async function takeRound(
   attempt: Attempt,
 ): Promise<Step> {
   try {
-    const turn = await turnOf(state, connection, ports, attempt);
-    return await decideAndPerform(firstRound(state, turn, attempt), turn, attempt);
+    const context = await contextOf(state, connection, ports, attempt);
+    return await decideAndPerform(firstRound(state, context, attempt), context, attempt);
   } catch (cause) {
     if (cause instanceof SettingsChanged) return { kind: 'again' };
     if (cause instanceof PlatformFailure) return { kind: 'broken', cause };
@@ -62,14 +62,14 @@ export async function takeRound(
   }
 }
 
-async function decideAndPerform(first: Round, turn: ConfirmingTurn, attempt: Attempt): Promise<Step> {
+async function decideAndPerform(first: Round, context: ConfirmingContext, attempt: Attempt): Promise<Step> {
   let round = first;
   for (;;) {
     const decision = servedBy(round.wanted, decide(round));
     if (decision === ALL_MEMBERS) round = { ...round, wanted: undefined };
-    if (callsLeft(attempt, turn.ports) < costOf(decision)) return spend(round, turn);
-    if (!readsTable(decision)) await turn.confirm();
-    const performed = await perform(decision, round, turn);
+    if (callsLeft(attempt, context.ports) < costOf(decision)) return spend(round, context);
+    if (!readsTable(decision)) await context.confirm();
+    const performed = await perform(decision, round, context);
     if ('step' in performed) return performed.step;
     round = performed.round;
     attempt.shown = round.shown;
@@ -79,20 +79,20 @@ async function decideAndPerform(first: Round, turn: ConfirmingTurn, attempt: Att
 }
 
 /** The calls of this hour are used up: the removals of a write that is not sent leave the guard's record. */
-async function spend(round: Round, turn: Turn): Promise<Step> {
-  if (round.state.intent === undefined) await unreserved(round, turn);
+async function spend(round: Round, context: ApplyContext): Promise<Step> {
+  if (round.state.intent === undefined) await unreserved(round, context);
   return { kind: 'spent' };
 }
 
-type ConfirmingTurn = Turn & { readonly confirm: () => Promise<void> };
+type ConfirmingContext = ApplyContext & { readonly confirm: () => Promise<void> };
 
 /** The ports and the state of one round. State for a later round is kept in the attempt. */
-async function turnOf(
+async function contextOf(
   state: GroupState,
   connection: Connection,
   ports: ApplyPorts,
   attempt: Attempt,
-): Promise<ConfirmingTurn> {
+): Promise<ConfirmingContext> {
   let confirmed: Promise<void> | undefined;
   return {
     connection,
@@ -136,8 +136,8 @@ function openCounted({ attempts }: GroupState, connection: Connection, ports: Ap
   });
 }
 
-const firstRound = (state: GroupState, turn: Turn, { trial, shown }: Attempt): Round => ({
-  ...startOf(state, turn),
+const firstRound = (state: GroupState, context: ApplyContext, { trial, shown }: Attempt): Round => ({
+  ...startOf(state, context),
   withheld: new Set(trial.withheld),
   isNarrowed: trial !== NO_TRIAL,
   barred: new Set(trial.lots.flat()),

@@ -14,27 +14,27 @@ import { changeBetween } from '../../plan/uncertain.ts';
 import { type GroupFields, PlatformFailure } from '../ports/platform.ts';
 import { auditOf, originOf } from './audit.ts';
 import { confirmWrite, recordOf, type Writing } from './confirm.ts';
-import { type Performed, type Round, SUPERSEDED, type Trial, type Turn } from './turn.ts';
+import { type ApplyContext, type Performed, type Round, SUPERSEDED, type Trial } from './context.ts';
 import { stillOwed } from './uncertain.ts';
 
 /** Carries out a plan: intent, call, view, audit, flip. */
-export async function performWrite(write: Write, round: Round, turn: Turn): Promise<Performed> {
+export async function performWrite(write: Write, round: Round, context: ApplyContext): Promise<Performed> {
   const { state, wanted } = round;
-  const { ports } = turn;
+  const { ports } = context;
   if (wanted === undefined) throw new Error('expected a write to be planned from what the directory wants');
   const { connection } = state.ref;
-  const intent = await openIntent(write, round, turn);
+  const intent = await openIntent(write, round, context);
   if (intent === undefined) {
-    await unreserved(round, turn);
+    await unreserved(round, context);
     return SUPERSEDED;
   }
   const replaced = state.uncertain?.removals;
   if (write.isReserved && replaced !== undefined) await ports.guard.cancel({ connection, ...replaced });
-  turn.opened(intent.id);
-  const writing = { write, intent, round: { ...round, wanted, state: { ...state, intent } }, turn };
+  context.opened(intent.id);
+  const writing = { write, intent, round: { ...round, wanted, state: { ...state, intent } }, context };
   let answer: ObservedGroup | DeletionAnswer;
   try {
-    answer = await call(write.plan, intent, state, turn);
+    answer = await call(write.plan, intent, state, context);
   } catch (cause) {
     if (!(cause instanceof PlatformFailure)) throw cause;
     return afterFailure(cause, writing);
@@ -47,12 +47,12 @@ export async function performWrite(write: Write, round: Round, turn: Turn): Prom
   throw new PlatformFailure('unavailable', message, {});
 }
 
-type DeletionAnswer = Awaited<ReturnType<Turn['platform']['groups']['delete']>>;
+type DeletionAnswer = Awaited<ReturnType<ApplyContext['platform']['groups']['delete']>>;
 
 /** The answer to a DELETE is evidence only: the group is fetched, and `decideDeletion` decides what that proves. */
 async function verifyDeletion(answer: DeletionAnswer, writing: Writing): Promise<Performed> {
-  const { round, turn } = writing;
-  const look = (await turn.platform.groups.get(round.state.platformId as PlatformGroupId)) ?? 'gone';
+  const { round, context } = writing;
+  const look = (await context.platform.groups.get(round.state.platformId as PlatformGroupId)) ?? 'gone';
   const known: Round = { ...round, look, listed: undefined, deletion: answer };
   const decision = decide(known);
   const isGone = decision.kind === 'observe' && decision.observed === 'gone';
@@ -61,12 +61,12 @@ async function verifyDeletion(answer: DeletionAnswer, writing: Writing): Promise
 
 /** The platform has answered the PATCH of a released group. The group is released next, whatever the answer shows. */
 async function confirmClearing(observed: ObservedGroup, writing: Writing): Promise<Performed> {
-  const { write, intent, round, turn } = writing;
+  const { write, intent, round, context } = writing;
   const { intent: _, ...state } = round.state;
   const origin = originOf(state, round.wanted, undefined);
-  const ending = { atMs: turn.ports.clock(), versionAfter: observed.version, outcome: 'written' } as const;
-  const audited = await turn.record(state, auditOf(intent, write.plan.changes, origin, ending));
-  const isOver = await turn.ports.groups.dropIntent(state.ref, intent, { audited });
+  const ending = { atMs: context.ports.clock(), versionAfter: observed.version, outcome: 'written' } as const;
+  const audited = await context.record(state, auditOf(intent, write.plan.changes, origin, ending));
+  const isOver = await context.ports.groups.dropIntent(state.ref, intent, { audited });
   return isOver ? { round: { ...round, state, look: observed } } : SUPERSEDED;
 }
 
@@ -75,26 +75,29 @@ async function confirmClearing(observed: ObservedGroup, writing: Writing): Promi
  * directory group has claimed it, or if it differs while the listing has a group exactly as sent. Otherwise a different
  * name is the platform's form of ours.
  */
-async function isCreated(observed: ObservedGroup, { write, intent, round, turn }: Writing): Promise<boolean> {
+async function isCreated(
+  observed: ObservedGroup,
+  { write, intent, round, context }: Writing,
+): Promise<boolean> {
   const isIt = ({ id }: ListedGroup) => id === observed.id;
   if (round.listed && isListed(round.listed.groups, observed.id)) return false;
   const fits = (group: ListedGroup) => isWhole(group) && isOurCreation(group, intent, write.plan.after);
   if (!fits(observed)) {
-    const groups = await turn.platform.groups.list(0);
+    const groups = await context.platform.groups.list(0);
     if (groups.some((group) => !isIt(group) && fits(group))) return false;
   }
-  return (await turn.claim(observed.id as PlatformGroupId)) === undefined;
+  return (await context.claim(observed.id as PlatformGroupId)) === undefined;
 }
 
 async function openIntent(
   { plan, known, oddBefore, consumes, isReserved }: Write,
   round: Round,
-  turn: Turn,
+  context: ApplyContext,
 ): Promise<Intent | undefined> {
   const { state, reservation } = round;
-  const { ports } = turn;
+  const { ports } = context;
   const id = reservation?.intent ?? intentId(ports.newId());
-  const change = await prepareChange(plan, id, round, turn);
+  const change = await prepareChange(plan, id, round, context);
   const intent: Intent = {
     id,
     action: plan.action as WriteAction,
@@ -119,7 +122,7 @@ async function prepareChange(
   { action, after }: Plan,
   id: IntentId,
   { state, views }: Round,
-  { ports: { groups } }: Turn,
+  { ports: { groups } }: ApplyContext,
 ): Promise<ViewPointer | undefined> {
   if (after === undefined) return undefined;
   if (action === 'create') return groups.prepareView(state, id, after);
@@ -132,7 +135,7 @@ async function call(
   plan: Plan,
   intent: Intent,
   state: GroupState,
-  { platform: { groups }, ports }: Turn,
+  { platform: { groups }, ports }: ApplyContext,
 ): Promise<ObservedGroup | DeletionAnswer> {
   const id = state.platformId as PlatformGroupId;
   const version = state.version as VersionToken;
@@ -169,7 +172,7 @@ function changedFields(plan: Plan, whole: Required<GroupFields>): GroupFields {
  */
 async function afterFailure(
   cause: PlatformFailure,
-  { write, intent, round, turn }: Writing,
+  { write, intent, round, context }: Writing,
 ): Promise<Performed> {
   const { action } = intent;
   const called = action === 'patch' || action === 'put' ? 'change' : action;
@@ -184,9 +187,12 @@ async function afterFailure(
     rejected: { owed, name: nameIn(write.plan) },
     refused: { write, intent, cause },
   };
-  if (next === 'compare' && needsLook(cause, write.plan, round, turn.trial)) return { round: refused };
-  await turn.ports.groups.dropIntent(ref, intent, { isRefused: true, uncertain: stillOwed(uncertain, owed) });
-  await unreserve(refused, turn);
+  if (next === 'compare' && needsLook(cause, write.plan, round, context.trial)) return { round: refused };
+  await context.ports.groups.dropIntent(ref, intent, {
+    isRefused: true,
+    uncertain: stillOwed(uncertain, owed),
+  });
+  await unreserve(refused, context);
   const { intent: _, ...state } = round.state;
   if (next === 'refuse' || next === 'compare') return { round: { ...refused, state } };
   if (next !== 'gone' || platformId === undefined) throw cause;
@@ -216,13 +222,13 @@ const nameIn = ({ action, changes, after }: Plan): string | undefined =>
     : undefined;
 
 /** The removals of a write that will not happen leave the guard's book, unless they are owed for an earlier one. */
-export async function unreserve(round: Round, turn: Turn): Promise<void> {
+export async function unreserve(round: Round, context: ApplyContext): Promise<void> {
   if (round.refused?.write.isReserved === true && round.rejected?.owed === undefined)
-    await unreserved(round, turn);
+    await unreserved(round, context);
 }
 
 /** Removals that are held, or are no more, leave the guard's book. */
-export async function unreserved(round: Round, { ports }: Turn): Promise<Round> {
+export async function unreserved(round: Round, { ports }: ApplyContext): Promise<Round> {
   const { reservation, state } = round;
   if (reservation === undefined) return round;
   await ports.guard.cancel({ connection: state.ref.connection, ...reservation });

@@ -10,7 +10,7 @@ import type { Platform, PlatformFailure } from '../ports/platform.ts';
 import type { Reading } from '../reading.ts';
 
 /** One invocation for one group: its connection, its platform, and what it may touch. */
-export interface Turn extends Reading {
+export interface ApplyContext extends Reading {
   readonly platform: Platform;
   readonly ports: ApplyPorts;
   /**
