@@ -101,7 +101,7 @@ export type Shown = Pick<ObservedGroup, 'id' | 'version'> & { readonly atMs: num
 
 /**
  * All that a decision about one group rests on. What has not been read is undefined: where it matters, the decision is
- * the question for it. Facts are frozen for a round; nothing in them changes behind a decision.
+ * the question for it. Facts are frozen for a pass; nothing in them changes behind a decision.
  */
 export interface Facts {
   readonly nowMs: number;
@@ -116,11 +116,11 @@ export interface Facts {
   readonly departed?: ReadonlyMap<PlatformUserId, Stamp> | undefined;
   /** The platform's group just now. Of a creation whose outcome is unknown: the groups that may be it. */
   readonly look?: ObservedGroup | 'gone' | undefined;
-  /** What the last fetch or answer of this attempt showed, which may span several rounds. */
+  /** What the last fetch or answer of this attempt showed, which may span several passes. */
   readonly shown?: Shown | undefined;
   readonly listed?: Listing | undefined;
   readonly reservation?: Reservation | undefined;
-  /** Additions that are left out of this round's write, since the platform refused one that had them. */
+  /** Additions that are left out of this pass's write, since the platform refused one that had them. */
   readonly barred?: ReadonlySet<PlatformUserId> | undefined;
   /** Fields that this attempt does not write, because the platform refused a write with them. */
   readonly withheld?: ReadonlySet<GroupField> | undefined;
@@ -130,6 +130,6 @@ export interface Facts {
   readonly passedOver?: ReadonlyMap<string, 'not_found' | GroupRef> | undefined;
   /** How the platform has just answered the DELETE of the open intent: 2xx, or 404. */
   readonly deletion?: 'deleted' | 'absent' | undefined;
-  /** The platform has just refused the open intent, or the one that was dropped in this round. */
+  /** The platform has just refused the open intent, or the one that was dropped in this pass. */
   readonly rejected?: Rejected | undefined;
 }

@@ -8,7 +8,7 @@ import type { Platform } from './ports/platform.ts';
 /** The ports for reading facts: apply's own ports, or, for a preview, ports that write nothing. */
 export interface Reading {
   readonly connection: Connection;
-  /** Rejects if the connection was changed since the round began. */
+  /** Rejects if the connection was changed since the pass began. */
   readonly confirm?: () => Promise<void>;
   readonly platform: { readonly groups: Pick<Platform['groups'], 'list' | 'get'> };
   readonly ports: Pick<ApplyPorts, 'clock'> & {

@@ -210,10 +210,10 @@ function lateCreation({ state: { uncertain }, nowMs, views }: Facts, listed: rea
 const changesGroup = ({ action }: Plan): boolean =>
   action === 'patch' || action === 'put' || action === 'delete';
 
-/** A change is planned from a fetch or an answer that is at most this old when its round begins. */
+/** A change is planned from a fetch or an answer that is at most this old when its pass begins. */
 const CURRENT_MS = 5_000;
 
-/** An earlier round of this attempt fetched the group, or wrote it, in the stored version: the stored view is current. */
+/** An earlier pass of this attempt fetched the group, or wrote it, in the stored version: the stored view is current. */
 function isCurrent({ state, look, shown, nowMs }: Facts): boolean {
   if (look !== undefined || shown === undefined || nowMs - shown.atMs > CURRENT_MS) return false;
   return shown.id === state.platformId && shown.version === state.version;

@@ -8,7 +8,7 @@ import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { Reading } from '../reading.ts';
 import { retireClaim } from '../retire-claim.ts';
-import { type ApplyContext, type Performed, type Round, unlessSuperseded } from './context.ts';
+import { type ApplyContext, type PassFacts, type Performed, unlessSuperseded } from './context.ts';
 import { linkTo, recordLanded } from './foreign.ts';
 
 /**
@@ -64,17 +64,17 @@ export async function claimAdopted(
   return claim(id as PlatformGroupId);
 }
 
-/** Claim, then look, then link: the next round plans from what is there, and sends the whole group. */
+/** Claims the group, fetches it, and links it. The next pass plans from the fetched content and sends the whole group. */
 export async function adopt(
   { candidate }: Extract<Decision, { kind: 'adopt' }>,
-  round: Round,
+  facts: PassFacts,
   context: ApplyContext,
 ): Promise<Performed> {
   const { ports, platform, connection } = context;
-  const { state } = round;
+  const { state } = facts;
   const id = candidate.id as PlatformGroupId;
   const passOver = (why: 'not_found' | GroupRef): Performed => ({
-    round: { ...round, passedOver: new Map([...(round.passedOver ?? []), [id, why]]) },
+    facts: { ...facts, passedOver: new Map([...(facts.passedOver ?? []), [id, why]]) },
   });
   const owner = await claimAdopted(candidate, state, context);
   if (owner !== undefined) return passOver(owner);
@@ -86,7 +86,7 @@ export async function adopt(
   const previousLink = await readPreviousLink(state, id, context);
   const link = await linkTo(state, observed, viewOf(observed, previousLink), context);
   const made = state.uncertain?.write;
-  const isMade = made?.action === 'create' && isOurCreation(observed, made, round.views?.created);
+  const isMade = made?.action === 'create' && isOurCreation(observed, made, facts.views?.created);
   const found = await recordLanded(isMade ? made : undefined, observed, state, context);
   return unlessSuperseded(ports.groups.storeObserved(state, link, found));
 }

@@ -12,7 +12,7 @@ import type { Step, Trial, Trouble, WriteMade } from './context.ts';
 import { afterWrite, isUnfinished, NO_TRIAL } from './context.ts';
 import { handleFailure, postpone, UNACCEPTABLE } from './failure.ts';
 import { isUnlinkingHeld } from './foreign.ts';
-import { type Attempt, calledBy, SPENT, takeRound } from './round.ts';
+import { type Attempt, calledBy, runPass, SPENT } from './pass.ts';
 
 export interface ApplyReport {
   readonly ref: GroupRef;
@@ -29,9 +29,9 @@ export interface ApplyReport {
   readonly conflicts: number;
   /** The external changes that were found, by kind. */
   readonly drift: readonly DriftKind[];
-  /** From when the group became dirty to the confirmation of the write, where that made it clean. */
+  /** The time from the first change to the confirmed write, if that write made the group clean. */
   readonly lagMs?: number;
-  /** The group answers 404, as too many do for all of them to be gone. */
+  /** The group answers 404, but so do too many groups for all of them to be gone. */
   readonly unlinkingHeld?: boolean;
   /** Members who keep access because the platform refuses to remove them. */
   readonly keepAccess?: number;
@@ -40,19 +40,18 @@ export interface ApplyReport {
 
 type Ending = Pick<ApplyReport, 'outcome' | 'lagMs' | 'cause' | 'unlinkingHeld' | 'keepAccess'>;
 
-/** Every round ends in a write, a settlement or a conflict; past this many the group waits its turn again. */
-const MAX_ROUNDS = 3 * MAX_CONFLICTS;
+/** After this many passes the group waits for another message. */
+const MAX_PASSES = 3 * MAX_CONFLICTS;
 
 /**
- * Makes the platform show what the directory wants of one group. The message that woke us is trusted with nothing but
- * the group's name: all else is read now, and consistently.
+ * Makes the platform show what the directory wants of one group. Only the group's name comes from the message; all other
+ * facts are read now, with consistent reads.
  *
  *     group item ──▶ open intent settled ──▶ registers ──▶ resolve, plan, guard ──▶ change, intent
  *       ──▶ platform call ──▶ view ──▶ audit ──▶ flip (view pointer, version, intent cleared, dirty cleared if rev is unchanged)
  *
- * Any arrow may be the last that this process lives to see: the next apply finds the intent and settles it
- * (invariant 2).
- * @throws only where our own table or queue fails: the message then comes again.
+ * The process may die at any arrow. The next apply finds the open intent and settles it (invariant 2).
+ * @throws if the table or the queue fails; SQS then delivers the message again
  */
 export async function applyGroup(ref: GroupRef, ports: ApplyPorts): Promise<ApplyReport> {
   const attempt: Attempt = {
@@ -64,19 +63,19 @@ export async function applyGroup(ref: GroupRef, ports: ApplyPorts): Promise<Appl
     hasLooked: false,
     hasRefused: false,
   };
-  const ending = await applyInRounds(ref, ports, attempt);
+  const ending = await runPasses(ref, ports, attempt);
   const { writes, conflicts, drift } = attempt;
   return { ref, ...ending, writes, conflicts, drift };
 }
 
-async function applyInRounds(ref: GroupRef, ports: ApplyPorts, attempt: Attempt): Promise<Ending> {
-  for (let round = 0; round < MAX_ROUNDS && attempt.conflicts <= MAX_CONFLICTS; round += 1) {
+async function runPasses(ref: GroupRef, ports: ApplyPorts, attempt: Attempt): Promise<Ending> {
+  for (let pass = 0; pass < MAX_PASSES && attempt.conflicts <= MAX_CONFLICTS; pass += 1) {
     const [state, gate, connection] = await Promise.all([
       ports.groups.read(ref),
       ports.gates.read(ref.connection),
       likely(ref.connection, ports),
     ]);
-    if (!isForUs(state, round, ports, attempt) || connection === undefined)
+    if (!isForUs(state, pass, ports, attempt) || connection === undefined)
       return { outcome: 'nothing_to_do' };
     const outcome = keptFrom(state, connection, gate);
     if (outcome !== undefined) return { outcome };
@@ -91,7 +90,7 @@ async function applyInRounds(ref: GroupRef, ports: ApplyPorts, attempt: Attempt)
   return { outcome: 'postponed' };
 }
 
-/** One round. @returns undefined if another one follows at once; `conflicts` if the calls are used up by conflicts */
+/** @returns undefined if another pass follows at once; `conflicts` if conflicts have used up the calls of this hour */
 async function applyOnce(
   state: GroupState,
   { gate, connection }: { readonly gate: Gate; readonly connection: Connection },
@@ -99,9 +98,9 @@ async function applyOnce(
   attempt: Attempt,
 ): Promise<Ending | 'conflicts' | undefined> {
   await endClaim(state, connection.company, ports);
-  // No round can settle these without reading the group from the platform.
+  // No pass can settle these without reading the group from the platform.
   attempt.hasLooked ||= (state.intent ?? state.suspectedChange) !== undefined;
-  const step = await takeRound(state, connection, ports, attempt);
+  const step = await runPass(state, connection, ports, attempt);
   if (step.kind === 'broken') {
     const outcome = await handleFailure(state, step.cause, { ...attemptOf(attempt, ports), connection });
     return { outcome, cause: step.cause };
@@ -114,14 +113,14 @@ async function applyOnce(
 /** False if another worker runs, or the wake-up is early. Our own write does not count towards the coalescing window. */
 function isForUs(
   state: GroupState | undefined,
-  round: number,
+  pass: number,
   { clock, coalesceMs }: ApplyPorts,
   { mine, isSuperseded }: Attempt,
 ): state is GroupState {
   if (state === undefined || !needsApply(state)) return false;
   const nowMs = clock();
   return (
-    !isAtWork(state, nowMs, mine) && ((round > 0 && !isSuperseded) || !isEarly(state, { nowMs, coalesceMs }))
+    !isAtWork(state, nowMs, mine) && ((pass > 0 && !isSuperseded) || !isEarly(state, { nowMs, coalesceMs }))
   );
 }
 
@@ -131,7 +130,7 @@ const attemptOf = (attempt: Attempt, ports: ApplyPorts) => ({
   ports,
 });
 
-/** Whether another round follows at once; what that one has to know is kept in the attempt. */
+/** Whether another pass follows at once. Stores in the attempt what that pass needs. */
 function goesOn(
   step: Step,
   attempt: Attempt,
@@ -152,7 +151,7 @@ function goesOn(
   return step.kind === 'again' || step.kind === 'conflict';
 }
 
-/** The platform has answered well about this group, or has refused a write because of its content. */
+/** The platform is available: it has answered about this group, or has refused a write because of its content. */
 const hasAnswered = ({ kind }: Step, { hasLooked, hasRefused }: Attempt): boolean =>
   kind === 'written' || (kind === 'in_sync' && hasLooked) || hasRefused;
 
@@ -175,10 +174,9 @@ const HOUR_MS = 3_600_000;
 /** Members excluded only to isolate a rejected one are added again at once; otherwise the next attempt is in an hour. */
 const restMs = ({ hasWritten }: Trial): number => (hasWritten ? 0 : HOUR_MS);
 
-/** The first external change is followed by a retry after the coalescing window, later ones by ever longer waits. */
+/** After the first external change, retry after the coalescing window; after later ones, with exponential backoff. */
 const CONTESTED = { code: 'conflicts', message: 'another client changed the group while it was written' };
 
-/** What the report of a waiting group counts. */
 const factsOf = ({ why, keepAccess }: Extract<Step, { kind: 'wait' }>): Partial<Ending> => ({
   ...(keepAccess === undefined ? {} : { keepAccess }),
   ...(isUnlinkingHeld(why) ? { unlinkingHeld: true } : {}),

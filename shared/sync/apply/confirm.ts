@@ -13,8 +13,8 @@ import { auditOf, originOf } from './audit.ts';
 import {
   type ApplyContext,
   isUnfinished,
+  type PassFacts,
   type Performed,
-  type Round,
   type Step,
   SUPERSEDED,
 } from './context.ts';
@@ -27,7 +27,7 @@ export interface Writing {
   readonly write: Write;
   readonly intent: Intent;
   /** As read, with the open intent. */
-  readonly round: Round & { readonly wanted: Wanted };
+  readonly facts: PassFacts & { readonly wanted: Wanted };
   readonly context: ApplyContext;
 }
 
@@ -46,9 +46,9 @@ export async function confirmWrite(
   writing: Writing,
 ): Promise<Performed> {
   const observed = await shownAfter(answered, writing);
-  const { write, intent, round, context } = writing;
+  const { write, intent, facts, context } = writing;
   const { ports } = context;
-  const { state } = round;
+  const { state } = facts;
   const { outcome, wanted } = await judged(observed, writing);
   const { foreign, view, unshown } = outcome;
   await markUnshown(unshown, state, wanted, context);
@@ -117,16 +117,16 @@ async function retireDeleted(
 function stillUncertain(
   observed: ObservedGroup | undefined,
   outcome: Outcome,
-  { write, intent, round, context }: Writing,
+  { write, intent, facts, context }: Writing,
 ): Promise<Uncertain | undefined> | undefined {
   const { view } = outcome;
-  if (observed === undefined || view === undefined || isCertain(outcome, round.state)) return undefined;
+  if (observed === undefined || view === undefined || isCertain(outcome, facts.state)) return undefined;
   const record = mayTakeEffect(observed, outcome, intent)
-    ? withUncertain(intent, { ...round, after: write.plan.after }, context.ports.clock(), {
+    ? withUncertain(intent, { ...facts, after: write.plan.after }, context.ports.clock(), {
         isAnswered: true,
       })
-    : readRecord(round);
-  return storeMoved(record, round, { observed, view }, context);
+    : readRecord(facts);
+  return storeMoved(record, facts, { observed, view }, context);
 }
 
 /** Earlier writes were answered, and this write is shown completely, so no earlier write can still take effect. */
@@ -146,9 +146,9 @@ const mayTakeEffect = (
 
 async function judged(
   observed: ObservedGroup | undefined,
-  { write, round, context }: Writing,
+  { write, facts, context }: Writing,
 ): Promise<{ readonly outcome: Outcome; readonly wanted: Wanted }> {
-  let known = round;
+  let known = facts;
   for (;;) {
     const judgement = judgeAnswer(write.plan, observed, known);
     const { wanted } = known;
@@ -199,12 +199,12 @@ async function markUnshown(
  */
 async function shownAfter(
   answered: ObservedGroup | undefined,
-  { write: { plan }, intent, round, context }: Writing,
+  { write: { plan }, intent, facts, context }: Writing,
 ): Promise<ObservedGroup | undefined> {
   if (answered === undefined || showsWrite(plan, answered)) return answered;
   const fetched = await context.platform.groups.get(answered.id as PlatformGroupId);
-  const state = { ...round.state, version: answered.version };
-  const known = { ...round, state, nowMs: context.ports.clock() };
+  const state = { ...facts.state, version: answered.version };
+  const known = { ...facts, state, nowMs: context.ports.clock() };
   const isUnproven =
     fetched === undefined ||
     fetched.version === intent.versionBefore ||
@@ -214,7 +214,7 @@ async function shownAfter(
 
 /** The approval that the write used up, and whether the group stays dirty after it. */
 function leftovers(
-  { write: { consumes, left }, intent, round: { rejected, state }, context: { trial } }: Writing,
+  { write: { consumes, left }, intent, facts: { rejected, state }, context: { trial } }: Writing,
   outcome: Outcome,
 ): Partial<Flip> {
   const { kept, foreign, isUndone, unshown } = outcome;
@@ -242,8 +242,8 @@ function leftovers(
 }
 
 /** The guard stops counting removals that did not happen; otherwise they would hold the leavers of other groups. */
-async function giveBackKept({ kept }: Outcome, { write, round, context }: Writing): Promise<void> {
-  const { reservation, state } = round;
+async function giveBackKept({ kept }: Outcome, { write, facts, context }: Writing): Promise<void> {
+  const { reservation, state } = facts;
   if (kept.length === 0 || !write.isReserved || reservation === undefined) return;
   const { connection, group } = state.ref;
   const happened = Math.min(reservation.removals, write.plan.removals.length - kept.length);

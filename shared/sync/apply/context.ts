@@ -9,29 +9,26 @@ import type { AuditEntry, AuditLink } from '../ports/logs.ts';
 import type { Platform, PlatformFailure } from '../ports/platform.ts';
 import type { Reading } from '../reading.ts';
 
-/** One invocation for one group: its connection, its platform, and what it may touch. */
+/** The connection, the platform and the ports of one invocation for one group. */
 export interface ApplyContext extends Reading {
   readonly platform: Platform;
   readonly ports: ApplyPorts;
-  /**
-   * Puts an entry into the group's audit, after those that its item names. What this invocation put before and could not
-   * have named there yet comes before it too.
-   */
+  /** Adds an entry to the group's audit. It names as predecessors those of the group's item and of this invocation. */
   readonly record: (state: GroupState, entry: AuditEntry) => Promise<AuditLink>;
-  /** When the platform was called about the group within the last hour, as far as that counts. */
+  /** The times of the calls to the platform about the group that count towards the hourly limit. */
   readonly calledMs: () => readonly number[];
   /** Called for each external change that was not known before. */
   readonly found: (kind: DriftKind) => void;
-  /** Told of each intent of ours that is open from now on. */
+  /** Called with each intent that this invocation opens. */
   readonly opened: (id: IntentId) => void;
-  /** Notes the group in an answer of the platform. */
+  /** Called with each version of the group that the platform shows. */
   readonly showed: (group: Shown) => void;
   /** The additions that the platform refused together and that are still to be tried. */
   readonly trial: Trial;
 }
 
-/** What apply knows of a group within one round. */
-export interface Round extends Facts {
+/** The facts of one pass: read, decide, perform, until a write or another end. */
+export interface PassFacts extends Facts {
   /** The write that the platform has just refused. */
   readonly refused?: { readonly write: Write; readonly intent: Intent; readonly cause: PlatformFailure };
 }
@@ -75,7 +72,7 @@ export interface WriteMade {
 
 export type Trouble = Omit<GroupError, 'atMs'>;
 
-/** How one round of apply ended. */
+/** How one pass of apply ended. */
 export type Step =
   /** Something was learnt or settled: read the group again. */
   | { readonly kind: 'again' }
@@ -111,8 +108,8 @@ export type Step =
   /** The platform refuses the write, and waiting does not help. */
   | { readonly kind: 'failed'; readonly cause: unknown };
 
-/** The result of a decision: the round continues with new facts, or has ended. */
-export type Performed = { readonly round: Round } | { readonly step: Step };
+/** The result of a decision: the pass continues with new facts, or has ended. */
+export type Performed = { readonly facts: PassFacts } | { readonly step: Step };
 
 export const AGAIN: Performed = { step: { kind: 'again' } };
 export const CONFLICT: Performed = { step: { kind: 'conflict' } };

@@ -12,7 +12,7 @@ import { attributeDrift, toldOf } from '../attribute-drift.ts';
 import type { Flip, FoundForeign } from '../ports/groups.ts';
 import type { DriftRecord } from '../ports/logs.ts';
 import { foundOf } from './audit.ts';
-import type { ApplyContext, Performed, Round, Trouble } from './context.ts';
+import type { ApplyContext, PassFacts, Performed, Trouble } from './context.ts';
 import { CONFLICT, SUPERSEDED, unlessSuperseded } from './context.ts';
 
 /**
@@ -96,7 +96,7 @@ export const isUnlinkingHeld = (why: Trouble): boolean => why.code === UNLINKING
 /** Gives up the link to a group that is gone, unless too many are gone at once, or it is there after all. */
 export async function unlink(
   { id, difference, acceptedDrift, landed }: Extract<Decision, { kind: 'unlink' }>,
-  { state }: Round,
+  { state }: PassFacts,
   context: ApplyContext,
 ): Promise<Performed> {
   const { ports, platform } = context;

@@ -11,7 +11,7 @@ import type { Reading } from '../reading.ts';
 import { lookForCreation } from './creation.ts';
 import { readOfList } from './listed-groups.ts';
 
-/** The facts that a round begins with. */
+/** The facts that a pass begins with. */
 export const startOf = (
   state: GroupState,
   { connection, ports }: Pick<Reading, 'connection' | 'ports'>,

@@ -10,16 +10,16 @@ import type { AuditLink } from '../ports/logs.ts';
 import type { PlatformFailure } from '../ports/platform.ts';
 import { MAX_REFUSALS } from '../tuning.ts';
 import { auditOf, originOf } from './audit.ts';
-import { type ApplyContext, type Performed, type Round, SUPERSEDED, type Trial } from './context.ts';
+import { type ApplyContext, type PassFacts, type Performed, SUPERSEDED, type Trial } from './context.ts';
 import { giveUp } from './failure.ts';
 
 /** Records the refusal in the audit log, and returns the next try: a part of the write, or nothing. */
 export async function refuse(
   { firstly }: Extract<Decision, { kind: 'fail' }>,
-  round: Round,
+  facts: PassFacts,
   context: ApplyContext,
 ): Promise<Performed> {
-  const { state, refused, wanted } = round;
+  const { state, refused, wanted } = facts;
   const { ports } = context;
   if (refused === undefined) throw new Error('expected a write that the platform has refused');
   const { write, intent, cause } = refused;
@@ -34,7 +34,7 @@ export async function refuse(
   const isKnown = isKnownRefusal(write.plan, wanted);
   // It may be a conflict that is not visible yet. The search would blame users wrongly, or use up the hour's calls.
   if (firstly !== undefined && !context.trial.hasWritten && !isKnown) return { step: firstly };
-  const next = nextTrial(write, round, { ...context.trial, isKnown });
+  const next = nextTrial(write, facts, { ...context.trial, isKnown });
   if (next !== undefined && wanted !== undefined) {
     if (next.refused === 'users') await markRefused(additionsIn(write.plan), state, wanted, context);
     if (next.refused === 'field') await markField(write.plan, cause, state, context);
@@ -52,7 +52,7 @@ function isKnownRefusal(plan: Plan, wanted: Wanted | undefined): boolean {
 
 /** No smaller write is left: removals are tried again in an hour, and anything else is given up until it changes. */
 async function endSearch(
-  { write, cause }: NonNullable<Round['refused']>,
+  { write, cause }: NonNullable<PassFacts['refused']>,
   audited: AuditLink,
   state: GroupState,
   context: ApplyContext,
@@ -89,12 +89,12 @@ interface Next {
  * such users is tried again with the name alone. A try that sends users sends them too, so that it does not remove them.
  * Only if the platform accepts no try with them, they are left out.
  */
-function nextTrial(write: Write, round: Round, { isKnown, ...before }: Known): Next | undefined {
+function nextTrial(write: Write, facts: PassFacts, { isKnown, ...before }: Known): Next | undefined {
   const { plan } = write;
-  const trial = { ...before, withheld: [...new Set([...before.withheld, ...leftLately(write, round)])] };
+  const trial = { ...before, withheld: [...new Set([...before.withheld, ...leftLately(write, facts)])] };
   const { refusals, withheld } = trial;
   const fields = fieldsIn(plan);
-  const hidden = hiddenIn(round);
+  const hidden = hiddenIn(facts);
   const all = additionsIn(plan);
   const additions = all.filter((user) => !hidden.includes(user));
   const hasRemovals = plan.changes.length > fields.length + all.length;
@@ -131,7 +131,7 @@ function nextMembers(
 }
 
 /** Wanted users who may be in the group although no read showed them. */
-const hiddenIn = ({ views, wanted }: Round): readonly PlatformUserId[] =>
+const hiddenIn = ({ views, wanted }: PassFacts): readonly PlatformUserId[] =>
   [...(views?.base?.unshown ?? [])].filter((user) => wanted?.group?.users.has(user));
 
 function withoutHidden(hidden: readonly PlatformUserId[], trial: Trial): Trial | undefined {
@@ -141,7 +141,7 @@ function withoutHidden(hidden: readonly PlatformUserId[], trial: Trial): Trial |
 }
 
 /** A name that turned out to be in use in this attempt is not sent again before the members are written. */
-function leftLately({ left = [] }: Write, { wanted, state }: Round): readonly GroupField[] {
+function leftLately({ left = [] }: Write, { wanted, state }: PassFacts): readonly GroupField[] {
   const refused = wanted?.group ? refusedOf(wanted.group, state) : [];
   return left.filter((field) => !refused.includes(field));
 }

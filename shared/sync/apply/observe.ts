@@ -5,7 +5,7 @@ import { REFUSED } from '../../plan/decide/refusal.ts';
 import type { Observe, ObserveExternal } from '../../plan/decision.ts';
 import { attributeDrift, toldOf } from '../attribute-drift.ts';
 import { retireClaim } from '../retire-claim.ts';
-import type { ApplyContext, Performed, Round } from './context.ts';
+import type { ApplyContext, PassFacts, Performed } from './context.ts';
 import { AGAIN, CONFLICT, SUPERSEDED, unlessSuperseded } from './context.ts';
 import { flipFound, linkTo, recordForeign, recordLanded } from './foreign.ts';
 import { readRecord, storeMoved } from './uncertain.ts';
@@ -22,19 +22,19 @@ import { unreserve } from './write.ts';
  *     what another client made                  | the open intent or the suspicion, after a report
  *     what groupsync left                       | the suspicion
  */
-export function observe(decision: Observe, round: Round, context: ApplyContext): Promise<Performed> {
+export function observe(decision: Observe, facts: PassFacts, context: ApplyContext): Promise<Performed> {
   const { observed, intent } = decision;
-  if (observed === 'gone') return observeGone(intent, round, context);
-  if (isExternal(decision)) return observeExternal(decision, round, context);
-  if (intent !== undefined) return observeOutcome({ ...decision, observed, intent }, round, context);
-  return observeUnchanged({ ...decision, observed }, round, context);
+  if (observed === 'gone') return observeGone(intent, facts, context);
+  if (isExternal(decision)) return observeExternal(decision, facts, context);
+  if (intent !== undefined) return observeOutcome({ ...decision, observed, intent }, facts, context);
+  return observeUnchanged({ ...decision, observed }, facts, context);
 }
 
 const isExternal = (decision: Observe): decision is ObserveExternal => decision.external !== undefined;
 
 async function observeGone(
   intent: Intent | undefined,
-  { state }: Round,
+  { state }: PassFacts,
   context: ApplyContext,
 ): Promise<Performed> {
   const { connection, ports } = context;
@@ -49,13 +49,13 @@ async function observeGone(
 /** The open intent happened: the group is as the view says. */
 async function observeOutcome(
   { observed, intent, view }: Observe & { readonly observed: ObservedGroup; readonly intent: Intent },
-  round: Round,
+  facts: PassFacts,
   context: ApplyContext,
 ): Promise<Performed> {
-  const { state, rejected } = round;
+  const { state, rejected } = facts;
   if (view === undefined) throw new Error('expected the view that the intent has made');
   const platform = await linkTo(state, observed, view, context);
-  const uncertain = await storeMoved(readRecord(round), round, { observed, view }, context);
+  const uncertain = await storeMoved(readRecord(facts), facts, { observed, view }, context);
   const left = { platform, found: { uncertain } };
   // The client repeats what a server declined to serve (503, Retry-After); should that have been done after all, the
   // repetition met its own version, and the removals stay in the guard's book.
@@ -69,7 +69,7 @@ async function observeOutcome(
  */
 async function observeExternal(
   decision: ObserveExternal,
-  before: Round,
+  before: PassFacts,
   context: ApplyContext,
 ): Promise<Performed> {
   const { observed, view, intent, external, flapDamping } = decision;
@@ -96,7 +96,7 @@ async function observeExternal(
  */
 async function observeUnchanged(
   { observed, flapDamping }: Observe & { readonly observed: ObservedGroup },
-  { state }: Round,
+  { state }: PassFacts,
   { ports }: ApplyContext,
 ): Promise<Performed> {
   const { platformId, view } = state;

@@ -10,7 +10,7 @@ import { PlatformFailure } from '../ports/platform.ts';
 import { WRITES_IN_FLIGHT } from '../tuning.ts';
 import { adopt } from './adopt.ts';
 import { originOf, unfoundOf } from './audit.ts';
-import type { ApplyContext, Performed, Round } from './context.ts';
+import type { ApplyContext, PassFacts, Performed } from './context.ts';
 import { AGAIN, SUPERSEDED, unlessSuperseded } from './context.ts';
 import { giveUp, reportFieldFailure } from './failure.ts';
 import { closeDrift, unlink } from './foreign.ts';
@@ -24,7 +24,7 @@ type Of<Kind extends Decision['kind']> = Extract<Decision, { kind: Kind }>;
 
 type Performer<Kind extends Decision['kind']> = (
   decision: Of<Kind>,
-  round: Round,
+  facts: PassFacts,
   context: ApplyContext,
 ) => Promise<Performed>;
 
@@ -32,18 +32,18 @@ type Performer<Kind extends Decision['kind']> = (
 const PERFORMERS: { readonly [Kind in Decision['kind']]: Performer<Kind> } = {
   read,
   reserve,
-  hold: (decision, round, context) =>
-    decision.ends === undefined ? startHold(decision, round, context) : endHold(decision, round, context),
-  write: async (decision, round, context) =>
-    performWrite(decision, decision.isReserved ? round : await unreserved(round, context), context),
+  hold: (decision, facts, context) =>
+    decision.ends === undefined ? startHold(decision, facts, context) : endHold(decision, facts, context),
+  write: async (decision, facts, context) =>
+    performWrite(decision, decision.isReserved ? facts : await unreserved(facts, context), context),
   drop,
   observe,
   unlink,
   release: letGo,
   adopt,
   fail: refuse,
-  wait: async ({ noting, yields = false, ...why }, round, context) => {
-    const { state } = yields ? await unreserved(round, context) : round;
+  wait: async ({ noting, yields = false, ...why }, facts, context) => {
+    const { state } = yields ? await unreserved(facts, context) : facts;
     const { groups, clock } = context.ports;
     if (noting === 'missing') await groups.noteMissing(state, clock());
     const isStill = typeof noting !== 'object' || (await groups.noteMiss(state.ref, noting));
@@ -53,19 +53,19 @@ const PERFORMERS: { readonly [Kind in Decision['kind']]: Performer<Kind> } = {
 };
 
 /** Carries out one decision, in the fixed order of its effects. */
-export const perform = (decision: Decision, round: Round, context: ApplyContext): Promise<Performed> =>
-  (PERFORMERS[decision.kind] as Performer<Decision['kind']>)(decision, round, context);
+export const perform = (decision: Decision, facts: PassFacts, context: ApplyContext): Promise<Performed> =>
+  (PERFORMERS[decision.kind] as Performer<Decision['kind']>)(decision, facts, context);
 
-async function read(decision: Of<'read'>, round: Round, context: ApplyContext): Promise<Performed> {
-  const known = await learn(decision, round, context);
-  if (known.wanted !== undefined && round.wanted === undefined)
+async function read(decision: Of<'read'>, facts: PassFacts, context: ApplyContext): Promise<Performed> {
+  const known = await learn(decision, facts, context);
+  if (known.wanted !== undefined && facts.wanted === undefined)
     await markPending({ ...known, wanted: known.wanted }, context);
-  return { round: known };
+  return { facts: known };
 }
 
 /** Writes which members have to wait and why, where that has changed; the wait's age is kept while the cause is. */
 async function markPending(
-  { state: { ref }, wanted, views }: Round & { readonly wanted: Wanted },
+  { state: { ref }, wanted, views }: PassFacts & { readonly wanted: Wanted },
   { ports }: ApplyContext,
 ): Promise<void> {
   const { registers, pending, standing } = wanted;
@@ -97,24 +97,24 @@ async function markPending(
  */
 async function reserve(
   { removals, size, replaces }: Of<'reserve'>,
-  round: Round,
+  facts: PassFacts,
   context: ApplyContext,
 ): Promise<Performed> {
   const { ports } = context;
-  const { connection, group } = round.state.ref;
-  const before = await unreserved(round, context);
+  const { connection, group } = facts.state.ref;
+  const before = await unreserved(facts, context);
   const record = { intent: intentId(ports.newId()), atMs: ports.clock(), removals, size };
-  const { lastWriteAtMs } = round.state;
+  const { lastWriteAtMs } = facts.state;
   const recent = await ports.guard.reserve({ connection, group, ...record }, replaces, lastWriteAtMs);
-  return { round: { ...before, reservation: { ...record, recent } } };
+  return { facts: { ...before, reservation: { ...record, recent } } };
 }
 
-async function startHold(decision: StartHold, round: Round, context: ApplyContext): Promise<Performed> {
-  const { state } = round;
-  const sets = heldBy(decision, round, context.ports.clock());
-  const before = await unreserved(round, context);
-  await context.ports.groups.hold(state, sets, await recordHold(sets.hold.hold, true, round, context));
-  return { round: { ...before, ...withHeld(decision, state, sets) } };
+async function startHold(decision: StartHold, facts: PassFacts, context: ApplyContext): Promise<Performed> {
+  const { state } = facts;
+  const sets = heldBy(decision, facts, context.ports.clock());
+  const before = await unreserved(facts, context);
+  await context.ports.groups.hold(state, sets, await recordHold(sets.hold.hold, true, facts, context));
+  return { facts: { ...before, ...withHeld(decision, state, sets) } };
 }
 
 /** The facts after a hold was recorded. */
@@ -131,11 +131,11 @@ export function withHeld<State extends GroupState>(
   } as const;
 }
 
-async function endHold({ ends }: EndHold, round: Round, context: ApplyContext): Promise<Performed> {
-  const { hold, approval } = round.state;
+async function endHold({ ends }: EndHold, facts: PassFacts, context: ApplyContext): Promise<Performed> {
+  const { hold, approval } = facts.state;
   const ended = ends.includes('hold') ? (hold ?? approval) : approval;
-  await context.ports.groups.dropHold(round.state, ends, await recordHold(ended, false, round, context));
-  return { round: { ...round, state: withoutHold(round.state, ends), held: undefined } };
+  await context.ports.groups.dropHold(facts.state, ends, await recordHold(ended, false, facts, context));
+  return { facts: { ...facts, state: withoutHold(facts.state, ends), held: undefined } };
 }
 
 export const withoutHold = ({ hold, approval, ...state }: GroupState, ends: EndHold['ends']): GroupState => ({
@@ -148,10 +148,10 @@ export const withoutHold = ({ hold, approval, ...state }: GroupState, ends: EndH
 function recordHold(
   hold: Hold | undefined,
   made: boolean,
-  round: Round,
+  facts: PassFacts,
   context: ApplyContext,
 ): Promise<AuditLink> {
-  const { state, wanted } = round;
+  const { state, wanted } = facts;
   const said = hold === undefined ? null : `${hold.removes} to go, ${hold.keeps} stay`;
   const [before, after] = made ? [null, said] : [said, null];
   const reason = made ? `more than the rule ${hold?.rule} allows` : 'it is about nothing any more';
@@ -159,20 +159,20 @@ function recordHold(
   return context.record(state, { ...entry, ...originOf(state, wanted) });
 }
 
-type HoldFacts = Pick<Round, 'state' | 'held' | 'settings'>;
+type HoldFacts = Pick<PassFacts, 'state' | 'held' | 'settings'>;
 
 /**
  * The hold to record, with the approved removals next to it. Both are stored in one write, so the hold is visible at
  * every moment. The store adds the location of the sets.
  */
-export function heldBy(decision: StartHold, round: HoldFacts, nowMs: number): HeldSets {
+export function heldBy(decision: StartHold, facts: HoldFacts, nowMs: number): HeldSets {
   const { users, approved, deletes, size } = decision;
-  const { platformId, hold, approval } = round.state;
+  const { platformId, hold, approval } = facts.state;
   const permission = hold?.decision.kind === 'approved' ? hold : approval;
   const removes = approved.length;
   const digest = holdDigest(platformId, deletes ? 'delete' : 'remove', approved);
   return {
-    hold: { hold: holdOf(decision, round, nowMs), users: new Set(users) },
+    hold: { hold: holdOf(decision, facts, nowMs), users: new Set(users) },
     approval:
       permission === undefined || removes === 0
         ? undefined
@@ -205,34 +205,34 @@ function holdOf(
   };
 }
 
-function drop(decision: Of<'drop'>, round: Round, context: ApplyContext): Promise<Performed> {
-  return (round.rejected === undefined ? dropUncertain : dropRefused)(decision, round, context);
+function drop(decision: Of<'drop'>, facts: PassFacts, context: ApplyContext): Promise<Performed> {
+  return (facts.rejected === undefined ? dropUncertain : dropRefused)(decision, facts, context);
 }
 
 /** A write that the platform refused can no longer take effect. */
 async function dropRefused(
   { intent, owed }: Of<'drop'>,
-  round: Round,
+  facts: PassFacts,
   context: ApplyContext,
 ): Promise<Performed> {
-  const { intent: _, ...state } = round.state;
+  const { intent: _, ...state } = facts.state;
   const uncertain = stillOwed(state.uncertain, owed);
   const isOver = await context.ports.groups.dropIntent(state.ref, intent, { uncertain, isRefused: true });
   if (!isOver) return SUPERSEDED;
-  await unreserve(round, context);
+  await unreserve(facts, context);
   return {
-    round: { ...round, state: { ...state, ...(uncertain && { uncertain }) }, reservation: undefined },
+    facts: { ...facts, state: { ...state, ...(uncertain && { uncertain }) }, reservation: undefined },
   };
 }
 
 async function dropUncertain(
   { intent, owed, failing }: Of<'drop'>,
-  round: Round,
+  facts: PassFacts,
   context: ApplyContext,
 ): Promise<Performed> {
-  const { intent: _, ...state } = round.state;
+  const { intent: _, ...state } = facts.state;
   const known =
-    round.views === undefined ? await learn({ kind: 'read', what: ['views'] }, round, context) : round;
+    facts.views === undefined ? await learn({ kind: 'read', what: ['views'] }, facts, context) : facts;
   const nowMs = context.ports.clock();
   const write = { ...known, after: known.views?.prepared };
   const record = withUncertain(intent, write, nowMs, owed === undefined ? {} : { removals: owed });
@@ -248,7 +248,11 @@ async function dropUncertain(
 }
 
 /** The platform's group stays as it is, without an owner from now on: nothing is sent. */
-async function letGo({ reason }: Of<'release'>, { state }: Round, context: ApplyContext): Promise<Performed> {
+async function letGo(
+  { reason }: Of<'release'>,
+  { state }: PassFacts,
+  context: ApplyContext,
+): Promise<Performed> {
   const { ports, platform } = context;
   const { platformId, version = null } = state;
   const change = { kind: 'release_group', before: platformId ?? null, after: null, reason };
@@ -262,10 +266,10 @@ async function letGo({ reason }: Of<'release'>, { state }: Round, context: Apply
 
 async function settle(
   { as, counts, ending, againAtMs, failing }: Of<'settle'>,
-  round: Round,
+  facts: PassFacts,
   context: ApplyContext,
 ): Promise<Performed> {
-  const { state } = await unreserved(round, context);
+  const { state } = await unreserved(facts, context);
   const { ref, uncertain } = state;
   // The writes did not take effect, and no longer can.
   if (uncertain?.removals !== undefined && context.ports.clock() >= uncertain.untilMs)

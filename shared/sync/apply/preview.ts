@@ -196,7 +196,7 @@ function afterObserving({ observed, view, intent, external, flapDamping }: Obser
 const owing = ({ uncertain }: GroupState, removals: GuardRecord | undefined): Uncertain | undefined =>
   removals === undefined ? uncertain : { names: [], spokeIds: [], untilMs: 0, ...uncertain, removals };
 
-/** The facts of a new round: the wanted state is kept, the state of the platform must be read again. */
+/** The facts of a new pass: the wanted state is kept, the state of the platform must be read again. */
 function again(
   { look, listed, views, departed, held, reservation, ...facts }: Facts,
   change: Partial<Loose>,

@@ -14,24 +14,28 @@ import { changeBetween } from '../../plan/uncertain.ts';
 import { type GroupFields, PlatformFailure } from '../ports/platform.ts';
 import { auditOf, originOf } from './audit.ts';
 import { confirmWrite, recordOf, type Writing } from './confirm.ts';
-import { type ApplyContext, type Performed, type Round, SUPERSEDED, type Trial } from './context.ts';
+import { type ApplyContext, type PassFacts, type Performed, SUPERSEDED, type Trial } from './context.ts';
 import { stillOwed } from './uncertain.ts';
 
 /** Carries out a plan: intent, call, view, audit, flip. */
-export async function performWrite(write: Write, round: Round, context: ApplyContext): Promise<Performed> {
-  const { state, wanted } = round;
+export async function performWrite(
+  write: Write,
+  facts: PassFacts,
+  context: ApplyContext,
+): Promise<Performed> {
+  const { state, wanted } = facts;
   const { ports } = context;
   if (wanted === undefined) throw new Error('expected a write to be planned from what the directory wants');
   const { connection } = state.ref;
-  const intent = await openIntent(write, round, context);
+  const intent = await openIntent(write, facts, context);
   if (intent === undefined) {
-    await unreserved(round, context);
+    await unreserved(facts, context);
     return SUPERSEDED;
   }
   const replaced = state.uncertain?.removals;
   if (write.isReserved && replaced !== undefined) await ports.guard.cancel({ connection, ...replaced });
   context.opened(intent.id);
-  const writing = { write, intent, round: { ...round, wanted, state: { ...state, intent } }, context };
+  const writing = { write, intent, facts: { ...facts, wanted, state: { ...state, intent } }, context };
   let answer: ObservedGroup | DeletionAnswer;
   try {
     answer = await call(write.plan, intent, state, context);
@@ -51,23 +55,23 @@ type DeletionAnswer = Awaited<ReturnType<ApplyContext['platform']['groups']['del
 
 /** The answer to a DELETE is evidence only: the group is fetched, and `decideDeletion` decides what that proves. */
 async function verifyDeletion(answer: DeletionAnswer, writing: Writing): Promise<Performed> {
-  const { round, context } = writing;
-  const look = (await context.platform.groups.get(round.state.platformId as PlatformGroupId)) ?? 'gone';
-  const known: Round = { ...round, look, listed: undefined, deletion: answer };
+  const { facts, context } = writing;
+  const look = (await context.platform.groups.get(facts.state.platformId as PlatformGroupId)) ?? 'gone';
+  const known: PassFacts = { ...facts, look, listed: undefined, deletion: answer };
   const decision = decide(known);
   const isGone = decision.kind === 'observe' && decision.observed === 'gone';
-  return isGone ? confirmWrite(undefined, writing) : { round: known };
+  return isGone ? confirmWrite(undefined, writing) : { facts: known };
 }
 
 /** The platform has answered the PATCH of a released group. The group is released next, whatever the answer shows. */
 async function confirmClearing(observed: ObservedGroup, writing: Writing): Promise<Performed> {
-  const { write, intent, round, context } = writing;
-  const { intent: _, ...state } = round.state;
-  const origin = originOf(state, round.wanted, undefined);
+  const { write, intent, facts, context } = writing;
+  const { intent: _, ...state } = facts.state;
+  const origin = originOf(state, facts.wanted, undefined);
   const ending = { atMs: context.ports.clock(), versionAfter: observed.version, outcome: 'written' } as const;
   const audited = await context.record(state, auditOf(intent, write.plan.changes, origin, ending));
   const isOver = await context.ports.groups.dropIntent(state.ref, intent, { audited });
-  return isOver ? { round: { ...round, state, look: observed } } : SUPERSEDED;
+  return isOver ? { facts: { ...facts, state, look: observed } } : SUPERSEDED;
 }
 
 /**
@@ -77,10 +81,10 @@ async function confirmClearing(observed: ObservedGroup, writing: Writing): Promi
  */
 async function isCreated(
   observed: ObservedGroup,
-  { write, intent, round, context }: Writing,
+  { write, intent, facts, context }: Writing,
 ): Promise<boolean> {
   const isIt = ({ id }: ListedGroup) => id === observed.id;
-  if (round.listed && isListed(round.listed.groups, observed.id)) return false;
+  if (facts.listed && isListed(facts.listed.groups, observed.id)) return false;
   const fits = (group: ListedGroup) => isWhole(group) && isOurCreation(group, intent, write.plan.after);
   if (!fits(observed)) {
     const groups = await context.platform.groups.list(0);
@@ -91,13 +95,13 @@ async function isCreated(
 
 async function openIntent(
   { plan, known, oddBefore, consumes, isReserved }: Write,
-  round: Round,
+  facts: PassFacts,
   context: ApplyContext,
 ): Promise<Intent | undefined> {
-  const { state, reservation } = round;
+  const { state, reservation } = facts;
   const { ports } = context;
   const id = reservation?.intent ?? intentId(ports.newId());
-  const change = await prepareChange(plan, id, round, context);
+  const change = await prepareChange(plan, id, facts, context);
   const intent: Intent = {
     id,
     action: plan.action as WriteAction,
@@ -121,7 +125,7 @@ async function openIntent(
 async function prepareChange(
   { action, after }: Plan,
   id: IntentId,
-  { state, views }: Round,
+  { state, views }: PassFacts,
   { ports: { groups } }: ApplyContext,
 ): Promise<ViewPointer | undefined> {
   if (after === undefined) return undefined;
@@ -168,35 +172,35 @@ function changedFields(plan: Plan, whole: Required<GroupFields>): GroupFields {
 
 /**
  * A write that certainly did not happen leaves no intent; any other leaves it, to be settled by a look. Whichever 4xx it
- * was: if the version is not the one that we sent, it was a conflict, else a refusal, so the round goes on with a look.
+ * was: if the version is not the one that we sent, it was a conflict, else a refusal, so the pass goes on with a fetch.
  */
 async function afterFailure(
   cause: PlatformFailure,
-  { write, intent, round, context }: Writing,
+  { write, intent, facts, context }: Writing,
 ): Promise<Performed> {
   const { action } = intent;
   const called = action === 'patch' || action === 'put' ? 'change' : action;
   const { happened, next } = meaningOf(cause, called);
   if (happened === 'unknown') throw cause;
-  const { ref, uncertain, platformId } = round.state;
+  const { ref, uncertain, platformId } = facts.state;
   // Removals that stand in the guard's book for an earlier write as well, which may yet happen: the next takes them over.
   const owed = write.isReserved && uncertain?.removals !== undefined ? intent.reserved : undefined;
-  const refused: Round = {
-    ...round,
+  const refused: PassFacts = {
+    ...facts,
     look: undefined,
     rejected: { owed, name: nameIn(write.plan) },
     refused: { write, intent, cause },
   };
-  if (next === 'compare' && needsLook(cause, write.plan, round, context.trial)) return { round: refused };
+  if (next === 'compare' && needsLook(cause, write.plan, facts, context.trial)) return { facts: refused };
   await context.ports.groups.dropIntent(ref, intent, {
     isRefused: true,
     uncertain: stillOwed(uncertain, owed),
   });
   await unreserve(refused, context);
-  const { intent: _, ...state } = round.state;
-  if (next === 'refuse' || next === 'compare') return { round: { ...refused, state } };
+  const { intent: _, ...state } = facts.state;
+  if (next === 'refuse' || next === 'compare') return { facts: { ...refused, state } };
   if (next !== 'gone' || platformId === undefined) throw cause;
-  return { round: { ...refused, state, look: 'gone' } };
+  return { facts: { ...refused, state, look: 'gone' } };
 }
 
 /**
@@ -206,7 +210,7 @@ async function afterFailure(
 function needsLook(
   { status = 0 }: PlatformFailure,
   plan: Plan,
-  { rejected }: Round,
+  { rejected }: PassFacts,
   { refusals, hasWritten }: Trial,
 ): boolean {
   if (CONFLICTS.has(status)) return true;
@@ -222,15 +226,15 @@ const nameIn = ({ action, changes, after }: Plan): string | undefined =>
     : undefined;
 
 /** The removals of a write that will not happen leave the guard's book, unless they are owed for an earlier one. */
-export async function unreserve(round: Round, context: ApplyContext): Promise<void> {
-  if (round.refused?.write.isReserved === true && round.rejected?.owed === undefined)
-    await unreserved(round, context);
+export async function unreserve(facts: PassFacts, context: ApplyContext): Promise<void> {
+  if (facts.refused?.write.isReserved === true && facts.rejected?.owed === undefined)
+    await unreserved(facts, context);
 }
 
 /** Removals that are held, or are no more, leave the guard's book. */
-export async function unreserved(round: Round, { ports }: ApplyContext): Promise<Round> {
-  const { reservation, state } = round;
-  if (reservation === undefined) return round;
+export async function unreserved(facts: PassFacts, { ports }: ApplyContext): Promise<PassFacts> {
+  const { reservation, state } = facts;
+  if (reservation === undefined) return facts;
   await ports.guard.cancel({ connection: state.ref.connection, ...reservation });
-  return { ...round, reservation: undefined };
+  return { ...facts, reservation: undefined };
 }
