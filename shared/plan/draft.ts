@@ -24,8 +24,8 @@ export interface DraftInput
   readonly whole: boolean;
   /** Removals that may not happen now. */
   readonly held: ReadonlySet<PlatformUserId>;
-  /** Additions that wait for others to be tried. */
-  readonly barred?: ReadonlySet<PlatformUserId> | undefined;
+  /** Additions that are sent later, because the platform refused a write that contained them. */
+  readonly excluded?: ReadonlySet<PlatformUserId> | undefined;
   /** Fields that are not written: their wanted value is refused, in use by another group, or tried later. */
   readonly fixed?: ReadonlySet<GroupField> | undefined;
   /** The accepted drift that is still valid: these differences stay. */
@@ -34,18 +34,18 @@ export interface DraftInput
   readonly whyNot: ReadonlyMap<PlatformUserId, { readonly member: MemberId; readonly reason: string }>;
 }
 
-/** Compares what should be with what is. Pure and sorted: a dry run prints exactly what apply would do. */
+/** The write that makes the platform show the wanted state. Sorted, so that `plan` prints exactly what apply would send. */
 export function draftPlan(input: DraftInput): Plan {
   const { current, mode } = input;
-  const wanted = input.wanted && withoutBarred(input.wanted, input);
+  const wanted = input.wanted && withoutExcluded(input.wanted, input);
   if (mode === 'report') return NO_PLAN(current);
   if (wanted === undefined) return current === undefined ? NO_PLAN(undefined) : planDeparture(input, current);
   return current === undefined ? planCreation(wanted) : planUpdate(input, wanted, current);
 }
 
-function withoutBarred(wanted: WantedGroup, { barred, current }: DraftInput): WantedGroup {
-  if (barred === undefined || barred.size === 0) return wanted;
-  const mayBeSent = (user: PlatformUserId) => !barred.has(user) || current?.users.has(user) === true;
+function withoutExcluded(wanted: WantedGroup, { excluded, current }: DraftInput): WantedGroup {
+  if (excluded === undefined || excluded.size === 0) return wanted;
+  const mayBeSent = (user: PlatformUserId) => !excluded.has(user) || current?.users.has(user) === true;
   return { ...wanted, users: new Map([...wanted.users].filter(([user]) => mayBeSent(user))) };
 }
 

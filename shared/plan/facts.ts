@@ -100,8 +100,8 @@ export interface Rejected {
 export type Shown = Pick<ObservedGroup, 'id' | 'version'> & { readonly atMs: number };
 
 /**
- * All that a decision about one group rests on. What has not been read is undefined: where it matters, the decision is
- * the question for it. Facts are frozen for a pass; nothing in them changes behind a decision.
+ * The facts for a decision about one group. A fact that has not been read is undefined. If it matters, the decision is
+ * to read it. Facts do not change during a pass.
  */
 export interface Facts {
   readonly nowMs: number;
@@ -120,8 +120,8 @@ export interface Facts {
   readonly shown?: Shown | undefined;
   readonly listed?: Listing | undefined;
   readonly reservation?: Reservation | undefined;
-  /** Additions that are left out of this pass's write, since the platform refused one that had them. */
-  readonly barred?: ReadonlySet<PlatformUserId> | undefined;
+  /** Additions that this pass's write excludes, because the platform refused a write with them. */
+  readonly excluded?: ReadonlySet<PlatformUserId> | undefined;
   /** Fields that this attempt does not write, because the platform refused a write with them. */
   readonly withheld?: ReadonlySet<GroupField> | undefined;
   /** A write was refused in this attempt: from then on only the changes are sent, never the whole group. */

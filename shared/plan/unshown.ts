@@ -27,6 +27,6 @@ export function draftRested(input: DraftInput, wanted: Wanted): Plan {
   const plan = draftPlan(input);
   const lately = unshownLately(wanted, input.current);
   if (lately.size === 0 || input.current === undefined) return plan;
-  const others = draftPlan({ ...input, barred: new Set([...(input.barred ?? []), ...lately]) });
+  const others = draftPlan({ ...input, excluded: new Set([...(input.excluded ?? []), ...lately]) });
   return others.action === 'none' ? others : plan;
 }

@@ -230,9 +230,9 @@ export async function countFailing(
 ): Promise<boolean> {
   let isClosed = false;
   await changeGate(connection, ports, (gate) => {
-    const isTrial = gate.canary === group;
-    isClosed = gate.state !== 'open' && !isTrial;
-    if (isClosed || (!isTrial && gate.failing?.includes(group))) return undefined;
+    const isCanary = gate.canary === group;
+    isClosed = gate.state !== 'open' && !isCanary;
+    if (isClosed || (!isCanary && gate.failing?.includes(group))) return undefined;
     const failing = latestOf([...(gate.failing ?? []), group]);
     const counted = { ...gate, failing };
     isClosed = failing.length >= FAILING_GROUPS;

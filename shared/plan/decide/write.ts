@@ -63,7 +63,7 @@ function decideDifference(facts: Known, base: View | undefined, treatment: Group
       whole: state.takeOver && facts.isNarrowed !== true,
       whyNot: wanted.whyNot,
       acceptedDrift,
-      barred: facts.barred,
+      excluded: facts.excluded,
       fixed: leftFields(facts, wanted.group),
     },
     facts,
@@ -85,10 +85,10 @@ function decideDraft(input: Drafting, known: Known, treatment: GroupTreatment): 
  * these are only the users that an attempt excludes. All others may be in the group, so every attempt sends them.
  */
 const sentAgain = (
-  { isNarrowed, barred = new Set() }: Facts,
+  { isNarrowed, excluded = new Set() }: Facts,
   { group }: Wanted,
 ): WantedGroup['users'] | undefined =>
-  isNarrowed && group ? new Map([...group.users].filter(([user]) => barred.has(user))) : group?.users;
+  isNarrowed && group ? new Map([...group.users].filter(([user]) => excluded.has(user))) : group?.users;
 
 /** Fields of an existing group that this attempt does not write. */
 function leftFields(facts: Facts, wanted: WantedGroup | undefined): ReadonlySet<GroupField> {
@@ -156,7 +156,7 @@ function whyUnwritten(
   if (recovered !== undefined) return recovered;
   if (isNameTaken(facts)) return NAME_IN_USE;
   const isTriedLater = left.some((field) => facts.withheld?.has(field));
-  return isTriedLater || hasBarredMember(facts, facts.wanted) ? TRIED : undefined;
+  return isTriedLater || hasExcludedMember(facts, facts.wanted) ? TRIED : undefined;
 }
 
 /** A group with uncertain writes stays scheduled until their deadline, and is then fetched once more. */
@@ -220,8 +220,8 @@ function isCurrent({ state, look, shown, nowMs }: Facts): boolean {
 }
 
 /** A wanted user is still excluded from the writes, so the group does not match the desired state. */
-const hasBarredMember = ({ barred = new Set(), views }: Facts, { group }: Wanted): boolean =>
-  [...barred].some((user) => group?.users.has(user) && !views?.base?.users.has(user));
+const hasExcludedMember = ({ excluded = new Set(), views }: Facts, { group }: Wanted): boolean =>
+  [...excluded].some((user) => group?.users.has(user) && !views?.base?.users.has(user));
 
 /** An external deletion of the group was accepted by the policy, and no directory event has come since. */
 function isLeftDeleted({ state }: Facts, wanted: Wanted): boolean {

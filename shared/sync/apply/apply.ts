@@ -8,8 +8,8 @@ import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import { endClaim } from '../retire-claim.ts';
 import { MAX_CONFLICTS, MAX_REFUSALS, undoneBackoffMs } from '../tuning.ts';
-import type { Step, Trial, Trouble, WriteMade } from './context.ts';
-import { afterWrite, isUnfinished, NO_TRIAL } from './context.ts';
+import type { Bisection, Step, Trouble, WriteMade } from './context.ts';
+import { afterWrite, isUnfinished, NO_BISECTION } from './context.ts';
 import { handleFailure, postpone, UNACCEPTABLE } from './failure.ts';
 import { isUnlinkingHeld } from './foreign.ts';
 import { type Attempt, calledBy, runPass, SPENT } from './pass.ts';
@@ -58,7 +58,7 @@ export async function applyGroup(ref: GroupRef, ports: ApplyPorts): Promise<Appl
     writes: [],
     conflicts: 0,
     drift: [],
-    trial: NO_TRIAL,
+    bisection: NO_BISECTION,
     isSuperseded: false,
     hasLooked: false,
     hasRefused: false,
@@ -135,17 +135,17 @@ function goesOn(
   step: Step,
   attempt: Attempt,
 ): step is Extract<Step, { kind: 'again' | 'conflict' | 'superseded' }> {
-  const { trial } = attempt;
+  const { bisection } = attempt;
   if (step.kind === 'conflict') attempt.conflicts += 1;
   attempt.isSuperseded = step.kind === 'superseded';
   if (attempt.isSuperseded) return true;
   if (step.kind === 'narrowed') {
-    attempt.trial = step.trial;
-    return step.trial.refusals < MAX_REFUSALS;
+    attempt.bisection = step.bisection;
+    return step.bisection.refusals < MAX_REFUSALS;
   }
-  if (step.kind === 'written' && isUnfinished(trial)) {
+  if (step.kind === 'written' && isUnfinished(bisection)) {
     attempt.writes.push(step.write);
-    attempt.trial = afterWrite(trial);
+    attempt.bisection = afterWrite(bisection);
     return true;
   }
   return step.kind === 'again' || step.kind === 'conflict';
@@ -172,7 +172,7 @@ const needsApply = (state: GroupState): boolean =>
 
 const HOUR_MS = 3_600_000;
 /** Members excluded only to isolate a rejected one are added again at once; otherwise the next attempt is in an hour. */
-const restMs = ({ hasWritten }: Trial): number => (hasWritten ? 0 : HOUR_MS);
+const restMs = ({ hasWritten }: Bisection): number => (hasWritten ? 0 : HOUR_MS);
 
 /** After the first external change, retry after the coalescing window; after later ones, with exponential backoff. */
 const CONTESTED = { code: 'conflicts', message: 'another client changed the group while it was written' };
@@ -198,7 +198,7 @@ async function endWith(
       return { ...(await putOff(why, waitMs)), ...factsOf(step) };
     }
     case 'narrowed':
-      return putOff(UNACCEPTABLE, restMs(attempt.trial));
+      return putOff(UNACCEPTABLE, restMs(attempt.bisection));
     case 'spent':
       return putOff(state.lastError ?? SPENT, 0);
     case 'failed':

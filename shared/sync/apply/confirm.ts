@@ -214,7 +214,7 @@ async function shownAfter(
 
 /** The approval that the write used up, and whether the group stays dirty after it. */
 function leftovers(
-  { write: { consumes, left }, intent, facts: { rejected, state }, context: { trial } }: Writing,
+  { write: { consumes, left }, intent, facts: { rejected, state }, context: { bisection } }: Writing,
   outcome: Outcome,
 ): Partial<Flip> {
   const { kept, foreign, isUndone, unshown } = outcome;
@@ -232,7 +232,7 @@ function leftovers(
     isHeldBefore,
     left !== undefined,
     unshown.length > 0,
-    isUnfinished(trial),
+    isUnfinished(bisection),
   ].includes(true);
   return {
     ...(isEnded && { isCertain: true }),

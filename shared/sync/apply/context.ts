@@ -24,7 +24,7 @@ export interface ApplyContext extends Reading {
   /** Called with each version of the group that the platform shows. */
   readonly showed: (group: Shown) => void;
   /** The additions that the platform refused together and that are still to be tried. */
-  readonly trial: Trial;
+  readonly bisection: Bisection;
 }
 
 /** The facts of one pass: read, decide, perform, until a write or another end. */
@@ -38,9 +38,9 @@ export interface PassFacts extends Facts {
  * id, then the removals without the additions, then the additions in halves, then each field alone. One unacceptable user
  * or field therefore blocks no other member change.
  */
-export interface Trial {
+export interface Bisection {
   /** Batches of additions that are still to be tried, in order. */
-  readonly lots: readonly (readonly PlatformUserId[])[];
+  readonly batches: readonly (readonly PlatformUserId[])[];
   readonly refusals: number;
   /** The platform accepted another write of the group meanwhile, so it does not refuse the group itself. */
   readonly hasWritten: boolean;
@@ -48,18 +48,19 @@ export interface Trial {
   readonly withheld: readonly GroupField[];
 }
 
-export const NO_TRIAL: Trial = { lots: [], refusals: 0, hasWritten: false, withheld: [] };
+export const NO_BISECTION: Bisection = { batches: [], refusals: 0, hasWritten: false, withheld: [] };
 
 /** Whether more parts must be tried after an accepted write. */
-export const isUnfinished = ({ lots, withheld }: Trial): boolean => lots.length > 0 || withheld.length > 0;
+export const isUnfinished = ({ batches, withheld }: Bisection): boolean =>
+  batches.length > 0 || withheld.length > 0;
 
-/** The next try after a write that the platform accepted: the next batch of additions, or else the next field. */
-export function afterWrite(trial: Trial): Trial {
-  const { lots, withheld } = trial;
+/** The next attempt after a write that the platform accepted: the next batch of additions, or else the next field. */
+export function afterWrite(bisection: Bisection): Bisection {
+  const { batches, withheld } = bisection;
   return {
-    ...trial,
-    lots: lots.slice(1),
-    withheld: lots.length > 0 ? withheld : withheld.slice(1),
+    ...bisection,
+    batches: batches.slice(1),
+    withheld: batches.length > 0 ? withheld : withheld.slice(1),
     hasWritten: true,
   };
 }
@@ -104,7 +105,7 @@ export type Step =
   /** A call failed. */
   | { readonly kind: 'broken'; readonly cause: PlatformFailure }
   /** Part of what was sent is refused: the rest is tried without it. */
-  | { readonly kind: 'narrowed'; readonly trial: Trial }
+  | { readonly kind: 'narrowed'; readonly bisection: Bisection }
   /** The platform refuses the write, and waiting does not help. */
   | { readonly kind: 'failed'; readonly cause: unknown };
 

@@ -11,8 +11,8 @@ import type { Connection } from '../ports/connections.ts';
 import { type AuditLink, linksOf } from '../ports/logs.ts';
 import { PlatformFailure } from '../ports/platform.ts';
 import { CALLS_AN_HOUR, calledOf } from '../tuning.ts';
-import type { ApplyContext, PassFacts, Step, Trial, WriteMade } from './context.ts';
-import { NO_TRIAL } from './context.ts';
+import type { ApplyContext, Bisection, PassFacts, Step, WriteMade } from './context.ts';
+import { NO_BISECTION } from './context.ts';
 import { ALL_MEMBERS, startOf } from './load.ts';
 import { perform } from './perform.ts';
 import { unreserved } from './write.ts';
@@ -23,7 +23,7 @@ export interface Attempt {
   conflicts: number;
   /** When the platform was called about this group. */
   callsMs?: readonly number[];
-  trial: Trial;
+  bisection: Bisection;
   /** The platform's group in the last fetch or answer. */
   shown?: Shown | undefined;
   mine?: IntentId;
@@ -102,7 +102,7 @@ async function contextOf(
     connection,
     ports,
     platform: await openCounted(state, connection, ports, attempt),
-    trial: attempt.trial,
+    bisection: attempt.bisection,
     calledMs: () => calledBy(attempt, ports),
     claim: (id) => claimGroup({ company: connection.company, id, owner: state.ref }, ports),
     found: (kind) => attempt.drift.push(kind),
@@ -140,11 +140,15 @@ function openCounted({ attempts }: GroupState, connection: Connection, ports: Ap
   });
 }
 
-const initialFacts = (state: GroupState, context: ApplyContext, { trial, shown }: Attempt): PassFacts => ({
+const initialFacts = (
+  state: GroupState,
+  context: ApplyContext,
+  { bisection, shown }: Attempt,
+): PassFacts => ({
   ...startOf(state, context),
-  withheld: new Set(trial.withheld),
-  isNarrowed: trial !== NO_TRIAL,
-  barred: new Set(trial.lots.flat()),
+  withheld: new Set(bisection.withheld),
+  isNarrowed: bisection !== NO_BISECTION,
+  excluded: new Set(bisection.batches.flat()),
   shown,
 });
 

@@ -14,7 +14,7 @@ import { changeBetween } from '../../plan/uncertain.ts';
 import { type GroupFields, PlatformFailure } from '../ports/platform.ts';
 import { auditOf, originOf } from './audit.ts';
 import { confirmWrite, recordOf, type Writing } from './confirm.ts';
-import { type ApplyContext, type PassFacts, type Performed, SUPERSEDED, type Trial } from './context.ts';
+import { type ApplyContext, type Bisection, type PassFacts, type Performed, SUPERSEDED } from './context.ts';
 import { stillOwed } from './uncertain.ts';
 
 /** Carries out a plan: intent, call, view, audit, flip. */
@@ -191,7 +191,7 @@ async function afterFailure(
     rejected: { owed, name: nameIn(write.plan) },
     refused: { write, intent, cause },
   };
-  if (next === 'compare' && needsLook(cause, write.plan, facts, context.trial)) return { facts: refused };
+  if (next === 'compare' && needsLook(cause, write.plan, facts, context.bisection)) return { facts: refused };
   await context.ports.groups.dropIntent(ref, intent, {
     isRefused: true,
     uncertain: stillOwed(uncertain, owed),
@@ -211,7 +211,7 @@ function needsLook(
   { status = 0 }: PlatformFailure,
   plan: Plan,
   { rejected }: PassFacts,
-  { refusals, hasWritten }: Trial,
+  { refusals, hasWritten }: Bisection,
 ): boolean {
   if (CONFLICTS.has(status)) return true;
   return rejected === undefined && plan.changes.length === 1 && (hasWritten || refusals === 0);

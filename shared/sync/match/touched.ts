@@ -49,8 +49,8 @@ export function isTold(facts: Facts, { replanSinceMs }: Connection): boolean {
     !takeOver &&
     // Who leaves the group may stay as a member of a group within it.
     !containsGroups;
-  const isTrial = facts.barred?.size !== 0 || facts.isNarrowed === true;
-  return isQuiet && isPlain && !isTrial && nowMs >= (flapDamping?.sinceMs ?? 0) + TWO_HOURS_MS;
+  const isBisecting = facts.excluded?.size !== 0 || facts.isNarrowed === true;
+  return isQuiet && isPlain && !isBisecting && nowMs >= (flapDamping?.sinceMs ?? 0) + TWO_HOURS_MS;
 }
 
 /** What is stored of the changed members. */
