@@ -49,8 +49,8 @@ export interface Reserve {
   readonly replaces: GuardRecord | undefined;
 }
 
-/** How the decision ends differences that another client made; `open`: they stay open. */
-export type DriftEnding = DriftPolicy | 'open';
+/** How drift of another client was settled; `open`: it is not settled yet. */
+export type DriftOutcome = DriftPolicy | 'open';
 
 export interface GroupTrouble {
   readonly code: string;
@@ -72,17 +72,17 @@ export type Decision =
       readonly failing?: GroupTrouble;
     }
   | Observe
-  /** The platform's group is gone: its link is given up if the hour's budget allows it. */
+  /** The platform's group is gone: ends the link if the hourly budget allows it. */
   | {
       readonly kind: 'unlink';
       readonly id: PlatformGroupId;
       readonly difference: Difference | undefined;
       readonly acceptedDrift: AcceptedDeletion | undefined;
-      /** Our own deletion that earlier reads did not show, and that has happened since. */
+      /** Our own deletion that took effect late. */
       readonly landed?: Intent | undefined;
     }
   | { readonly kind: 'release'; readonly reason: string }
-  /** This existing platform group becomes the group's own, unless it has another owner. */
+  /** Links this existing platform group to the directory group, unless it has another owner. */
   | { readonly kind: 'adopt'; readonly candidate: ListedGroup }
   | StartHold
   | EndHold
@@ -96,7 +96,7 @@ export type Decision =
       readonly kind: 'settle';
       readonly as: SettledState;
       readonly counts: MemberCounts;
-      readonly ending: DriftEnding;
+      readonly driftOutcome: DriftOutcome;
       /** An unconfirmed write may take effect until this time; until then the group is not done. */
       readonly againAtMs?: number;
       /** The platform refuses a name or an external id, and everything else of the group is done. */

@@ -147,7 +147,9 @@ function dampingAfter(
   facts: Facts,
   observed: ObservedGroup,
 ): FlapDamping | Read | undefined {
-  const isRestored = differences.some((one) => endingOf(one, facts.state, facts.settings) === 'restore');
+  const isRestored = differences.some(
+    (one) => driftPolicyFor(one, facts.state, facts.settings) === 'restore',
+  );
   return isRestored ? flapDampingAfter(facts, observed) : undefined;
 }
 
@@ -183,7 +185,7 @@ const weightOf = (differences: readonly Difference[]): number =>
  * Returns the drift policy that applies to a difference. Two kinds are never restored, whatever the policy says: drift of
  * a group that is only observed, and additions where external members may stay.
  */
-export function endingOf(
+export function driftPolicyFor(
   { kind }: Difference,
   { ref, registers }: GroupState,
   settings: ConnectionSettings,

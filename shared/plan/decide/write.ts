@@ -39,7 +39,7 @@ export function decideWanted(facts: Facts, treatment: GroupTreatment): Decision 
   const { state, wanted, views } = facts;
   if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] };
   if (wanted.state === 'unnamed' && !hasDeparted(state.registers))
-    return settle('unnamed', { ending: 'open' });
+    return settle('unnamed', { driftOutcome: 'open' });
   if (views.isUnreadable) return decideLook(facts) ?? clear(facts);
   if (treatment.drift !== 'restore' && isLeftDeleted(facts, wanted))
     return decideAdoption(facts, listedAgain(state)) ?? settleUnheld(facts, 'in_sync');
@@ -131,11 +131,11 @@ function settleAs(
   { left, facts, treatment }: Settling,
 ): Extract<Decision, { kind: 'settle' }> {
   // A group that is only watched has no plan, so it shows no difference.
-  if (treatment.mode === 'report') return settle(as, { counts, ending: 'report' });
+  if (treatment.mode === 'report') return settle(as, { counts, driftOutcome: 'report' });
   const failing = fieldFailure(left, facts.state);
   return failing === undefined
     ? settle(as, { counts })
-    : { ...settle(as, { counts, ending: 'open' }), failing };
+    : { ...settle(as, { counts, driftOutcome: 'open' }), failing };
 }
 
 interface Settling {

@@ -8,7 +8,7 @@ import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import { endClaim } from '../retire-claim.ts';
 import { MAX_CONFLICTS, MAX_REFUSALS, undoneBackoffMs } from '../tuning.ts';
-import type { Bisection, Step, Trouble, WriteMade } from './context.ts';
+import type { Bisection, PassResult, Trouble, WriteMade } from './context.ts';
 import { afterWrite, isUnfinished, NO_BISECTION } from './context.ts';
 import { handleFailure, postpone, UNACCEPTABLE } from './failure.ts';
 import { isUnlinkingHeld } from './foreign.ts';
@@ -38,7 +38,7 @@ export interface ApplyReport {
   readonly cause?: unknown;
 }
 
-type Ending = Pick<ApplyReport, 'outcome' | 'lagMs' | 'cause' | 'unlinkingHeld' | 'keepAccess'>;
+type PartialReport = Pick<ApplyReport, 'outcome' | 'lagMs' | 'cause' | 'unlinkingHeld' | 'keepAccess'>;
 
 /** After this many passes the group waits for another message. */
 const MAX_PASSES = 3 * MAX_CONFLICTS;
@@ -63,12 +63,12 @@ export async function applyGroup(ref: GroupRef, ports: ApplyPorts): Promise<Appl
     hasLooked: false,
     hasRefused: false,
   };
-  const ending = await runPasses(ref, ports, attempt);
+  const report = await runPasses(ref, ports, attempt);
   const { writes, conflicts, drift } = attempt;
-  return { ref, ...ending, writes, conflicts, drift };
+  return { ref, ...report, writes, conflicts, drift };
 }
 
-async function runPasses(ref: GroupRef, ports: ApplyPorts, attempt: Attempt): Promise<Ending> {
+async function runPasses(ref: GroupRef, ports: ApplyPorts, attempt: Attempt): Promise<PartialReport> {
   for (let pass = 0; pass < MAX_PASSES && attempt.conflicts <= MAX_CONFLICTS; pass += 1) {
     const [state, gate, connection] = await Promise.all([
       ports.groups.read(ref),
@@ -80,9 +80,9 @@ async function runPasses(ref: GroupRef, ports: ApplyPorts, attempt: Attempt): Pr
     const outcome = keptFrom(state, connection, gate);
     if (outcome !== undefined) return { outcome };
     attempt.callsMs ??= state.calledMs;
-    const ending = await applyOnce(state, { gate, connection }, ports, attempt);
-    if (ending === 'conflicts') break;
-    if (ending !== undefined) return ending;
+    const report = await applyOnce(state, { gate, connection }, ports, attempt);
+    if (report === 'conflicts') break;
+    if (report !== undefined) return report;
   }
   const message = `met ${attempt.conflicts} conflicting changes in a row`;
   const state = await ports.groups.read(ref);
@@ -96,18 +96,18 @@ async function applyOnce(
   { gate, connection }: { readonly gate: Gate; readonly connection: Connection },
   ports: ApplyPorts,
   attempt: Attempt,
-): Promise<Ending | 'conflicts' | undefined> {
+): Promise<PartialReport | 'conflicts' | undefined> {
   await endClaim(state, connection.company, ports);
   // No pass can settle these without reading the group from the platform.
   attempt.hasLooked ||= (state.intent ?? state.suspectedChange) !== undefined;
-  const step = await runPass(state, connection, ports, attempt);
-  if (step.kind === 'broken') {
-    const outcome = await handleFailure(state, step.cause, { ...attemptOf(attempt, ports), connection });
-    return { outcome, cause: step.cause };
+  const result = await runPass(state, connection, ports, attempt);
+  if (result.kind === 'broken') {
+    const outcome = await handleFailure(state, result.cause, { ...attemptOf(attempt, ports), connection });
+    return { outcome, cause: result.cause };
   }
-  if (step.kind === 'spent' && attempt.conflicts > 0) return 'conflicts';
-  if (hasAnswered(step, attempt)) await countSuccess(state.ref.connection, gate, ports);
-  return goesOn(step, attempt) ? undefined : endWith(step, state, ports, attempt);
+  if (result.kind === 'spent' && attempt.conflicts > 0) return 'conflicts';
+  if (hasAnswered(result, attempt)) await countSuccess(state.ref.connection, gate, ports);
+  return goesOn(result, attempt) ? undefined : endWith(result, state, ports, attempt);
 }
 
 /** False if another worker runs, or the wake-up is early. Our own write does not count towards the coalescing window. */
@@ -132,27 +132,27 @@ const attemptOf = (attempt: Attempt, ports: ApplyPorts) => ({
 
 /** Whether another pass follows at once. Stores in the attempt what that pass needs. */
 function goesOn(
-  step: Step,
+  result: PassResult,
   attempt: Attempt,
-): step is Extract<Step, { kind: 'again' | 'conflict' | 'superseded' }> {
+): result is Extract<PassResult, { kind: 'again' | 'conflict' | 'superseded' }> {
   const { bisection } = attempt;
-  if (step.kind === 'conflict') attempt.conflicts += 1;
-  attempt.isSuperseded = step.kind === 'superseded';
+  if (result.kind === 'conflict') attempt.conflicts += 1;
+  attempt.isSuperseded = result.kind === 'superseded';
   if (attempt.isSuperseded) return true;
-  if (step.kind === 'narrowed') {
-    attempt.bisection = step.bisection;
-    return step.bisection.refusals < MAX_REFUSALS;
+  if (result.kind === 'narrowed') {
+    attempt.bisection = result.bisection;
+    return result.bisection.refusals < MAX_REFUSALS;
   }
-  if (step.kind === 'written' && isUnfinished(bisection)) {
-    attempt.writes.push(step.write);
+  if (result.kind === 'written' && isUnfinished(bisection)) {
+    attempt.writes.push(result.write);
     attempt.bisection = afterWrite(bisection);
     return true;
   }
-  return step.kind === 'again' || step.kind === 'conflict';
+  return result.kind === 'again' || result.kind === 'conflict';
 }
 
 /** The platform is available: it has answered about this group, or has refused a write because of its content. */
-const hasAnswered = ({ kind }: Step, { hasLooked, hasRefused }: Attempt): boolean =>
+const hasAnswered = ({ kind }: PassResult, { hasLooked, hasRefused }: Attempt): boolean =>
   kind === 'written' || (kind === 'in_sync' && hasLooked) || hasRefused;
 
 function keptFrom({ ref, paused }: GroupState, { observing }: Connection, gate: Gate) {
@@ -177,46 +177,46 @@ const restMs = ({ hasWritten }: Bisection): number => (hasWritten ? 0 : HOUR_MS)
 /** After the first external change, retry after the coalescing window; after later ones, with exponential backoff. */
 const CONTESTED = { code: 'conflicts', message: 'another client changed the group while it was written' };
 
-const factsOf = ({ why, keepAccess }: Extract<Step, { kind: 'wait' }>): Partial<Ending> => ({
+const factsOf = ({ why, keepAccess }: Extract<PassResult, { kind: 'wait' }>): Partial<PartialReport> => ({
   ...(keepAccess === undefined ? {} : { keepAccess }),
   ...(isUnlinkingHeld(why) ? { unlinkingHeld: true } : {}),
 });
 
 async function endWith(
-  step: Exclude<Step, { kind: 'again' | 'conflict' | 'superseded' | 'broken' }>,
+  result: Exclude<PassResult, { kind: 'again' | 'conflict' | 'superseded' | 'broken' }>,
   state: GroupState,
   ports: ApplyPorts,
   attempt: Attempt,
-): Promise<Ending> {
-  const putOff = async (why: Trouble, waitMs?: number): Promise<Ending> => {
+): Promise<PartialReport> {
+  const putOff = async (why: Trouble, waitMs?: number): Promise<PartialReport> => {
     await postpone(state, why, { ...attemptOf(attempt, ports), waitMs });
     return { outcome: 'postponed' };
   };
-  switch (step.kind) {
+  switch (result.kind) {
     case 'wait': {
-      const { why, waitMs = undoneBackoffMs(state.attempts, ports.random()) } = step;
-      return { ...(await putOff(why, waitMs)), ...factsOf(step) };
+      const { why, waitMs = undoneBackoffMs(state.attempts, ports.random()) } = result;
+      return { ...(await putOff(why, waitMs)), ...factsOf(result) };
     }
     case 'narrowed':
       return putOff(UNACCEPTABLE, restMs(attempt.bisection));
     case 'spent':
       return putOff(state.lastError ?? SPENT, 0);
     case 'failed':
-      return { outcome: 'failed', cause: step.cause };
+      return { outcome: 'failed', cause: result.cause };
     case 'in_sync':
       return { outcome: attempt.writes.length > 0 ? 'written' : 'in_sync' };
     case 'written':
-      attempt.writes.push(step.write);
-      return endWritten(step, state, ports, putOff);
+      attempt.writes.push(result.write);
+      return endWritten(result, state, ports, putOff);
   }
 }
 
 async function endWritten(
-  { undone, isContested, clean }: Extract<Step, { kind: 'written' }>,
+  { undone, isContested, clean }: Extract<PassResult, { kind: 'written' }>,
   { ref, attempts, dirtySinceMs: since }: GroupState,
   ports: ApplyPorts,
-  putOff: (why: Trouble, waitMs?: number) => Promise<Ending>,
-): Promise<Ending> {
+  putOff: (why: Trouble, waitMs?: number) => Promise<PartialReport>,
+): Promise<PartialReport> {
   if (undone !== undefined) return putOff(undone, undoneBackoffMs(attempts, ports.random()));
   if (isContested && attempts > 0) return putOff(CONTESTED);
   if (isContested) await putOff(CONTESTED, ports.coalesceMs);

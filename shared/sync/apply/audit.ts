@@ -16,9 +16,9 @@ export const auditOf = (
   { id, action, versionBefore }: Intent,
   changes: readonly PlanChange[],
   origin: Origin,
-  ending: Pick<AuditEntry, 'atMs' | 'versionAfter' | 'outcome'>,
+  result: Pick<AuditEntry, 'atMs' | 'versionAfter' | 'outcome'>,
 ): AuditEntry => ({
-  ...ending,
+  ...result,
   intent: id,
   action,
   changes,

@@ -33,14 +33,14 @@ export async function refuse(
   );
   const isKnown = isKnownRefusal(write.plan, wanted);
   // It may be a conflict that is not visible yet. The search would blame users wrongly, or use up the hour's calls.
-  if (firstly !== undefined && !context.bisection.hasWritten && !isKnown) return { step: firstly };
+  if (firstly !== undefined && !context.bisection.hasWritten && !isKnown) return { result: firstly };
   const next = nextPart(write, facts, { ...context.bisection, isKnown });
   if (next !== undefined && wanted !== undefined) {
     if (next.refused === 'users') await markRefused(additionsIn(write.plan), state, wanted, context);
     if (next.refused === 'field') await markField(write.plan, cause, state, context);
-    return { step: { kind: 'narrowed', bisection: next.bisection } };
+    return { result: { kind: 'narrowed', bisection: next.bisection } };
   }
-  return firstly === undefined ? endSearch(refused, audited, state, context) : { step: firstly };
+  return firstly === undefined ? endSearch(refused, audited, state, context) : { result: firstly };
 }
 
 /** The platform has refused each of these additions before. */
@@ -60,10 +60,10 @@ async function endSearch(
   const { plan } = write;
   const { action, removals } = plan;
   if (action !== 'delete' && removals.length > 0)
-    return { step: { ...removalsRefused(removals.length, cause.message), keepAccess: removals.length } };
+    return { result: { ...removalsRefused(removals.length, cause.message), keepAccess: removals.length } };
   const about = { plan, ports: context.ports, audited };
   const isGivenUp = await giveUp({ ...state, calledMs: context.calledMs() }, cause, about);
-  return isGivenUp ? { step: { kind: 'failed', cause } } : SUPERSEDED;
+  return isGivenUp ? { result: { kind: 'failed', cause } } : SUPERSEDED;
 }
 
 /** What to send after a refusal, and what the platform certainly refuses. */

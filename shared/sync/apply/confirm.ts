@@ -14,8 +14,8 @@ import {
   type ApplyContext,
   isUnfinished,
   type PassFacts,
+  type PassResult,
   type Performed,
-  type Step,
   SUPERSEDED,
 } from './context.ts';
 import { closeDrift, linkTo, recordForeign } from './foreign.ts';
@@ -59,9 +59,9 @@ export async function confirmWrite(
     observed && view && (await linkTo(state, observed, view, context, preparedIn(writing, outcome)));
   const uncertain = await stillUncertain(observed, outcome, writing);
   const nowMs = ports.clock();
-  const ending = { atMs: nowMs, versionAfter: observed?.version ?? null, outcome: 'written' } as const;
+  const result = { atMs: nowMs, versionAfter: observed?.version ?? null, outcome: 'written' } as const;
   const origin = originOf(state, wanted, write.consumes);
-  const audited = await context.record(state, auditOf(intent, outcome.changes, origin, ending));
+  const audited = await context.record(state, auditOf(intent, outcome.changes, origin, result));
   // Before the commit, which may leave the group clean: after a crash in between, the open intent is settled again.
   if (observed === undefined) await retireDeleted(state, context);
   const driftClosed = closesDrift(write, outcome);
@@ -83,10 +83,10 @@ export async function confirmWrite(
   });
   if (flipped === undefined) return SUPERSEDED;
   await giveBackKept(outcome, writing);
-  return { step: written(writing, outcome, flipped.clean) };
+  return { result: written(writing, outcome, flipped.clean) };
 }
 
-const written = ({ write, intent }: Writing, outcome: Outcome, clean: boolean): Step => ({
+const written = ({ write, intent }: Writing, outcome: Outcome, clean: boolean): PassResult => ({
   kind: 'written',
   write: {
     action: intent.action,

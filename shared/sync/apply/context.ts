@@ -74,7 +74,7 @@ export interface WriteMade {
 export type Trouble = Omit<GroupError, 'atMs'>;
 
 /** How one pass of apply ended. */
-export type Step =
+export type PassResult =
   /** Something was learnt or settled: read the group again. */
   | { readonly kind: 'again' }
   /** Read the group again, because of an external change. */
@@ -110,11 +110,11 @@ export type Step =
   | { readonly kind: 'failed'; readonly cause: unknown };
 
 /** The result of a decision: the pass continues with new facts, or has ended. */
-export type Performed = { readonly facts: PassFacts } | { readonly step: Step };
+export type Performed = { readonly facts: PassFacts } | { readonly result: PassResult };
 
-export const AGAIN: Performed = { step: { kind: 'again' } };
-export const CONFLICT: Performed = { step: { kind: 'conflict' } };
-export const SUPERSEDED: Performed = { step: { kind: 'superseded' } };
+export const AGAIN: Performed = { result: { kind: 'again' } };
+export const CONFLICT: Performed = { result: { kind: 'conflict' } };
+export const SUPERSEDED: Performed = { result: { kind: 'superseded' } };
 
 export const unlessSuperseded = async (
   isDone: Promise<boolean>,

@@ -5,8 +5,8 @@ import type { GroupState, Intent, LinkedGroup, ViewPointer } from '../../domain/
 import { intentId, type PlatformGroupId, type VersionToken } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { attribute } from '../../plan/attribute.ts';
-import { endingOf } from '../../plan/decide/drift.ts';
-import type { Decision, DriftEnding, ObserveExternal } from '../../plan/decision.ts';
+import { driftPolicyFor } from '../../plan/decide/drift.ts';
+import type { Decision, DriftOutcome, ObserveExternal } from '../../plan/decision.ts';
 import { mayUnlink, UNLINKED_ALWAYS } from '../../plan/guard.ts';
 import { attributeDrift, toldOf } from '../attribute-drift.ts';
 import type { Flip, FoundForeign } from '../ports/groups.ts';
@@ -102,7 +102,7 @@ export async function unlink(
   const { ports, platform } = context;
   const { ref } = state;
   if (!(await drawOnBudget(id, state, context)))
-    return { step: { kind: 'wait', waitMs: undefined, why: UNLINKING_HELD } };
+    return { result: { kind: 'wait', waitMs: undefined, why: UNLINKING_HELD } };
   if ((await platform.groups.get(id)) !== undefined) {
     await ports.guard.keepLink(ref.connection, id);
     return CONFLICT;
@@ -150,7 +150,7 @@ async function recordDrift(
   await attributeDrift(state, toldOf(state), ports);
   const nowMs = ports.clock();
   const records = differences.map((difference): DriftRecord => {
-    const settledBy = endingOf(difference, state, connection.settings);
+    const settledBy = driftPolicyFor(difference, state, connection.settings);
     const isLeft = settledBy !== 'restore';
     return {
       ...difference,
@@ -202,7 +202,7 @@ function idOf({ ref, view }: GroupState, { kind }: Pick<Difference, 'kind'>, pla
 export async function closeDrift(
   { openDrift, ref }: GroupState,
   { ports }: ApplyContext,
-  by: Exclude<DriftEnding, 'open'> = 'restore',
+  by: Exclude<DriftOutcome, 'open'> = 'restore',
 ): Promise<void> {
   if (openDrift.length === 0) return;
   await ports.drift.settle(ref, openDrift, { by, atMs: ports.clock() });

@@ -11,7 +11,7 @@ import type { Connection } from '../ports/connections.ts';
 import { type AuditLink, linksOf } from '../ports/logs.ts';
 import { PlatformFailure } from '../ports/platform.ts';
 import { CALLS_AN_HOUR, calledOf } from '../tuning.ts';
-import type { ApplyContext, Bisection, PassFacts, Step, WriteMade } from './context.ts';
+import type { ApplyContext, Bisection, PassFacts, PassResult, WriteMade } from './context.ts';
 import { NO_BISECTION } from './context.ts';
 import { ALL_MEMBERS, startOf } from './load.ts';
 import { perform } from './perform.ts';
@@ -51,7 +51,7 @@ export async function runPass(
   connection: Connection,
   ports: ApplyPorts,
   attempt: Attempt,
-): Promise<Step> {
+): Promise<PassResult> {
   try {
     const context = await contextOf(state, connection, ports, attempt);
     return await decideAndPerform(initialFacts(state, context, attempt), context, attempt);
@@ -66,7 +66,7 @@ async function decideAndPerform(
   first: PassFacts,
   context: ConfirmingContext,
   attempt: Attempt,
-): Promise<Step> {
+): Promise<PassResult> {
   let facts = first;
   for (;;) {
     const decision = servedBy(facts.wanted, decide(facts));
@@ -74,7 +74,7 @@ async function decideAndPerform(
     if (callsLeft(attempt, context.ports) < costOf(decision)) return spend(facts, context);
     if (!readsTable(decision)) await context.confirm();
     const performed = await perform(decision, facts, context);
-    if ('step' in performed) return performed.step;
+    if ('result' in performed) return performed.result;
     facts = performed.facts;
     attempt.shown = facts.shown;
     // A 404 may come from a wrong route.
@@ -83,7 +83,7 @@ async function decideAndPerform(
 }
 
 /** The calls of this hour are used up: the removals of a write that is not sent leave the guard's record. */
-async function spend(facts: PassFacts, context: ApplyContext): Promise<Step> {
+async function spend(facts: PassFacts, context: ApplyContext): Promise<PassResult> {
   if (facts.state.intent === undefined) await unreserved(facts, context);
   return { kind: 'spent' };
 }

@@ -47,7 +47,7 @@ const PERFORMERS: { readonly [Kind in Decision['kind']]: Performer<Kind> } = {
     const { groups, clock } = context.ports;
     if (noting === 'missing') await groups.noteMissing(state, clock());
     const isStill = typeof noting !== 'object' || (await groups.noteMiss(state.ref, noting));
-    return isStill ? { step: why } : SUPERSEDED;
+    return isStill ? { result: why } : SUPERSEDED;
   },
   settle,
 };
@@ -244,7 +244,7 @@ async function dropUncertain(
   const cause = new PlatformFailure('rejected', failing.message, {});
   const failed = { ...state, calledMs: context.calledMs() };
   const isGivenUp = await giveUp(failed, cause, { ports: context.ports, audited });
-  return isGivenUp ? { step: { kind: 'failed', cause } } : SUPERSEDED;
+  return isGivenUp ? { result: { kind: 'failed', cause } } : SUPERSEDED;
 }
 
 /** The platform's group stays as it is, without an owner from now on: nothing is sent. */
@@ -265,7 +265,7 @@ async function letGo(
 }
 
 async function settle(
-  { as, counts, ending, againAtMs, failing }: Of<'settle'>,
+  { as, counts, driftOutcome, againAtMs, failing }: Of<'settle'>,
   facts: PassFacts,
   context: ApplyContext,
 ): Promise<Performed> {
@@ -277,8 +277,8 @@ async function settle(
   // A group that will be read again is not done: the failure is reported when it is done.
   const failed =
     againAtMs === undefined && failing ? await reportFieldFailure(failing, state, context) : undefined;
-  if (ending !== 'open') await closeDrift(state, context, ending);
-  const driftClosed = ending !== 'open';
+  if (driftOutcome !== 'open') await closeDrift(state, context, driftOutcome);
+  const driftClosed = driftOutcome !== 'open';
   const settled = await context.ports.groups.settle(state, as, {
     counts,
     driftClosed,
@@ -287,5 +287,5 @@ async function settle(
     calledMs: context.calledMs(),
   });
   // Settling fails if the group changed. Its author sent no message because ours was pending, so read the group again.
-  return { step: { kind: settled ? 'in_sync' : 'again' } };
+  return { result: { kind: settled ? 'in_sync' : 'again' } };
 }

@@ -52,7 +52,7 @@ export async function previewGroup(
   const reading = readingOf(state, connection, ports);
   let facts = startOf(state, reading);
   let unseen: PlatformFailure | undefined;
-  for (let step = 0; step < MAX_DECISIONS; step += 1) {
+  for (let count = 0; count < MAX_DECISIONS; count += 1) {
     const decision = decide(facts);
     try {
       const next = await follow(decision, facts, reading, ports);

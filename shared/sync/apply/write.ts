@@ -68,8 +68,8 @@ async function confirmClearing(observed: ObservedGroup, writing: Writing): Promi
   const { write, intent, facts, context } = writing;
   const { intent: _, ...state } = facts.state;
   const origin = originOf(state, facts.wanted, undefined);
-  const ending = { atMs: context.ports.clock(), versionAfter: observed.version, outcome: 'written' } as const;
-  const audited = await context.record(state, auditOf(intent, write.plan.changes, origin, ending));
+  const result = { atMs: context.ports.clock(), versionAfter: observed.version, outcome: 'written' } as const;
+  const audited = await context.record(state, auditOf(intent, write.plan.changes, origin, result));
   const isOver = await context.ports.groups.dropIntent(state.ref, intent, { audited });
   return isOver ? { facts: { ...facts, state, look: observed } } : SUPERSEDED;
 }
