@@ -2,7 +2,7 @@ import type { PlatformUserId } from '../domain/ids.ts';
 import type { ObservedGroup, View } from '../domain/view.ts';
 import { LISTING_AGE_MS } from './absence.ts';
 import { decideForeign } from './decide/drift.ts';
-import type { GroupTrouble, ObserveExternal, Read } from './decision.ts';
+import type { ErrorDetail, ObserveExternal, Read } from './decision.ts';
 import type { Facts } from './facts.ts';
 import { foreignDifferences, isSpokeIdLost, shows, viewOf, withHidden } from './foreign.ts';
 import { foldName, renamedTo } from './names.ts';
@@ -76,7 +76,7 @@ export interface Outcome {
   /** External changes since the group was read. */
   readonly foreign: ObserveExternal | undefined;
   readonly isUndone: boolean;
-  readonly trouble: GroupTrouble | undefined;
+  readonly error: ErrorDetail | undefined;
 }
 
 /**
@@ -97,7 +97,7 @@ export function judgeAnswer(plan: Plan, observed: ObservedGroup | undefined, fac
     unshown: [],
     foreign: undefined,
     isUndone: isUndone(answer),
-    trouble: message === undefined ? undefined : { code: 'kept', message },
+    error: message === undefined ? undefined : { code: 'kept', message },
   };
   if (observed === undefined || made === undefined || plan.after === undefined) return outcome;
   // A managed member that the platform keeps stays managed. A later write removes it, also where external members may stay.

@@ -52,7 +52,7 @@ export interface Reserve {
 /** How drift of another client was settled; `open`: it is not settled yet. */
 export type DriftOutcome = DriftPolicy | 'open';
 
-export interface GroupTrouble {
+export interface ErrorDetail {
   readonly code: string;
   readonly message: string;
 }
@@ -69,7 +69,7 @@ export type Decision =
       readonly kind: 'drop';
       readonly intent: Intent;
       readonly owed: GuardRecord | undefined;
-      readonly failing?: GroupTrouble;
+      readonly failing?: ErrorDetail;
     }
   | Observe
   /** The platform's group is gone: ends the link if the hourly budget allows it. */
@@ -106,7 +106,7 @@ export type Decision =
 export interface Wait {
   readonly kind: 'wait';
   readonly waitMs: number | undefined;
-  readonly why: GroupTrouble;
+  readonly why: ErrorDetail;
   /** The first 404; a creation that was again not found, or a deletion that was answered and has no effect yet. */
   readonly noting?: 'missing' | Intent;
   /** The guard does not count the removals meanwhile. */

@@ -107,7 +107,7 @@ export async function tellGate(
   ports: GatePorts,
   group?: GroupId,
 ): Promise<boolean> {
-  const general = await troubleOfAll(connection, failure, { ports, group });
+  const general = await generalFailureOf(connection, failure, { ports, group });
   if (general === undefined) return false;
   const { witness } = general;
   await changeGate(connection.name, ports, (gate) => {
@@ -118,7 +118,7 @@ export async function tellGate(
   return true;
 }
 
-async function troubleOfAll(
+async function generalFailureOf(
   connection: Connection,
   failure: PlatformFailure,
   { ports, group }: { readonly ports: GatePorts; readonly group: GroupId | undefined },

@@ -114,7 +114,7 @@ describe('an answer to a write', () => {
       removing,
       [a, b],
       {
-        ...{ kept: [b], changes: [{ before: c }], trouble: { code: 'kept' }, isAsPrepared: false },
+        ...{ kept: [b], changes: [{ before: c }], error: { code: 'kept' }, isAsPrepared: false },
         ...{ foreign: undefined, view: { users: both.users } },
       },
     ],

@@ -8,7 +8,7 @@ import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import { endClaim } from '../retire-claim.ts';
 import { MAX_CONFLICTS, MAX_REFUSALS, undoneBackoffMs } from '../tuning.ts';
-import type { Bisection, PassResult, Trouble, WriteMade } from './context.ts';
+import type { Bisection, NewGroupError, PassResult, WriteMade } from './context.ts';
 import { afterWrite, isUnfinished, NO_BISECTION } from './context.ts';
 import { handleFailure, postpone, UNACCEPTABLE } from './failure.ts';
 import { isUnlinkingHeld } from './foreign.ts';
@@ -188,7 +188,7 @@ async function endWith(
   ports: ApplyPorts,
   attempt: Attempt,
 ): Promise<PartialReport> {
-  const putOff = async (why: Trouble, waitMs?: number): Promise<PartialReport> => {
+  const putOff = async (why: NewGroupError, waitMs?: number): Promise<PartialReport> => {
     await postpone(state, why, { ...attemptOf(attempt, ports), waitMs });
     return { outcome: 'postponed' };
   };
@@ -215,7 +215,7 @@ async function endWritten(
   { undone, isContested, clean }: Extract<PassResult, { kind: 'written' }>,
   { ref, attempts, dirtySinceMs: since }: GroupState,
   ports: ApplyPorts,
-  putOff: (why: Trouble, waitMs?: number) => Promise<PartialReport>,
+  putOff: (why: NewGroupError, waitMs?: number) => Promise<PartialReport>,
 ): Promise<PartialReport> {
   if (undone !== undefined) return putOff(undone, undoneBackoffMs(attempts, ports.random()));
   if (isContested && attempts > 0) return putOff(CONTESTED);

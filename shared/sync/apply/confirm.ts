@@ -95,7 +95,7 @@ const written = ({ write, intent }: Writing, outcome: Outcome, clean: boolean): 
   },
   clean,
   isContested: outcome.foreign !== undefined,
-  undone: outcome.trouble,
+  undone: outcome.error,
 });
 
 /** The stored view of a new group, if the platform shows exactly that. */
@@ -139,10 +139,9 @@ const isCertain = ({ isAsPrepared }: Outcome, { uncertain }: GroupState): boolea
  */
 const mayTakeEffect = (
   observed: ObservedGroup | undefined,
-  { unshown, isUndone, trouble }: Outcome,
+  { unshown, isUndone, error }: Outcome,
   { versionBefore }: Intent,
-): boolean =>
-  unshown.length > 0 || trouble !== undefined || (isUndone && observed?.version === versionBefore);
+): boolean => unshown.length > 0 || error !== undefined || (isUndone && observed?.version === versionBefore);
 
 async function judged(
   observed: ObservedGroup | undefined,

@@ -71,7 +71,7 @@ export interface WriteMade {
   readonly removed: number;
 }
 
-export type Trouble = Omit<GroupError, 'atMs'>;
+export type NewGroupError = Omit<GroupError, 'atMs'>;
 
 /** How one pass of apply ended. */
 export type PassResult =
@@ -83,7 +83,7 @@ export type PassResult =
   | {
       readonly kind: 'wait';
       readonly waitMs: number | undefined;
-      readonly why: Trouble;
+      readonly why: NewGroupError;
       /** Members who keep access because the platform refuses to remove them. */
       readonly keepAccess?: number;
     }
@@ -100,7 +100,7 @@ export type PassResult =
       /** The answer shows an external change. */
       readonly isContested: boolean;
       /** A change that the platform answered with 200 but did not make: tried again with exponential backoff. */
-      readonly undone?: Trouble | undefined;
+      readonly undone?: NewGroupError | undefined;
     }
   /** A call failed. */
   | { readonly kind: 'broken'; readonly cause: PlatformFailure }

@@ -10,7 +10,7 @@ import type { ReportedError } from '../ports/groups.ts';
 import type { AuditLink } from '../ports/logs.ts';
 import type { PlatformFailure } from '../ports/platform.ts';
 import { affordableAtMs, OWN_MESSAGE_MS, tryAgainMs } from '../tuning.ts';
-import type { ApplyContext, Trouble } from './context.ts';
+import type { ApplyContext, NewGroupError } from './context.ts';
 
 /**
  * A failure that concerns all groups closes the gate. Any other failure makes only this group wait, at most an hour however
@@ -65,7 +65,7 @@ interface Attempt {
  */
 export async function postpone(
   state: GroupState,
-  error: Trouble & { readonly atMs?: number },
+  error: NewGroupError & { readonly atMs?: number },
   {
     ports,
     calledMs,

@@ -12,7 +12,7 @@ import { attributeDrift, toldOf } from '../attribute-drift.ts';
 import type { Flip, FoundForeign } from '../ports/groups.ts';
 import type { DriftRecord } from '../ports/logs.ts';
 import { foundOf } from './audit.ts';
-import type { ApplyContext, PassFacts, Performed, Trouble } from './context.ts';
+import type { ApplyContext, NewGroupError, PassFacts, Performed } from './context.ts';
 import { CONFLICT, SUPERSEDED, unlessSuperseded } from './context.ts';
 
 /**
@@ -91,7 +91,7 @@ const UNLINKING_HELD = {
   message: 'the platform answers 404 for this group and too many others: no more are created again this hour',
 };
 
-export const isUnlinkingHeld = (why: Trouble): boolean => why.code === UNLINKING_HELD.code;
+export const isUnlinkingHeld = (why: NewGroupError): boolean => why.code === UNLINKING_HELD.code;
 
 /** Gives up the link to a group that is gone, unless too many are gone at once, or it is there after all. */
 export async function unlink(
