@@ -666,8 +666,8 @@ export const Survey = z.object({
 });
 export type Survey = Answer<typeof Survey>;
 
-/** How a group that a dead-lettered message is about stands now, in the directory's word and on the platform. */
-const StandingNow = z.object({
+/** The current state of a group that a dead-lettered message is about. */
+const CurrentGroupState = z.object({
   group: text,
   state: GroupStateName,
   wanted: count,
@@ -700,7 +700,7 @@ export const ShownDeadLetter = z.object({
       members: z.array(text),
     }),
   ),
-  now: z.array(StandingNow),
+  now: z.array(CurrentGroupState),
   body: text,
 });
 export type ShownDeadLetter = Answer<typeof ShownDeadLetter>;

@@ -71,14 +71,14 @@ export function decodeMessage(given: MessageToDecode): DecodedMessage {
   const whole = { place: delivery.place, connection: message.connection, body: () => message.body };
   const refuseWhole = (problem: Invalid): DecodedMessage => {
     const all = { ...whole, reading: problem };
-    const rejection = rejectionOf(problem, all, standingOf(all, 0, delivery), delivery);
+    const rejection = rejectionOf(problem, all, stampPartsOf(all, 0, delivery), delivery);
     return { events: [], ignored: 0, rejected: [rejection] };
   };
   for (const piece of unwrap(whole)) {
     const { reading } = piece;
-    const standing = standingOf(piece, slot, delivery);
-    const read = reading.kind === 'changes' ? accept(reading, piece, standing, message) : reading;
-    if ('code' in read) rejected.push(rejectionOf(read, piece, standing, delivery));
+    const stampParts = stampPartsOf(piece, slot, delivery);
+    const read = reading.kind === 'changes' ? accept(reading, piece, stampParts, message) : reading;
+    if ('code' in read) rejected.push(rejectionOf(read, piece, stampParts, delivery));
     else if ('kind' in read) ignored += 1;
     else events.push(...read);
     slot += reading.kind === 'changes' ? reading.changes.length : 1;
@@ -108,17 +108,17 @@ const TOO_MANY = invalid(`expected at most ${MAX_EVENTS_PER_MESSAGE} events in o
 function accept(
   { changes, source, actor, connection: own }: Changes,
   piece: Piece,
-  standing: Standing | undefined,
+  stampParts: PieceStampParts | undefined,
   message: MessageToDecode,
 ): readonly DirectoryEvent[] | Invalid {
   const connection = connectionOf(own ?? piece.connection);
   if (connection === undefined) return invalid('connection: expected a name [a-z0-9-]{1,32}');
-  if (standing === undefined) return invalid('attribute stamp: expected a stamp, got other text');
-  const { id, operation } = standing;
+  if (stampParts === undefined) return invalid('attribute stamp: expected a stamp, got other text');
+  const { id, operation } = stampParts;
   if (operation + changes.length - 1 > MAX_OPERATION) {
     return invalid(`expected at most ${MAX_OPERATION} operations in all that shares one stamp`);
   }
-  const stamp = makeStamp(standing);
+  const stamp = makeStamp(stampParts);
   const age = judgeAge(stamp, message.receivedAtMs);
   if (age !== 'acceptable') return invalid(AGE_MESSAGES[age], age);
   const sinceMs = message.eventsSinceMs?.(connection) ?? 0;
@@ -132,7 +132,7 @@ function accept(
   const by = message.sentBy?.slice(0, MAX_ARN_LENGTH);
   const who = by === undefined ? actor : { kind: 'directory' as const, id: by, ...actor, by };
   const events = changes.map((change, index): DirectoryEvent => {
-    const stamp = makeStamp({ ...standing, operation: operation + index });
+    const stamp = makeStamp({ ...stampParts, operation: operation + index });
     return { connection, id, source, stamp, ...(who && { actor: who }), change };
   });
   for (const event of events) {
@@ -176,22 +176,26 @@ function deliveryOf({ stamp, sentAtMs, messageId }: MessageToDecode): Delivery {
   return { place, operation: 0, reworded: false };
 }
 
-type Standing = StampParts & { readonly operation: number };
+type PieceStampParts = StampParts & { readonly operation: number };
 
-/** Whether the event alone says where it stands in the order, whatever message it comes in. */
-const standsAlone = (reading: Piece['reading']): boolean =>
+/** Whether the event has a time and an id of its own, so that its place in the order does not depend on the message. */
+const hasOwnPlace = (reading: Piece['reading']): boolean =>
   reading.kind === 'changes' && reading.time !== undefined && reading.id !== undefined;
 
 /**
- * Where a piece's first change stands in the order; undefined where neither it nor its wrapping says.
- * @param slot how many events of this message came before: keeps those apart that share the message's time and id
+ * The place of a piece's first change in the order of events; undefined if neither the piece nor its envelope has one.
+ * @param slot the number of earlier events of this message. It separates events that share the message's time and id
  */
-function standingOf({ reading, place }: Piece, slot: number, delivery: Delivery): Standing | undefined {
+function stampPartsOf(
+  { reading, place }: Piece,
+  slot: number,
+  delivery: Delivery,
+): PieceStampParts | undefined {
   const said: Partial<Changes> = reading.kind === 'changes' ? reading : {};
   const own = placeWithin(place, said);
   if (own === undefined) return undefined;
-  const base = standsAlone(reading) && !delivery.reworded ? 0 : delivery.operation;
-  const operation = base + (standsAlone(reading) ? 0 : slot);
+  const base = hasOwnPlace(reading) && !delivery.reworded ? 0 : delivery.operation;
+  const operation = base + (hasOwnPlace(reading) ? 0 : slot);
   return { ...own, source: said.source ?? '', sequence: said.sequence, operation };
 }
 
@@ -203,16 +207,16 @@ function standingOf({ reading, place }: Piece, slot: number, delivery: Delivery)
 function rejectionOf(
   { code, message }: Invalid,
   { reading, connection, body }: Piece,
-  standing: Standing | undefined,
+  stampParts: PieceStampParts | undefined,
   { reworded }: Delivery,
 ): Rejection {
-  const needsIt = reworded || !standsAlone(reading);
-  const isPlaced = standing !== undefined && needsIt && standing.operation <= MAX_OPERATION;
+  const needsIt = reworded || !hasOwnPlace(reading);
+  const isPlaced = stampParts !== undefined && needsIt && stampParts.operation <= MAX_OPERATION;
   return {
     code,
     message,
     body: body(),
-    ...(isPlaced && { stamp: makeStamp({ ...standing, ...(reworded && { source: REWORDED }) }) }),
+    ...(isPlaced && { stamp: makeStamp({ ...stampParts, ...(reworded && { source: REWORDED }) }) }),
     ...(connection !== undefined && { connection }),
   };
 }

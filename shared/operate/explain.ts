@@ -8,7 +8,7 @@ import { personsOf } from '../plan/person.ts';
 import { isPresent, isWanted, verdictOf } from '../plan/verdict.ts';
 import { reportWaiting, waitingOf } from '../plan/waiting.ts';
 import { type PreviewPorts, previewGroup, undisturbed } from '../sync/apply/preview.ts';
-import { standingOf } from '../sync/match/member-standing.ts';
+import { eligibilityOf } from '../sync/match/eligibility.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { Person } from '../sync/ports/people.ts';
@@ -168,7 +168,7 @@ async function withStranger(
   const byId = (await people.read(name, [roleId(text)])).get(roleId(text));
   const found = (await Promise.all(holding)).map((roles) => personsOf(roles, settings));
   const person = who.person ?? byId ?? found.find(({ length }) => length === 1)?.[0]?.[0];
-  const platformUser = person === undefined ? text : standingOf(person, undefined, settings).id;
+  const platformUser = person === undefined ? text : eligibilityOf(person, undefined, settings).id;
   return { ...who, person, platformUser };
 }
 

@@ -38,7 +38,7 @@ export async function listMembers(ref: GroupRef, { connection, ports }: Asking):
   ]);
   const present = [...(facts.views?.base?.users.keys() ?? [])];
   const { boundTo, known } = await usersOf(ref, ports);
-  const unwanted = present.filter((user) => facts.wanted?.standing.has(user) !== true);
+  const unwanted = present.filter((user) => facts.wanted?.membersByUser.has(user) !== true);
   const kept = unwanted.flatMap((user) => boundTo.get(user)?.member ?? []);
   const members = [...new Set([...wantedIn(facts), ...kept])].sort();
   const about = { state: facts.state, decision, facts, gate: gate.state, known };
@@ -50,7 +50,7 @@ export async function listMembers(ref: GroupRef, { connection, ports }: Asking):
 }
 
 const wantedIn = ({ wanted }: Facts): readonly MemberId[] => [
-  ...[...(wanted?.standing.values() ?? [])].flatMap((standing) => standing.map(({ member }) => member)),
+  ...[...(wanted?.membersByUser.values() ?? [])].flatMap((members) => members.map(({ member }) => member)),
   ...(wanted?.pending.keys() ?? []),
 ];
 

@@ -31,7 +31,7 @@ export function latestStampsOf({ registers }: GroupState, wanted: Wanted): Lates
     name,
     allUsers: laterStamp(registers.snapshot, registers.deleted),
     user: (user): Stamp | undefined =>
-      wanted.standing
+      wanted.membersByUser
         .get(user)
         ?.map(({ member }) => ofMember.get(member) ?? STAMP_ZERO)
         .reduce(laterStamp),
@@ -82,7 +82,7 @@ function move(
  *     a user who was removed or added     |        | that user's ends
  *     all users (snapshot, deletion)      |        | all users' end
  */
-export function standingAcceptedDrift(
+export function validAcceptedDrift(
   acceptedDrift: AcceptedDrift | undefined,
   latestStamps: LatestStamps,
   wanted: Pick<WantedGroup, 'users'>,

@@ -11,16 +11,16 @@ import type { RecentRemovals } from './guard.ts';
 export type PendingMember = Omit<PendingMark, 'sinceMs'>;
 
 /** The member behind a wanted user. A refusal is stored with the revision of the person. */
-export interface Standing {
+export interface WantedMember {
   readonly member: MemberId;
   readonly revision: number;
-  /** The platform has refused them before: they are tried again. */
+  /** The platform has refused this user before; this write tries again. */
   readonly wasRefused?: boolean;
   /** Users that a successful write did not show: they are still sent. `lately`: they alone cause no write. */
   readonly unshown?: 'lately' | 'earlier';
 }
 
-/** What the directory wants of one group, in the platform's terms. */
+/** What the directory wants of one group, with the ids of platform users. */
 export interface Wanted {
   /** Only the members of the last change were read. All others are assumed to be as the view has them. */
   readonly isPart?: true;
@@ -32,13 +32,14 @@ export interface Wanted {
   readonly pending: ReadonlyMap<MemberId, PendingMember>;
   /** Users that the directory names but who may not be members now, with the reason of their removal. */
   readonly whyNot: ReadonlyMap<PlatformUserId, { readonly member: MemberId; readonly reason: string }>;
-  readonly standing: ReadonlyMap<PlatformUserId, readonly Standing[]>;
+  /** The wanted members by platform user. Several members may be one user. */
+  readonly membersByUser: ReadonlyMap<PlatformUserId, readonly WantedMember[]>;
   readonly registers: readonly StoredMember[];
-  /** Up to when the directory deleted the users whose registers say that they are in. */
+  /** When the directory deleted users whose registers still name them as members. */
   readonly userFloors: ReadonlyMap<MemberId, Stamp>;
 }
 
-/** Our own idea of the platform's group. */
+/** What groupsync stored about the platform's group. */
 export interface Views {
   /** As last written or read; undefined where there is no link, or the stored view cannot be read. */
   readonly base: View | undefined;
@@ -55,7 +56,7 @@ export interface Views {
 export interface HeldUsers {
   /** The full set; undefined where it cannot be read. */
   readonly users: ReadonlySet<PlatformUserId> | undefined;
-  /** The kind of write that the hold names, to this very platform group; undefined: another group, or unreadable. */
+  /** The kind of write that is held for this platform group; undefined: the hold is for another group, or unreadable. */
   readonly about: 'remove' | 'delete' | undefined;
   /** Removals that an operator approved next to the hold; undefined if there are none, or the set cannot be read. */
   readonly approved?: Omit<HeldUsers, 'approved'> | undefined;
@@ -82,11 +83,11 @@ export interface UnlistedGroups {
 /** The platform's groups. */
 export interface Listing {
   readonly groups: readonly ListedGroup[];
-  /** Begun no longer ago than this. */
+  /** The maximum age of the list. */
   readonly ageMs: number;
   /** Whether the list shows a platform group that another directory group of the company owns; undefined: not read yet. */
   readonly showsManaged?: boolean | undefined;
-  /** Groups that existed before and that the list lacks; undefined: not compared yet. */
+  /** Groups that existed before and are missing from the list; undefined: not compared yet. */
   readonly unlisted?: UnlistedGroups | undefined;
 }
 

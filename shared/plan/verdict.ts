@@ -35,7 +35,7 @@ const verdict = (outcome: string, detail: string): Verdict => ({ outcome, detail
 export const isWanted = ({ member, facts: { wanted } }: Asked): boolean =>
   wanted !== undefined &&
   (wanted.pending.has(member) ||
-    [...wanted.standing.values()].some((standing) => standing.some((one) => one.member === member)));
+    [...wanted.membersByUser.values()].some((members) => members.some((one) => one.member === member)));
 
 /** In the platform's group, as it was last written or read. */
 export const isPresent = ({ user, facts: { views } }: Asked): boolean =>
@@ -45,7 +45,7 @@ export const isPresent = ({ user, facts: { views } }: Asked): boolean =>
 const isUnshown = (asked: Asked): boolean =>
   asked.user !== undefined &&
   !isPresent(asked) &&
-  asked.facts.wanted?.standing
+  asked.facts.wanted?.membersByUser
     .get(asked.user)
     ?.some(({ member, unshown }) => member === asked.member && unshown !== undefined) === true;
 
@@ -104,7 +104,7 @@ function verdictOfStranger(asked: Asked): Verdict {
   const { facts, decision, user, obstacle } = asked;
   const { state } = facts;
   const why = whyUnwanted(asked);
-  const [twin] = (user && facts.wanted?.standing.get(user)) ?? [];
+  const [twin] = (user && facts.wanted?.membersByUser.get(user)) ?? [];
   if (twin !== undefined)
     return verdict('not_wanted', `${why}; it has them in as ${twin.member}, the same person`);
   if (user === undefined || !isPresent(asked)) return verdict('not_wanted', why);

@@ -2,7 +2,7 @@ import type { GroupId, MemberId, RoleId } from '../domain/ids.ts';
 import { mayBeMember, personsOf } from '../plan/person.ts';
 import { atOnce, gather } from './gather.ts';
 import { boundToOf, personsBoundTo } from './match/bound-person.ts';
-import { refusedRevisionOf, standingNow } from './match/member-standing.ts';
+import { currentEligibility, refusedRevisionOf } from './match/eligibility.ts';
 import { type MatchInput, matchMember } from './match/resolve.ts';
 import type { PeoplePorts } from './ports/bundles.ts';
 import type { Connection } from './ports/connections.ts';
@@ -128,7 +128,7 @@ export async function groupsOfSolvable(
       // A member without any event of its own can still be found by its id.
       const user = known.get(entry.member) ?? undescribed(entry.member);
       const refused = refusedRevisionOf(entry, ports.clock());
-      const { cause } = await standingNow(user, refused, { connection, people });
+      const { cause } = await currentEligibility(user, refused, { connection, people });
       return cause === entry.cause ? [] : [entry.ref.group];
     });
     groups.push(...solved.flat());

@@ -2,7 +2,7 @@ import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import { delayMs, isPromised } from '../domain/promise.ts';
 import { atOnce } from './gather.ts';
 import type { WakePorts } from './ports/bundles.ts';
-import type { Said, Standing } from './ports/desired.ts';
+import type { Said, WakeUpState } from './ports/desired.ts';
 import type { GroupIndex } from './ports/group-index.ts';
 import type { Wake } from './ports/queues.ts';
 import { WRITES_IN_FLIGHT } from './tuning.ts';
@@ -134,7 +134,7 @@ async function mark(
 /** Whether this author keeps the promise: it made the promise, or renewed a broken one. */
 async function isOurs(
   ref: GroupRef,
-  found: Pick<Standing, 'wakeAtMs'>,
+  found: Pick<WakeUpState, 'wakeAtMs'>,
   {
     desired,
     moment,

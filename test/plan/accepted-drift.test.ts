@@ -3,7 +3,7 @@ import type { Difference } from '../../shared/domain/drift.ts';
 import { memberId, type PlatformUserId, platformUserId } from '../../shared/domain/ids.ts';
 import type { Stamp } from '../../shared/domain/stamp.ts';
 import type { AcceptedDrift } from '../../shared/domain/view.ts';
-import { acceptDrift, type LatestStamps, standingAcceptedDrift } from '../../shared/plan/accepted-drift.ts';
+import { acceptDrift, type LatestStamps, validAcceptedDrift } from '../../shared/plan/accepted-drift.ts';
 import type { WantedGroup } from '../../shared/plan/draft.ts';
 
 const users = (ids: string) => [...ids].map(platformUserId);
@@ -31,8 +31,8 @@ const latestStamps = (over: Partial<LatestStamps> = {}): LatestStamps => ({
   user: () => at('5'),
   ...over,
 });
-const standing = (now: Partial<LatestStamps>, given = acceptedDrift(), group = wanted('ab')) =>
-  standingAcceptedDrift(given, latestStamps(now), group);
+const valid = (now: Partial<LatestStamps>, given = acceptedDrift(), group = wanted('ab')) =>
+  validAcceptedDrift(given, latestStamps(now), group);
 
 describe('acceptDrift', () => {
   it('keeps what was accepted before, and takes back what is undone', () => {
@@ -72,8 +72,8 @@ describe('acceptDrift', () => {
 
 describe('remainder of an accepted drift', () => {
   it('is the whole drift while the directory sends nothing new', () => {
-    expect(standing({})).toEqual(acceptedDrift());
-    expect(standing({}, acceptedDrift({ policy: 'report' }))).toEqual(acceptedDrift({ policy: 'report' }));
+    expect(valid({})).toEqual(acceptedDrift());
+    expect(valid({}, acceptedDrift({ policy: 'report' }))).toEqual(acceptedDrift({ policy: 'report' }));
   });
 
   it.each<[string, Partial<LatestStamps>, Partial<AcceptedDrift>]>([
@@ -88,7 +88,7 @@ describe('remainder of an accepted drift', () => {
     ['all users', { allUsers: at('6') }, { present: set('') }],
     ['something else', {}, {}],
   ])('under adopt ends only with a newer event about %s', (_, now, changed) => {
-    expect(standing({ newest: at('6'), ...now })).toEqual(acceptedDrift(changed));
+    expect(valid({ newest: at('6'), ...now })).toEqual(acceptedDrift(changed));
   });
 
   it.each<[string, Partial<AcceptedDrift>]>([
@@ -98,19 +98,19 @@ describe('remainder of an accepted drift', () => {
     ['the spokeId', { spokeId: true }],
   ])('is kept for %s alone', (_, one) => {
     const alone = acceptedDrift({ ...NOTHING, ...one });
-    expect(standing({}, alone)).toEqual(alone);
+    expect(valid({}, alone)).toEqual(alone);
   });
 
   it('leaves out members that differ no longer', () => {
-    expect(standing({}, acceptedDrift(), wanted('xb'))).toEqual(
+    expect(valid({}, acceptedDrift(), wanted('xb'))).toEqual(
       acceptedDrift({ present: set(''), absent: set('') }),
     );
   });
 
   it('is undefined when no part of it remains', () => {
-    expect(standing({}, acceptedDrift({ name: false, spokeId: false }), wanted('xb'))).toBeUndefined();
-    expect(standingAcceptedDrift(undefined, latestStamps(), wanted(''))).toBeUndefined();
+    expect(valid({}, acceptedDrift({ name: false, spokeId: false }), wanted('xb'))).toBeUndefined();
+    expect(validAcceptedDrift(undefined, latestStamps(), wanted(''))).toBeUndefined();
     // Under `report`, once the directory has said anything newer.
-    expect(standing({ newest: at('6') }, acceptedDrift({ policy: 'report' }))).toBeUndefined();
+    expect(valid({ newest: at('6') }, acceptedDrift({ policy: 'report' }))).toBeUndefined();
   });
 });

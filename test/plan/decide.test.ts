@@ -67,7 +67,7 @@ const wanted = (users: string, over: Partial<Wanted> = {}): Wanted => ({
   count: users.length,
   pending: new Map(),
   whyNot: new Map(),
-  standing: new Map([...users].map((one) => [user(one), [{ member: memberId(one), revision: 1 }]])),
+  membersByUser: new Map([...users].map((one) => [user(one), [{ member: memberId(one), revision: 1 }]])),
   registers: [...users].map((one) => ({
     member: memberId(one),
     value: 'present' as const,

@@ -6,10 +6,10 @@ import { verdictOf } from '../../shared/plan/verdict.ts';
 const zero = { upserted: STAMP_ZERO, deleted: STAMP_ZERO, snapshot: STAMP_ZERO };
 const named = { ...zero, upserted: 'x', name: { value: 'G', stamp: 'x' } };
 const [with_, without] = [{ views: { base: { users: new Map([['u', true]]) } } }, { views: {} }];
-const stranger = { ...with_, wanted: { pending: new Map(), standing: new Map(), registers: [] } };
+const stranger = { ...with_, wanted: { pending: new Map(), membersByUser: new Map(), registers: [] } };
 const wanted = {
   ...stranger.wanted,
-  standing: new Map([
+  membersByUser: new Map([
     ['o', [{}]],
     ['u', [{ member: 'm' }]],
   ]),

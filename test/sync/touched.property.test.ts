@@ -14,9 +14,9 @@ const met = vi.hoisted(() => ({ parts: 0, hint: '' }));
 vi.mock('../../shared/sync/match/touched.ts', async (original) => {
   const whole = await original<typeof import('../../shared/sync/match/touched.ts')>();
   const membersAfter: typeof whole.membersAfter = async (...asked) => {
-    const standing = await whole.membersAfter(...asked);
-    met.parts += standing === undefined ? 0 : 1;
-    return standing;
+    const membersByUser = await whole.membersAfter(...asked);
+    met.parts += membersByUser === undefined ? 0 : 1;
+    return membersByUser;
   };
   return { ...whole, membersAfter };
 });

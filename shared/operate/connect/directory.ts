@@ -7,7 +7,7 @@ import { STAMP_ZERO } from '../../domain/stamp.ts';
 import type { ListedGroup } from '../../sync/directory/context.ts';
 import { readWhole } from '../../sync/directory/whole-group.ts';
 import { atOnce, gather } from '../../sync/gather.ts';
-import { standingNow } from '../../sync/match/member-standing.ts';
+import { currentEligibility } from '../../sync/match/eligibility.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { undescribed } from '../../sync/ports/desired.ts';
@@ -87,7 +87,7 @@ async function countMatched(
   const found = await atOnce(READS_IN_FLIGHT, users, async ({ id, attributes }) => {
     const registers = [...attributes].map(([name, value]) => [name, { value, stamp: STAMP_ZERO }] as const);
     const user = { ...undescribed(id), attributes: new Map(registers) };
-    return (await standingNow(user, undefined, { connection, people })).person;
+    return (await currentEligibility(user, undefined, { connection, people })).person;
   });
   return found.filter((person) => person !== undefined).length;
 }

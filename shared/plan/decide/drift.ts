@@ -4,7 +4,7 @@ import type { Difference } from '../../domain/drift.ts';
 import { type FlapDamping, type GroupState, READS_BEHIND_MS } from '../../domain/group-state.ts';
 import type { PlatformUserId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
-import { acceptDrift, latestStampsOf, standingAcceptedDrift } from '../accepted-drift.ts';
+import { acceptDrift, latestStampsOf, validAcceptedDrift } from '../accepted-drift.ts';
 import { type Decision, type ObserveExternal, READ_GROUP, type Read, type Wait } from '../decision.ts';
 import type { Facts, Views, Wanted } from '../facts.ts';
 import {
@@ -202,13 +202,13 @@ export function stillAccepted(
   { state, departed }: Facts,
   wanted: Wanted,
   { acceptedDrift }: Pick<View, 'acceptedDrift'>,
-): ReturnType<typeof standingAcceptedDrift> | Read {
+): ReturnType<typeof validAcceptedDrift> | Read {
   if (acceptedDrift === undefined) return undefined;
   const group = wanted.group ?? NO_USERS;
   // Tombstones and deleted users name directory members. Their platform users matter only if the stay of a user was
   // adopted.
   if (acceptedDrift.policy !== 'adopt' || acceptedDrift.present.size === 0)
-    return standingAcceptedDrift(acceptedDrift, latestStampsOf(state, wanted), group);
+    return validAcceptedDrift(acceptedDrift, latestStampsOf(state, wanted), group);
   if (departed === undefined) return { kind: 'read', what: ['departed'] };
-  return standingAcceptedDrift(acceptedDrift, { ...latestStampsOf(state, wanted), departed }, group);
+  return validAcceptedDrift(acceptedDrift, { ...latestStampsOf(state, wanted), departed }, group);
 }

@@ -46,7 +46,7 @@ export async function refuse(
 /** The platform has refused each of these additions before. */
 function isKnownRefusal(plan: Plan, wanted: Wanted | undefined): boolean {
   const additions = additionsIn(plan);
-  const wasRefused = (user: PlatformUserId) => wanted?.standing.get(user)?.some((one) => one.wasRefused);
+  const wasRefused = (user: PlatformUserId) => wanted?.membersByUser.get(user)?.some((one) => one.wasRefused);
   return additions.length > 0 && additions.every(wasRefused);
 }
 
@@ -179,10 +179,10 @@ async function markField(
 async function markRefused(
   users: readonly PlatformUserId[],
   { ref }: GroupState,
-  { standing }: Wanted,
+  { membersByUser }: Wanted,
   { ports }: ApplyContext,
 ): Promise<void> {
-  for (const { member, revision } of users.flatMap((user) => standing.get(user) ?? [])) {
+  for (const { member, revision } of users.flatMap((user) => membersByUser.get(user) ?? [])) {
     const mark = { cause: 'refused' as const, sinceMs: ports.clock(), personRevision: revision };
     await ports.groups.markPending(ref, member, mark);
   }

@@ -165,10 +165,10 @@ const settledBy = ({ held }: Write, { state }: Wanted) => (held.size > 0 ? 'held
 async function markTaken(
   view: View | undefined,
   { ref }: GroupState,
-  { standing }: Wanted,
+  { membersByUser }: Wanted,
   { ports }: ApplyContext,
 ) {
-  for (const [user, some] of standing) {
+  for (const [user, some] of membersByUser) {
     if (view?.users.has(user) !== true) continue;
     for (const { member, wasRefused, unshown } of some) {
       if (wasRefused || unshown) await ports.groups.markPending(ref, member, undefined);
@@ -180,12 +180,12 @@ async function markTaken(
 async function markUnshown(
   users: readonly PlatformUserId[],
   { ref }: GroupState,
-  { standing, registers }: Wanted,
+  { membersByUser, registers }: Wanted,
   { ports }: ApplyContext,
 ): Promise<void> {
   const atMs = ports.clock();
   const marks = new Map(registers.map(({ member, pending }) => [member, pending]));
-  for (const { member, revision } of users.flatMap((user) => standing.get(user) ?? [])) {
+  for (const { member, revision } of users.flatMap((user) => membersByUser.get(user) ?? [])) {
     const before = marks.get(member);
     const sinceMs = before?.cause === 'refused' ? before.sinceMs : atMs;
     await ports.groups.markPending(ref, member, { cause: 'refused', sinceMs, unshown: { revision, atMs } });

@@ -68,11 +68,11 @@ async function markPending(
   { state: { ref }, wanted, views }: PassFacts & { readonly wanted: Wanted },
   { ports }: ApplyContext,
 ): Promise<void> {
-  const { registers, pending, standing } = wanted;
+  const { registers, pending, membersByUser } = wanted;
   const sinceMs = ports.clock();
   // A member who is tried again counts as refused until the platform shows the member.
   const isTried = new Set(
-    [...standing].flatMap(([user, some]) =>
+    [...membersByUser].flatMap(([user, some]) =>
       views?.base?.users.has(user)
         ? []
         : some.flatMap(({ member, wasRefused, unshown }) => (wasRefused || unshown ? [member] : [])),

@@ -3,11 +3,11 @@ import { groupFloor, memberCounts } from '../../domain/group.ts';
 import { type MemberId, memberId, type PlatformUserId, platformUserId } from '../../domain/ids.ts';
 import type { Stamp } from '../../domain/stamp.ts';
 import type { View } from '../../domain/view.ts';
-import type { Facts, Standing, Views, Wanted } from '../../plan/facts.ts';
+import type { Facts, Views, Wanted, WantedMember } from '../../plan/facts.ts';
 import { treatmentOf } from '../../plan/treatment.ts';
 import type { Connection } from '../ports/connections.ts';
 import { type UserState, undescribed } from '../ports/desired.ts';
-import { standingOf } from './member-standing.ts';
+import { eligibilityOf } from './eligibility.ts';
 import type { Resolution } from './resolve.ts';
 
 /*
@@ -59,7 +59,7 @@ interface Read extends Pick<Wanted, 'registers'>, Pick<Views, 'base'> {
 }
 
 /** Stands for an unchanged member: no decision depends on which member it is. */
-const STILL: readonly Standing[] = [{ member: memberId(''), revision: 0 }];
+const STILL: readonly WantedMember[] = [{ member: memberId(''), revision: 0 }];
 
 /**
  * Returns the users of the group after the changed members were added or removed. Each user of the view stands for exactly
@@ -70,7 +70,7 @@ export async function membersAfter(
   { state: { changedMembers = [], registers: said }, settings }: Facts,
   { base, registers, users }: Read,
   resolve: (users: readonly UserState[]) => Promise<ReadonlyMap<MemberId, Resolution>>,
-): Promise<Wanted['standing'] | undefined> {
+): Promise<Wanted['membersByUser'] | undefined> {
   const floor = groupFloor(said);
   const movers = changedMembers.flatMap(({ member, left }) => {
     const id = memberId(member);
@@ -85,21 +85,21 @@ export async function membersAfter(
   const isPending = registers.some(({ pending }) => pending !== undefined);
   if (base === undefined || isUnsure(base) || movers.some(isOdd) || isPending) return undefined;
   const resolutions = await resolve(movers.map(({ user }) => user));
-  const standing = new Map<PlatformUserId, readonly Standing[]>();
-  for (const user of base.users.keys()) standing.set(user, STILL);
+  const membersByUser = new Map<PlatformUserId, readonly WantedMember[]>();
+  for (const user of base.users.keys()) membersByUser.set(user, STILL);
   for (const { user, isIn } of movers) {
     const { member } = user;
     const resolution = resolutions.get(member);
     if (resolution?.kind !== 'person') return undefined;
-    const { cause, id = '' } = standingOf(resolution.person, undefined, settings);
+    const { cause, id = '' } = eligibilityOf(resolution.person, undefined, settings);
     const shown = platformUserId(id);
     // In before and after, or in for another member as well.
-    if (cause !== 'solved' || base.users.has(shown) === isIn || standing.has(shown) === isIn)
+    if (cause !== 'solved' || base.users.has(shown) === isIn || membersByUser.has(shown) === isIn)
       return undefined;
-    if (isIn) standing.set(shown, [{ member, revision: resolution.person.revision }]);
-    else standing.delete(shown);
+    if (isIn) membersByUser.set(shown, [{ member, revision: resolution.person.revision }]);
+    else membersByUser.delete(shown);
   }
-  return standing;
+  return membersByUser;
 }
 
 const isUnsure = ({ acceptedDrift, unshown }: View): boolean =>

@@ -6,7 +6,7 @@ import type { MemberId, PlatformUserId } from '../../domain/ids.ts';
 import { memberId, platformUserId, roleId } from '../../domain/ids.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { WantedGroup } from '../../plan/draft.ts';
-import type { Facts, PendingMember, Standing, Wanted } from '../../plan/facts.ts';
+import type { Facts, PendingMember, Wanted, WantedMember } from '../../plan/facts.ts';
 import { NO_WRITES } from '../../plan/uncertain.ts';
 import { atOnce } from '../gather.ts';
 import type { Connection } from '../ports/connections.ts';
@@ -15,7 +15,7 @@ import { GONE, type Person } from '../ports/people.ts';
 import type { Reading } from '../reading.ts';
 import { LARGE_GROUP, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { copyOf } from '../walk.ts';
-import { isUnshownLately, refusedRevisionOf, standingOf } from './member-standing.ts';
+import { eligibilityOf, isUnshownLately, refusedRevisionOf } from './eligibility.ts';
 import { type Resolution, resolveUsers } from './resolve.ts';
 import { isTold, membersAfter } from './touched.ts';
 
@@ -39,7 +39,7 @@ export async function readDeparted({ wanted, views, state }: Facts, reading: Rea
     [...(await resolveUsers([...users.values()], connection, ports.people))].flatMap(
       ([member, resolution]): [PlatformUserId, Stamp][] => {
         if (resolution.kind !== 'person') return [];
-        const { id } = standingOf(resolution.person, undefined, settings);
+        const { id } = eligibilityOf(resolution.person, undefined, settings);
         return id === undefined ? [] : [[platformUserId(id), gone.get(member) ?? seen]];
       },
     ),
@@ -69,24 +69,24 @@ export async function readPart(
   // A hint may save a read, and decides nothing.
   const read: typeof people.read = async (name, roles) =>
     roles.every((role) => persons.has(role)) ? persons : people.read(name, roles);
-  const standing = await membersAfter(facts, { base, registers, users }, (some) =>
+  const membersByUser = await membersAfter(facts, { base, registers, users }, (some) =>
     resolveUsers(some, connection, { ...people, read }),
   );
-  if (standing === undefined) return undefined;
-  const group = groupOf(desired, standing, connection);
+  if (membersByUser === undefined) return undefined;
+  const group = groupOf(desired, membersByUser, connection);
   const empty = withoutMembers('present', registers);
-  const wanted: Wanted = { ...empty, isPart: true, count: standing.size, standing, group };
+  const wanted: Wanted = { ...empty, isPart: true, count: membersByUser.size, membersByUser, group };
   return { wanted, views: { base, ...NO_WRITES, isUnreadable: false } };
 }
 
 const groupOf = (
   { id, name }: Extract<DesiredGroup, { state: 'present' }>,
-  standing: Wanted['standing'],
+  membersByUser: Wanted['membersByUser'],
   { settings, name: connection }: Connection,
 ): WantedGroup => ({
   name: renderName(settings.nameTemplate, { name, id, connection }),
   spokeId: id,
-  users: new Map([...standing].map(([user, [first]]) => [user, (first as Standing).member])),
+  users: new Map([...membersByUser].map(([user, [first]]) => [user, (first as WantedMember).member])),
 });
 
 /** Reads the group's registers, all of them and consistently, and resolves the members that count. */
@@ -115,7 +115,7 @@ export async function readWanted(state: GroupState, reading: Reading): Promise<W
     count: users.length,
     registers,
     userFloors: new Map(deleted.map(({ user }) => [user.member, user.floor])),
-    group: groupOf(desired, placed.standing, reading.connection),
+    group: groupOf(desired, placed.membersByUser, reading.connection),
   };
 }
 
@@ -125,7 +125,7 @@ const withoutMembers = (state: Wanted['state'], registers: readonly StoredMember
   count: 0,
   pending: new Map(),
   whyNot: new Map(),
-  standing: new Map(),
+  membersByUser: new Map(),
   registers,
   userFloors: new Map(),
 });
@@ -176,7 +176,7 @@ function triedAgain(
   mark: PendingMark | undefined,
   revision: number,
   nowMs: number,
-): Pick<Standing, 'wasRefused' | 'unshown'> {
+): Pick<WantedMember, 'wasRefused' | 'unshown'> {
   if (mark === undefined) return {};
   if (mark.unshown === undefined) return { wasRefused: true };
   return { unshown: isUnshownLately(mark, revision, nowMs) ? 'lately' : 'earlier' };
@@ -187,7 +187,7 @@ function place(
   registers: readonly StoredMember[],
   resolutions: ReadonlyMap<MemberId, Resolution>,
   { connection, ports }: Reading,
-): Pick<Wanted, 'pending' | 'whyNot' | 'standing'> {
+): Pick<Wanted, 'pending' | 'whyNot' | 'membersByUser'> {
   const refused = new Map(
     registers.flatMap(({ member, pending }) =>
       pending?.cause === 'refused' ? [[member, pending] as const] : [],
@@ -196,7 +196,7 @@ function place(
   const nowMs = ports.clock();
   const pending = new Map<MemberId, PendingMember>();
   const whyNot = new Map<PlatformUserId, { readonly member: MemberId; readonly reason: string }>();
-  const standing = new Map<PlatformUserId, Standing[]>();
+  const membersByUser = new Map<PlatformUserId, WantedMember[]>();
   for (const [member, resolution] of resolutions) {
     if (resolution.kind === 'pending') {
       pending.set(member, { cause: resolution.cause });
@@ -205,17 +205,17 @@ function place(
     const { person } = resolution;
     const { revision } = person;
     const mark = refused.get(member);
-    const { cause, id = '' } = standingOf(person, refusedRevisionOf(mark, nowMs), connection.settings);
+    const { cause, id = '' } = eligibilityOf(person, refusedRevisionOf(mark, nowMs), connection.settings);
     const user = platformUserId(id);
     if (cause === 'solved') {
       const one = { member, revision, ...triedAgain(mark, revision, nowMs) };
-      standing.set(user, [...(standing.get(user) ?? []), one]);
+      membersByUser.set(user, [...(membersByUser.get(user) ?? []), one]);
       continue;
     }
     pending.set(member, cause === 'refused' ? { cause, personRevision: revision } : { cause });
     if (cause === 'inactive') whyNot.set(user, { member, reason: inactivity(person) });
   }
-  return { pending, whyNot, standing };
+  return { pending, whyNot, membersByUser };
 }
 
 const inactivity = ({ state }: Person): string =>

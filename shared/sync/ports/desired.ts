@@ -26,7 +26,7 @@ export interface DesiredStore {
    * @param said of the group itself: joined with the group's own registers, each by its own stamp, in the same write or before it
    * @returns how the group stands after that: its promise is the older one, if there was one
    */
-  markDirty(ref: GroupRef, dirty: Dirty, said?: Said): Promise<Standing>;
+  markDirty(ref: GroupRef, dirty: Dirty, said?: Said): Promise<WakeUpState>;
   /**
    * Whether exactly this was said of the group last, and nothing is left to be done in it.
    * @param mayBeDirty what is left to be done is the pump's to find
@@ -47,20 +47,20 @@ export interface Said extends GroupRegisters {
   readonly changedMembers?: readonly ChangedMember[] | undefined;
 }
 
-/** Since when a group is dirty, and when its author promises to wake it. */
+/** When a group became dirty, and when its author will wake it. */
 export interface Dirty {
   readonly nowMs: number;
   readonly wakeAtMs: number;
-  /** When the pump may take the promise for broken, where that is not as ever. */
+  /** When the requeue job may take over, if it is not the usual time. */
   readonly dueMs?: number;
   /** Replaces an older scheduled wake-up, so that an operator does not wait for it. */
   readonly isAtOnce?: boolean;
-  /** Nothing is new: what the platform was called about the group in this hour counts. */
+  /** Nothing is new, so the calls of this hour still count towards the limit. */
   readonly isAgain?: boolean;
 }
 
 /** The state of a group that decides about its next wake-up. */
-export interface Standing {
+export interface WakeUpState {
   readonly wakeAtMs: number;
   readonly lastWriteAtMs: number | undefined;
   readonly paused: boolean;
