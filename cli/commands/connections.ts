@@ -223,8 +223,8 @@ async function remove(context: Context, text: string, { erase = false }: { reado
   const name = parseConnectionName(text);
   const ports = await context.ports();
   const isThere = (await ports.connections.current(name)) !== undefined;
-  const former = erase && !isThere ? await ports.connections.companyOf(name) : undefined;
-  const company = former ?? (await context.connected(name)).found.company;
+  const previousCompany = erase && !isThere ? await ports.connections.companyOf(name) : undefined;
+  const company = previousCompany ?? (await context.connected(name)).found.company;
   if (isThere)
     out.note(
       `connection ${name} of company ${company}: credential and SCIM tokens end, its groups stay on the platform, and the name stays with this company`,

@@ -66,7 +66,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   'a view with accepted drift undefined is stored and compared like one without': [
     'shared/plan/draft.ts: after: { ...wanted, ...namesAfter(wanted, current), users, ...(accepted drift === undefined ? {} : { accepted drift }) }, | accepted drift === undefined → false',
     'shared/plan/draft.ts: return alias === undefined ? { name } : { name, alias }; | alias === undefined → false',
-    'shared/plan/foreign.ts: ...(alias === undefined ? {} : { alias }), | alias === undefined → false',
+    'shared/plan/external-change.ts: ...(alias === undefined ? {} : { alias }), | alias === undefined → false',
   ],
   'the wanted name is in it already': [
     "shared/plan/draft.ts: if (!says(current, 'name', wanted.name)) return { name: wanted.name }; | return { name: wanted.name }; → return undefined;",

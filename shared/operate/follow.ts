@@ -1,7 +1,7 @@
 import type { SyncReport, Waiting } from '../contract/answers.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import type { GroupId, GroupRef } from '../domain/ids.ts';
-import { shows } from '../plan/foreign.ts';
+import { shows } from '../plan/external-change.ts';
 import { reportWaiting, waitingOf } from '../plan/waiting.ts';
 import { atOnce } from '../sync/gather.ts';
 import { openPlatform } from '../sync/open-platform.ts';

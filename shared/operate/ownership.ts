@@ -1,7 +1,7 @@
 import { hasDeparted } from '../domain/group.ts';
 import { type GroupRef, intentId, type PlatformGroupId } from '../domain/ids.ts';
 import type { ObservedGroup } from '../domain/view.ts';
-import { viewOf } from '../plan/foreign.ts';
+import { viewOf } from '../plan/external-change.ts';
 import { readPreviousLink } from '../sync/apply/adopt.ts';
 import { claimGroup } from '../sync/claim-group.ts';
 import { openPlatform } from '../sync/open-platform.ts';

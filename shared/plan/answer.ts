@@ -1,10 +1,10 @@
 import type { PlatformUserId } from '../domain/ids.ts';
 import type { ObservedGroup, View } from '../domain/view.ts';
 import { LISTING_AGE_MS } from './absence.ts';
-import { decideForeign } from './decide/drift.ts';
+import { decideExternal } from './decide/drift.ts';
 import type { ErrorDetail, ObserveExternal, Read } from './decision.ts';
+import { externalDifferences, isSpokeIdLost, shows, viewOf, withHidden } from './external-change.ts';
 import type { Facts } from './facts.ts';
-import { foreignDifferences, isSpokeIdLost, shows, viewOf, withHidden } from './foreign.ts';
 import { foldName, renamedTo } from './names.ts';
 import type { Plan, PlanChange } from './plan.ts';
 
@@ -74,7 +74,7 @@ export interface Outcome {
   /** Users that were sent and are not shown: later writes still send them, and a later fetch shows whether they are in. */
   readonly unshown: readonly PlatformUserId[];
   /** External changes since the group was read. */
-  readonly foreign: ObserveExternal | undefined;
+  readonly external: ObserveExternal | undefined;
   readonly isUndone: boolean;
   readonly error: ErrorDetail | undefined;
 }
@@ -95,20 +95,20 @@ export function judgeAnswer(plan: Plan, observed: ObservedGroup | undefined, fac
     changes: plan.changes.filter(({ kind, before }) => kind !== 'remove_member' || !stays.has(before)),
     kept,
     unshown: [],
-    foreign: undefined,
+    external: undefined,
     isUndone: isUndone(answer),
     error: message === undefined ? undefined : { code: 'kept', message },
   };
   if (observed === undefined || made === undefined || plan.after === undefined) return outcome;
   // A managed member that the platform keeps stays managed. A later write removes it, also where external members may stay.
   const shown = viewOf(observed, made, kept.length > 0 ? facts.views?.base : undefined);
-  const foreign = plan.action === 'patch' ? foreignBeside(plan, observed, { made, shown, facts }) : undefined;
-  if (foreign !== undefined && foreign.kind === 'read') return foreign;
-  const isAsPrepared = foreign === undefined && shows(observed, plan.after);
+  const external = plan.action === 'patch' ? externalIn(plan, observed, { made, shown, facts }) : undefined;
+  if (external !== undefined && external.kind === 'read') return external;
+  const isAsPrepared = external === undefined && shows(observed, plan.after);
   const unshown = unshownIn(plan, observed);
   const hidden = unshown.map((user) => [user, plan.after?.users.get(user) === true] as const);
-  const view = withHidden(foreign?.view ?? shown, hidden);
-  return { ...outcome, view, isAsPrepared, unshown, foreign };
+  const view = withHidden(external?.view ?? shown, hidden);
+  return { ...outcome, view, isAsPrepared, unshown, external };
 }
 
 function unshownIn(plan: Plan, observed: ObservedGroup): readonly PlatformUserId[] {
@@ -123,7 +123,7 @@ export function showsWrite(plan: Plan, observed: ObservedGroup): boolean {
   return kept.length === 0 && !keepsName && unshownIn(plan, observed).length === 0;
 }
 
-function foreignBeside(
+function externalIn(
   plan: Plan,
   observed: ObservedGroup,
   { made, shown, facts }: { readonly made: View; readonly shown: View; readonly facts: Facts },
@@ -135,7 +135,7 @@ function foreignBeside(
   // change by another client.
   const removed = new Set(plan.removals);
   const isOwnDoing = ([user]: [PlatformUserId, boolean]) => made.users.has(user) || removed.has(user);
-  const ours = [{ ...made, users: new Map([...shown.users].filter(isOwnDoing)) }];
-  if (foreignDifferences(ours, observed, { isSpokeIdGone }).length === 0) return undefined;
-  return decideForeign(facts, observed, ours);
+  const knownViews = [{ ...made, users: new Map([...shown.users].filter(isOwnDoing)) }];
+  if (externalDifferences(knownViews, observed, { isSpokeIdGone }).length === 0) return undefined;
+  return decideExternal(facts, observed, knownViews);
 }

@@ -62,7 +62,7 @@ export function attribute(kind: DriftKind, traces: readonly Trace[]): Attributio
   const [first, ...rest] = told.map(({ initiator }) => initiator);
   if (first === undefined) return UNATTRIBUTED;
   const initiator = rest.reduce((best, one) => (rank(one) > rank(best) ? one : best), first);
-  const theirs = told.filter((trace) => trace.initiator === initiator);
-  const actor = theirs.findLast((trace) => trace.actor !== undefined)?.actor;
-  return { initiator, ...(actor && { actor }), eventIds: theirs.map(({ id }) => id) };
+  const ofInitiator = told.filter((trace) => trace.initiator === initiator);
+  const actor = ofInitiator.findLast((trace) => trace.actor !== undefined)?.actor;
+  return { initiator, ...(actor && { actor }), eventIds: ofInitiator.map(({ id }) => id) };
 }

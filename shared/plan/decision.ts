@@ -79,7 +79,7 @@ export type Decision =
       readonly difference: Difference | undefined;
       readonly acceptedDrift: AcceptedDeletion | undefined;
       /** Our own deletion that took effect late. */
-      readonly landed?: Intent | undefined;
+      readonly lateWrite?: Intent | undefined;
     }
   | { readonly kind: 'release'; readonly reason: string }
   /** Links this existing platform group to the directory group, unless it has another owner. */
@@ -113,10 +113,10 @@ export interface Wait {
   readonly yields?: boolean;
 }
 
-/** What the platform shows is recorded: it ends the open intent and the suspicion of an external change. */
+/** Records what the platform shows. This ends the open intent and the suspected external change. */
 export interface Observe {
   readonly kind: 'observe';
-  /** `gone`: the open intent was to delete the group and it is gone, or there is no group to which the suspicion applies. */
+  /** `gone`: the open intent was to delete the group and it is gone, or there is no group that could have changed. */
   readonly observed: ObservedGroup | 'gone';
   /** The group's view from now on; undefined: the stored view is current, or the group is gone. */
   readonly view?: View;
@@ -130,8 +130,8 @@ export interface Observe {
 
 export interface External {
   readonly differences: readonly Difference[];
-  /** An earlier write of groupsync that earlier reads did not show, and that has happened since. */
-  readonly landed: Intent | undefined;
+  /** An earlier write of groupsync that took effect late. */
+  readonly lateWrite: Intent | undefined;
 }
 
 /** A group that another client may have changed. */

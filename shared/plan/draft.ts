@@ -102,8 +102,8 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
   const { acceptedDrift } = input;
   const wanted = asAllowed(directory, current, input);
   const users = mergeUsers({
-    ours: new Set(wanted.users.keys()),
-    theirs: current.users,
+    wanted: new Set(wanted.users.keys()),
+    current: current.users,
     membership: input.membership,
     keep: (user) =>
       input.mode === 'upsertOnly' || input.held.has(user) || acceptedDrift?.present.has(user) === true,
@@ -188,9 +188,9 @@ const removed = (user: PlatformUserId, member: MemberId | null, reason: string):
 
 export interface MergeInput extends Pick<ConnectionSettings, 'membership'> {
   /** Users that the directory wants in the group. */
-  readonly ours: ReadonlySet<PlatformUserId>;
-  /** Users in the group on the platform; `true` where we put them there (the base of the three-way merge). */
-  readonly theirs: ReadonlyMap<PlatformUserId, boolean>;
+  readonly wanted: ReadonlySet<PlatformUserId>;
+  /** Users in the group on the platform; `true` if groupsync added them (the base of the three-way merge). */
+  readonly current: ReadonlyMap<PlatformUserId, boolean>;
   /** Users that must stay whatever the result of the merge: removals that are held or that a policy forbids. */
   readonly keep: (user: PlatformUserId) => boolean;
 }
@@ -208,12 +208,12 @@ export interface MergeInput extends Pick<ConnectionSettings, 'membership'> {
  *
  * `keep` turns a removal into a stay. Linear in the size of both sides.
  */
-export function mergeUsers({ ours, theirs, membership, keep }: MergeInput): Map<PlatformUserId, boolean> {
+export function mergeUsers({ wanted, current, membership, keep }: MergeInput): Map<PlatformUserId, boolean> {
   const merged = new Map<PlatformUserId, boolean>();
-  for (const [user, mine] of theirs) {
-    if (ours.has(user)) merged.set(user, mine || membership === 'authoritative');
+  for (const [user, mine] of current) {
+    if (wanted.has(user)) merged.set(user, mine || membership === 'authoritative');
     else if ((membership === 'additive' && !mine) || keep(user)) merged.set(user, mine);
   }
-  for (const user of ours) if (!merged.has(user)) merged.set(user, true);
+  for (const user of wanted) if (!merged.has(user)) merged.set(user, true);
   return merged;
 }

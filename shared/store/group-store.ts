@@ -3,7 +3,7 @@ import { usedUp } from '../domain/hold.ts';
 import type { GroupRef } from '../domain/ids.ts';
 import { nestedGroup } from '../domain/nesting.ts';
 import { STAMP_ZERO } from '../domain/stamp.ts';
-import type { Flip, FoundForeign, GroupStore, HeldRemovals, HeldSets } from '../sync/ports/groups.ts';
+import type { Findings, Flip, GroupStore, HeldRemovals, HeldSets } from '../sync/ports/groups.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { findChunks, readChunks, writeChunks } from './chunks.ts';
 import { parseGroup, parseMember } from './group-item.ts';
@@ -91,7 +91,7 @@ const writtenBy = (flip: Flip): Change => {
 const acceptedChange = (
   seen: GroupState,
   platform: LinkedGroup | undefined,
-  found: FoundForeign | undefined,
+  found: Findings | undefined,
 ): Change => {
   const foundNow = foundBeside(seen, found);
   const answered = seen.suspectedChange === undefined ? [] : ['suspectedChange', 'suspectedChangeAt'];
@@ -118,7 +118,7 @@ const isOtherView = ({ view }: GroupState, platform: LinkedGroup): boolean => pl
 const linkOf = ({ platformId, view }: GroupState, isGone: boolean) =>
   platformId && view && { platformId, view, isGone };
 
-const refusalExplainedBy = ({ explainsRefusal = false }: FoundForeign = {}) =>
+const refusalExplainedBy = ({ explainsRefusal = false }: Findings = {}) =>
   explainsRefusal ? ['lastError'] : [];
 
 /** The guard record of the new write replaces the guard record of uncertain writes. */

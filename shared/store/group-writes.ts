@@ -3,7 +3,7 @@ import type { Hold } from '../domain/hold.ts';
 import type { GroupRef, IntentId } from '../domain/ids.ts';
 import { WAKE_GRACE_MS } from '../domain/promise.ts';
 import type { Dirty } from '../sync/ports/desired.ts';
-import type { Flip, FoundForeign, ReportedError } from '../sync/ports/groups.ts';
+import type { Findings, Flip, ReportedError } from '../sync/ports/groups.ts';
 import { OF_THIS_SCHEMA, plain } from './item-form.ts';
 import { dueText, groupKey, IN_SYNC, MEMBER_PREFIX, NOT_DUE, placed } from './keys.ts';
 import { all, type Change, type Condition, equal, exists, less, missing, type Table } from './table.ts';
@@ -59,7 +59,7 @@ const MAX_UNATTRIBUTED = 100;
 /** The external changes that a fetch found, as attributes of the group item, merged with the open ones. */
 export const foundBeside = (
   seen: GroupState,
-  { openDrift = [], unattributed = [], acceptedDeletion, flapDamping, audited, uncertain }: FoundForeign = {},
+  { openDrift = [], unattributed = [], acceptedDeletion, flapDamping, audited, uncertain }: Findings = {},
 ) =>
   plain({
     openDrift: merged(seen.openDrift, openDrift, MAX_OPEN_DRIFT),

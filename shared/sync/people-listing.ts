@@ -167,8 +167,8 @@ async function saveRecord(
       ? joinsUser && hasBindings
       : facts.state !== seen.state || facts.userId !== seen.userId;
   const fanOutDue = isNews || seen?.fanOutDue === true;
-  const former = seen?.previousUserId ?? (facts.userId === seen?.userId ? undefined : seen?.userId);
-  const person = { ...facts, fanOutDue, ...(former !== undefined && { previousUserId: former }) };
+  const previousUserId = seen?.previousUserId ?? (facts.userId === seen?.userId ? undefined : seen?.userId);
+  const person = { ...facts, fanOutDue, ...(previousUserId !== undefined && { previousUserId }) };
   const isSaved = await ports.people.save(name, person, seen);
   return isSaved ? { ...person, revision: (seen?.revision ?? 0) + 1 } : undefined;
 }

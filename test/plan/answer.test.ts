@@ -94,20 +94,20 @@ describe('an answer to a write', () => {
       'lacks a user that was sent',
       adding('patch'),
       [a],
-      { isAsPrepared: false, unshown: [b], foreign: undefined },
+      { isAsPrepared: false, unshown: [b], external: undefined },
     ],
-    ['shows who was not sent, after all', adding('put'), [a, b, c], { foreign: undefined, isUndone: true }],
+    ['shows who was not sent, after all', adding('put'), [a, b, c], { external: undefined, isUndone: true }],
     [
       'to a change shows who was not sent',
       adding('patch'),
       [a, b, c],
-      { foreign: theirs([{ kind: 'members_added', before: [], after: [c] }]), isAsPrepared: false },
+      { external: theirs([{ kind: 'members_added', before: [], after: [c] }]), isAsPrepared: false },
     ],
     [
       'to a new name lacks a user',
       renaming,
       [],
-      { foreign: undefined, unshown: [a], view: { users: new Map(), unshown: new Set([a]) } },
+      { external: undefined, unshown: [a], view: { users: new Map(), unshown: new Set([a]) } },
     ],
     [
       'shows users that groupsync removed',
@@ -115,7 +115,7 @@ describe('an answer to a write', () => {
       [a, b],
       {
         ...{ kept: [b], changes: [{ before: c }], error: { code: 'kept' }, isAsPrepared: false },
-        ...{ foreign: undefined, view: { users: both.users } },
+        ...{ external: undefined, view: { users: both.users } },
       },
     ],
     ['is none', plan('delete', { after: undefined }), undefined, { view: undefined, isAsPrepared: false }],

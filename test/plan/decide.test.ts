@@ -676,12 +676,15 @@ describe('decide', () => {
       uncertain: { added: new Set([...added].map(user)), removed: new Set([...removed].map(user)) },
     });
     const added = { views: views(view('a'), change('b', '')), look: changed('ab') };
-    const expected = { view: { users: view('ab').users }, external: { differences: [], landed: intent } };
+    const expected = { view: { users: view('ab').users }, external: { differences: [], lateWrite: intent } };
     expect(decide(facts({ ...late, ...added }))).toMatchObject(expected);
     const unlanded = facts({ ...late, views: views(view('a'), change('', '')), look: changed('ax') });
-    expect(decide(unlanded)).toMatchObject({ external: { landed: undefined }, flapDamping: undefined });
+    expect(decide(unlanded)).toMatchObject({ external: { lateWrite: undefined }, flapDamping: undefined });
     const removed = facts({ ...late, views: views(view('ab'), change('', 'b')), look: changed('a') });
-    expect(decide(removed)).toMatchObject({ kind: 'observe', external: { differences: [], landed: intent } });
+    expect(decide(removed)).toMatchObject({
+      kind: 'observe',
+      external: { differences: [], lateWrite: intent },
+    });
     // The platform writes names in its own way, and has not shown this one yet.
     const renamed = facts({ ...late, views: views(view('a'), change('', '')), look: changed('a', 'Eng x') });
     expect(decide(renamed)).toMatchObject({

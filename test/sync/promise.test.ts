@@ -340,7 +340,7 @@ describe('a worker', () => {
     world.advance(W_MS);
     await apply();
     expect(await state('g')).toMatchObject({ settled: 'in_sync', wakeAtMs: expect.any(Number) });
-    const mayLand = expect.stringContaining('it may land until');
+    const mayLand = expect.stringContaining('it may take effect until');
     expect(await audit('g')).toContainEqual(
       expect.objectContaining({ outcome: 'found_changed', reason: mayLand }),
     );

@@ -6,15 +6,15 @@ import type { PlatformUserId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { acceptDrift, latestStampsOf, validAcceptedDrift } from '../accepted-drift.ts';
 import { type Decision, type ObserveExternal, READ_GROUP, type Read, type Wait } from '../decision.ts';
-import type { Facts, Views, Wanted } from '../facts.ts';
 import {
-  foreignDifferences,
+  externalDifferences,
   isAsLeft,
   isSpokeIdLost,
   mayPrecedeWriteForMs,
   viewOf,
   withHidden,
-} from '../foreign.ts';
+} from '../external-change.ts';
+import type { Facts, Views, Wanted } from '../facts.ts';
 import { treatmentOf } from '../treatment.ts';
 import { lateWrites } from '../uncertain.ts';
 import { flapDampingAfter, isAsked, NO_USERS } from './damping.ts';
@@ -51,7 +51,7 @@ export function decideLook(facts: Facts): Decision | undefined {
   if (views === undefined) return { kind: 'read', what: ['views'] };
   if (views.base === undefined) return decideUnreadable(facts, look);
   if (!isAsLeft(look, views.base, state.version))
-    return decideLacking(facts, look, [views.base]) ?? decideForeign(facts, look, [views.base]);
+    return decideLacking(facts, look, [views.base]) ?? decideExternal(facts, look, [views.base]);
   return state.missedAtMs === undefined ? undefined : clear(facts);
 }
 
@@ -70,8 +70,8 @@ export function decideLacking(
   const provenAtMs = Math.max(lastWriteAtMs, intent?.atMs ?? 0) + Math.min(READS_BEHIND_MS, createSettleMs);
   const waitMs = provenAtMs - nowMs;
   if (waitMs <= 0) return undefined;
-  const ours = views.filter((view) => view !== undefined);
-  const isLacking = foreignDifferences(ours, look).some(({ kind }) => kind === 'members_removed');
+  const knownViews = views.filter((view) => view !== undefined);
+  const isLacking = externalDifferences(knownViews, look).some(({ kind }) => kind === 'members_removed');
   return isLacking ? { kind: 'wait', waitMs, why: UNPROVEN_READ } : undefined;
 }
 
@@ -81,14 +81,14 @@ export function decideLacking(
  * directory removed would stay forever.
  */
 export function decideUnreadable(facts: Facts, look: ObservedGroup): Decision {
-  const observe = decideForeign(facts, look, []);
+  const observe = decideExternal(facts, look, []);
   const { wanted, departed, settings } = facts;
   if (observe.kind === 'read' || settings.membership !== 'additive') return observe;
   if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
   if (departed === undefined) return { kind: 'read', what: ['departed'] };
   const registered = [...departed.keys(), ...(wanted.group?.users.keys() ?? []), ...wanted.whyNot.keys()];
-  const ours = { ...look, users: new Map(registered.map((user) => [user, true])) };
-  return { ...observe, view: viewOf(look, ours) };
+  const managed = { ...look, users: new Map(registered.map((user) => [user, true])) };
+  return { ...observe, view: viewOf(look, managed) };
 }
 
 /** An operator's `sync` also resets the flap counter, so a damped group is written now. */
@@ -104,7 +104,7 @@ export const clear = ({ look, nowMs, state: { flapDamping, suspectedChange } }: 
  * lets stay are marked as accepted.
  * @param views the views that groupsync may have written: the view before, and the result of an uncertain write
  */
-export function decideForeign(
+export function decideExternal(
   facts: Facts,
   observed: ObservedGroup,
   views: readonly (View | undefined)[],
@@ -112,23 +112,23 @@ export function decideForeign(
   if (facts.views === undefined) return { kind: 'read', what: ['views'] };
   const known = views.filter((view) => view !== undefined);
   const late = lateIn(facts, facts.views, observed);
-  const ours = late === undefined ? known : [...known, late.view];
-  const isSpokeIdGone = isSpokeIdLost(observed, ours, facts.listed, ECHO_LISTING_AGES_MS);
+  const knownViews = late === undefined ? known : [...known, late.view];
+  const isSpokeIdGone = isSpokeIdLost(observed, knownViews, facts.listed, ECHO_LISTING_AGES_MS);
   if (typeof isSpokeIdGone !== 'boolean') return isSpokeIdGone;
   const hidden = hiddenUsers(known, observed, facts.state);
   const all = { ...observed, users: [...observed.users, ...hidden.map(([user]) => user)] };
-  const differences = foreignDifferences(known, all, { isSpokeIdGone, late });
+  const differences = externalDifferences(known, all, { isSpokeIdGone, late });
   const flapDamping = dampingAfter(differences, facts, observed);
   if (flapDamping !== undefined && 'kind' in flapDamping) return flapDamping;
-  const withoutLate = foreignDifferences(known, all, { isSpokeIdGone });
-  const hasLanded = weightOf(withoutLate) > weightOf(differences);
-  const shown = withHidden(viewOf(observed, ...ours), hidden);
+  const withoutLate = externalDifferences(known, all, { isSpokeIdGone });
+  const tookEffect = weightOf(withoutLate) > weightOf(differences);
+  const shown = withHidden(viewOf(observed, ...knownViews), hidden);
   return withAcceptedDrift(facts, {
     kind: 'observe',
     observed,
     view: isSpokeIdGone ? { ...shown, spokeId: null } : shown,
     intent: facts.state.intent,
-    external: { differences, landed: hasLanded ? facts.state.uncertain?.write : undefined },
+    external: { differences, lateWrite: tookEffect ? facts.state.uncertain?.write : undefined },
     flapDamping,
   });
 }

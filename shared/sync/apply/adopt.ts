@@ -3,13 +3,13 @@ import type { GroupState } from '../../domain/group-state.ts';
 import { type GroupRef, groupId, type PlatformGroupId } from '../../domain/ids.ts';
 import type { ListedGroup, View } from '../../domain/view.ts';
 import type { Decision } from '../../plan/decision.ts';
-import { isOurCreation, viewOf } from '../../plan/foreign.ts';
+import { isOurCreation, viewOf } from '../../plan/external-change.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { Reading } from '../reading.ts';
 import { retireClaim } from '../retire-claim.ts';
 import { type ApplyContext, type PassFacts, type Performed, unlessSuperseded } from './context.ts';
-import { linkTo, recordLanded } from './foreign.ts';
+import { linkTo, recordLateWrite } from './external-change.ts';
 
 /**
  * The members of an adopted group that groupsync had added. The directory group that was linked to it before has this
@@ -18,17 +18,17 @@ import { linkTo, recordLanded } from './foreign.ts';
 export async function readPreviousLink(
   state: Pick<GroupState, 'ref' | 'previousLink'>,
   id: PlatformGroupId,
-  { connection, ports: { groups, claims } }: FormerReading,
+  { connection, ports: { groups, claims } }: PreviousLinkReading,
 ): Promise<View | undefined> {
-  const own = await formerView(state, id, groups);
+  const own = await previousView(state, id, groups);
   // Under any other setting this does not matter: every member that the directory does not name is removed.
   if (own !== undefined || connection.settings.membership !== 'additive') return own;
   const previous = await claims.previousOwner(connection.company, id);
   const before = previous && (await groups.read(previous));
-  return before && formerView(before, id, groups);
+  return before && previousView(before, id, groups);
 }
 
-interface FormerReading {
+interface PreviousLinkReading {
   readonly connection: Connection;
   readonly ports: {
     readonly groups: Pick<ApplyPorts['groups'], 'read' | 'readView'>;
@@ -36,7 +36,7 @@ interface FormerReading {
   };
 }
 
-async function formerView(
+async function previousView(
   { ref, previousLink }: Pick<GroupState, 'ref' | 'previousLink'>,
   id: PlatformGroupId,
   groups: Pick<ApplyPorts['groups'], 'readView'>,
@@ -87,6 +87,6 @@ export async function adopt(
   const link = await linkTo(state, observed, viewOf(observed, previousLink), context);
   const made = state.uncertain?.write;
   const isMade = made?.action === 'create' && isOurCreation(observed, made, facts.views?.created);
-  const found = await recordLanded(isMade ? made : undefined, observed, state, context);
+  const found = await recordLateWrite(isMade ? made : undefined, observed, state, context);
   return unlessSuperseded(ports.groups.storeObserved(state, link, found));
 }

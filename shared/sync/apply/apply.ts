@@ -10,8 +10,8 @@ import { endClaim } from '../retire-claim.ts';
 import { MAX_CONFLICTS, MAX_REFUSALS, undoneBackoffMs } from '../tuning.ts';
 import type { Bisection, NewGroupError, PassResult, WriteMade } from './context.ts';
 import { afterWrite, isUnfinished, NO_BISECTION } from './context.ts';
+import { isUnlinkingHeld } from './external-change.ts';
 import { handleFailure, postpone, UNACCEPTABLE } from './failure.ts';
-import { isUnlinkingHeld } from './foreign.ts';
 import { type Attempt, calledBy, runPass, SPENT } from './pass.ts';
 
 export interface ApplyReport {

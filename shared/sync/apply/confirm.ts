@@ -5,8 +5,8 @@ import { judgeAnswer, type Outcome, showsWrite } from '../../plan/answer.ts';
 import { countsOf } from '../../plan/counts.ts';
 import { SETTLED } from '../../plan/decide/settle.ts';
 import type { Write } from '../../plan/decision.ts';
+import { mayPrecedeWriteForMs } from '../../plan/external-change.ts';
 import type { Reservation, Wanted } from '../../plan/facts.ts';
-import { mayPrecedeWriteForMs } from '../../plan/foreign.ts';
 import type { Flip } from '../ports/groups.ts';
 import { retireClaim } from '../retire-claim.ts';
 import { auditOf, originOf } from './audit.ts';
@@ -18,7 +18,7 @@ import {
   type Performed,
   SUPERSEDED,
 } from './context.ts';
-import { closeDrift, linkTo, recordForeign } from './foreign.ts';
+import { closeDrift, linkTo, recordExternal } from './external-change.ts';
 import { ALL_MEMBERS, learn } from './load.ts';
 import { readRecord, storeMoved, withUncertain } from './uncertain.ts';
 
@@ -50,11 +50,11 @@ export async function confirmWrite(
   const { ports } = context;
   const { state } = facts;
   const { outcome, wanted } = await judged(observed, writing);
-  const { foreign, view, unshown } = outcome;
+  const { external, view, unshown } = outcome;
   await markUnshown(unshown, state, wanted, context);
   await markTaken(outcome.view, state, wanted, context);
-  const found = foreign && (await recordForeign(foreign, state, context));
-  if (foreign !== undefined && found === undefined) return SUPERSEDED;
+  const found = external && (await recordExternal(external, state, context));
+  if (external !== undefined && found === undefined) return SUPERSEDED;
   const platform =
     observed && view && (await linkTo(state, observed, view, context, preparedIn(writing, outcome)));
   const uncertain = await stillUncertain(observed, outcome, writing);
@@ -78,7 +78,7 @@ export async function confirmWrite(
     hasRemoved: write.plan.removals.length > outcome.kept.length,
     ...(platform && { platform }),
     ...(intent.action === 'create' && { createdAtMs: nowMs }),
-    found: { ...found, ...(found && { flapDamping: foreign?.flapDamping }), audited, uncertain },
+    found: { ...found, ...(found && { flapDamping: external?.flapDamping }), audited, uncertain },
     ...leftovers(writing, outcome),
   });
   if (flipped === undefined) return SUPERSEDED;
@@ -94,7 +94,7 @@ const written = ({ write, intent }: Writing, outcome: Outcome, clean: boolean): 
     removed: write.plan.removals.length - outcome.kept.length,
   },
   clean,
-  isContested: outcome.foreign !== undefined,
+  isContested: outcome.external !== undefined,
   undone: outcome.error,
 });
 
@@ -103,8 +103,8 @@ const preparedIn = ({ intent }: Writing, { isAsPrepared }: Outcome) =>
   intent.action === 'create' && isAsPrepared ? intent.change : undefined;
 
 /** The write leaves no difference that another client made. */
-const closesDrift = ({ held, left }: Write, { foreign, isUndone }: Outcome): boolean =>
-  held.size === 0 && foreign === undefined && !isUndone && left === undefined;
+const closesDrift = ({ held, left }: Write, { external, isUndone }: Outcome): boolean =>
+  held.size === 0 && external === undefined && !isUndone && left === undefined;
 
 async function retireDeleted(
   { platformId, ref }: GroupState,
@@ -216,7 +216,7 @@ function leftovers(
   { write: { consumes, left }, intent, facts: { rejected, state }, context: { bisection } }: Writing,
   outcome: Outcome,
 ): Partial<Flip> {
-  const { kept, foreign, isUndone, unshown } = outcome;
+  const { kept, external, isUndone, unshown } = outcome;
   // An approval of removals that did not happen stays.
   const isUsedUp = consumes !== undefined && kept.length === 0;
   const isEnded = isCertain(outcome, state);
@@ -225,7 +225,7 @@ function leftovers(
   // The hold was about another platform group, which this one replaces.
   const isHeldBefore = intent.action === 'create' && (state.hold ?? state.approval) !== undefined;
   const isLeft = [
-    foreign !== undefined,
+    external !== undefined,
     isUndone,
     isLookedFor,
     isHeldBefore,

@@ -1,8 +1,8 @@
 import type { GroupState } from '../../domain/group-state.ts';
 import type { PlatformGroupId } from '../../domain/ids.ts';
 import { isWhole, type ListedGroup, type ObservedGroup } from '../../domain/view.ts';
+import { isOurCreation } from '../../plan/external-change.ts';
 import type { Facts, Views } from '../../plan/facts.ts';
-import { isOurCreation } from '../../plan/foreign.ts';
 import { foldName, mayBeAny, mayBeSpokeId } from '../../plan/names.ts';
 import { PlatformFailure } from '../ports/platform.ts';
 import type { Reading } from '../reading.ts';

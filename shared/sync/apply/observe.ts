@@ -7,7 +7,7 @@ import { attributeDrift, toldOf } from '../attribute-drift.ts';
 import { retireClaim } from '../retire-claim.ts';
 import type { ApplyContext, PassFacts, Performed } from './context.ts';
 import { AGAIN, CONFLICT, SUPERSEDED, unlessSuperseded } from './context.ts';
-import { flipFound, linkTo, recordForeign, recordLanded } from './foreign.ts';
+import { flipFound, linkTo, recordExternal, recordLateWrite } from './external-change.ts';
 import { readRecord, storeMoved } from './uncertain.ts';
 import { unreserve } from './write.ts';
 
@@ -75,11 +75,11 @@ async function observeExternal(
   const { observed, view, intent, external, flapDamping } = decision;
   await unreserve(before, context);
   const { state, rejected } = before;
-  const recorded = await recordForeign(decision, state, context);
+  const recorded = await recordExternal(decision, state, context);
   if (recorded === undefined) return SUPERSEDED;
   const link = await linkTo(state, observed, view, context);
   const explainsRefusal = state.lastError?.code === REFUSED.why.code;
-  const audited = await recordLanded(external.landed, observed, state, context);
+  const audited = await recordLateWrite(external.lateWrite, observed, state, context);
   const uncertain = await storeMoved(readRecord(before), before, { observed, view }, context);
   const found = { ...recorded, flapDamping, explainsRefusal, ...audited, uncertain };
   const refused = rejected && { writtenAtMs: undefined };

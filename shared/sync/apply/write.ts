@@ -6,7 +6,7 @@ import { CALL_BEGINS_WITHIN_MS } from '../../domain/promise.ts';
 import { isWhole, type ListedGroup, type ObservedGroup } from '../../domain/view.ts';
 import { decide } from '../../plan/decide/index.ts';
 import type { Write } from '../../plan/decision.ts';
-import { isOurCreation } from '../../plan/foreign.ts';
+import { isOurCreation } from '../../plan/external-change.ts';
 import { meaningOf } from '../../plan/meaning.ts';
 import { isListed } from '../../plan/names.ts';
 import type { Plan } from '../../plan/plan.ts';

@@ -24,7 +24,7 @@ import type { HeldSet } from './guard.ts';
 import type { AuditLink } from './logs.ts';
 
 /** What a fetch of the platform group found, in addition to the view. */
-export interface FoundForeign {
+export interface Findings {
   /** Drift records to be closed once the group is restored. */
   readonly openDrift?: readonly string[];
   readonly unattributed?: readonly string[];
@@ -63,7 +63,7 @@ export interface Flip {
   /** Every record in `openDrift` was closed. */
   readonly driftClosed?: boolean;
   /** Set if the group shows more than our own write. */
-  readonly found?: FoundForeign;
+  readonly found?: Findings;
   /** Earlier writes were answered, and this one is shown completely: none of them is uncertain any more. */
   readonly isCertain?: boolean;
   /** The write removed members: a failure that continues is reported again. */
@@ -116,7 +116,7 @@ export interface GroupStore {
    * Makes what was observed on the platform the group's view, without a write of ours: dirty stays, a suspicion that
    * this answers is cleared. false where an intent was opened, the view moved or the group was settled since `seen`.
    */
-  storeObserved(seen: GroupState, platform: LinkedGroup | undefined, found?: FoundForeign): Promise<boolean>;
+  storeObserved(seen: GroupState, platform: LinkedGroup | undefined, found?: Findings): Promise<boolean>;
   /**
    * Notes a suspected external change, with rev and dirty in the same write; false if another suspected change was noted
    * since `seen`, or the link has ended.

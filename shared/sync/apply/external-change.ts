@@ -9,16 +9,13 @@ import { driftPolicyFor } from '../../plan/decide/drift.ts';
 import type { Decision, DriftOutcome, ObserveExternal } from '../../plan/decision.ts';
 import { mayUnlink, UNLINKED_ALWAYS } from '../../plan/guard.ts';
 import { attributeDrift, toldOf } from '../attribute-drift.ts';
-import type { Flip, FoundForeign } from '../ports/groups.ts';
+import type { Findings, Flip } from '../ports/groups.ts';
 import type { DriftRecord } from '../ports/logs.ts';
 import { foundOf } from './audit.ts';
 import type { ApplyContext, NewGroupError, PassFacts, Performed } from './context.ts';
 import { CONFLICT, SUPERSEDED, unlessSuperseded } from './context.ts';
 
-/**
- * Ends an open intent by what a look found. The group is left dirty: what the directory wants now may be something else
- * again.
- */
+/** Ends an open intent whose outcome a fetch showed. The group stays dirty, because the wanted state may have changed. */
 export async function flipFound(
   intent: Intent,
   state: GroupState,
@@ -45,21 +42,23 @@ export async function flipFound(
 }
 
 /** Records an uncertain write in the audit log once it is seen to have taken effect late. */
-export const recordLanded = async (
-  landed: Intent | undefined,
+export const recordLateWrite = async (
+  lateWrite: Intent | undefined,
   { version }: { readonly version: VersionToken | null },
   state: GroupState,
   { record, ports }: ApplyContext,
-): Promise<Pick<FoundForeign, 'audited'>> =>
-  landed === undefined ? {} : { audited: await record(state, foundOf(landed, ports.clock(), version, true)) };
+): Promise<Pick<Findings, 'audited'>> =>
+  lateWrite === undefined
+    ? {}
+    : { audited: await record(state, foundOf(lateWrite, ports.clock(), version, true)) };
 
 /** @returns undefined if another worker has written the group meanwhile, so that the change may be our own */
-export async function recordForeign(
+export async function recordExternal(
   { external, observed }: ObserveExternal,
   state: GroupState,
   context: ApplyContext,
-): Promise<FoundForeign | undefined> {
-  if (!(await isStillOurs(state, context))) return undefined;
+): Promise<Findings | undefined> {
+  if (!(await isUnwrittenSince(state, context))) return undefined;
   return recordDrift(state, external.differences, observed.id as PlatformGroupId, context);
 }
 
@@ -68,7 +67,10 @@ export async function recordForeign(
  * write that the fetch could have seen shows here. Without this check the write of a second worker would be recorded as an
  * external change.
  */
-async function isStillOurs({ ref, view, intent }: GroupState, { ports }: ApplyContext): Promise<boolean> {
+async function isUnwrittenSince(
+  { ref, view, intent }: GroupState,
+  { ports }: ApplyContext,
+): Promise<boolean> {
   const now = await ports.groups.read(ref);
   return now?.intent?.id === intent?.id && now?.view?.id === view?.id;
 }
@@ -95,7 +97,7 @@ export const isUnlinkingHeld = (why: NewGroupError): boolean => why.code === UNL
 
 /** Gives up the link to a group that is gone, unless too many are gone at once, or it is there after all. */
 export async function unlink(
-  { id, difference, acceptedDrift, landed }: Extract<Decision, { kind: 'unlink' }>,
+  { id, difference, acceptedDrift, lateWrite }: Extract<Decision, { kind: 'unlink' }>,
   { state }: PassFacts,
   context: ApplyContext,
 ): Promise<Performed> {
@@ -107,9 +109,9 @@ export async function unlink(
     await ports.guard.keepLink(ref.connection, id);
     return CONFLICT;
   }
-  if (!(await isStillOurs(state, context))) return SUPERSEDED;
+  if (!(await isUnwrittenSince(state, context))) return SUPERSEDED;
   const told = difference && (await recordDrift(state, [difference], id, context));
-  const audited = await recordLanded(landed, { version: null }, state, context);
+  const audited = await recordLateWrite(lateWrite, { version: null }, state, context);
   const left = {
     ...told,
     ...audited,
@@ -144,7 +146,7 @@ async function recordDrift(
   differences: readonly Difference[],
   platformId: PlatformGroupId,
   context: ApplyContext,
-): Promise<FoundForeign> {
+): Promise<Findings> {
   const { ports, connection, found } = context;
   const traces = state.suspectedChange?.traces ?? [];
   await attributeDrift(state, toldOf(state), ports);
@@ -191,7 +193,7 @@ const LASTING_KINDS = [
 function idOf({ ref, view }: GroupState, { kind }: Pick<Difference, 'kind'>, platformId: PlatformGroupId) {
   const parts = JSON.stringify([ref.group, platformId, view?.id ?? null, kind]);
   const hash = createHash('sha256').update(parts).digest('hex').slice(0, 20);
-  // What departs from a later view was found later.
+  // The id begins with the view's id, so records sort by the time of detection.
   return `${DATED}${(view?.id ?? '').slice(0, 12).padStart(12, '0')}${hash}`;
 }
 
