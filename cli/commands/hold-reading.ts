@@ -23,7 +23,7 @@ export async function readHold(context: Context, group: string) {
 export function sayHold(group: string, { removes, keeps, share, rule, decision }: Hold): readonly string[] {
   const decided = sayDecision(decision);
   return [
-    `${group}: ${removes} to go, ${keeps} stay (${percent(share)}, rule ${rule})`,
+    `${group}: ${removes} to remove, ${keeps} stay (${percent(share)}, rule ${rule})`,
     ...(decided === undefined ? [] : [`decided already: ${decided}`]),
   ];
 }

@@ -112,8 +112,8 @@ export function decideDeletion(
   intent: Intent,
   dropped: Extract<Decision, { kind: 'drop' }>,
 ): Decision {
-  const { look, deletion, nowMs } = facts;
-  if (look === 'gone') {
+  const { fetched, deletion, nowMs } = facts;
+  if (fetched === 'gone') {
     const absence = deletion === 'deleted' ? 'gone' : decideAbsence(facts, intent.platformId);
     return absence === 'gone' ? { kind: 'observe', observed: 'gone', intent } : absence;
   }

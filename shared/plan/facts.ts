@@ -116,7 +116,7 @@ export interface Facts {
   /** Users that the directory removed since the drift in the view was accepted. */
   readonly departed?: ReadonlyMap<PlatformUserId, Stamp> | undefined;
   /** The platform's group just now. Of a creation whose outcome is unknown: the groups that may be it. */
-  readonly look?: ObservedGroup | 'gone' | undefined;
+  readonly fetched?: ObservedGroup | 'gone' | undefined;
   /** What the last fetch or answer of this attempt showed, which may span several passes. */
   readonly shown?: Shown | undefined;
   readonly listed?: Listing | undefined;

@@ -69,7 +69,7 @@ export function alreadyThere(
   groups: readonly ListedGroup[],
   setting: ConnectionSettings['adoptExisting'],
 ): AlreadyThere {
-  const { bySpokeId, byFold, odd } = lookedThrough(groups);
+  const { bySpokeId, byFold, odd } = indexed(groups);
   const found = [
     ...(bySpokeId.get(foldNull(after.spokeId)) ?? []),
     ...(byFold.get(foldName(after.name)) ?? []),
@@ -83,18 +83,18 @@ export function alreadyThere(
   };
 }
 
-export const isListed = (groups: readonly ListedGroup[], id: string) => lookedThrough(groups).ids.has(id);
+export const isListed = (groups: readonly ListedGroup[], id: string) => indexed(groups).ids.has(id);
 
-const listings = new WeakMap<readonly ListedGroup[], ReturnType<typeof lookThrough>>();
+const listings = new WeakMap<readonly ListedGroup[], ReturnType<typeof indexOf>>();
 
-/** A listing serves many groups that are created: it is gone through once. */
-function lookedThrough(groups: readonly ListedGroup[]) {
-  const known = listings.get(groups) ?? lookThrough(groups);
+/** A list serves the creation of many groups, so it is indexed once. */
+function indexed(groups: readonly ListedGroup[]) {
+  const known = listings.get(groups) ?? indexOf(groups);
   listings.set(groups, known);
   return known;
 }
 
-const lookThrough = (groups: readonly ListedGroup[]) => ({
+const indexOf = (groups: readonly ListedGroup[]) => ({
   ids: new Set(groups.map(({ id }) => id)),
   odd: groups.filter(mayBeAny),
   bySpokeId: grouped(groups, ({ spokeId }) => foldNull(spokeId)),

@@ -20,12 +20,12 @@ export const MOST_NAMES = 5;
 export function observe(
   known: readonly Episode[],
   found: readonly Finding[],
-  { looked, nowMs }: { readonly looked: readonly Subject[]; readonly nowMs: number },
+  { checked, nowMs }: { readonly checked: readonly Subject[]; readonly nowMs: number },
 ): readonly Episode[] {
   return SUBJECTS.flatMap((subject) => {
     const episode = known.find((one) => one.subject === subject);
     const finding = found.find((one) => one.subject === subject && one.count > 0);
-    if (!looked.includes(subject)) return episode ?? [];
+    if (!checked.includes(subject)) return episode ?? [];
     if (finding !== undefined) return goingOn(episode, finding, nowMs);
     if (episode === undefined || (!isEndOwed(episode) && !isRecent(episode, nowMs))) return [];
     return { ...episode, endedMs: episode.endedMs ?? nowMs };

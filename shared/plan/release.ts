@@ -24,9 +24,9 @@ const RELEASE: Decision = { kind: 'release', reason: 'a person released this gro
  *   otherwise                                    | PATCH without an external id
  */
 export function decideRelease(facts: Facts): Decision {
-  const { state, settings, look, rejected, views, wanted } = facts;
+  const { state, settings, fetched, rejected, views, wanted } = facts;
   const { mode, excluded } = policyFor(settings, state.ref.group, state.registers.name?.value);
-  const isAnswered = look !== undefined || rejected !== undefined;
+  const isAnswered = fetched !== undefined || rejected !== undefined;
   if (isAnswered || excluded || mode === 'report' || state.attempts >= MAX_TRIES) return RELEASE;
   if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] };
   const { base } = views;

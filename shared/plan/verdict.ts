@@ -83,7 +83,7 @@ function verdictOfWanted(asked: Asked): Verdict {
       'another client removed them on the platform, and the drift policy accepts that',
     );
   return state.dirtySinceMs === undefined
-    ? verdict('waiting', 'they became known since the group was last looked at; the next look adds them')
+    ? verdict('waiting', 'they became known since the group was last read; the next read adds them')
     : verdict('waiting', `they will be added by the next write${lastTry(asked)}`);
 }
 

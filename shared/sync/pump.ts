@@ -106,7 +106,7 @@ async function wakeDue(due: readonly GroupSummary[], ports: PumpPorts, alone: Al
   const nowMs = ports.clock();
   // The new wake-up is stored before the message is sent: after a crash in between the group is late, never sent too often.
   const reschedule = async (group: GroupSummary) => {
-    const isOurs = await ports.index.reschedule(group, { wakeAtMs: nowMs, dueMs: nextLook(group, ports) });
+    const isOurs = await ports.index.reschedule(group, { wakeAtMs: nowMs, dueMs: nextDueMs(group, ports) });
     // A paused group is woken when its pause ends, and only kept out of the way of the others.
     if (isOurs && !group.paused) rescheduled.push(group.ref);
   };
@@ -115,7 +115,7 @@ async function wakeDue(due: readonly GroupSummary[], ports: PumpPorts, alone: Al
 }
 
 /** The backoff of a group whose apply never finishes, because each of its messages becomes a dead-lettered message. */
-function nextLook({ dirtySinceMs }: GroupSummary, { clock, coalesceMs, random }: PumpPorts): number {
+function nextDueMs({ dirtySinceMs }: GroupSummary, { clock, coalesceMs, random }: PumpPorts): number {
   const nowMs = clock();
   const inVainMs = Math.min(LONGEST_BACKOFF_MS, Math.round((nowMs - (dirtySinceMs ?? nowMs)) / 8));
   return nowMs + coalesceMs + Math.max(inVainMs, WAKE_GRACE_MS + backoffMs(0, random()));

@@ -109,7 +109,7 @@ it('shows the users that stay held as soon as some removals are approved', async
   const { stdout } = await runCli(['holds', '--json'], { ports: world.ports });
   expect(JSON.parse(stdout).holds).toMatchObject([held, { removes: 1, decision: 'approved' }]);
   expect((await runCli(['holds', 'show', 'g'], { ports: world.ports })).stdout).toMatch(
-    /3 to go, 2 stay.*1 other removal not written yet: approved by .* has left/s,
+    /3 to remove, 2 stay.*1 other removal not written yet: approved by .* has left/s,
   );
   await world.apply('g');
   expect(await ask('hold?group=g')).toMatchObject({ hold: held, approved: null });

@@ -157,7 +157,7 @@ describe('a hold', () => {
     await tell({ snapshot: 'g', of: EVERYBODY });
     expect((await state('g'))?.hold).toBeUndefined();
     const [dropped, held] = await audit('g');
-    const said = '5 to go, 1 stay';
+    const said = '5 to remove, 1 stay';
     expect(held).toMatchObject({
       action: 'hold',
       actor: { kind: 'directory' },

@@ -252,7 +252,7 @@ describe('decide', () => {
     ],
     [
       'was released, and the platform has answered',
-      { state: state({ released: true }), look: shown('a') },
+      { state: state({ released: true }), fetched: shown('a') },
       RELEASE,
     ],
     [
@@ -271,7 +271,7 @@ describe('decide', () => {
     ['is left out by the settings', { settings: settingsWith({ groups: { exclude: ['Eng'] } }) }, EXCLUDED],
     ['has no name', { wanted: { ...ABSENT, state: 'unnamed' } }, { as: 'unnamed', driftOutcome: 'open' }],
     ['is under suspicion: it is looked at', SUSPECTED, READ_GROUP],
-    ['is suspected in vain', { ...SUSPECTED, look: shown('a') }, UNCHANGED],
+    ['is suspected in vain', { ...SUSPECTED, fetched: shown('a') }, UNCHANGED],
     ['has a view that cannot be read', { views: views(undefined, { isUnreadable: true }) }, READ_GROUP],
     ['would be changed: it is fetched first', { wanted: wanted('ab'), ...UNREAD }, READ_GROUP],
     ['would be deleted: it is fetched first', { ...DEPARTS, ...UNREAD }, READ_GROUP],
@@ -292,12 +292,12 @@ describe('decide', () => {
     ],
     [
       'would be changed, and is as stored: it is changed',
-      { wanted: wanted('ab'), ...UNREAD, look: shown('a') },
+      { wanted: wanted('ab'), ...UNREAD, fetched: shown('a') },
       PATCH,
     ],
     [
       'would be changed, and another client changed it: that change is taken first',
-      { wanted: wanted('ab'), ...UNREAD, look: changed('ax') },
+      { wanted: wanted('ab'), ...UNREAD, fetched: changed('ax') },
       { kind: 'observe', external: {} },
     ],
     ['needs no write: it is not fetched', UNREAD, { kind: 'settle', as: 'in_sync' }],
@@ -308,15 +308,15 @@ describe('decide', () => {
     ],
     [
       'was changed by another client',
-      { ...SUSPECTED, look: changed('ax') },
+      { ...SUSPECTED, fetched: changed('ax') },
       { kind: 'observe', view: { spokeId: 'g' }, external: {} },
     ],
     [
       'was changed, but is only watched',
-      { ...SUSPECTED, look: changed('ax'), settings: WATCHED },
+      { ...SUSPECTED, fetched: changed('ax'), settings: WATCHED },
       { flapDamping: undefined },
     ],
-    ['shows no spokeId', { ...SUSPECTED, look: unechoed }, readList(5_000)],
+    ['shows no spokeId', { ...SUSPECTED, fetched: unechoed }, readList(5_000)],
     ['may differ', accepted('report'), { kind: 'settle', as: 'in_sync' }],
     ['may differ until …', accepted('adopt'), { kind: 'read', what: ['departed'] }],
     [
@@ -351,8 +351,12 @@ describe('decide', () => {
       },
       ADOPT_Q,
     ],
-    ['was refused: a person is told', { rejected: { owed: undefined }, look: shown('a') }, { kind: 'fail' }],
-    ['was refused, and is gone', { rejected: { owed: undefined }, look: 'gone' }, MISSED],
+    [
+      'was refused: a person is told',
+      { rejected: { owed: undefined }, fetched: shown('a') },
+      { kind: 'fail' },
+    ],
+    ['was refused, and is gone', { rejected: { owed: undefined }, fetched: 'gone' }, MISSED],
   ])('a group that %s', (_, over, expected) => {
     expect(decide(facts(over))).toMatchObject(expected);
   });
@@ -370,7 +374,7 @@ describe('decide', () => {
   });
   const creating = (misses: number, minutes = 1) =>
     opened({ action: 'create', misses, atMs: NOW_MS - minutes * MINUTE_MS });
-  const refused = { rejected: { owed: undefined }, look: shown('a') };
+  const refused = { rejected: { owed: undefined }, fetched: shown('a') };
   const added = (...after: string[]) => ({
     kind: 'observe',
     external: { differences: [{ kind: 'members_added', after }] },
@@ -379,100 +383,100 @@ describe('decide', () => {
   const RECORD = { intent: intentId('i9'), atMs: 1, removals: 1 };
   it.each<[string, Partial<Facts>, object]>([
     ['is not known: a look', opened(), READ_GROUP],
-    ['shows: it happened', { ...made, look: changed('ab') }, { kind: 'observe', intent: {}, view: {} }],
-    ['shows, but for the spokeId', { ...made, look: unechoed }, readList(MINUTE_MS)],
+    ['shows: it happened', { ...made, fetched: changed('ab') }, { kind: 'observe', intent: {}, view: {} }],
+    ['shows, but for the spokeId', { ...made, fetched: unechoed }, readList(MINUTE_MS)],
     [
       'shows under another name',
-      { ...made, look: changed('ab', 'Theirs') },
+      { ...made, fetched: changed('ab', 'Theirs') },
       { kind: 'observe', external: {} },
     ],
-    ['does not show: dropped', { ...made, look: shown('a') }, { kind: 'drop' }],
+    ['does not show: dropped', { ...made, fetched: shown('a') }, { kind: 'drop' }],
     ['is refused: its removals are not owed', { ...made, ...refused }, { kind: 'drop', owed: undefined }],
     ['is refused at last', { ...made, ...refused, rejected: { owed: RECORD } }, { owed: RECORD }],
     [
       'also shows the change of another client: only that is external',
-      { ...made, look: changed('abx') },
+      { ...made, fetched: changed('abx') },
       added('x'),
     ],
     [
       'was refused: what it would have added too',
-      { ...made, ...refused, look: changed('abx') },
+      { ...made, ...refused, fetched: changed('abx') },
       added('b', 'x'),
     ],
     [
       'is not shown by a read that may be older than the last write',
-      { ...made, state: state({ intent, lastWriteAtMs: NOW_MS - 1 }), look: changed('abx') },
+      { ...made, state: state({ intent, lastWriteAtMs: NOW_MS - 1 }), fetched: changed('abx') },
       waits('waiting'),
     ],
-    ['… beside what cannot be read', { ...opened(), look: changed('ax') }, added('x')],
+    ['… beside what cannot be read', { ...opened(), fetched: changed('ax') }, added('x')],
     [
       'was a deletion that was answered, and it is gone: done',
-      { ...deleting, look: 'gone', deletion: 'deleted' },
+      { ...deleting, fetched: 'gone', deletion: 'deleted' },
       { kind: 'observe', observed: 'gone', intent: {} },
     ],
-    ['was a deletion, and it answers 404 once', { ...deleting, look: 'gone' }, MISSED],
+    ['was a deletion, and it answers 404 once', { ...deleting, fetched: 'gone' }, MISSED],
     [
       'was a deletion that was answered 404, likewise',
-      { ...deleting, look: 'gone', deletion: 'absent' },
+      { ...deleting, fetched: 'gone', deletion: 'absent' },
       MISSED,
     ],
     [
       '… again, and is listed',
-      { ...deletingMissed, look: 'gone', listed: listing(shown('a')) },
+      { ...deletingMissed, fetched: 'gone', listed: listing(shown('a')) },
       waits('missing'),
     ],
     [
       '… again, and others are listed: done',
-      { ...deletingMissed, look: 'gone', listed: { ...listing(other), showsManaged: true } },
+      { ...deletingMissed, fetched: 'gone', listed: { ...listing(other), showsManaged: true } },
       { kind: 'observe', observed: 'gone', intent: {} },
     ],
     [
       '… again, and a list of others: whose are they?',
-      { ...deletingMissed, look: 'gone', listed: listing(other) },
+      { ...deletingMissed, fetched: 'gone', listed: listing(other) },
       { kind: 'read', what: ['managed'] },
     ],
-    ['was a deletion, and it is there: dropped', { ...deleting, look: shown('a') }, { kind: 'drop' }],
+    ['was a deletion, and it is there: dropped', { ...deleting, fetched: shown('a') }, { kind: 'drop' }],
     [
       '… soon after it was answered: the read may be older',
-      { ...opened({ action: 'delete', atMs: NOW_MS - 1_000 }), look: shown('a'), deletion: 'deleted' },
+      { ...opened({ action: 'delete', atMs: NOW_MS - 1_000 }), fetched: shown('a'), deletion: 'deleted' },
       { ...waits('kept'), waitMs: MINUTE_MS - 1_000, noting: { misses: 1 } },
     ],
     [
       '… soon, and it was not answered',
-      { ...opened({ action: 'delete', atMs: NOW_MS - 1_000 }), look: shown('a') },
+      { ...opened({ action: 'delete', atMs: NOW_MS - 1_000 }), fetched: shown('a') },
       waits('kept'),
     ],
     [
       '… after three answers: refused',
-      { ...opened({ action: 'delete', misses: 3 }), look: shown('a') },
+      { ...opened({ action: 'delete', misses: 3 }), fetched: shown('a') },
       { kind: 'drop', failing: { code: 'platform_rejected' } },
     ],
     [
       'was a creation, not to be seen',
-      { ...opened({ action: 'create' }), look: 'gone' },
+      { ...opened({ action: 'create' }), fetched: 'gone' },
       { noting: { misses: 1 } },
     ],
-    ['… nor the third time, soon', { ...creating(2, 9), look: 'gone' }, { noting: { misses: 3 } }],
-    ['… nor the second time, late', { ...creating(1, 10), look: 'gone' }, { noting: { misses: 2 } }],
-    ['… nor the third time: the list', { ...creating(2, 10), look: 'gone' }, readList(0)],
+    ['… nor the third time, soon', { ...creating(2, 9), fetched: 'gone' }, { noting: { misses: 3 } }],
+    ['… nor the second time, late', { ...creating(1, 10), fetched: 'gone' }, { noting: { misses: 2 } }],
+    ['… nor the third time: the list', { ...creating(2, 10), fetched: 'gone' }, readList(0)],
     [
       '… nor the third time: reads which groups the list lacks',
-      { ...creating(2, 10), look: 'gone', listed: listing(other) },
+      { ...creating(2, 10), fetched: 'gone', listed: listing(other) },
       { kind: 'read', what: ['unlisted'] },
     ],
     [
       '… nor the third time, and the list lacks no group: dropped',
-      { ...creating(2, 10), look: 'gone', listed: lacking(undefined, false) },
+      { ...creating(2, 10), fetched: 'gone', listed: lacking(undefined, false) },
       { kind: 'drop' },
     ],
     [
       '… nor the third time, and the list lacks a group',
-      { ...creating(2, 10), look: 'gone', listed: lacking(platformGroupId('q'), false) },
+      { ...creating(2, 10), fetched: 'gone', listed: lacking(platformGroupId('q'), false) },
       { ...waits('list_incomplete'), noting: { misses: 3 } },
     ],
     [
       '… nor the third time, and the list lacks every managed group',
-      { ...creating(2, 10), look: 'gone', listed: lacking(undefined, true) },
+      { ...creating(2, 10), fetched: 'gone', listed: lacking(undefined, true) },
       waits('list_incomplete'),
     ],
   ])('a write whose outcome %s', (_, over, expected) => {
@@ -480,7 +484,7 @@ describe('decide', () => {
   });
 
   const named = (...groups: readonly ObservedGroup[]) => ({
-    ...{ listed: listing(...groups), rejected: { owed: undefined, name: 'Eng' }, look: shown('a') },
+    ...{ listed: listing(...groups), rejected: { owed: undefined, name: 'Eng' }, fetched: shown('a') },
     views: views(view('a', { name: 'Old' })),
   });
   const lastError = { code: 'other', message: '', atMs: NOW_MS - MINUTE_MS };
@@ -508,7 +512,7 @@ describe('decide', () => {
   });
   const late = (minutes: number, over: Partial<GroupState>, ...listed: readonly ObservedGroup[]) => ({
     ...{
-      look: 'gone' as const,
+      fetched: 'gone' as const,
       state: state({ suspectedChange, missedAtMs: NOW_MS - minutes * MINUTE_MS, ...over }),
     },
     listed: { ...listing(...listed), showsManaged: true },
@@ -527,19 +531,19 @@ describe('decide', () => {
         ...named(other),
         wanted: wanted('ab'),
         state: state({ takeOver: true }),
-        look: shown('a', { name: 'Old' }),
+        fetched: shown('a', { name: 'Old' }),
       },
       { kind: 'write', plan: { action: 'patch', after: { name: 'Old' } } },
     ],
     ['refused after another trouble', { ...refused, state: state({ lastError }) }, AGAIN],
     [
       'another version, just after our own write',
-      { state: state({ suspectedChange, lastWriteAtMs: NOW_MS - 1_000 }), look: changed('a') },
+      { state: state({ suspectedChange, lastWriteAtMs: NOW_MS - 1_000 }), fetched: changed('a') },
       { ...waits('waiting'), waitMs: 59_000 },
     ],
     [
       '… that a refused write may have met',
-      { ...refused, look: changed('ab'), state: state({ lastWriteAtMs: NOW_MS - 1 }) },
+      { ...refused, fetched: changed('ab'), state: state({ lastWriteAtMs: NOW_MS - 1 }) },
       waits('waiting'),
     ],
     [
@@ -549,17 +553,17 @@ describe('decide', () => {
     ],
     [
       'a 404 that was none',
-      { wanted: ABSENT, state: state({ ...departed, missedAtMs: 1 }), ...UNREAD, look: shown('a') },
+      { wanted: ABSENT, state: state({ ...departed, missedAtMs: 1 }), ...UNREAD, fetched: shown('a') },
       UNCHANGED,
     ],
     [
       'a fight that is not read',
-      { state: state({ ...fight, suspectedChange }), look: changed('ax'), wanted: undefined },
+      { state: state({ ...fight, suspectedChange }), fetched: changed('ax'), wanted: undefined },
       { kind: 'read' },
     ],
     [
       'a person who asks in a fight',
-      { state: state(fight), look: shown('a') },
+      { state: state(fight), fetched: shown('a') },
       { flapDamping: { count: 0 } },
     ],
     [
@@ -666,7 +670,7 @@ describe('decide', () => {
       { difference: { kind: 'recreated', after: 'q' } },
     ],
   ])('a group that answers 404 %s', (_, over, expected) => {
-    expect(decide(facts({ ...over, look: 'gone' }))).toMatchObject(expected);
+    expect(decide(facts({ ...over, fetched: 'gone' }))).toMatchObject(expected);
   });
 
   it('does not treat its own late addition, removal or name as a change by another client', () => {
@@ -675,18 +679,22 @@ describe('decide', () => {
     const change = (added: string, removed: string) => ({
       uncertain: { added: new Set([...added].map(user)), removed: new Set([...removed].map(user)) },
     });
-    const added = { views: views(view('a'), change('b', '')), look: changed('ab') };
+    const added = { views: views(view('a'), change('b', '')), fetched: changed('ab') };
     const expected = { view: { users: view('ab').users }, external: { differences: [], lateWrite: intent } };
     expect(decide(facts({ ...late, ...added }))).toMatchObject(expected);
-    const unlanded = facts({ ...late, views: views(view('a'), change('', '')), look: changed('ax') });
+    const unlanded = facts({ ...late, views: views(view('a'), change('', '')), fetched: changed('ax') });
     expect(decide(unlanded)).toMatchObject({ external: { lateWrite: undefined }, flapDamping: undefined });
-    const removed = facts({ ...late, views: views(view('ab'), change('', 'b')), look: changed('a') });
+    const removed = facts({ ...late, views: views(view('ab'), change('', 'b')), fetched: changed('a') });
     expect(decide(removed)).toMatchObject({
       kind: 'observe',
       external: { differences: [], lateWrite: intent },
     });
     // The platform writes names in its own way, and has not shown this one yet.
-    const renamed = facts({ ...late, views: views(view('a'), change('', '')), look: changed('a', 'Eng x') });
+    const renamed = facts({
+      ...late,
+      views: views(view('a'), change('', '')),
+      fetched: changed('a', 'Eng x'),
+    });
     expect(decide(renamed)).toMatchObject({
       external: { differences: [] },
       view: { name: 'Eng x', alias: 'Eng  x' },
@@ -697,7 +705,7 @@ describe('decide', () => {
     const lost = facts({
       settings: settingsWith({ membership: 'additive' }),
       views: views(undefined, { isUnreadable: true }),
-      look: shown('alx'),
+      fetched: shown('alx'),
       departed: new Map([[user('l'), stampAt(2)]]),
     });
     const users = new Map([...view('al').users, [user('x'), false]]);
@@ -726,9 +734,11 @@ describe('decide', () => {
     });
 
     it('is counted: twice at once, then once an hour, and forgiven after two or where a person asks', () => {
-      const look = changed('ax');
+      const fetched = changed('ax');
       const flapDampingAfter = (over: Partial<GroupState>, nowMs = NOW_MS, more: Partial<Facts> = {}) => {
-        const decision = decide(facts({ state: state({ suspectedChange, ...over }), look, nowMs, ...more }));
+        const decision = decide(
+          facts({ state: state({ suspectedChange, ...over }), fetched, nowMs, ...more }),
+        );
         return decision.kind === 'observe' ? decision.flapDamping : undefined;
       };
       expect(flapDampingAfter({})).toMatchObject({ count: 1 });
@@ -739,7 +749,7 @@ describe('decide', () => {
         count: 2,
       });
       // A newcomer that none of our writes contained does not wait for the hour.
-      const unwritten = { views: views(view('')), look: changed('x') };
+      const unwritten = { views: views(view('')), fetched: changed('x') };
       expect(flapDampingAfter(second, NOW_MS, unwritten)).not.toHaveProperty('seen');
       const overMs = flapDamping.sinceMs + HOUR_MS;
       expect(flapDampingAfter(second, overMs)).toEqual({ sinceMs: overMs, count: 1 });

@@ -15,7 +15,7 @@ function told(counts: Readonly<Record<number, number>>, minutes: number, failing
     const nowMs = START_MS + minute * MINUTE;
     count = counts[minute] ?? count;
     const found: readonly Finding[] = [{ subject: 'hold', count }];
-    episodes = observe(episodes, found, { looked: ['hold'], nowMs }).map((episode) => {
+    episodes = observe(episodes, found, { checked: ['hold'], nowMs }).map((episode) => {
       if (!isToBeTold(episode, nowMs)) return episode;
       const kind = episode.endedMs !== undefined ? 'ended' : episode.told === undefined ? 'began' : 'grew';
       said.push(`${minute} ${kind} ${episode.count}${failing.includes(minute) ? ' in vain' : ''}`);
@@ -66,7 +66,7 @@ describe('notifications about findings', () => {
 
   it('draws no conclusion about a finding that was not counted', () => {
     const known: readonly Episode[] = [{ subject: 'token', count: 1, sinceMs: 1, told: 1, triedMs: 1 }];
-    expect(observe(known, [], { looked: ['hold', 'gate'], nowMs: START_MS })).toEqual(known);
+    expect(observe(known, [], { checked: ['hold', 'gate'], nowMs: START_MS })).toEqual(known);
   });
 
   it('says what, how many, since when, and the command', () => {

@@ -35,7 +35,7 @@ it.each<[string, object, object, object?]>([
   ['so has the platform', with_, {}],
   ['refused the group: because', without, FAILED],
   ['added by the next write; last try: because', without, { ...FAILED, dirtySinceMs: 1 }, writes('u')],
-  ['the next look adds them', without, {}, writes('u')],
+  ['the next read adds them', without, {}, writes('u')],
   ['another client removed them', without, {}, writes('x')],
   ['another client removed them', without, {}],
   ['(mode upsertOnly)', policy({ groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }), {}],

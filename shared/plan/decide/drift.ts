@@ -41,29 +41,29 @@ const UNPROVEN_READ = {
  *     another version or content, unreadable view  | observe
  *     nothing (404)                                | see `decideMissing`
  */
-export function decideLook(facts: Facts): Decision | undefined {
-  const { state, look, views } = facts;
+export function decideFetched(facts: Facts): Decision | undefined {
+  const { state, fetched, views } = facts;
   if (state.platformId === undefined) return OBSERVED_GONE;
-  if (look === undefined) return READ_GROUP;
-  if (look === 'gone') return decideMissing(facts);
-  const unproven = waitForProof(facts, look);
+  if (fetched === undefined) return READ_GROUP;
+  if (fetched === 'gone') return decideMissing(facts);
+  const unproven = waitForProof(facts, fetched);
   if (unproven !== undefined) return unproven;
   if (views === undefined) return { kind: 'read', what: ['views'] };
-  if (views.base === undefined) return decideUnreadable(facts, look);
-  if (!isAsLeft(look, views.base, state.version))
-    return decideLacking(facts, look, [views.base]) ?? decideExternal(facts, look, [views.base]);
+  if (views.base === undefined) return decideUnreadable(facts, fetched);
+  if (!isAsLeft(fetched, views.base, state.version))
+    return decideLacking(facts, fetched, [views.base]) ?? decideExternal(facts, fetched, [views.base]);
   return state.missedAtMs === undefined ? undefined : clear(facts);
 }
 
-export function waitForProof(facts: Facts, look: ObservedGroup): Wait | undefined {
-  const waitMs = mayPrecedeWriteForMs(look, facts);
+export function waitForProof(facts: Facts, fetched: ObservedGroup): Wait | undefined {
+  const waitMs = mayPrecedeWriteForMs(fetched, facts);
   return waitMs > 0 ? { kind: 'wait', waitMs, why: UNPROVEN_READ } : undefined;
 }
 
 /** A read that lacks users soon after groupsync's own write may be older than that write, so it proves no removal. */
 export function decideLacking(
   { state, nowMs, createSettleMs }: Facts,
-  look: ObservedGroup,
+  fetched: ObservedGroup,
   views: readonly (View | undefined)[],
 ): Wait | undefined {
   const { intent, lastWriteAtMs = 0 } = state;
@@ -71,7 +71,7 @@ export function decideLacking(
   const waitMs = provenAtMs - nowMs;
   if (waitMs <= 0) return undefined;
   const knownViews = views.filter((view) => view !== undefined);
-  const isLacking = externalDifferences(knownViews, look).some(({ kind }) => kind === 'members_removed');
+  const isLacking = externalDifferences(knownViews, fetched).some(({ kind }) => kind === 'members_removed');
   return isLacking ? { kind: 'wait', waitMs, why: UNPROVEN_READ } : undefined;
 }
 
@@ -80,21 +80,21 @@ export function decideLacking(
  * stay, every user with a register here counts as managed, tombstones included. Otherwise a member that we added and the
  * directory removed would stay forever.
  */
-export function decideUnreadable(facts: Facts, look: ObservedGroup): Decision {
-  const observe = decideExternal(facts, look, []);
+export function decideUnreadable(facts: Facts, fetched: ObservedGroup): Decision {
+  const observe = decideExternal(facts, fetched, []);
   const { wanted, departed, settings } = facts;
   if (observe.kind === 'read' || settings.membership !== 'additive') return observe;
   if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
   if (departed === undefined) return { kind: 'read', what: ['departed'] };
   const registered = [...departed.keys(), ...(wanted.group?.users.keys() ?? []), ...wanted.whyNot.keys()];
-  const managed = { ...look, users: new Map(registered.map((user) => [user, true])) };
-  return { ...observe, view: viewOf(look, managed) };
+  const managed = { ...fetched, users: new Map(registered.map((user) => [user, true])) };
+  return { ...observe, view: viewOf(fetched, managed) };
 }
 
 /** An operator's `sync` also resets the flap counter, so a damped group is written now. */
-export const clear = ({ look, nowMs, state: { flapDamping, suspectedChange } }: Facts): Decision => ({
+export const clear = ({ fetched, nowMs, state: { flapDamping, suspectedChange } }: Facts): Decision => ({
   kind: 'observe',
-  observed: look as ObservedGroup,
+  observed: fetched as ObservedGroup,
   flapDamping:
     flapDamping !== undefined && isAsked(suspectedChange) ? { sinceMs: nowMs, count: 0 } : undefined,
 });

@@ -25,20 +25,20 @@ const ADDED_BY_PLATFORM = 1;
  *     … and other groups not listed | wait                | –          | –
  */
 export function decideIntent(facts: Facts, intent: Intent): Decision {
-  const { look, rejected } = facts;
-  if (look === undefined) return READ_GROUP;
+  const { fetched, rejected } = facts;
+  if (fetched === undefined) return READ_GROUP;
   const dropped: Drop = {
     kind: 'drop',
     intent,
-    // The guard's record stays: that a look did not find the write says nothing of a request that is still on its way.
-    // No more than one of two writes from the same version can succeed, so the next one takes the record over.
+    // The guard's record stays, because the request may still arrive after the fetch. At most one of two writes from the
+    // same version can succeed, so the next write takes the record over.
     owed: rejected === undefined ? intent.reserved : rejected.owed,
   };
   if (intent.action === 'delete') return decideDeletion(facts, intent, dropped);
-  if (intent.action === 'create' && look === 'gone') return decideMissingCreation(facts, dropped);
-  if (look === 'gone' || (intent.action !== 'create' && look.version === intent.versionBefore))
+  if (intent.action === 'create' && fetched === 'gone') return decideMissingCreation(facts, dropped);
+  if (fetched === 'gone' || (intent.action !== 'create' && fetched.version === intent.versionBefore))
     return dropped;
-  return decideOutcome(facts, look, dropped);
+  return decideOutcome(facts, fetched, dropped);
 }
 
 type Drop = Extract<Decision, { kind: 'drop' }>;

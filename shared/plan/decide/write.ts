@@ -15,7 +15,7 @@ import type { Plan } from '../plan.ts';
 import { dueField, fieldFailure, leftDiffering, refusedOf } from '../refused-fields.ts';
 import { uncertainDeletion } from '../uncertain.ts';
 import { draftRested } from '../unshown.ts';
-import { clear, decideLook, stillAccepted } from './drift.ts';
+import { clear, decideFetched, stillAccepted } from './drift.ts';
 import { type Guarded, guard, settleUnheld } from './holds.ts';
 import { NAME_IN_USE, TRIED } from './refusal.ts';
 import { SETTLED, settle } from './settle.ts';
@@ -26,7 +26,7 @@ import { SETTLED, settle } from './settle.ts';
  *     the group                                          | decision
  *     ---------------------------------------------------|------------------------------------------------
  *     has no name, and no deletion before that           | settle unnamed
- *     has a view that cannot be read                     | read the group; see `decideLook`
+ *     has a view that cannot be read                     | read the group; see `decideFetched`
  *     was deleted there, and the policy lets that stand  | settle in_sync
  *     is to be released when the directory deletes it    | release
  *     would be changed or deleted                        | read the group first, once in an attempt
@@ -40,7 +40,7 @@ export function decideWanted(facts: Facts, treatment: GroupTreatment): Decision 
   if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] };
   if (wanted.state === 'unnamed' && !hasDeparted(state.registers))
     return settle('unnamed', { driftOutcome: 'open' });
-  if (views.isUnreadable) return decideLook(facts) ?? clear(facts);
+  if (views.isUnreadable) return decideFetched(facts) ?? clear(facts);
   if (treatment.drift !== 'restore' && isLeftDeleted(facts, wanted))
     return decideAdoption(facts, listedAgain(state)) ?? settleUnheld(facts, 'in_sync');
   return decideDifference({ ...facts, wanted }, views.base, treatment);
@@ -108,7 +108,7 @@ type Known = Facts & { readonly wanted: Wanted };
 function decidePlan(input: Drafting, facts: Known, treatment: GroupTreatment): Decision {
   const unguarded = draftRested({ ...input, held: new Set() }, facts.wanted);
   if (unguarded.action === 'release') return { kind: 'release', reason: 'the directory deleted this group' };
-  const seen = changesGroup(unguarded) && !isCurrent(facts) ? decideLook(facts) : undefined;
+  const seen = changesGroup(unguarded) && !isCurrent(facts) ? decideFetched(facts) : undefined;
   if (seen !== undefined) return seen;
   const guarded = guard(unguarded, facts);
   if ('kind' in guarded) return guarded;
@@ -166,7 +166,7 @@ function settleOnceCertain(settled: Decision, facts: Facts): Decision {
   const mayTakeEffect = uncertain?.write !== undefined || uncertainDeletion(state) !== undefined;
   if (uncertain === undefined || !mayTakeEffect) return settled;
   if (nowMs < uncertain.untilMs) return { ...settled, againAtMs: uncertain.untilMs } as Decision;
-  return (platformId === undefined ? undefined : decideLook(facts)) ?? settled;
+  return (platformId === undefined ? undefined : decideFetched(facts)) ?? settled;
 }
 
 /** The name that was sent is refused, and another group has it: it stays as it is while the rest is written. */
@@ -214,8 +214,8 @@ const changesGroup = ({ action }: Plan): boolean =>
 const CURRENT_MS = 5_000;
 
 /** An earlier pass of this attempt fetched the group, or wrote it, in the stored version: the stored view is current. */
-function isCurrent({ state, look, shown, nowMs }: Facts): boolean {
-  if (look !== undefined || shown === undefined || nowMs - shown.atMs > CURRENT_MS) return false;
+function isCurrent({ state, fetched, shown, nowMs }: Facts): boolean {
+  if (fetched !== undefined || shown === undefined || nowMs - shown.atMs > CURRENT_MS) return false;
   return shown.id === state.platformId && shown.version === state.version;
 }
 

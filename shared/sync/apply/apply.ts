@@ -60,7 +60,7 @@ export async function applyGroup(ref: GroupRef, ports: ApplyPorts): Promise<Appl
     drift: [],
     bisection: NO_BISECTION,
     isSuperseded: false,
-    hasLooked: false,
+    hasFetched: false,
     hasRefused: false,
   };
   const report = await runPasses(ref, ports, attempt);
@@ -99,7 +99,7 @@ async function applyOnce(
 ): Promise<PartialReport | 'conflicts' | undefined> {
   await endClaim(state, connection.company, ports);
   // No pass can settle these without reading the group from the platform.
-  attempt.hasLooked ||= (state.intent ?? state.suspectedChange) !== undefined;
+  attempt.hasFetched ||= (state.intent ?? state.suspectedChange) !== undefined;
   const result = await runPass(state, connection, ports, attempt);
   if (result.kind === 'broken') {
     const outcome = await handleFailure(state, result.cause, { ...attemptOf(attempt, ports), connection });
@@ -152,8 +152,8 @@ function goesOn(
 }
 
 /** The platform is available: it has answered about this group, or has refused a write because of its content. */
-const hasAnswered = ({ kind }: PassResult, { hasLooked, hasRefused }: Attempt): boolean =>
-  kind === 'written' || (kind === 'in_sync' && hasLooked) || hasRefused;
+const hasAnswered = ({ kind }: PassResult, { hasFetched, hasRefused }: Attempt): boolean =>
+  kind === 'written' || (kind === 'in_sync' && hasFetched) || hasRefused;
 
 function keptFrom({ ref, paused }: GroupState, { observing }: Connection, gate: Gate) {
   if (observing) return 'observing';

@@ -221,13 +221,13 @@ function leftovers(
   const isUsedUp = consumes !== undefined && kept.length === 0;
   const isEnded = isCertain(outcome, state);
   // An earlier write may still take effect, so the group is fetched once more.
-  const isLookedFor = rejected !== undefined || (state.uncertain !== undefined && !isEnded);
+  const needsFetchLater = rejected !== undefined || (state.uncertain !== undefined && !isEnded);
   // The hold was about another platform group, which this one replaces.
   const isHeldBefore = intent.action === 'create' && (state.hold ?? state.approval) !== undefined;
   const isLeft = [
     external !== undefined,
     isUndone,
-    isLookedFor,
+    needsFetchLater,
     isHeldBefore,
     left !== undefined,
     unshown.length > 0,

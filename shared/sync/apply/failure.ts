@@ -40,7 +40,7 @@ export async function handleFailure(
   return !isUnsent(failure) && (await countFailing(ref, failure, ports)) ? 'gate_closed' : 'postponed';
 }
 
-/** A call that groupsync did not send, so its failure says nothing about the platform. */
+/** The call was not sent, so its failure does not concern the platform. */
 const isUnsent = ({ kind, call }: PlatformFailure): boolean => kind === 'unreached' && call === undefined;
 
 /** The error of a group while the search for unacceptable users waits to go on. */
@@ -60,8 +60,8 @@ interface Attempt {
 }
 
 /**
- * Writes when to look at the group again; it stays dirty. What has changed since `state` was read does not wait so long.
- * A message is sent for what is soon, and the pump wakes the others.
+ * Stores when apply reads the group again; the group stays dirty. A change after `state` was read waits only for the
+ * coalescing window. If the wake-up is soon, a message is sent; otherwise the requeue job sends it.
  */
 export async function postpone(
   state: GroupState,
@@ -91,7 +91,7 @@ interface Refusal {
 /**
  * Leaves the group until its next change, or for a day, and reports that. The report is sent first: a crash in between
  * repeats it, but in the other order it would be lost.
- * @returns false where something has changed meanwhile
+ * @returns false if the group has changed meanwhile
  */
 export async function giveUp(
   state: GroupState,

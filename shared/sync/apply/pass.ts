@@ -30,7 +30,7 @@ export interface Attempt {
   /** The group changed during the attempt. No message was sent for that change, so apply runs again. */
   isSuperseded: boolean;
   /** This attempt has read the group from the platform. */
-  hasLooked: boolean;
+  hasFetched: boolean;
   /** The platform has refused a write of this attempt because of its content. So the platform is available. */
   hasRefused: boolean;
   /** The latest audit entry of this attempt. */
@@ -78,7 +78,7 @@ async function decideAndPerform(
     facts = performed.facts;
     attempt.shown = facts.shown;
     // A 404 may come from a wrong route.
-    attempt.hasRefused ||= facts.rejected !== undefined && facts.look !== 'gone';
+    attempt.hasRefused ||= facts.rejected !== undefined && facts.fetched !== 'gone';
   }
 }
 

@@ -28,7 +28,6 @@ type Performer<Kind extends Decision['kind']> = (
   context: ApplyContext,
 ) => Promise<Performed>;
 
-/** How each decision is carried out. */
 const PERFORMERS: { readonly [Kind in Decision['kind']]: Performer<Kind> } = {
   read,
   reserve,
@@ -63,7 +62,7 @@ async function read(decision: Of<'read'>, facts: PassFacts, context: ApplyContex
   return { facts: known };
 }
 
-/** Writes which members have to wait and why, where that has changed; the wait's age is kept while the cause is. */
+/** Stores which members are pending and why, if that has changed. A mark keeps its age while its cause is the same. */
 async function markPending(
   { state: { ref }, wanted, views }: PassFacts & { readonly wanted: Wanted },
   { ports }: ApplyContext,
@@ -88,12 +87,10 @@ async function markPending(
 }
 
 /**
- * A reservation is put before the sum is read:
+ * The reservation is stored before the sum is read. Two concurrent workers may both be held, but never both pass:
  *
- *     worker A   puts 60 ──▶ reads 60 + 60 ──▶ over the limit: takes its own back, holds
- *     worker B        puts 60 ──▶ reads 60 + 60 ──▶ the same
- *
- * so two at once may both be held, which is safe, but never both be let through.
+ *     worker A   stores 60 ──▶ reads 60 + 60 ──▶ over the limit: cancels its reservation, holds
+ *     worker B        stores 60 ──▶ reads 60 + 60 ──▶ the same
  */
 async function reserve(
   { removals, size, replaces }: Of<'reserve'>,
@@ -144,7 +141,7 @@ export const withoutHold = ({ hold, approval, ...state }: GroupState, ends: EndH
   ...(approval && !ends.includes('approval') && { approval }),
 });
 
-/** Before it is done; where another change of the group comes first, the next look finds the same again. */
+/** Runs before the hold is stored. If another change of the group comes first, the next pass decides the same again. */
 function recordHold(
   hold: Hold | undefined,
   made: boolean,
@@ -152,8 +149,8 @@ function recordHold(
   context: ApplyContext,
 ): Promise<AuditLink> {
   const { state, wanted } = facts;
-  const said = hold === undefined ? null : `${hold.removes} to go, ${hold.keeps} stay`;
-  const [before, after] = made ? [null, said] : [said, null];
+  const summary = hold === undefined ? null : `${hold.removes} to remove, ${hold.keeps} stay`;
+  const [before, after] = made ? [null, summary] : [summary, null];
   const reason = made ? `more than the rule ${hold?.rule} allows` : 'it is about nothing any more';
   const entry = entryOf(made ? 'hold' : 'drop_hold', { kind: 'hold', before, after, reason }, context.ports);
   return context.record(state, { ...entry, ...originOf(state, wanted) });
@@ -236,7 +233,7 @@ async function dropUncertain(
   const nowMs = context.ports.clock();
   const write = { ...known, after: known.views?.prepared };
   const record = withUncertain(intent, write, nowMs, owed === undefined ? {} : { removals: owed });
-  // Must come before the intent ends: two late writes that undo each other leave no other trace.
+  // Must come before the intent ends: two late writes that undo each other leave no other record.
   const audited = await context.record(state, unfoundOf(intent, nowMs, record.untilMs));
   const uncertain = await storeRecord(record, state, known.views, context);
   if (!(await context.ports.groups.dropIntent(state.ref, intent, { uncertain, audited }))) return SUPERSEDED;
@@ -247,7 +244,7 @@ async function dropUncertain(
   return isGivenUp ? { result: { kind: 'failed', cause } } : SUPERSEDED;
 }
 
-/** The platform's group stays as it is, without an owner from now on: nothing is sent. */
+/** Ends the link and leaves the platform's group as it is. Nothing is sent. */
 async function letGo(
   { reason }: Of<'release'>,
   { state }: PassFacts,

@@ -167,7 +167,7 @@ async function follow(
       if (observed === undefined) return passOver('not_found');
       const previousLink = await readPreviousLink(state, id, reading);
       const linked = linkedTo(facts, observed.id, observed.version, viewOf(observed, previousLink));
-      return { ...linked, look: observed, state: { ...linked.state, takeOver: true } };
+      return { ...linked, fetched: observed, state: { ...linked.state, takeOver: true } };
     }
     default:
       return undefined;
@@ -189,7 +189,7 @@ function afterObserving({ observed, view, intent, external, flapDamping }: Obser
   const linked = linkedTo(facts, observed.id, observed.version, view);
   // A change that apply finds in a fetch makes it send the whole group, unless it was settling a write.
   const takeOver = external !== undefined && intent === undefined;
-  return { ...linked, look: observed, state: changed(withoutHold(linked.state, used), { takeOver }) };
+  return { ...linked, fetched: observed, state: changed(withoutHold(linked.state, used), { takeOver }) };
 }
 
 /** The part of the record of uncertain writes that affects the guard's decision. */
@@ -198,7 +198,7 @@ const owing = ({ uncertain }: GroupState, removals: GuardRecord | undefined): Un
 
 /** The facts of a new pass: the wanted state is kept, the state of the platform must be read again. */
 function again(
-  { look, listed, views, departed, held, reservation, ...facts }: Facts,
+  { fetched, listed, views, departed, held, reservation, ...facts }: Facts,
   change: Partial<Loose>,
 ): Facts {
   const { state } = facts;

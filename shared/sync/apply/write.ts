@@ -43,7 +43,7 @@ export async function performWrite(
     if (!(cause instanceof PlatformFailure)) throw cause;
     return afterFailure(cause, writing);
   }
-  // A look that fails from here on says nothing of the write: the intent stays, to be settled.
+  // If a later fetch fails, the outcome of the write is still unknown. The intent stays open and is settled later.
   if (typeof answer === 'string') return verifyDeletion(answer, writing);
   if (state.released) return confirmClearing(answer, writing);
   if (intent.action !== 'create' || (await isCreated(answer, writing))) return confirmWrite(answer, writing);
@@ -56,8 +56,8 @@ type DeletionAnswer = Awaited<ReturnType<ApplyContext['platform']['groups']['del
 /** The answer to a DELETE is evidence only: the group is fetched, and `decideDeletion` decides what that proves. */
 async function verifyDeletion(answer: DeletionAnswer, writing: Writing): Promise<Performed> {
   const { facts, context } = writing;
-  const look = (await context.platform.groups.get(facts.state.platformId as PlatformGroupId)) ?? 'gone';
-  const known: PassFacts = { ...facts, look, listed: undefined, deletion: answer };
+  const fetched = (await context.platform.groups.get(facts.state.platformId as PlatformGroupId)) ?? 'gone';
+  const known: PassFacts = { ...facts, fetched, listed: undefined, deletion: answer };
   const decision = decide(known);
   const isGone = decision.kind === 'observe' && decision.observed === 'gone';
   return isGone ? confirmWrite(undefined, writing) : { facts: known };
@@ -71,7 +71,7 @@ async function confirmClearing(observed: ObservedGroup, writing: Writing): Promi
   const result = { atMs: context.ports.clock(), versionAfter: observed.version, outcome: 'written' } as const;
   const audited = await context.record(state, auditOf(intent, write.plan.changes, origin, result));
   const isOver = await context.ports.groups.dropIntent(state.ref, intent, { audited });
-  return isOver ? { facts: { ...facts, state, look: observed } } : SUPERSEDED;
+  return isOver ? { facts: { ...facts, state, fetched: observed } } : SUPERSEDED;
 }
 
 /**
@@ -143,7 +143,7 @@ async function call(
 ): Promise<ObservedGroup | DeletionAnswer> {
   const id = state.platformId as PlatformGroupId;
   const version = state.version as VersionToken;
-  // Other workers tell by the age of an intent whether its call may still be running, so a late call is not sent.
+  // Other workers decide by the age of an intent whether its call may still be running. So a late call is not sent.
   if (ports.clock() - intent.atMs > CALL_BEGINS_WITHIN_MS) {
     const message = 'a write was not sent: the group was read too long before it';
     throw new PlatformFailure('unreached', message, {});
@@ -171,8 +171,8 @@ function changedFields(plan: Plan, whole: Required<GroupFields>): GroupFields {
 }
 
 /**
- * A write that certainly did not happen leaves no intent; any other leaves it, to be settled by a look. Whichever 4xx it
- * was: if the version is not the one that we sent, it was a conflict, else a refusal, so the pass goes on with a fetch.
+ * A write that certainly did not happen ends its intent; any other keeps it open, and a later fetch settles it. After any
+ * 4xx the pass fetches the group: another version than the sent one means a conflict, the same version a refusal.
  */
 async function afterFailure(
   cause: PlatformFailure,
@@ -183,15 +183,16 @@ async function afterFailure(
   const { happened, next } = meaningOf(cause, called);
   if (happened === 'unknown') throw cause;
   const { ref, uncertain, platformId } = facts.state;
-  // Removals that stand in the guard's book for an earlier write as well, which may yet happen: the next takes them over.
+  // The guard also counts these removals for an earlier write that may still take effect. The next write takes them over.
   const owed = write.isReserved && uncertain?.removals !== undefined ? intent.reserved : undefined;
   const refused: PassFacts = {
     ...facts,
-    look: undefined,
+    fetched: undefined,
     rejected: { owed, name: nameIn(write.plan) },
     refused: { write, intent, cause },
   };
-  if (next === 'compare' && needsLook(cause, write.plan, facts, context.bisection)) return { facts: refused };
+  if (next === 'compare' && needsFetch(cause, write.plan, facts, context.bisection))
+    return { facts: refused };
   await context.ports.groups.dropIntent(ref, intent, {
     isRefused: true,
     uncertain: stillOwed(uncertain, owed),
@@ -200,14 +201,14 @@ async function afterFailure(
   const { intent: _, ...state } = facts.state;
   if (next === 'refuse' || next === 'compare') return { facts: { ...refused, state } };
   if (next !== 'gone' || platformId === undefined) throw cause;
-  return { facts: { ...refused, state, look: 'gone' } };
+  return { facts: { ...refused, state, fetched: 'gone' } };
 }
 
 /**
  * Whether another client was faster. The group was read just before the write, so any other refusal counts until the
  * write is tried again. It is read again only before one user or one field counts as refused.
  */
-function needsLook(
+function needsFetch(
   { status = 0 }: PlatformFailure,
   plan: Plan,
   { rejected }: PassFacts,
@@ -219,19 +220,19 @@ function needsLook(
 
 const CONFLICTS: ReadonlySet<number> = new Set([409, 412]);
 
-/** A whole group is sent with its name, be that new or not. */
+/** The name in the request: a PUT always contains it. */
 const nameIn = ({ action, changes, after }: Plan): string | undefined =>
   action === 'put' || changes.some(({ kind }) => kind === 'create_group' || kind === 'rename')
     ? after?.name
     : undefined;
 
-/** The removals of a write that will not happen leave the guard's book, unless they are owed for an earlier one. */
+/** Cancels the reservation of a write that will not happen, unless an earlier uncertain write still needs it. */
 export async function unreserve(facts: PassFacts, context: ApplyContext): Promise<void> {
   if (facts.refused?.write.isReserved === true && facts.rejected?.owed === undefined)
     await unreserved(facts, context);
 }
 
-/** Removals that are held, or are no more, leave the guard's book. */
+/** Cancels the reservation of removals that are held or not wanted any more. */
 export async function unreserved(facts: PassFacts, { ports }: ApplyContext): Promise<PassFacts> {
   const { reservation, state } = facts;
   if (reservation === undefined) return facts;

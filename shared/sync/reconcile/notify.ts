@@ -32,8 +32,8 @@ export async function notify(
   if (notifier.targets.length === 0) return;
   const nowMs = clock();
   const board = await notices.read(connection);
-  const looked = found.map(({ subject }) => subject);
-  const episodes = observe(board.episodes, found, { looked, nowMs });
+  const checked = found.map(({ subject }) => subject);
+  const episodes = observe(board.episodes, found, { checked, nowMs });
   const isDue = new Map(episodes.map((episode) => [episode.subject, isToBeTold(episode, nowMs)]));
   const tried = episodes.map((one) => (isDue.get(one.subject) ? beforeTelling(one, nowMs) : one));
   if (JSON.stringify(tried) === JSON.stringify(board.episodes)) return;
