@@ -216,7 +216,8 @@ const BUGS: Readonly<Record<string, Bug>> = {
   rev_ignored: [
     'a change during a write is taken for written',
     at('groups', (groups) => ({
-      flip: async (ref, flip) => groups.flip(ref, { ...flip, seen: (await groups.read(ref)) ?? flip.seen }),
+      commit: async (ref, commit) =>
+        groups.commit(ref, { ...commit, seen: (await groups.read(ref)) ?? commit.seen }),
     })),
     '"coalesceSeconds":0',
   ],

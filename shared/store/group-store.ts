@@ -3,7 +3,7 @@ import { usedUp } from '../domain/hold.ts';
 import type { GroupRef } from '../domain/ids.ts';
 import { nestedGroup } from '../domain/nesting.ts';
 import { STAMP_ZERO } from '../domain/stamp.ts';
-import type { Findings, Flip, GroupStore, HeldRemovals, HeldSets } from '../sync/ports/groups.ts';
+import type { Commit, Findings, GroupStore, HeldRemovals, HeldSets } from '../sync/ports/groups.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { findChunks, readChunks, writeChunks } from './chunks.ts';
 import { parseGroup, parseMember } from './group-item.ts';
@@ -53,10 +53,10 @@ const linkAttributes = ({ id, version, view }: LinkedGroup) => ({
   viewId: view.id,
 });
 
-/** The attributes that a flip removes, whether the group is clean after it or not. */
+/** The attributes that a commit removes, whether the group is clean after it or not. */
 const removedBy = (
   seen: GroupState,
-  { driftClosed, platform, consumedHold, settled, isCertain, hasRemoved, found }: Flip,
+  { driftClosed, platform, consumedHold, settled, isCertain, hasRemoved, found }: Commit,
 ): readonly string[] => [
   'intent',
   'intentId',
@@ -71,16 +71,16 @@ const removedBy = (
   ...refusalExplainedBy(found),
 ];
 
-/** The change of a flip, whether the group is clean after it or not. */
-const writtenBy = (flip: Flip): Change => {
-  const { seen, platform, found, createdAtMs, settled, counts, writtenAtMs, calledMs } = flip;
+/** The change of a commit, whether the group is clean after it or not. */
+const writtenBy = (commit: Commit): Change => {
+  const { seen, platform, found, createdAtMs, settled, counts, writtenAtMs, calledMs } = commit;
   return {
     set: {
       ...(platform === undefined ? plain({ previousLink: linkOf(seen, true) }) : linkAttributes(platform)),
       ...foundBeside(seen, found),
       ...plain({ createdAt: createdAtMs, settled, counts, lastWriteAt: writtenAtMs, calledMs }),
     },
-    remove: removedBy(seen, flip),
+    remove: removedBy(seen, commit),
   };
 };
 
@@ -151,7 +151,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
   });
 
   /** Deletes the sets that a commit leaves unused: the previous view, and the change of the intent. */
-  async function discardOld({ seen: { ref, view, intent }, platform }: Flip, item: Item) {
+  async function discardOld({ seen: { ref, view, intent }, platform }: Commit, item: Item) {
     if (platform === undefined || platform.view.id !== view?.id) await views.discard(ref, view, item);
     const { change: sent } = intent ?? {};
     if (sent?.head && sent.id !== platform?.view.id) await views.discard(ref, sent, item);
@@ -241,25 +241,25 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       return dropped.written;
     },
 
-    async flip(ref, flip) {
-      const { seen, platform } = flip;
-      const written = writtenBy(flip);
+    async commit(ref, commit) {
+      const { seen, platform } = commit;
+      const written = writtenBy(commit);
       const writeClean = () => {
-        const { set, remove } = ending(seen, platform?.view, flip);
+        const { set, remove } = ending(seen, platform?.view, commit);
         const removed = new Set([...(written.remove ?? []), ...remove]);
         const clean = { set: { ...written.set, ...set }, remove: [...removed] };
         const isAsSeen = all(revIsAs(seen), holdIsAs(seen), missing('paused'));
-        return change(ref, clean, all(intentIs(flip.intent), isAsSeen));
+        return change(ref, clean, all(intentIs(commit.intent), isAsSeen));
       };
       const writeDirty = () => {
-        const dirty = { ...written, set: { ...written.set, ...promise(ref, flip.wakeAtMs) } };
-        return change(ref, dirty, intentIs(flip.intent));
+        const dirty = { ...written, set: { ...written.set, ...promise(ref, commit.wakeAtMs) } };
+        return change(ref, dirty, intentIs(commit.intent));
       };
-      const ended = flip.unfinished === true ? undefined : await writeClean();
+      const ended = commit.unfinished === true ? undefined : await writeClean();
       const clean = ended?.written === true;
-      const flipped = clean ? ended : await writeDirty();
-      if (!flipped.written) return undefined;
-      await discardOld(flip, flipped.item);
+      const committed = clean ? ended : await writeDirty();
+      if (!committed.written) return undefined;
+      await discardOld(commit, committed.item);
       return { clean };
     },
 

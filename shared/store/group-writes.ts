@@ -3,7 +3,7 @@ import type { Hold } from '../domain/hold.ts';
 import type { GroupRef, IntentId } from '../domain/ids.ts';
 import { WAKE_GRACE_MS } from '../domain/promise.ts';
 import type { Dirty } from '../sync/ports/desired.ts';
-import type { Findings, Flip, ReportedError } from '../sync/ports/groups.ts';
+import type { Commit, Findings, ReportedError } from '../sync/ports/groups.ts';
 import { OF_THIS_SCHEMA, plain } from './item-form.ts';
 import { dueText, groupKey, IN_SYNC, MEMBER_PREFIX, NOT_DUE, placed } from './keys.ts';
 import { all, type Change, type Condition, equal, exists, less, missing, type Table } from './table.ts';
@@ -12,7 +12,7 @@ import { all, type Change, type Condition, equal, exists, less, missing, type Ta
  * The life of a write, as conditions on the group item:
  *
  *     openIntent   no intent, view, uncertain and dirty as read  intent := ours
- *     flip         intent is ours (and rev and hold as read)     view, version, intent gone (dirty gone, or a promise)
+ *     commit       intent is ours (and rev and hold as read)     view, version, intent gone (dirty gone, or a promise)
  *     postpone     no intent but ours (and rev as it was read)   a promise, intent released
  *     dropIntent   intent is ours                                intent gone
  *     accept       no intent, view, uncertain and dirty as read  view, version
@@ -21,7 +21,7 @@ import { all, type Change, type Condition, equal, exists, less, missing, type Ta
  *     fail         intent and rev as they were read              dirty gone
  *
  * A superseded worker fails its condition and changes nothing. The conditions compare dirty too: otherwise a worker could
- * link a group that a later worker has settled, and no message would follow. From openIntent to flip dirty stays.
+ * link a group that a later worker has settled, and no message would follow. From openIntent to commit dirty stays.
  */
 export const intentIs = (id: IntentId): Condition => equal('intentId', id);
 export const viewIsAs = ({ view }: GroupState): Condition =>
@@ -35,7 +35,7 @@ export const unsettledSince = (seen: GroupState): Condition =>
   seen.dirtySinceMs === undefined ? untouchedSince(seen) : all(untouchedSince(seen), exists('dirtySince'));
 export const intentIsAs = ({ intent }: GroupState): Condition =>
   intent === undefined ? missing('intentId') : intentIs(intent.id);
-/** A suspicion that came after the look is not answered by it. */
+/** A suspected change that was noted after the fetch stays. */
 export const suspectIsAs = ({ suspectedChange }: GroupState): Condition =>
   suspectedChange === undefined
     ? missing('suspectedChangeAt')
@@ -44,7 +44,7 @@ export const revIsAs = ({ rev }: GroupState): Condition => (rev === 0 ? missing(
 /** A hold that came after the group was read keeps the group from being done: the next apply checks it. */
 export const holdIsAs = ({ hold }: GroupState): Condition =>
   hold === undefined ? missing('hold') : equal('hold.digest', hold.digest);
-/** The hold as it was read, with the same word on it. */
+/** The hold as it was read, with the same decision. */
 export const decisionIs = ({ digest, decision }: Hold): Condition =>
   all(
     equal('hold.digest', digest),
@@ -81,7 +81,7 @@ export function ending(
     settled,
     counts: { wanted, applied, pending },
     failing,
-  }: Pick<Flip, 'settled' | 'counts'> & { readonly failing?: ReportedError | undefined },
+  }: Pick<Commit, 'settled' | 'counts'> & { readonly failing?: ReportedError | undefined },
 ) {
   if (failing !== undefined) {
     const { reported, ...error } = failing;

@@ -48,7 +48,7 @@ const MAX_PASSES = 3 * MAX_CONFLICTS;
  * facts are read now, with consistent reads.
  *
  *     group item ──▶ open intent settled ──▶ registers ──▶ resolve, plan, guard ──▶ change, intent
- *       ──▶ platform call ──▶ view ──▶ audit ──▶ flip (view pointer, version, intent cleared, dirty cleared if rev is unchanged)
+ *       ──▶ platform call ──▶ view ──▶ audit ──▶ commit (view pointer, version, intent cleared, dirty cleared if rev is unchanged)
  *
  * The process may die at any arrow. The next apply finds the open intent and settles it (invariant 2).
  * @throws if the table or the queue fails; SQS then delivers the message again

@@ -7,7 +7,7 @@ import { SETTLED } from '../../plan/decide/settle.ts';
 import type { Write } from '../../plan/decision.ts';
 import { mayPrecedeWriteForMs } from '../../plan/external-change.ts';
 import type { Reservation, Wanted } from '../../plan/facts.ts';
-import type { Flip } from '../ports/groups.ts';
+import type { Commit } from '../ports/groups.ts';
 import { retireClaim } from '../retire-claim.ts';
 import { auditOf, originOf } from './audit.ts';
 import {
@@ -66,7 +66,7 @@ export async function confirmWrite(
   if (observed === undefined) await retireDeleted(state, context);
   const driftClosed = closesDrift(write, outcome);
   if (driftClosed) await closeDrift(state, context);
-  const flipped = await ports.groups.flip(state.ref, {
+  const committed = await ports.groups.commit(state.ref, {
     intent: intent.id,
     seen: state,
     writtenAtMs: nowMs,
@@ -81,9 +81,9 @@ export async function confirmWrite(
     found: { ...found, ...(found && { flapDamping: external?.flapDamping }), audited, uncertain },
     ...leftovers(writing, outcome),
   });
-  if (flipped === undefined) return SUPERSEDED;
+  if (committed === undefined) return SUPERSEDED;
   await giveBackKept(outcome, writing);
-  return { result: written(writing, outcome, flipped.clean) };
+  return { result: written(writing, outcome, committed.clean) };
 }
 
 const written = ({ write, intent }: Writing, outcome: Outcome, clean: boolean): PassResult => ({
@@ -215,7 +215,7 @@ async function shownAfter(
 function leftovers(
   { write: { consumes, left }, intent, facts: { rejected, state }, context: { bisection } }: Writing,
   outcome: Outcome,
-): Partial<Flip> {
+): Partial<Commit> {
   const { kept, external, isUndone, unshown } = outcome;
   // An approval of removals that did not happen stays.
   const isUsedUp = consumes !== undefined && kept.length === 0;

@@ -9,23 +9,23 @@ import { driftPolicyFor } from '../../plan/decide/drift.ts';
 import type { Decision, DriftOutcome, ObserveExternal } from '../../plan/decision.ts';
 import { mayUnlink, UNLINKED_ALWAYS } from '../../plan/guard.ts';
 import { attributeDrift, toldOf } from '../attribute-drift.ts';
-import type { Findings, Flip } from '../ports/groups.ts';
+import type { Commit, Findings } from '../ports/groups.ts';
 import type { DriftRecord } from '../ports/logs.ts';
 import { foundOf } from './audit.ts';
 import type { ApplyContext, NewGroupError, PassFacts, Performed } from './context.ts';
 import { CONFLICT, SUPERSEDED, unlessSuperseded } from './context.ts';
 
 /** Ends an open intent whose outcome a fetch showed. The group stays dirty, because the wanted state may have changed. */
-export async function flipFound(
+export async function commitFound(
   intent: Intent,
   state: GroupState,
   { ports, record }: ApplyContext,
-  { happened, left }: { readonly happened: boolean; readonly left: Partial<Flip> },
+  { happened, left }: { readonly happened: boolean; readonly left: Partial<Commit> },
 ): Promise<boolean> {
   const { id, action, atMs, consumes } = intent;
   const nowMs = ports.clock();
   const audited = await record(state, foundOf(intent, nowMs, left.platform?.version ?? null, happened));
-  const flipped = await ports.groups.flip(state.ref, {
+  const committed = await ports.groups.commit(state.ref, {
     intent: id,
     seen: state,
     writtenAtMs: nowMs,
@@ -38,7 +38,7 @@ export async function flipFound(
     ...left,
     found: { ...left.found, audited },
   });
-  return flipped !== undefined;
+  return committed !== undefined;
 }
 
 /** Records an uncertain write in the audit log once it is seen to have taken effect late. */

@@ -7,7 +7,7 @@ import { attributeDrift, toldOf } from '../attribute-drift.ts';
 import { retireClaim } from '../retire-claim.ts';
 import type { ApplyContext, PassFacts, Performed } from './context.ts';
 import { AGAIN, CONFLICT, SUPERSEDED, unlessSuperseded } from './context.ts';
-import { flipFound, linkTo, recordExternal, recordLateWrite } from './external-change.ts';
+import { commitFound, linkTo, recordExternal, recordLateWrite } from './external-change.ts';
 import { readRecord, storeMoved } from './uncertain.ts';
 import { unreserve } from './write.ts';
 
@@ -39,11 +39,11 @@ async function observeGone(
 ): Promise<Performed> {
   const { connection, ports } = context;
   if (intent === undefined) return unlessSuperseded(ports.groups.storeObserved(state, undefined));
-  // Retire the claim before the flip: after the flip no item refers to it.
+  // Retire the claim before the commit: after the commit no item refers to it.
   if (intent.platformId !== undefined)
     await retireClaim(connection.company, intent.platformId, state.ref, ports);
   const left = { settled: 'deleted', counts: { wanted: 0, applied: 0, pending: 0 } } as const;
-  return unlessSuperseded(flipFound(intent, state, context, { happened: true, left }));
+  return unlessSuperseded(commitFound(intent, state, context, { happened: true, left }));
 }
 
 /** The open intent happened: the group is as the view says. */
@@ -60,7 +60,7 @@ async function observeOutcome(
   // The client repeats what a server declined to serve (503, Retry-After); should that have been done after all, the
   // repetition met its own version, and the removals stay in the guard's book.
   const next = rejected === undefined ? AGAIN : CONFLICT;
-  return unlessSuperseded(flipFound(intent, state, context, { happened: true, left }), next);
+  return unlessSuperseded(commitFound(intent, state, context, { happened: true, left }), next);
 }
 
 /**
@@ -86,7 +86,7 @@ async function observeExternal(
   const isTaken =
     intent === undefined
       ? context.ports.groups.storeObserved(state, link, found)
-      : flipFound(intent, state, context, { happened: false, left: { platform: link, found, ...refused } });
+      : commitFound(intent, state, context, { happened: false, left: { platform: link, found, ...refused } });
   return unlessSuperseded(isTaken, CONFLICT);
 }
 

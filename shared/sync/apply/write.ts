@@ -17,7 +17,7 @@ import { confirmWrite, recordOf, type Writing } from './confirm.ts';
 import { type ApplyContext, type Bisection, type PassFacts, type Performed, SUPERSEDED } from './context.ts';
 import { stillOwed } from './uncertain.ts';
 
-/** Carries out a plan: intent, call, view, audit, flip. */
+/** Carries out a plan: intent, call, view, audit, commit. */
 export async function performWrite(
   write: Write,
   facts: PassFacts,

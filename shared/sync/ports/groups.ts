@@ -41,7 +41,7 @@ export interface Findings {
 }
 
 /** How a group is left after a platform write was confirmed, or found to have happened. */
-export interface Flip {
+export interface Commit {
   readonly intent: IntentId;
   /** The group as the write was planned from it: dirty is cleared only if its rev is still the same. */
   readonly seen: GroupState;
@@ -177,7 +177,7 @@ export interface GroupStore {
    * Makes the written view the group's view, and clears dirty if nothing has happened since.
    * @returns undefined where the intent is no longer ours; otherwise whether the group is clean
    */
-  flip(ref: GroupRef, flip: Flip): Promise<{ readonly clean: boolean } | undefined>;
+  commit(ref: GroupRef, commit: Commit): Promise<{ readonly clean: boolean } | undefined>;
   /**
    * Clears dirty where nothing had to be written. false where rev or the view moved: another message is on its way.
    * @param how.driftClosed every record in `openDrift` was closed
@@ -187,7 +187,7 @@ export interface GroupStore {
   settle(
     seen: GroupState,
     settled: SettledState,
-    how: Required<Pick<Flip, 'counts' | 'driftClosed' | 'calledMs'>> & {
+    how: Required<Pick<Commit, 'counts' | 'driftClosed' | 'calledMs'>> & {
       readonly againAtMs?: number | undefined;
       readonly failing?: ReportedError | undefined;
     },
