@@ -298,7 +298,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
   ],
   feed_deaf: [
     'external changes in the feed are ignored',
-    at('groups', () => ({ suspect: async () => false })),
+    at('groups', () => ({ noteSuspected: async () => false })),
   ],
   hour_forgotten: [
     'the guard judges each write of a group for itself',

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Trace } from './drift.ts';
+import { ActivityEvent } from './drift.ts';
 import { EventActor } from './event.ts';
 import type { Frozen } from './forms.ts';
 import { intentText, number, platformGroupText, stampText, text, texts, versionForm } from './forms.ts';
@@ -97,7 +97,7 @@ const SuspectedChange = z.lazy(() =>
   z.object({
     version: versionForm.nullable(),
     /** The activity events about it, oldest first; empty if a comparison found the change. */
-    traces: z.array(Trace),
+    activityEvents: z.array(ActivityEvent),
     /** When it was noted. Always later than the one before, so that it identifies the suspected change. */
     atMs: number,
   }),

@@ -7,7 +7,7 @@ import { atOnce } from '../sync/gather.ts';
 import { openPlatform } from '../sync/open-platform.ts';
 import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
-import { markSuspects, type Suspicion, watched } from '../sync/reconcile/suspect.ts';
+import { markSuspected, type SuspectedGroup, watched } from '../sync/reconcile/check-groups.ts';
 import { READS_IN_FLIGHT, WRITES_IN_FLIGHT } from '../sync/tuning.ts';
 import { wakeAll } from '../sync/wake.ts';
 import { type JournalPorts, journalOf, recordAction } from './journal.ts';
@@ -72,17 +72,17 @@ async function wakeChanged(refs: readonly GroupRef[], connection: Connection, po
   const linked = await watched(refs, connection, ports);
   const refused = linked.filter(({ refusedFields }) => refusedFields !== undefined);
   await atOnce(WRITES_IN_FLIGHT, refused, ({ ref }) => ports.groups.forgetRefusedFields(ref));
-  const lookAt = async (state: Suspicion['state']): Promise<readonly Suspicion[]> =>
-    (await isUntouched(state, connection, ports)) ? [] : [{ state, version: null, traces: [] }];
-  const changed = await atOnce(READS_IN_FLIGHT, linked, lookAt);
-  await markSuspects(changed.flat(), ports);
+  const fetchGroups = async (state: SuspectedGroup['state']): Promise<readonly SuspectedGroup[]> =>
+    (await isUntouched(state, connection, ports)) ? [] : [{ state, version: null, activityEvents: [] }];
+  const changed = await atOnce(READS_IN_FLIGHT, linked, fetchGroups);
+  await markSuspected(changed.flat(), ports);
   const known: ReadonlySet<GroupId> = new Set(linked.map(({ ref }) => ref.group));
   const others = refs.filter(({ group }) => !known.has(group));
   await wakeAll(others, ports, 'asked');
 }
 
 /** Whether a group is in sync with all its members, and the platform shows what we wrote under the version we know. */
-async function isUntouched(state: Suspicion['state'], connection: Connection, ports: SyncPorts) {
+async function isUntouched(state: SuspectedGroup['state'], connection: Connection, ports: SyncPorts) {
   const { ref, view, counts, flapDamping, uncertain, suspectedChange, dirtySinceMs } = state;
   const isSettled =
     stateName(state) === 'in_sync' &&

@@ -25,9 +25,9 @@ export function authorsOf(
   actions: readonly EarlierAction[],
 ): ReadonlySet<string> {
   const kinds = new Set(causes.map(({ kind }) => kind));
-  const suspects = actions.filter(
+  const authors = actions.filter(
     ({ action }) =>
       (kinds.has('unsigned') && SENDS.has(action)) || (kinds.has('not_said') && SETS.has(action)),
   );
-  return new Set([...causes.flatMap(({ by }) => by ?? []), ...suspects.map(({ by }) => by)]);
+  return new Set([...causes.flatMap(({ by }) => by ?? []), ...authors.map(({ by }) => by)]);
 }

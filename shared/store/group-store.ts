@@ -11,17 +11,17 @@ import {
   collectTombstones,
   decisionIs,
   dirtying,
-  ending,
-  foundBeside,
+  findingsToStore,
   holdIsAs,
   intentIs,
   intentIsAs,
+  PARTIAL_READ_HINTS,
   promise,
   revIsAs,
-  suspectIsAs,
-  TOLD,
+  settledChange,
+  suspectedChangeIsAs,
   unsettledSince,
-  untouchedSince,
+  unwrittenSince,
   viewIsAs,
 } from './group-writes.ts';
 import { plain } from './item-form.ts';
@@ -77,7 +77,7 @@ const writtenBy = (commit: Commit): Change => {
   return {
     set: {
       ...(platform === undefined ? plain({ previousLink: linkOf(seen, true) }) : linkAttributes(platform)),
-      ...foundBeside(seen, found),
+      ...findingsToStore(seen, found),
       ...plain({ createdAt: createdAtMs, settled, counts, lastWriteAt: writtenAtMs, calledMs }),
     },
     remove: removedBy(seen, commit),
@@ -93,7 +93,7 @@ const acceptedChange = (
   platform: LinkedGroup | undefined,
   found: Findings | undefined,
 ): Change => {
-  const foundNow = foundBeside(seen, found);
+  const foundNow = findingsToStore(seen, found);
   const answered = seen.suspectedChange === undefined ? [] : ['suspectedChange', 'suspectedChangeAt'];
   if (platform === undefined) {
     const previousLink = linkOf(seen, found?.isGone ?? false);
@@ -210,7 +210,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         {
           set: { intent: plain(intent), intentId: intent.id, ...withoutRemovals(seen) },
           // Beside an intent the item is at its largest.
-          remove: TOLD,
+          remove: PARTIAL_READ_HINTS,
         },
         unsettledSince(seen),
       ),
@@ -245,7 +245,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       const { seen, platform } = commit;
       const written = writtenBy(commit);
       const writeClean = () => {
-        const { set, remove } = ending(seen, platform?.view, commit);
+        const { set, remove } = settledChange(seen, platform?.view, commit);
         const removed = new Set([...(written.remove ?? []), ...remove]);
         const clean = { set: { ...written.set, ...set }, remove: [...removed] };
         const isAsSeen = all(revIsAs(seen), holdIsAs(seen), missing('paused'));
@@ -265,7 +265,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
     async storeObserved(seen, platform, found) {
       const how = acceptedChange(seen, platform, found);
-      const accepted = await change(seen.ref, how, all(unsettledSince(seen), suspectIsAs(seen)));
+      const accepted = await change(seen.ref, how, all(unsettledSince(seen), suspectedChangeIsAs(seen)));
       if (accepted.written && platform !== undefined && isOtherView(seen, platform))
         await views.discard(seen.ref, seen.view, accepted.item);
       return accepted.written;
@@ -283,7 +283,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       const { isListed, ...previousLink } = seen.previousLink ?? {};
       const { set, remove } =
         againAtMs === undefined
-          ? ending(seen, seen.view, { settled, counts, failing })
+          ? settledChange(seen, seen.view, { settled, counts, failing })
           : { set: promise(seen.ref, againAtMs), remove: ['attempts', 'lastError'] };
       const certain = againAtMs === undefined ? ['uncertain'] : [];
       return update(
@@ -298,7 +298,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
           },
           remove: [...remove, ...certain, MISSED, ...(driftClosed ? ['openDrift'] : [])],
         },
-        all(untouchedSince(seen), revIsAs(seen), holdIsAs(seen), missing('paused')),
+        all(unwrittenSince(seen), revIsAs(seen), holdIsAs(seen), missing('paused')),
       );
     },
 
@@ -308,18 +308,24 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       await update(seen.ref, left, viewIsAs(seen));
     },
 
-    suspect: (seen, suspicion, dirty) => {
-      const { version, atMs } = suspicion;
-      const suspectedChange = { version, atMs, traces: suspicion.traces.map((trace) => ({ ...trace })) };
+    noteSuspected: (seen, suspected, dirty) => {
+      const { version, atMs } = suspected;
+      const suspectedChange = {
+        version,
+        atMs,
+        activityEvents: suspected.activityEvents.map((event) => ({ ...event })),
+      };
       return update(
         seen.ref,
         {
           ...dirtying(seen.ref, dirty, { set: { suspectedChange, suspectedChangeAt: atMs } }),
           // Repeated external changes must not raise the number of calls, so they keep `calledMs` and `attempts`. Only an
           // operator's `sync` resets them.
-          ...(version === null && suspectedChange.traces.length === 0 ? {} : { remove: ['failedAt'] }),
+          ...(version === null && suspectedChange.activityEvents.length === 0
+            ? {}
+            : { remove: ['failedAt'] }),
         },
-        all(equal('platformId', seen.platformId ?? ''), suspectIsAs(seen)),
+        all(equal('platformId', seen.platformId ?? ''), suspectedChangeIsAs(seen)),
       );
     },
 
@@ -347,7 +353,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
             MISSED,
           ],
         }),
-        all(exists('rev'), untouchedSince(seen)),
+        all(exists('rev'), unwrittenSince(seen)),
       ),
 
     release: (ref, dirty) => update(ref, dirtying(ref, dirty, { set: { released: true } }), exists('rev')),

@@ -29,14 +29,14 @@ export const viewIsAs = ({ view }: GroupState): Condition =>
 /** The record of uncertain writes as it was read: another worker may have opened and dropped an intent since. */
 const uncertainIsAs = ({ uncertain }: GroupState): Condition =>
   uncertain === undefined ? missing('uncertain') : equal('uncertain.untilMs', uncertain.untilMs);
-export const untouchedSince = (seen: GroupState): Condition =>
+export const unwrittenSince = (seen: GroupState): Condition =>
   all(missing('intentId'), viewIsAs(seen), uncertainIsAs(seen));
 export const unsettledSince = (seen: GroupState): Condition =>
-  seen.dirtySinceMs === undefined ? untouchedSince(seen) : all(untouchedSince(seen), exists('dirtySince'));
+  seen.dirtySinceMs === undefined ? unwrittenSince(seen) : all(unwrittenSince(seen), exists('dirtySince'));
 export const intentIsAs = ({ intent }: GroupState): Condition =>
   intent === undefined ? missing('intentId') : intentIs(intent.id);
 /** A suspected change that was noted after the fetch stays. */
-export const suspectIsAs = ({ suspectedChange }: GroupState): Condition =>
+export const suspectedChangeIsAs = ({ suspectedChange }: GroupState): Condition =>
   suspectedChange === undefined
     ? missing('suspectedChangeAt')
     : equal('suspectedChangeAt', suspectedChange.atMs);
@@ -57,7 +57,7 @@ const MAX_OPEN_DRIFT = 500;
 const MAX_UNATTRIBUTED = 100;
 
 /** The external changes that a fetch found, as attributes of the group item, merged with the open ones. */
-export const foundBeside = (
+export const findingsToStore = (
   seen: GroupState,
   { openDrift = [], unattributed = [], acceptedDeletion, flapDamping, audited, uncertain }: Findings = {},
 ) =>
@@ -72,9 +72,9 @@ const merged = (before: readonly string[], more: readonly string[], most: number
 
 /**
  * Ends what apply has to do. If each wanted member is one user of the view, and no other user is in it, the next mark may
- * name the members that it is about (`sync/match/touched.ts`).
+ * name the members that it is about (`sync/match/changed-members.ts`).
  */
-export function ending(
+export function settledChange(
   { rev, ref, hold, approval }: GroupState,
   view: ViewPointer | undefined,
   {
@@ -86,16 +86,16 @@ export function ending(
   if (failing !== undefined) {
     const { reported, ...error } = failing;
     const set = { ...placed(ref, NOT_DUE), failedAt: error.atMs, lastError: { ...error } };
-    return { set: { ...set, reportedFailure: reported }, remove: [...DONE_WITH, ...TOLD] };
+    return { set: { ...set, reportedFailure: reported }, remove: [...DONE_WITH, ...PARTIAL_READ_HINTS] };
   }
   const isInSync = settled === 'in_sync' && view?.size === wanted && applied === wanted && pending === 0;
   if (!isInSync || (hold ?? approval) !== undefined)
-    return { set: placed(ref, NOT_DUE), remove: [...CLEAN, ...TOLD] };
+    return { set: placed(ref, NOT_DUE), remove: [...CLEAN, ...PARTIAL_READ_HINTS] };
   const set = { ...placed(ref, IN_SYNC), inSync: { rev, view: view.id } };
   return { set, remove: [...CLEAN, 'changedMembers'] };
 }
 
-export const TOLD = ['changedMembers', 'inSync'];
+export const PARTIAL_READ_HINTS = ['changedMembers', 'inSync'];
 const DONE_WITH = ['dirtySince', 'wakeAt', 'attempts', 'failedBefore', 'releasedPlatformId'];
 const CLEAN = [...DONE_WITH, 'lastError', 'failedAt', 'refusedFields', 'reportedFailure'];
 

@@ -93,7 +93,7 @@ const intent: Intent = {
   platformId: platformGroupId('p'),
   versionBefore: versionToken('v1'),
 };
-const suspectedChange = { version: versionToken('v2'), traces: [], atMs: NOW_MS };
+const suspectedChange = { version: versionToken('v2'), activityEvents: [], atMs: NOW_MS };
 const REMOVED = { id: 'e', initiator: 'ROLE', type: 'EXTERNAL_GROUP_REMOVE', at: null };
 const base: Facts = {
   nowMs: NOW_MS,
@@ -615,7 +615,7 @@ describe('decide', () => {
     expect(decide(facts(over))).toMatchObject(expected);
   });
 
-  const told = { ...suspectedChange, traces: [REMOVED] };
+  const told = { ...suspectedChange, activityEvents: [REMOVED] };
   const missed = (minutes: number) => state({ suspectedChange, missedAtMs: NOW_MS - minutes * MINUTE_MS });
   const UNLINK = { kind: 'unlink' };
   const LATER = { kind: 'wait', waitMs: undefined };

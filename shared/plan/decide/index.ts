@@ -25,7 +25,7 @@ import { decideWanted } from './write.ts';
  *     had one that the platform refused                  | fail, a change the second time; gone, name taken: below
  *     is left out by the settings                        | end a hold that waits, settle excluded
  *     is put right and undone again and again            | wait for the rest of the hour; see `decideRest`
- *     is under suspicion                                 | read the group, observe; see `decideFetched`
+ *     has a suspected change                             | read the group, observe; see `decideFetched`
  *     otherwise                                          | see `decideWanted`
  */
 export function decide(facts: Facts): Decision {

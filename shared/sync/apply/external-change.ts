@@ -8,7 +8,7 @@ import { attribute } from '../../plan/attribute.ts';
 import { driftPolicyFor } from '../../plan/decide/drift.ts';
 import type { Decision, DriftOutcome, ObserveExternal } from '../../plan/decision.ts';
 import { mayUnlink, UNLINKED_ALWAYS } from '../../plan/guard.ts';
-import { attributeDrift, toldOf } from '../attribute-drift.ts';
+import { activityOf, attributeDrift } from '../attribute-drift.ts';
 import type { Commit, Findings } from '../ports/groups.ts';
 import type { DriftRecord } from '../ports/logs.ts';
 import { foundOf } from './audit.ts';
@@ -148,15 +148,15 @@ async function recordDrift(
   context: ApplyContext,
 ): Promise<Findings> {
   const { ports, connection, found } = context;
-  const traces = state.suspectedChange?.traces ?? [];
-  await attributeDrift(state, toldOf(state), ports);
+  const activityEvents = state.suspectedChange?.activityEvents ?? [];
+  await attributeDrift(state, activityOf(state), ports);
   const nowMs = ports.clock();
   const records = differences.map((difference): DriftRecord => {
     const settledBy = driftPolicyFor(difference, state, connection.settings);
     const isLeft = settledBy !== 'restore';
     return {
       ...difference,
-      ...attribute(difference.kind, traces),
+      ...attribute(difference.kind, activityEvents),
       id: idOf(state, difference, platformId),
       group: state.ref.group,
       platformId,

@@ -3,7 +3,7 @@ import type { Intent } from '../../domain/group-state.ts';
 import type { ObservedGroup } from '../../domain/view.ts';
 import { REFUSED } from '../../plan/decide/refusal.ts';
 import type { Observe, ObserveExternal } from '../../plan/decision.ts';
-import { attributeDrift, toldOf } from '../attribute-drift.ts';
+import { activityOf, attributeDrift } from '../attribute-drift.ts';
 import { retireClaim } from '../retire-claim.ts';
 import type { ApplyContext, PassFacts, Performed } from './context.ts';
 import { AGAIN, CONFLICT, SUPERSEDED, unlessSuperseded } from './context.ts';
@@ -17,10 +17,10 @@ import { unreserve } from './write.ts';
  *     the platform shows                        | what ends
  *     ------------------------------------------|------------------------------------------------
  *     nothing, and an open intent deletes       | the intent, and the link
- *     nothing                                   | the suspicion
+ *     nothing                                   | the suspected change
  *     what the open intent makes                | the intent
- *     what another client made                  | the open intent or the suspicion, after a report
- *     what groupsync left                       | the suspicion
+ *     what another client made                  | the open intent or the suspected change, after a report
+ *     what groupsync left                       | the suspected change
  */
 export function observe(decision: Observe, facts: PassFacts, context: ApplyContext): Promise<Performed> {
   const { observed, intent } = decision;
@@ -57,15 +57,14 @@ async function observeOutcome(
   const platform = await linkTo(state, observed, view, context);
   const uncertain = await storeMoved(readRecord(facts), facts, { observed, view }, context);
   const left = { platform, found: { uncertain } };
-  // The client repeats what a server declined to serve (503, Retry-After); should that have been done after all, the
-  // repetition met its own version, and the removals stay in the guard's book.
+  // The client repeats a request after 503 with Retry-After. If the first request took effect after all, the repetition
+  // was refused as a conflict with it. So the guard keeps counting the removals.
   const next = rejected === undefined ? AGAIN : CONFLICT;
   return unlessSuperseded(commitFound(intent, state, context, { happened: true, left }), next);
 }
 
 /**
- * Takes what another client changed as the group's view. The report comes first: once the view is what was observed,
- * nothing can tell any more what was changed.
+ * Stores an external change as the group's view. The change is recorded first: afterwards the view no longer shows it.
  */
 async function observeExternal(
   decision: ObserveExternal,
@@ -91,7 +90,7 @@ async function observeExternal(
 }
 
 /**
- * The group is as groupsync left it: the suspicion, or the 404 before, is answered. The digest becomes that of the fetch:
+ * The group is as groupsync left it, so the suspected change or the earlier 404 ends. The digest becomes that of the fetch:
  * the view may contain users that the platform does not show, and the sweep would fetch the group each hour.
  */
 async function observeUnchanged(
@@ -100,7 +99,7 @@ async function observeUnchanged(
   { ports }: ApplyContext,
 ): Promise<Performed> {
   const { platformId, view } = state;
-  await attributeDrift(state, toldOf(state), ports);
+  await attributeDrift(state, activityOf(state), ports);
   if (platformId === undefined || view === undefined) return AGAIN;
   const shown = { ...view, digest: contentDigest(observed) };
   const link = { id: platformId, version: observed.version, view: shown };

@@ -103,18 +103,18 @@ async function storeEvents(
 ): Promise<readonly UnstorableEvent[]> {
   const attempt = new Failures();
   await store(events, attempt);
-  const suspects = events.filter(({ messageId }) => attempt.unstorable.has(messageId));
+  const unstored = events.filter(({ messageId }) => attempt.unstorable.has(messageId));
   for (const cause of attempt.causes) {
     const others = [...attempt.messages].filter((id) => !attempt.unstorable.has(id));
     if (!(cause instanceof UnstorableError)) failures.add(cause, others);
   }
-  const [only] = suspects;
+  const [only] = unstored;
   const cause = only && attempt.unstorable.get(only.messageId);
   if (only === undefined || cause === undefined) return [];
-  if (suspects.length === 1) return [{ ...only, cause }];
-  const half = Math.ceil(suspects.length / 2);
+  if (unstored.length === 1) return [{ ...only, cause }];
+  const half = Math.ceil(unstored.length / 2);
   return [
-    ...(await storeEvents(suspects.slice(0, half), failures, store)),
-    ...(await storeEvents(suspects.slice(half), failures, store)),
+    ...(await storeEvents(unstored.slice(0, half), failures, store)),
+    ...(await storeEvents(unstored.slice(half), failures, store)),
   ];
 }

@@ -15,9 +15,9 @@ import { GONE, type Person } from '../ports/people.ts';
 import type { Reading } from '../reading.ts';
 import { LARGE_GROUP, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { copyOf } from '../walk.ts';
+import { mayReadPart, membersAfter } from './changed-members.ts';
 import { eligibilityOf, isUnshownLately, refusedRevisionOf } from './eligibility.ts';
 import { type Resolution, resolveUsers } from './resolve.ts';
-import { isTold, membersAfter } from './touched.ts';
 
 /** Returns the users that the directory removed since the drift was accepted, each with the stamp of the removal. */
 export async function readDeparted({ wanted, views, state }: Facts, reading: Reading) {
@@ -55,7 +55,8 @@ export async function readPart(
   const { ref, changedMembers = [], view } = facts.state;
   const desired = desiredGroup(ref.group, facts.state.registers);
   const { registers: readSome } = ports.groups;
-  if (readSome === undefined || desired.state !== 'present' || !isTold(facts, connection)) return undefined;
+  if (readSome === undefined || desired.state !== 'present' || !mayReadPart(facts, connection))
+    return undefined;
   const named = changedMembers.map(({ member }) => memberId(member));
   const { people } = ports;
   const hinted = changedMembers.flatMap(({ role }) => (role === undefined ? [] : roleId(role)));

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Trace } from '../../domain/drift.ts';
+import type { ActivityEvent } from '../../domain/drift.ts';
 import { type Frozen, number, text, texts } from '../../domain/forms.ts';
 import type { ConnectionName, PlatformGroupId } from '../../domain/ids.ts';
 
@@ -54,7 +54,7 @@ export interface FeedStore {
 }
 
 /** One event of the feed, as far as groups need it. */
-export interface FeedEvent extends Trace {
+export interface FeedEvent extends ActivityEvent {
   readonly groups: readonly PlatformGroupId[];
 }
 

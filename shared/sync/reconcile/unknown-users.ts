@@ -8,7 +8,7 @@ import type { Connection } from '../ports/connections.ts';
 import { GONE, type Person } from '../ports/people.ts';
 import { PlatformFailure } from '../ports/platform.ts';
 import { READS_IN_FLIGHT } from '../tuning.ts';
-import type { Looking } from './suspect.ts';
+import type { Checking } from './check-groups.ts';
 
 /** The largest number of ids in one drift record. */
 const MOST_NAMED = 1_000;
@@ -40,7 +40,7 @@ export async function readKnownPeople(
   return { persons, ids: new Set(ids) };
 }
 
-interface Seeking extends Looking {
+interface Seeking extends Checking {
   readonly connection: Connection;
   readonly deadlineMs: number;
 }
