@@ -80,7 +80,7 @@ interface HealthAlarm extends Omit<AlarmSpec, 'metric'> {
 const HOUR_MINUTES = 60;
 
 /** Silence is the bad news. */
-const NOT_IN_THREE_TURNS = {
+const NOT_IN_THREE_INTERVALS = {
   evaluationPeriods: 3,
   comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
   missing: TreatMissingData.BREACHING,
@@ -129,7 +129,8 @@ function healthAlarms(every: Schedules): readonly HealthAlarm[] {
     },
     {
       heading: 'Feed cursor stale',
-      meaning: 'The activity feed of a connection has not been read to its end for a day, and three turns.',
+      meaning:
+        'The activity feed of a connection has not been read to its end for a day and three intervals.',
       metric: 'FeedCursorAgeSeconds',
       threshold: Math.max(24 * 3600, 3 * 60 * every.feedMinutes),
     },
@@ -154,24 +155,25 @@ function healthAlarms(every: Schedules): readonly HealthAlarm[] {
     },
     {
       heading: 'Sweep not run',
-      meaning: 'No sweep has come to its end in three of its turns.',
+      meaning: 'No sweep has completed for three of its intervals.',
       metric: 'SweepCompleted',
       periodMinutes: wholeHours(every.sweepMinutes),
-      ...NOT_IN_THREE_TURNS,
+      ...NOT_IN_THREE_INTERVALS,
     },
     {
       heading: 'People not refreshed',
-      meaning: 'No refresh of the people index has come to its end in three of its turns.',
+      meaning: 'No refresh of the people index has completed for three of its intervals.',
       metric: 'PeopleRefreshed',
       statistic: 'SampleCount',
       periodMinutes: wholeHours(every.peopleMinutes),
-      ...NOT_IN_THREE_TURNS,
+      ...NOT_IN_THREE_INTERVALS,
     },
     {
       heading: 'Pump not run',
-      meaning: 'The pump has not come to its end in three of its turns, so that other alarms may be blind.',
+      meaning:
+        'The requeue job (pump) has not completed for three of its intervals, so other alarms may miss data.',
       metric: 'PumpCompleted',
-      ...NOT_IN_THREE_TURNS,
+      ...NOT_IN_THREE_INTERVALS,
     },
   ];
 }
@@ -184,7 +186,7 @@ type Schedules = Pick<Settings, `${'sweep' | 'pump' | 'people' | 'feed'}Minutes`
 export class HealthAlarms extends Construct {
   constructor(scope: Construct, id: string, schedules: Schedules, desk: AlarmDesk) {
     super(scope, id);
-    // Levels are told by each pump, and silence ends an alarm.
+    // Each run of the requeue job sends the levels, and missing data ends an alarm.
     const usual = Math.max(5, schedules.pumpMinutes);
     for (const { metric, statistic, periodMinutes = usual, ...spec } of healthAlarms(schedules)) {
       const told = stageMetric(desk.prefix, metric, Duration.minutes(periodMinutes));

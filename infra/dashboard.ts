@@ -142,7 +142,7 @@ function health({ resources, functions }: DashboardProps, { stage, broken }: Met
         broken('UnknownUsers'),
         broken('AccessKept'),
       ]),
-      graph('Sweeps and pumps done, sweeps halted', [
+      graph('Completed sweeps and requeue runs, halted sweeps', [
         stage('SweepCompleted', Duration.hours(1)),
         stage('PumpCompleted', Duration.hours(1)),
         stage('SweepHalted', Duration.hours(1)),

@@ -4,7 +4,7 @@ import type { Logger } from '../shared/runtime/logger.ts';
 import { runReconcile } from '../shared/runtime/run-reconcile.ts';
 import type { Item } from '../shared/store/table.ts';
 import { refreshPeople } from '../shared/sync/people.ts';
-import { type PumpReport, pump } from '../shared/sync/pump.ts';
+import { type RequeueReport, requeueDue } from '../shared/sync/requeue.ts';
 import { type Cloud, groupItem } from './cloud.ts';
 import type { EnginePorts } from './engine.ts';
 import { type ConnectionSpec, DAY_MS, type Happening, HOUR_MS, MINUTE_MS, START_MS } from './life.ts';
@@ -97,7 +97,7 @@ function runTask(task: Task, only: readonly (ConnectionName | undefined)[], clou
           ? refreshPeople(connection, ports)
           : // Levels are for dashboards, and most of what a pump reads.
             task === 'pump'
-            ? pump(connection.name, ports).then((report) => noteWalks(report, cloud))
+            ? requeueDue(connection.name, ports).then((report) => noteWalks(report, cloud))
             : runReconcile(connection, { task }, { ports, metrics: UNCOUNTED, deadlineMs }),
       );
       if (failure !== undefined) failures.push(failure.error);
@@ -118,7 +118,7 @@ async function cleanUp({ eraser, clock }: EnginePorts, { runLog, nowMs }: Cloud)
 }
 
 /** Where ingest died the pump goes on telling groups of a user: that is news to them. */
-function noteWalks({ connection, walksResumed }: PumpReport, { directory, saidMs, nowMs }: Cloud): void {
+function noteWalks({ connection, walksResumed }: RequeueReport, { directory, saidMs, nowMs }: Cloud): void {
   const groups = walksResumed === 0 ? [] : directory.read(connection).changedAtMs.keys();
   for (const group of groups) saidMs.set(`${connection} ${group}`, nowMs());
 }

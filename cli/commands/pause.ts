@@ -47,7 +47,7 @@ async function pause(
   return follow(context, ref === undefined ? await dirtyGroups(context) : [ref], { writesOnly: true });
 }
 
-/** The pump comes once a minute. */
+/** The requeue job runs once a minute. */
 const BACKLOG_MS = 120_000;
 
 async function resume(context: Context, group: string | undefined, { wait }: Wait): Promise<number> {

@@ -58,8 +58,8 @@ export const METRICS = {
    */
   ApplyFailures: count('Kind'),
 
-  // the pump, each minute: levels of the whole connection, shown while nothing else runs; what is usual is unsaid
-  /** Runs of the pump that came to their end, once per run however many connections there are. */
+  // the requeue job, each minute: levels of the whole connection; usual values are not sent
+  /** Completed runs of the requeue job: one per run, for all connections together. */
   PumpCompleted: count(),
   /** Groups whose desired state is not yet on the platform: the backlog. */
   DirtyGroups: level('Count'),

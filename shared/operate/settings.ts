@@ -95,7 +95,7 @@ export async function planSettings(
 }
 
 /**
- * Saves settings, and marks every group dirty where plans may differ now. The pump wakes the groups once all workers
+ * Saves settings, and marks every group dirty whose plan may change. The requeue job wakes the groups once all workers
  * have noticed the change.
  * @param tell called with the changes of other operators since the plan was made; they stay
  * @returns how many groups are planned again, and which settings another person must confirm

@@ -3,15 +3,15 @@ import type { ReconcileInvocation } from '../contract/invocation.ts';
 import type { ReconcilePorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { PlatformFailure } from '../sync/ports/platform.ts';
-import { type PumpPorts, pump } from '../sync/pump.ts';
 import { followFeed } from '../sync/reconcile/feed.ts';
 import { checkHealth, type HealthPorts, readLevels } from '../sync/reconcile/levels.ts';
 import { type NotifyPorts, notify, notifyOfHour } from '../sync/reconcile/notify.ts';
 import { sweep } from '../sync/reconcile/sweep.ts';
+import { type RequeuePorts, requeueDue } from '../sync/requeue.ts';
 import type { Metrics } from './metrics.ts';
 import { reportFeed, reportLevels, reportSweep } from './report.ts';
 
-export type ReconcileTaskPorts = ReconcilePorts & PumpPorts & HealthPorts & NotifyPorts;
+export type ReconcileTaskPorts = ReconcilePorts & RequeuePorts & HealthPorts & NotifyPorts;
 
 interface Run {
   readonly ports: ReconcileTaskPorts;
@@ -28,7 +28,7 @@ export async function runReconcile(
 ): Promise<object> {
   switch (task) {
     case 'pump': {
-      const report = await pump(connection.name, ports, { everything: all });
+      const report = await requeueDue(connection.name, ports, { everything: all });
       const levels = await readLevels(connection.name, ports);
       reportLevels(connection.name, levels, metrics);
       await notify(levels.found, ports, connection.name);

@@ -6,7 +6,7 @@ import { type GroupRef, groupId, type MemberId } from '../domain/ids.ts';
 import { nestedMember } from '../domain/nesting.ts';
 import { laterStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../domain/stamp.ts';
 import type { DesiredStore, Dirty, MemberEntry, Said } from '../sync/ports/desired.ts';
-import { dirtying, promise } from './group-writes.ts';
+import { dirtying, wakeUpFields } from './group-writes.ts';
 import { OF_THIS_SCHEMA, plain, understood } from './item-form.ts';
 import { groupKey, IN_PREFIX, inGroupKey, memberKey, partKey, partPrefix, userKey } from './keys.ts';
 import type { Attributes, Condition, Item, Table } from './table.ts';
@@ -128,7 +128,7 @@ export function createDesiredStore(table: Table): DesiredStore {
 
     async renew(ref, seenMs, wakeAtMs) {
       const isAsSeen = all(exists('dirtySince'), equal('wakeAt', seenMs));
-      return (await table.update(groupKey(ref), { set: promise(ref, wakeAtMs) }, isAsSeen)).written;
+      return (await table.update(groupKey(ref), { set: wakeUpFields(ref, wakeAtMs) }, isAsSeen)).written;
     },
   };
 }

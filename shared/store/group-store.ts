@@ -16,13 +16,13 @@ import {
   intentIs,
   intentIsAs,
   PARTIAL_READ_HINTS,
-  promise,
   revIsAs,
   settledChange,
   suspectedChangeIsAs,
   unsettledSince,
   unwrittenSince,
   viewIsAs,
+  wakeUpFields,
 } from './group-writes.ts';
 import { plain } from './item-form.ts';
 import {
@@ -252,7 +252,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         return change(ref, clean, all(intentIs(commit.intent), isAsSeen));
       };
       const writeDirty = () => {
-        const dirty = { ...written, set: { ...written.set, ...promise(ref, commit.wakeAtMs) } };
+        const dirty = { ...written, set: { ...written.set, ...wakeUpFields(ref, commit.wakeAtMs) } };
         return change(ref, dirty, intentIs(commit.intent));
       };
       const ended = commit.unfinished === true ? undefined : await writeClean();
@@ -284,7 +284,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       const { set, remove } =
         againAtMs === undefined
           ? settledChange(seen, seen.view, { settled, counts, failing })
-          : { set: promise(seen.ref, againAtMs), remove: ['attempts', 'lastError'] };
+          : { set: wakeUpFields(seen.ref, againAtMs), remove: ['attempts', 'lastError'] };
       const certain = againAtMs === undefined ? ['uncertain'] : [];
       return update(
         seen.ref,
@@ -401,7 +401,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         mine === undefined ? missing('intentId') : any(missing('intentId'), intentIs(mine));
       const until = (wakeAtMs: number, when: Condition) => {
         const tried = { attempts, calledMs, lastError: { ...error } };
-        const set = { ...tried, ...(mine && { releasedIntent: mine }), ...promise(ref, wakeAtMs) };
+        const set = { ...tried, ...(mine && { releasedIntent: mine }), ...wakeUpFields(ref, wakeAtMs) };
         return update(ref, { set }, all(exists('dirtySince'), noOtherIntent, when));
       };
       if (await until(retryAtMs, revIsAs(seen))) return retryAtMs;

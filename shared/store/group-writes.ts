@@ -1,7 +1,7 @@
 import type { GroupState, ViewPointer } from '../domain/group-state.ts';
 import type { Hold } from '../domain/hold.ts';
 import type { GroupRef, IntentId } from '../domain/ids.ts';
-import { WAKE_GRACE_MS } from '../domain/promise.ts';
+import { WAKE_GRACE_MS } from '../domain/wake-up.ts';
 import type { Dirty } from '../sync/ports/desired.ts';
 import type { Commit, Findings, ReportedError } from '../sync/ports/groups.ts';
 import { OF_THIS_SCHEMA, plain } from './item-form.ts';
@@ -11,10 +11,10 @@ import { all, type Change, type Condition, equal, exists, less, missing, type Ta
 /*
  * The life of a write, as conditions on the group item:
  *
- *     openIntent   no intent, view, uncertain and dirty as read  intent := ours
- *     commit       intent is ours (and rev and hold as read)     view, version, intent gone (dirty gone, or a promise)
- *     postpone     no intent but ours (and rev as it was read)   a promise, intent released
- *     dropIntent   intent is ours                                intent gone
+ *     openIntent   no intent, view, uncertain and dirty as read  intent := this one
+ *     commit       intent is this one (and rev, hold as read)    view, version, intent gone (dirty gone, or a wake-up)
+ *     postpone     no intent but this one (and rev as read)      a wake-up, intent released
+ *     dropIntent   intent is this one                            intent gone
  *     accept       no intent, view, uncertain and dirty as read  view, version
  *     settle       no intent, rev, view and hold as read         dirty gone
  *
@@ -100,7 +100,7 @@ const DONE_WITH = ['dirtySince', 'wakeAt', 'attempts', 'failedBefore', 'released
 const CLEAN = [...DONE_WITH, 'lastError', 'failedAt', 'refusedFields', 'reportedFailure'];
 
 /** The scheduled wake-up of a group, and the time from which the requeue job treats it as lost. The index sorts by it. */
-export const promise = (ref: GroupRef, wakeAtMs: number, dueMs = wakeAtMs + WAKE_GRACE_MS) => ({
+export const wakeUpFields = (ref: GroupRef, wakeAtMs: number, dueMs = wakeAtMs + WAKE_GRACE_MS) => ({
   wakeAt: wakeAtMs,
   ...placed(ref, dueText(dueMs)),
 });
@@ -115,7 +115,7 @@ export const dirtying = (
   { nowMs, wakeAtMs, dueMs, isAtOnce = false, isAgain = false }: Dirty,
   { set = {}, setIfMissing = {}, remove = [] }: Omit<Change, 'add'> = {},
 ) => {
-  const { wakeAt, ...due } = promise(ref, wakeAtMs, dueMs);
+  const { wakeAt, ...due } = wakeUpFields(ref, wakeAtMs, dueMs);
   return {
     add: { rev: 1 },
     set: { ...set, group: ref.group, ...due, ...(isAtOnce ? { wakeAt } : {}) },

@@ -1,6 +1,6 @@
 import type { GuardRecord } from '../domain/group-state.ts';
 import type { GroupRef } from '../domain/ids.ts';
-import { AT_WORK_MS } from '../domain/promise.ts';
+import { AT_WORK_MS } from '../domain/wake-up.ts';
 import type { GuardReservation, GuardStore } from '../sync/ports/guard.ts';
 import { connectionKey, GUARD_PREFIX, guardKey, guardMinute, UNLINK_PREFIX, unlinkKey } from './keys.ts';
 import { type Item, itemsOf, type Table } from './table.ts';

@@ -147,13 +147,13 @@ export function createUserStore(
       return count;
     },
 
-    async endWalk(connection, member, revision) {
+    async endFanOut(connection, member, revision) {
       const change = { remove: ['fanOut', 'gpk', 'gsk'], add: { writes: 1 } };
       const isSame = all(exists('fanOut'), equal('revision', revision));
       await table.update(userKey(connection, member), change, isSame);
     },
 
-    openWalks: (connection) =>
+    openFanOuts: (connection) =>
       eachOf(queryIndex(table, 'fanOuts', connection), ({ member }) => memberId(String(member))),
   };
 }

@@ -1,6 +1,6 @@
 import { type Gate, REOPENED_GATE } from '../domain/gate.ts';
 import type { ConnectionName } from '../domain/ids.ts';
-import { WAKE_GRACE_MS } from '../domain/promise.ts';
+import { WAKE_GRACE_MS } from '../domain/wake-up.ts';
 import { closedBy, type GateWriter, isClosedByGroups, latestOf, refusalAtGroups, writeGate } from './gate.ts';
 import type { Ports } from './ports/bundles.ts';
 import type { Connection, Connections } from './ports/connections.ts';
@@ -14,7 +14,7 @@ export type GateKeeperPorts = GateWriter &
 
 /**
  * Tries a gate that closed by itself: when its time has come, or when the connection's secret is another than the one
- * that was found wanting. Only the pump does this, so a broken connection is asked once a minute at most.
+ * that was found wanting. Only the requeue job does this, so a broken connection is asked once a minute at most.
  */
 export async function tryGate(name: ConnectionName, ports: GateKeeperPorts): Promise<Gate> {
   const gate = await ports.gates.read(name);

@@ -1,5 +1,6 @@
 import type { GroupId, MemberId, RoleId } from '../domain/ids.ts';
 import { mayBeMember, personsOf } from '../plan/person.ts';
+import { fanOutUser } from './fan-out.ts';
 import { atOnce, gather } from './gather.ts';
 import { boundToOf, personsBoundTo } from './match/bound-person.ts';
 import { currentEligibility, refusedRevisionOf } from './match/eligibility.ts';
@@ -10,7 +11,6 @@ import { type UserState, undescribed } from './ports/desired.ts';
 import type { Binding, PeopleStore, Person } from './ports/people.ts';
 import { READS_IN_FLIGHT, WRITES_IN_FLIGHT } from './tuning.ts';
 import { wakeAll } from './wake.ts';
-import { walkUser } from './walk.ts';
 
 /**
  * Wakes the groups of all members who are bound to the persons of these roles. If a binding names a role that is no longer
@@ -32,24 +32,24 @@ export async function wakeMembersOf(
   const known = await ports.users.read(name, members);
   const users = members.map((member) => known.get(member) ?? undescribed(member));
   const persons = await personsBoundTo(users, connection, ports.people);
-  const walking: UserState[] = [];
+  const fanningOut: UserState[] = [];
   const groups = new Set<GroupId>();
   await atOnce(WRITES_IN_FLIGHT, users.entries(), async ([at, user]) => {
     const isUnproven = user.role !== undefined && unproven.has(keyOf(user.member, user.role));
-    const walked = await followed({ ...user, isUnproven }, persons[at], connection, ports);
-    if (walked !== undefined) walking.push(walked);
+    const changedUser = await followed({ ...user, isUnproven }, persons[at], connection, ports);
+    if (changedUser !== undefined) fanningOut.push(changedUser);
     const reached =
-      walked === undefined
+      changedUser === undefined
         ? await gather(ports.users.groupsOf(name, user.member))
-        : await walkUser(ports.users, name, walked);
+        : await fanOutUser(ports.users, name, changedUser);
     for (const group of reached) groups.add(group);
   });
   await wakeAll(
     [...groups].map((group) => ({ connection: name, group })),
     ports,
   );
-  await atOnce(WRITES_IN_FLIGHT, walking, ({ member, revision }) =>
-    ports.users.endWalk(name, member, revision),
+  await atOnce(WRITES_IN_FLIGHT, fanningOut, ({ member, revision }) =>
+    ports.users.endFanOut(name, member, revision),
   );
   return [...groups];
 }

@@ -2,6 +2,7 @@ import type { PeopleReport } from '../contract/answers.ts';
 import { matchRules } from '../contract/settings.ts';
 import type { GroupId, RoleId } from '../domain/ids.ts';
 import { mayBeMember, personsOf } from '../plan/person.ts';
+import { fanOutAndWake } from './fan-out.ts';
 import { throughGate } from './gate.ts';
 import { atOnce, gather } from './gather.ts';
 import { boundToOf, personsBoundTo } from './match/bound-person.ts';
@@ -16,7 +17,6 @@ import { PlatformFailure } from './ports/platform.ts';
 import { WRITES_IN_FLIGHT } from './tuning.ts';
 import { askUnlisted } from './unlisted-people.ts';
 import { wakeAll } from './wake.ts';
-import { walkAndWake } from './walk.ts';
 
 /**
  * Brings the people index up to date with the platform's employees, and wakes the affected groups: those of people whose
@@ -112,7 +112,7 @@ async function judgeBindings(
     // A match that is not stored yet may be soon, by what was known before this refresh: the next one judges it.
     if (!isListed || (isDoubted && user?.role === undefined)) return [];
     const changed = isDoubted && user ? await judgeAgain(user, { binding, person }, connection, ports) : {};
-    const groups = changed.user === undefined ? [] : (await walkAndWake(name, changed.user, ports)).groups;
+    const groups = changed.user === undefined ? [] : (await fanOutAndWake(name, changed.user, ports)).groups;
     if (!changed.isOpen) await ports.people.prove(name, binding);
     return groups;
   });

@@ -26,10 +26,10 @@ export const ASKED_IN_FLIGHT = 4;
 /** A retry this far ahead sends its own message; one that SQS keeps for longer would look like a queue that is stuck. */
 export const OWN_MESSAGE_MS = 600_000;
 
-/** Groups that one pump wakes per connection: a backlog drains at this many a minute when deployed. */
-export const PUMP_BATCH = 600;
-/** Walks that one pump takes up per connection: each may mean thousands of groups. */
-export const PUMP_WALKS = 100;
+/** Groups of a connection that one run of the requeue job wakes. A deployed backlog drains at this rate per minute. */
+export const REQUEUE_BATCH = 600;
+/** Fan-outs of a connection that one run of the requeue job resumes. Each may reach thousands of groups. */
+export const MAX_RESUMED_FAN_OUTS = 100;
 
 /** This many failing groups in a row close the gate, even if the connection itself answers well. */
 export const FAILING_GROUPS = 5;

@@ -1,5 +1,5 @@
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
-import { delayMs, isPromised } from '../domain/promise.ts';
+import { coversChange, delayMs } from '../domain/wake-up.ts';
 import { atOnce } from './gather.ts';
 import type { WakePorts } from './ports/bundles.ts';
 import type { Said, WakeUpState } from './ports/desired.ts';
@@ -53,7 +53,7 @@ export interface ReplanPorts extends Pick<WakePorts, 'desired' | 'clock'> {
   readonly index: Pick<GroupIndex, 'all'>;
 }
 
-/** A group to be woken, with what is said of the group itself. */
+/** A group to wake, and what its own events changed. */
 export type SaidOf = GroupRef & { readonly said?: Said | undefined };
 
 export interface UnwokenGroup {
@@ -62,12 +62,12 @@ export interface UnwokenGroup {
 }
 
 /**
- * Marks groups dirty with a promise, and sends a message for each whose promise is ours to keep, in that order: a lost
- * message leaves a dirty group, which the pump finds; a message without the mark would find a group that looks clean.
- * News of a group is news of all groups around it, whose members it changes (`domain/nesting.ts`).
- * @param why `asked`: a person asks, no window and no older promise is waited for; `again`: there is no news, and what the
- *   platform was called about the group in this hour counts
- * @returns the groups for which either failed
+ * Marks groups dirty, stores their wake-ups, and then sends a message for each wake-up that is new. If a message is lost,
+ * the requeue job finds the dirty group. A message before the mark could find a clean group and would be lost.
+ * A change of a group also marks the groups that contain it (`domain/nesting.ts`).
+ * @param why `asked`: an operator asks, so no window and no earlier wake-up is waited for; `again`: nothing is new, so the
+ *   calls of this hour still count towards the limit
+ * @returns the groups that could not be marked or woken
  */
 export async function wakeGroups(
   refs: readonly SaidOf[],
@@ -98,7 +98,7 @@ export async function wakeGroups(
 
 const nameOf = ({ connection, group }: GroupRef): string => `${connection}#${group}`;
 
-/** The groups directly around a group that are not marked yet; they count as marked from then on. */
+/** The groups that directly contain a group and are not marked yet. Adds them to `marked`. */
 async function groupsToMark(
   { connection, group }: GroupRef,
   marked: Set<string>,
@@ -127,12 +127,12 @@ async function mark(
   const dirty = { nowMs: moment.nowMs, wakeAtMs, isAgain: why === 'again' };
   const found = await desired.markDirty(ref, dirty, said);
   const { isContained, lastWriteAtMs } = found;
-  const isKept = found.paused || !(await isOurs(ref, found, { desired, moment, wakeAtMs }));
+  const isKept = found.paused || !(await sendsMessage(ref, found, { desired, moment, wakeAtMs }));
   return { wake: isKept ? undefined : { ...ref, afterMs: delayMs(lastWriteAtMs, moment) }, isContained };
 }
 
-/** Whether this author keeps the promise: it made the promise, or renewed a broken one. */
-async function isOurs(
+/** Whether this call sends the message: it stored the wake-up, or replaced a lost one. */
+async function sendsMessage(
   ref: GroupRef,
   found: Pick<WakeUpState, 'wakeAtMs'>,
   {
@@ -140,11 +140,11 @@ async function isOurs(
     moment,
     wakeAtMs,
   }: Pick<WakePorts, 'desired'> & {
-    readonly moment: Parameters<typeof isPromised>[1];
+    readonly moment: Parameters<typeof coversChange>[1];
     readonly wakeAtMs: number;
   },
 ): Promise<boolean> {
   if (found.wakeAtMs === wakeAtMs) return true;
-  if (isPromised(found.wakeAtMs, moment)) return false;
+  if (coversChange(found.wakeAtMs, moment)) return false;
   return desired.renew(ref, found.wakeAtMs, wakeAtMs);
 }

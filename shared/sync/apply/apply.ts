@@ -2,7 +2,7 @@ import type { DriftKind } from '../../domain/drift.ts';
 import type { Gate } from '../../domain/gate.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupRef } from '../../domain/ids.ts';
-import { isAtWork, isEarly } from '../../domain/promise.ts';
+import { isAtWork, isEarly } from '../../domain/wake-up.ts';
 import { countSuccess } from '../gate.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';

@@ -6,6 +6,7 @@ import type { ChangedMember } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupId, GroupRef, MemberId } from '../../domain/ids.ts';
 import type { Presence, Register } from '../../domain/register.ts';
 import { laterStamp, STAMP_ZERO } from '../../domain/stamp.ts';
+import { fanOutUser } from '../fan-out.ts';
 import { atOnce } from '../gather.ts';
 import { boundToOf } from '../match/bound-person.ts';
 import { resolveUsers, soughtBy } from '../match/resolve.ts';
@@ -16,7 +17,6 @@ import { undescribed } from '../ports/desired.ts';
 import type { BoundTo, PeopleStore } from '../ports/people.ts';
 import { WRITES_IN_FLIGHT } from '../tuning.ts';
 import { type SaidOf, type UnwokenGroup, wakeGroups } from '../wake.ts';
-import { walkUser } from '../walk.ts';
 import type { Failures, IncomingMessage } from './accept.ts';
 import type { Origins } from './origins.ts';
 
@@ -61,10 +61,10 @@ export async function storeFold(fold: ConnectionFold, batch: Batch): Promise<rea
     slice = await storeGroups(connection, next, named, batch);
   }
   const users = await storeUsers(fold, named, batch, slice);
-  return [...woken, ...(await walkAndWakeAll(connection, users, slice.refs, batch))];
+  return [...woken, ...(await fanOutAndWakeAll(connection, users, slice.refs, batch))];
 }
 
-async function walkAndWakeAll(
+async function fanOutAndWakeAll(
   connection: ConnectionName,
   users: readonly UserState[],
   named: readonly SaidOf[],
@@ -74,33 +74,33 @@ async function walkAndWakeAll(
   const ofUser = ({ member }: UserState) => origins.ofUser(member);
   const roles = new Map(users.map(({ member, role }) => [member as string, role]));
   const said = new Map(named.map((ref) => [ref.group, ref.said]));
-  const walkers = new Map<GroupId, UserState[]>(named.map(({ group }) => [group, []]));
-  const [walking = [], ...others] = slicesOf(users.filter(({ fanOut: walk }) => walk !== undefined));
-  const lost = await attempt(walking, batch, ofUser, async (user) => {
-    for (const group of await walkUser(ports.users, connection, user)) {
-      walkers.set(group, [...(walkers.get(group) ?? []), user]);
+  const fannedOut = new Map<GroupId, UserState[]>(named.map(({ group }) => [group, []]));
+  const [fanningOut = [], ...others] = slicesOf(users.filter(({ fanOut }) => fanOut !== undefined));
+  const lost = await attempt(fanningOut, batch, ofUser, async (user) => {
+    for (const group of await fanOutUser(ports.users, connection, user)) {
+      fannedOut.set(group, [...(fannedOut.get(group) ?? []), user]);
     }
   });
 
-  const refs: SaidOf[] = [...walkers].map(([group, users]) => {
+  const refs: SaidOf[] = [...fannedOut].map(([group, users]) => {
     const heard = said.get(group);
-    // A walk may be another's, of which more is to be said than that its member is touched.
+    // If a user fan-out also reached this group, discard the partial-read hint: other members may have changed.
     const changedMembers = users.length > 0 ? undefined : heard?.changedMembers;
     const hinted = changedMembers?.map((one) => ({ ...one, role: roles.get(one.member) }));
     return { connection, group, said: heard && { ...heard, changedMembers: hinted } };
   });
   for (const { ref, cause } of await wake(refs, batch)) {
-    for (const user of walkers.get(ref.group) ?? []) {
+    for (const user of fannedOut.get(ref.group) ?? []) {
       batch.failures.add(cause, ofUser(user));
       lost.add(user);
     }
   }
-  // A walk ends only when every group that it reached was woken; the others are found again by the pump.
-  const heard = walking.filter((user) => !lost.has(user));
+  // A fan-out ends only when every group that it reached was woken. The requeue job resumes the others.
+  const heard = fanningOut.filter((user) => !lost.has(user));
   await attempt(heard, batch, ofUser, ({ member, revision }) =>
-    ports.users.endWalk(connection, member, revision),
+    ports.users.endFanOut(connection, member, revision),
   );
-  for (const some of others) refs.push(...(await walkAndWakeAll(connection, some, [], batch)));
+  for (const some of others) refs.push(...(await fanOutAndWakeAll(connection, some, [], batch)));
   return refs;
 }
 

@@ -8,13 +8,13 @@ import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { WantedGroup } from '../../plan/draft.ts';
 import type { Facts, PendingMember, Wanted, WantedMember } from '../../plan/facts.ts';
 import { NO_WRITES } from '../../plan/uncertain.ts';
+import { copyOf } from '../fan-out.ts';
 import { atOnce } from '../gather.ts';
 import type { Connection } from '../ports/connections.ts';
 import { type UserState, undescribed } from '../ports/desired.ts';
 import { GONE, type Person } from '../ports/people.ts';
 import type { Reading } from '../reading.ts';
 import { LARGE_GROUP, WRITES_IN_FLIGHT } from '../tuning.ts';
-import { copyOf } from '../walk.ts';
 import { mayReadPart, membersAfter } from './changed-members.ts';
 import { eligibilityOf, isUnshownLately, refusedRevisionOf } from './eligibility.ts';
 import { type Resolution, resolveUsers } from './resolve.ts';
@@ -132,8 +132,8 @@ const withoutMembers = (state: Wanted['state'], registers: readonly StoredMember
 });
 
 /**
- * The users behind the registers that say present, and whether each is a member, as far as the user's own registers have
- * a say. A register with a copy of its user saves reading that user.
+ * The users of the registers that are present, and whether each counts as a member after its own registers. A user whose
+ * copy is on the register is not read.
  */
 async function usersNamed(
   state: GroupState,
@@ -150,10 +150,7 @@ async function usersNamed(
   });
 }
 
-/**
- * In a large group, copies the role of each user that was just resolved onto its register: one write, once, saves every
- * later apply a read. In a small one the reads are too few to matter.
- */
+/** Copies the role of each resolved user onto its register, if the group is large: one write saves a read in each later apply. */
 async function rememberRoles(
   state: GroupState,
   users: readonly UserState[],
@@ -164,9 +161,9 @@ async function rememberRoles(
   if (copyToMember === undefined || users.length < LARGE_GROUP) return;
   await atOnce(WRITES_IN_FLIGHT, users, async (user) => {
     const resolution = resolutions.get(user.member);
-    // A user that no event described has no revision by which a later walk could tell an old copy.
+    // Without a revision (no event described the user), a later fan-out could not recognise an old copy.
     if (resolution?.kind !== 'person' || resolution.unbound || user.revision === 0) return;
-    // Without attributes it is a copy already.
+    // A user without attributes was read from a copy.
     if (user.role !== undefined && !user.review && user.attributes.size === 0) return;
     await copyToMember(state.ref, user.member, { ...copyOf(user), ...resolution.boundTo });
   });

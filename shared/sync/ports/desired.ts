@@ -24,19 +24,19 @@ export interface DesiredStore {
   /**
    * Raises rev and marks the group dirty, always: a redelivery after a crash may find nothing else to write.
    * @param said of the group itself: joined with the group's own registers, each by its own stamp, in the same write or before it
-   * @returns how the group stands after that: its promise is the older one, if there was one
+   * @returns the state after that; the wake-up is the earlier one, if one was stored
    */
   markDirty(ref: GroupRef, dirty: Dirty, said?: Said): Promise<WakeUpState>;
   /**
    * Whether exactly this was said of the group last, and nothing is left to be done in it.
-   * @param mayBeDirty what is left to be done is the pump's to find
+   * @param mayBeDirty the requeue job finds the remaining work
    */
   isHeard(ref: GroupRef, digest: string, mayBeDirty: boolean): Promise<boolean>;
   /** Notes that the group contains these groups, before their registers say so. Never undone. */
   noteNesting(ref: GroupRef, inner: readonly GroupId[]): Promise<void>;
   /** Groups that contain the group, or did once. */
   groupsAround(ref: GroupRef): Promise<readonly GroupId[]>;
-  /** Makes a new promise in place of the one that was seen. false where that was broken, kept or renewed meanwhile. */
+  /** Stores a new wake-up in place of the one that was read. @returns false if that was changed meanwhile */
   renew(ref: GroupRef, seenMs: number, wakeAtMs: number): Promise<boolean>;
 }
 
@@ -140,7 +140,7 @@ export interface UserStore {
   read(connection: ConnectionName, members: readonly MemberId[]): Promise<ReadonlyMap<MemberId, UserState>>;
   /**
    * Joins attributes and floor with what is stored; `known` saves reading that. Where that makes a new user, moves the floor or changes an
-   * attribute in `matched`, the same write raises the revision and, unless the user is new, sets the walk.
+   * attribute in `matched`, the same write raises the revision and, unless the user is new, opens the fan-out.
    * @returns each user as it is then, or why it could not be written
    */
   join(
@@ -157,7 +157,7 @@ export interface UserStore {
   /** Notes that a group looked for a user and found nothing; false where something is stored of them by now. */
   noteUnknown(connection: ConnectionName, member: MemberId): Promise<boolean>;
   /**
-   * Binds the member to the person whatever it was bound to, ends a review, raises the revision and sets the walk.
+   * Binds the member to the person in place of any other, ends a review, raises the revision and opens the fan-out.
    * @returns the user as it is then
    */
   rebind(connection: ConnectionName, member: MemberId, to: BoundTo): Promise<UserState>;
@@ -186,8 +186,8 @@ export interface UserStore {
    * @returns how many values were erased; undefined where there is no such user
    */
   forget(connection: ConnectionName, member: MemberId, atMs: number): Promise<number | undefined>;
-  /** Ends the walk unless the user has changed again. */
-  endWalk(connection: ConnectionName, member: MemberId, revision: number): Promise<void>;
-  /** Members whose walk was begun and not ended, from the (eventually consistent) index. */
-  openWalks(connection: ConnectionName): AsyncIterable<readonly MemberId[]>;
+  /** Ends the fan-out unless the user has changed again. */
+  endFanOut(connection: ConnectionName, member: MemberId, revision: number): Promise<void>;
+  /** Members with an open fan-out, from the index (eventually consistent). */
+  openFanOuts(connection: ConnectionName): AsyncIterable<readonly MemberId[]>;
 }

@@ -17,7 +17,7 @@ import type { Connection } from '../ports/connections.ts';
 import type { GroupSummary } from '../ports/group-index.ts';
 import type { Platform } from '../ports/platform.ts';
 import { endClaim } from '../retire-claim.ts';
-import { PUMP_BATCH, READS_IN_FLIGHT, REFUSED_AGAIN_MS } from '../tuning.ts';
+import { READS_IN_FLIGHT, REFUSED_AGAIN_MS, REQUEUE_BATCH } from '../tuning.ts';
 import { dirtyNow, wakeGroups } from '../wake.ts';
 import { type Checking, isThere, markSuspected, recordDuplicate, watched } from './check-groups.ts';
 import { emptyTotals, reportOf, type Totals } from './report.ts';
@@ -210,8 +210,8 @@ async function pickUp(page: readonly GroupSummary[], sweeping: Sweeping): Promis
   const stuck = page
     .filter((group) => isStuck(group, nowMs) || isForgotten(group, nowMs))
     .map(({ ref }) => ref);
-  // No faster than the pump: a backlog that is merely long must not come down at once.
-  await wake(stuck.slice(0, Math.max(0, PUMP_BATCH - totals.reenqueued)), sweeping);
+  // At most as many as one run of the requeue job, so that a long backlog drains at a limited rate.
+  await wake(stuck.slice(0, Math.max(0, REQUEUE_BATCH - totals.reenqueued)), sweeping);
   const turn = Math.floor(nowMs / HOUR_MS) % GARBAGE_TURNS;
   const inTurn = page.filter(({ ref, holdWaits }) => turnOf(ref) === turn || holdWaits).map(({ ref }) => ref);
   const states = await ports.groups.readMany(inTurn, sweeping.passOver);
@@ -221,7 +221,7 @@ async function pickUp(page: readonly GroupSummary[], sweeping: Sweeping): Promis
   for (const state of states) if (turnOf(state.ref) === turn) await ports.groups.collect(state, nowMs);
 }
 
-/** Dirty for long, and either due at no time at all or past its time: the pump alone would not, or did not, find it. */
+/** Dirty for long, and without a due time or past it: the requeue job does not find it, or did not. */
 const isStuck = ({ dirtySinceMs, dueMs, paused }: GroupSummary, nowMs: number): boolean =>
   !paused &&
   dirtySinceMs !== undefined &&

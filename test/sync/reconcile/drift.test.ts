@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ActivityEvent } from '../../../shared/domain/drift.ts';
 import { groupId, platformGroupId } from '../../../shared/domain/ids.ts';
-import { AT_WORK_MS } from '../../../shared/domain/promise.ts';
+import { AT_WORK_MS } from '../../../shared/domain/wake-up.ts';
 import { approveHold } from '../../../shared/operate/holds.ts';
 import { listDrift } from '../../../shared/operate/lists.ts';
 import { adoptGroup } from '../../../shared/operate/ownership.ts';
