@@ -36,9 +36,9 @@ export function describeError(error: unknown): { readonly exitCode: ExitCode; re
     if (known !== undefined) return { exitCode: EXIT.failed, text: known };
     cause = cause.cause;
   }
-  const { name = 'Error', message: said = String(error) } = error instanceof Error ? error : {};
+  const { name = 'Error', message: reported = String(error) } = error instanceof Error ? error : {};
   // What others say is in it: a second line could be taken for our own words.
-  const message = visible(said);
+  const message = visible(reported);
   const next = name === 'PlatformFailure' ? 'groupsync doctor --faults' : undefined;
   const step = error instanceof Advised ? error.next : next;
   const look = step === undefined ? '' : `\nnext: ${step}`;

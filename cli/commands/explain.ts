@@ -77,8 +77,8 @@ const sayEvent = ({ id, source, time, actor }: ExplainedEvent): string =>
 function hintsOf({ decision: { outcome }, member, match }: Explanation): readonly string[] {
   if (outcome === 'pending:ambiguous') {
     const roles = [match.bound ?? [], ...match.rules.map(({ found }) => found.map(({ id }) => id))].flat();
-    const said = [...new Set(roles)].slice(0, 3);
-    return said.map((role) => `next: groupsync rebind ${shellWords(member, role)}`);
+    const shownRoles = [...new Set(roles)].slice(0, 3);
+    return shownRoles.map((role) => `next: groupsync rebind ${shellWords(member, role)}`);
   }
   const where = {
     'pending:unknown': 'there or on the platform, or the setting match',

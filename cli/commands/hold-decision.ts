@@ -105,8 +105,8 @@ const SHOWN = 20;
 function heldMember(text: string, members: readonly HeldMember[], say: Say): string {
   const all = members.map((one) => {
     const { user, member, name, email } = one;
-    const words = [user, member, name, email].filter((word) => word !== null);
-    return { item: user, words, said: say(one) };
+    const names = [user, member, name, email].filter((one) => one !== null);
+    return { item: user, names, label: say(one) };
   });
   return findOne(text, all, `no removal of "${text}" is held in this group`);
 }

@@ -45,7 +45,7 @@ async function adopt(context: Context, group: string, platformId: string, { wait
   const { out } = context;
   const ref = await context.group(group);
   out.note(
-    `the platform's group ${platformId} becomes ${await context.said(ref)}: name, spokeId and members will be made equal`,
+    `the platform's group ${platformId} becomes ${await context.groupLabel(ref)}: name, spokeId and members will be made equal`,
   );
   out.note(
     `the guard holds large removals; what that changes, afterwards: groupsync plan ${shellWords(ref.group)}`,
@@ -79,7 +79,7 @@ function sayAdoption(outcome: AdoptOutcome, { group }: GroupRef): string {
 async function release(context: Context, group: string, { wait }: Wait): Promise<number> {
   const { out } = context;
   const ref = await context.group(group);
-  const question = `Release ${await context.said(ref)}? It keeps its name and members, loses the directory's id, and is no longer written.`;
+  const question = `Release ${await context.groupLabel(ref)}? It keeps its name and members, loses the directory's id, and is no longer written.`;
   if (!(await context.confirm(question))) return EXIT.failed;
   const ports = await context.ports();
   const { platformId } = (await ports.groups.read(ref)) ?? {};
@@ -101,10 +101,10 @@ async function rebind(context: Context, text: string, role: string): Promise<num
   const outcome = await rebindMember(connection, ids, await context.ports());
   const isBound = outcome.kind === 'rebound';
   const groups = isBound ? outcome.groups : [];
-  const said = isBound
+  const message = isBound
     ? `bound; ${plural(groups.length, 'group')} will be looked at`
     : `no employee ${role} is known; correct the id, or read the employees again: groupsync people refresh`;
-  out.answer({ member, role, outcome: outcome.kind, groups }, () => out.line(said));
+  out.answer({ member, role, outcome: outcome.kind, groups }, () => out.line(message));
   return isBound ? EXIT.done : EXIT.failed;
 }
 

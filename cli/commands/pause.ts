@@ -36,7 +36,7 @@ async function pause(
   if (ref === undefined) await context.connected();
   const seen = await ports.gates.read(connection);
   if (ref === undefined && seen.state === 'paused') out.note(`paused already: ${seen.reason}`);
-  const what = ref === undefined ? `connection ${connection}` : `group ${await context.said(ref)}`;
+  const what = ref === undefined ? `connection ${connection}` : `group ${await context.groupLabel(ref)}`;
   if (!(await context.confirm(`Pause the ${what}? Changes are kept and written later.`))) return EXIT.failed;
   if (ref === undefined) await pauseConnection(connection, reason, ports, seen);
   else await pauseGroup(ref, ports, reason);
@@ -56,7 +56,7 @@ async function resume(context: Context, group: string | undefined, { wait }: Wai
   if (group !== undefined) {
     const ref = await context.group(group);
     const shown = await ports.groups.read(ref);
-    if (!(await context.confirm(`Resume the group ${await context.said(ref)}?`))) return EXIT.failed;
+    if (!(await context.confirm(`Resume the group ${await context.groupLabel(ref)}?`))) return EXIT.failed;
     const resumed = await resumeGroup(ref, ports, shown);
     out.answer({ resumed: ref.group, wasPaused: resumed, backlog: null }, () =>
       out.line(resumed ? 'resumed' : 'it was not paused'),

@@ -191,12 +191,12 @@ function stampPartsOf(
   slot: number,
   delivery: Delivery,
 ): PieceStampParts | undefined {
-  const said: Partial<Changes> = reading.kind === 'changes' ? reading : {};
-  const own = placeWithin(place, said);
+  const fields: Partial<Changes> = reading.kind === 'changes' ? reading : {};
+  const own = placeWithin(place, fields);
   if (own === undefined) return undefined;
   const base = hasOwnPlace(reading) && !delivery.reworded ? 0 : delivery.operation;
   const operation = base + (hasOwnPlace(reading) ? 0 : slot);
-  return { ...own, source: said.source ?? '', sequence: said.sequence, operation };
+  return { ...own, source: fields.source ?? '', sequence: fields.sequence, operation };
 }
 
 /**

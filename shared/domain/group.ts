@@ -13,10 +13,10 @@ export interface GroupRegisters {
   readonly snapshot: Stamp;
   readonly name?: Register<string>;
   /** The actor of the latest of these events that named one. */
-  readonly saidBy?: SaidBy;
+  readonly author?: Author;
 }
 
-export interface SaidBy {
+export interface Author {
   readonly stamp: Stamp;
   readonly actor: EventActor;
 }

@@ -30,8 +30,8 @@ export async function findMemberOf(
   const all = [...members].map((member) => {
     const attributes = new Map(known.get(member)?.attributes);
     attributes.delete(ACTIVE_ATTRIBUTE);
-    const words = [member, ...[...attributes.values()].map(({ value }) => value)];
-    return { item: member, words, said: withId(sayPerson(attributes), member) };
+    const names = [member, ...[...attributes.values()].map(({ value }) => value)];
+    return { item: member, names, label: withId(sayPerson(attributes), member) };
   });
   return findOne(text, all, none);
 }

@@ -241,12 +241,12 @@ export async function readHeldMembers(
   const { known, held } = await readHeld(state, hold, ports);
   return held.map(({ user, register, because, event }) => {
     const attributes = register && known.get(register.member)?.attributes;
-    const said = (name: string) => attributes?.get(name)?.value || null;
+    const attribute = (name: string) => attributes?.get(name)?.value || null;
     return {
       user,
       member: register?.member ?? null,
-      name: said('name') ?? said('displayName'),
-      email: said('email') ?? said('userName'),
+      name: attribute('name') ?? attribute('displayName'),
+      email: attribute('email') ?? attribute('userName'),
       because,
       event,
     };
@@ -270,22 +270,22 @@ function whyGone({ registers }: GroupState, register: StoredMember | undefined, 
     const { id = null, source = null, time = null } = readStamp(stamp) ?? {};
     return { because, event: { id, source, time }, cause };
   };
-  const unsaid = (because: string): Why => ({ because, event: null, cause: { kind: 'not_said' } });
+  const withoutEvent = (because: string): Why => ({ because, event: null, cause: { kind: 'no_event' } });
   if (!groupExists(registers))
     return by('the directory deleted the group', registers.deleted, signed(registers, registers.deleted));
-  if (register === undefined) return unsaid('no member of the directory is this user');
+  if (register === undefined) return withoutEvent('no member of the directory is this user');
   if (floor !== undefined && floor >= register.stamp)
-    return by('the directory deleted the user', floor, { kind: 'unsigned' });
-  const own = { kind: 'said', by: register.actor?.by } as const;
+    return by('the directory deleted the user', floor, { kind: 'unsigned_event' });
+  const own = { kind: 'event', by: register.actor?.by } as const;
   if (register.value === 'absent') return by('the directory took them out', register.stamp, own);
   const restated = groupFloor(registers);
   if (restated > register.stamp)
     return by('a snapshot of the group left them out', restated, signed(registers, restated));
-  return unsaid('the directory has them, but they can be no members now');
+  return withoutEvent('the directory has them, but they can be no members now');
 }
 
 /** A group keeps one name, of the latest of its events that had one. */
-function signed({ saidBy }: GroupRegisters, stamp: Stamp): HeldCause {
-  if (saidBy !== undefined && saidBy.stamp > stamp) return { kind: 'unsigned' };
-  return { kind: 'said', by: saidBy?.stamp === stamp ? saidBy.actor.by : undefined };
+function signed({ author }: GroupRegisters, stamp: Stamp): HeldCause {
+  if (author !== undefined && author.stamp > stamp) return { kind: 'unsigned_event' };
+  return { kind: 'event', by: author?.stamp === stamp ? author.actor.by : undefined };
 }

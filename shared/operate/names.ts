@@ -48,8 +48,8 @@ export const visible = (text: string): string =>
   );
 
 /** In one line, whatever the name: a second one could be taken for our own words. */
-export const withId = (said: string | undefined, id: string): string =>
-  visible(said === undefined || said === id ? id : `${said} (${id})`);
+export const withId = (label: string | undefined, id: string): string =>
+  visible(label === undefined || label === id ? id : `${label} (${id})`);
 
 /** As a shell takes it for one word; what is not to be seen in it as bash and zsh read it in `$'…'`. */
 export function shellWord(text: string): string {

@@ -24,14 +24,14 @@ export interface Word {
   readonly member?: MemberId;
 }
 
-export function wordsOfGroup({ upserted, snapshot, deleted, name, saidBy }: GroupRegisters): readonly Word[] {
+export function wordsOfGroup({ upserted, snapshot, deleted, name, author }: GroupRegisters): readonly Word[] {
   const words = [
     { register: 'group.upserted', summary: 'the group exists', stamp: upserted },
     { register: 'group.snapshot', summary: 'all members were stated', stamp: snapshot },
     { register: 'group.deleted', summary: 'the group was deleted', stamp: deleted },
     ...(name === undefined ? [] : [{ register: 'group.name', summary: name.value, stamp: name.stamp }]),
   ];
-  return words.map((word) => ({ ...word, actor: saidBy?.stamp === word.stamp ? saidBy.actor : undefined }));
+  return words.map((word) => ({ ...word, actor: author?.stamp === word.stamp ? author.actor : undefined }));
 }
 
 const wordsOfUser = ({ member, attributes, floor }: UserState): readonly Word[] => [

@@ -28,7 +28,7 @@ export function reportIngest(report: IngestReport, { logger, metrics }: Telling)
     accepted: report.acceptedFrom.length,
     ignored: report.ignored,
     rejected: report.rejected.length,
-    touched: report.touched.length,
+    changedGroups: report.changedGroups.length,
     retried: report.failedMessages.size,
     notStarted: report.notStarted,
   });

@@ -105,7 +105,7 @@ export async function saveAndWake(records: readonly EmployeeRecord[], saving: Sa
   );
   if (news.length === 0) return { changed: 0, woken: [] };
   const woken = await wakeMembersOf(connection, news, ports);
-  await ports.people.heard(connection.name, news);
+  await ports.people.clearFanOutDue(connection.name, news);
   return { changed: news.filter(({ revision }) => revision > 1).length, woken };
 }
 

@@ -2,7 +2,7 @@ import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import { coversChange, delayMs } from '../domain/wake-up.ts';
 import { atOnce } from './gather.ts';
 import type { WakePorts } from './ports/bundles.ts';
-import type { Said, WakeUpState } from './ports/desired.ts';
+import type { GroupUpdate, WakeUpState } from './ports/desired.ts';
 import type { GroupIndex } from './ports/group-index.ts';
 import type { Wake } from './ports/queues.ts';
 import { WRITES_IN_FLIGHT } from './tuning.ts';
@@ -54,7 +54,7 @@ export interface ReplanPorts extends Pick<WakePorts, 'desired' | 'clock'> {
 }
 
 /** A group to wake, and what its own events changed. */
-export type SaidOf = GroupRef & { readonly said?: Said | undefined };
+export type UpdatedGroup = GroupRef & { readonly update?: GroupUpdate | undefined };
 
 export interface UnwokenGroup {
   readonly ref: GroupRef;
@@ -70,14 +70,14 @@ export interface UnwokenGroup {
  * @returns the groups that could not be marked or woken
  */
 export async function wakeGroups(
-  refs: readonly SaidOf[],
+  refs: readonly UpdatedGroup[],
   ports: WakePorts,
   why: 'asked' | 'news' | 'again' = 'news',
 ): Promise<readonly UnwokenGroup[]> {
   const unwoken: UnwokenGroup[] = [];
   const wakes: Wake[] = [];
   const marked = new Set(refs.map(nameOf));
-  const markWithAround = async (ref: SaidOf): Promise<void> => {
+  const markWithAround = async (ref: UpdatedGroup): Promise<void> => {
     const { wake, isContained } = await mark(ref, why, ports);
     if (wake !== undefined) wakes.push(wake);
     if (!isContained || why !== 'news') return;
@@ -114,7 +114,7 @@ async function groupsToMark(
 
 /** @returns the message to send, if any, and whether other groups contain the group */
 async function mark(
-  { said, ...ref }: SaidOf,
+  { update, ...ref }: UpdatedGroup,
   why: 'asked' | 'news' | 'again',
   { desired, clock, coalesceMs }: WakePorts,
 ): Promise<{ readonly wake: Wake | undefined; readonly isContained: boolean }> {
@@ -125,7 +125,7 @@ async function mark(
   const moment = { nowMs: clock(), coalesceMs };
   const wakeAtMs = moment.nowMs + coalesceMs;
   const dirty = { nowMs: moment.nowMs, wakeAtMs, isAgain: why === 'again' };
-  const found = await desired.markDirty(ref, dirty, said);
+  const found = await desired.markDirty(ref, dirty, update);
   const { isContained, lastWriteAtMs } = found;
   const isKept = found.paused || !(await sendsMessage(ref, found, { desired, moment, wakeAtMs }));
   return { wake: isKept ? undefined : { ...ref, afterMs: delayMs(lastWriteAtMs, moment) }, isContained };

@@ -129,7 +129,7 @@ describe('foldEvents', () => {
       event(2, { kind: 'user.upserted', user: { id: M, attributes: more } }),
     ).users.get(M);
     expect(user).toMatchObject({ saidAt: at(1) });
-    expect(user?.said).toBe(said);
+    expect(user?.attributes).toBe(said);
   });
 
   it('makes no record of a user about whose attributes a membership event says nothing', () => {

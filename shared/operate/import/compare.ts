@@ -202,7 +202,7 @@ async function readNow(ref: GroupRef, members: readonly MemberId[], ports: ToolP
   const stampOf = new Map(registers.map((one) => [one.member, one.stamp]));
   /** Whether the directory has said something later. */
   const isStated = (member: MemberId, asOf: Stamp) =>
-    [floor, stampOf.get(member), known.get(member)?.floor].some((said = STAMP_ZERO) => said > asOf);
+    [floor, stampOf.get(member), known.get(member)?.floor].some((stamp = STAMP_ZERO) => stamp > asOf);
   const size = Math.max(now.size, state?.view?.size ?? 0);
   const name = state?.registers.name;
   const stamps = [floor, name?.stamp ?? STAMP_ZERO, ...stampOf.values()];

@@ -62,10 +62,10 @@ export function originOf(state: GroupState, wanted?: Wanted, consumes?: string):
   const event = newest && readStamp(newest);
   if (!event) return { cause: `rev ${rev}`, actor: OURSELVES, ...since };
   const { id, source } = event;
-  const said = [state.registers.saidBy, ...wanted.registers].find((one) => one?.stamp === newest);
+  const register = [state.registers.author, ...wanted.registers].find((one) => one?.stamp === newest);
   return {
     cause: `event ${id} of ${source}`,
-    actor: said?.actor ?? { kind: 'directory', id: source },
+    actor: register?.actor ?? { kind: 'directory', id: source },
     ...since,
   };
 }

@@ -77,16 +77,16 @@ const storedOf = ({ state: { platformId: id, version }, nowMs }: Facts): Shown |
  * deleted. Apply does not need this: its conditional write fails instead. If the group keeps changing, the last answer
  * counts.
  */
-export async function undisturbed<Said>(
+export async function undisturbed<Result>(
   state: GroupState,
   { groups }: Pick<PreviewPorts, 'groups'>,
-  ask: (state: GroupState) => Promise<Said>,
-  needsProof: (said: Said) => boolean = () => true,
-): Promise<Said> {
+  ask: (state: GroupState) => Promise<Result>,
+  needsProof: (result: Result) => boolean = () => true,
+): Promise<Result> {
   for (let [seen, tries] = [state, 1]; ; tries += 1) {
-    const said = await ask(seen);
-    const now = tries < MAX_CONFLICTS && needsProof(said) ? await groups.read(seen.ref) : undefined;
-    if (now === undefined || JSON.stringify(now) === JSON.stringify(seen)) return said;
+    const result = await ask(seen);
+    const now = tries < MAX_CONFLICTS && needsProof(result) ? await groups.read(seen.ref) : undefined;
+    if (now === undefined || JSON.stringify(now) === JSON.stringify(seen)) return result;
     seen = now;
   }
 }

@@ -26,12 +26,12 @@ export interface DesiredStore {
    * @param said of the group itself: joined with the group's own registers, each by its own stamp, in the same write or before it
    * @returns the state after that; the wake-up is the earlier one, if one was stored
    */
-  markDirty(ref: GroupRef, dirty: Dirty, said?: Said): Promise<WakeUpState>;
+  markDirty(ref: GroupRef, dirty: Dirty, update?: GroupUpdate): Promise<WakeUpState>;
   /**
    * Whether exactly this was said of the group last, and nothing is left to be done in it.
    * @param mayBeDirty the requeue job finds the remaining work
    */
-  isHeard(ref: GroupRef, digest: string, mayBeDirty: boolean): Promise<boolean>;
+  isRepeated(ref: GroupRef, digest: string, mayBeDirty: boolean): Promise<boolean>;
   /** Notes that the group contains these groups, before their registers say so. Never undone. */
   noteNesting(ref: GroupRef, inner: readonly GroupId[]): Promise<void>;
   /** Groups that contain the group, or did once. */
@@ -41,7 +41,7 @@ export interface DesiredStore {
 }
 
 /** The registers that a batch states for a group; the digest covers the whole batch for the group, members included. */
-export interface Said extends GroupRegisters {
+export interface GroupUpdate extends GroupRegisters {
   readonly digest?: string;
   /** All members that it changes; missing if it may change any member. */
   readonly changedMembers?: readonly ChangedMember[] | undefined;

@@ -71,7 +71,7 @@ export interface PeopleStore {
   ): Promise<BoundTo>;
   /**
    * Replaces what is known of a person; false where it is no longer what was `seen`. `fanOutDue` is kept with it until
-   * `heard`, so that a crash in between loses no wake-up.
+   * `clearFanOutDue`, so that a crash in between loses no wake-up.
    */
   save(
     connection: ConnectionName,
@@ -79,7 +79,10 @@ export interface PeopleStore {
     seen: Person | undefined,
   ): Promise<boolean>;
   /** The groups of these persons were woken. A person that has changed again since keeps `fanOutDue`. */
-  heard(connection: ConnectionName, persons: readonly Pick<Person, 'role' | 'revision'>[]): Promise<void>;
+  clearFanOutDue(
+    connection: ConnectionName,
+    persons: readonly Pick<Person, 'role' | 'revision'>[],
+  ): Promise<void>;
   /** Members that were bound to the person at some time, also those that are bound to another person by now. */
   membersBoundTo(connection: ConnectionName, role: RoleId): AsyncIterable<readonly Binding[]>;
   /** Every binding that ever was, from the (eventually consistent) index. */

@@ -163,8 +163,8 @@ async function rewriteGroup(id: string, change: Change, edit: Edit, members: rea
   await noteNesting(group, net.present, context);
   const shown = lists ? await holdMembers({ after, write }, lists, context) : after;
   if (changes.length === 0) changes.push({ kind: 'member.added', group, members: [] });
-  const said = changes.map((one) => ({ by: after, change: one }));
-  await record(said, context);
+  const records = changes.map((one) => ({ by: after, change: one }));
+  await record(records, context);
   const whole = changes.findIndex(({ kind }) => kind === 'group.snapshot');
   const listedAt = whole === -1 ? undefined : stampOf(after, whole);
   await settleResource({ ...rewrite, after: shown }, context, listedAt);
