@@ -5,7 +5,7 @@ import { listHolds } from '../shared/operate/holds.ts';
 import { listPending } from '../shared/operate/lists.ts';
 import { stateName, summaries } from '../shared/operate/report.ts';
 import { createMailbox } from '../shared/queues/mailbox.ts';
-import { gather } from '../shared/sync/gather.ts';
+import { collectPages } from '../shared/sync/async-collections.ts';
 import { readLevels } from '../shared/sync/reconcile/levels.ts';
 import { notify } from '../shared/sync/reconcile/notify.ts';
 import type { Cloud } from './cloud.ts';
@@ -107,7 +107,7 @@ async function shownTo({ ports, sqs }: Container, name: string, nowMs: () => num
   const levels = await readLevels(connection, ports);
   const holds = await listHolds(connection, ports);
   const pending = await listPending(connection, ports);
-  const groups = (await gather(summaries(connection, ports))).map((one) => ({
+  const groups = (await collectPages(summaries(connection, ports))).map((one) => ({
     group: one.ref.group as string,
     state: stateName(one),
   }));

@@ -165,7 +165,7 @@ const MEASURES: readonly Measure<Life>[] = [
 function limitsTable(lives: readonly Life[]): string {
   const rows = lives.flatMap((life) =>
     FUNCTIONS.map((name) => {
-      const { atOnce, seconds }: Limits = life.limits[name];
+      const { mapConcurrently, seconds }: Limits = life.limits[name];
       const [during, after]: readonly Lived[] = [life.imported.lived[name], life.lived[name]] as const;
       return [
         `${name}, ${life.groups.toLocaleString('en-GB')} groups`,
@@ -173,7 +173,7 @@ function limitsTable(lives: readonly Life[]): string {
         after?.runs ?? 0,
         during?.most ?? 0,
         after?.most ?? 0,
-        atOnce ?? 'account',
+        mapConcurrently ?? 'account',
         during?.longest ?? 0,
         after?.longest ?? 0,
         seconds,

@@ -9,7 +9,7 @@ import { effectsOf, type GroupEffect } from '../../shared/operate/setting-effect
 import { planSettings } from '../../shared/operate/settings.ts';
 import { sayWaiting } from '../../shared/operate/status.ts';
 import { type GroupPlan, planGroup } from '../../shared/sync/apply/plan-group.ts';
-import { atOnce } from '../../shared/sync/gather.ts';
+import { mapConcurrently } from '../../shared/sync/async-collections.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import type { Act, Context } from '../context.ts';
@@ -81,7 +81,7 @@ async function planAll(
     progress.show(done, refs.length);
     return plan;
   };
-  return atOnce(PLANS_AT_ONCE, refs, planOne).finally(progress.end);
+  return mapConcurrently(PLANS_AT_ONCE, refs, planOne).finally(progress.end);
 }
 
 async function sync(context: Context, groups: readonly string[], options: SyncOptions): Promise<number> {

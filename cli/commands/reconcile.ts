@@ -4,7 +4,7 @@ import { allGroups } from '../../shared/operate/find-group.ts';
 import { peopleNow } from '../../shared/operate/people-now.ts';
 import { sumOf } from '../../shared/operate/setting-effect.ts';
 import { fixForGate } from '../../shared/operate/status.ts';
-import { gather } from '../../shared/sync/gather.ts';
+import { collectPages } from '../../shared/sync/async-collections.ts';
 import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
 import type { DriftRecord } from '../../shared/sync/ports/logs.ts';
 import type { Act, Context } from '../context.ts';
@@ -78,7 +78,7 @@ async function runNow(
 ): Promise<number> {
   const { out, connection } = context;
   const { ports } = await context.connected();
-  const readDrift = () => gather(ports.drift.since(connection, ports.clock() - RECENT_MS));
+  const readDrift = () => collectPages(ports.drift.since(connection, ports.clock() - RECENT_MS));
   out.note(`running ${name} for ${connection} …`);
   const known = new Set((await readDrift()).map(({ id, settledBy }) => `${id} ${settledBy}`));
   const ran = ports.functions.run(name, { ...event, connection }).catch(async (cause: Error) => {

@@ -1,5 +1,5 @@
 import type { ConnectionName } from '../domain/ids.ts';
-import { gather } from '../sync/gather.ts';
+import { collectPages } from '../sync/async-collections.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { listClients } from '../sync/scim/clients.ts';
 import { listTokens } from '../sync/scim/tokens.ts';
@@ -15,7 +15,7 @@ const named = (groups: readonly { readonly id: string; readonly name?: string | 
 export const COMPLETIONS = {
   connection: async ({ connections }) => (await connections.list()).map(({ name }) => name),
   async group({ index }, connection) {
-    const all = await gather(index.all(connection));
+    const all = await collectPages(index.all(connection));
     return named(all.map(({ ref, name }) => ({ id: ref.group, name })));
   },
   async hold(ports, connection) {

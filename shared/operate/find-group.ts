@@ -1,5 +1,5 @@
 import { type ConnectionName, type GroupRef, groupId } from '../domain/ids.ts';
-import { gather } from '../sync/gather.ts';
+import { collectPages } from '../sync/async-collections.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { GroupSummary } from '../sync/ports/group-index.ts';
 import { visible, withId } from './names.ts';
@@ -87,7 +87,7 @@ export async function findGroup(
 ): Promise<GroupRef> {
   const byId = { connection, group: groupId(text) };
   if (text !== '' && (await ports.groups.read(byId)) !== undefined) return byId;
-  const all = (await gather(ports.index.all(connection))).map(({ ref, name }) => {
+  const all = (await collectPages(ports.index.all(connection))).map(({ ref, name }) => {
     return { item: ref, names: [ref.group, name ?? ref.group], label: withId(name, ref.group) };
   });
   return findOne(text, all, `no group of connection ${connection} has the id or the name "${text}"`, isWhole);
@@ -99,6 +99,6 @@ export async function allGroups(
   { index }: Pick<ToolPorts, 'index'>,
   only: (group: GroupSummary) => boolean = () => true,
 ): Promise<readonly GroupRef[]> {
-  const refs = (await gather(index.all(connection))).filter(only).map(({ ref }) => ref);
+  const refs = (await collectPages(index.all(connection))).filter(only).map(({ ref }) => ref);
   return refs.sort((a, b) => (a.group < b.group ? -1 : 1));
 }

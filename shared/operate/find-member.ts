@@ -2,7 +2,7 @@ import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
 import { ACTIVE_ATTRIBUTE } from '../domain/active.ts';
 import { type ConnectionName, type GroupRef, type MemberId, memberId } from '../domain/ids.ts';
-import { gather } from '../sync/gather.ts';
+import { collectPages } from '../sync/async-collections.ts';
 import { otherRolesOf } from '../sync/match/bound-person.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
@@ -49,7 +49,7 @@ export async function membersHolding(
   const holders = (await Promise.all(holding)).flat();
   const others = await otherRolesOf(holders, connection, people);
   for (const { role } of [...holders, ...others])
-    for (const { member } of await gather(people.membersBoundTo(name, role))) found.add(member);
+    for (const { member } of await collectPages(people.membersBoundTo(name, role))) found.add(member);
   return [...found];
 }
 

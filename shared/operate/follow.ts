@@ -3,7 +3,7 @@ import type { GroupState } from '../domain/group-state.ts';
 import type { GroupId, GroupRef } from '../domain/ids.ts';
 import { shows } from '../plan/external-change.ts';
 import { reportWaiting, waitingOf } from '../plan/waiting.ts';
-import { atOnce } from '../sync/gather.ts';
+import { mapConcurrently } from '../sync/async-collections.ts';
 import { openPlatform } from '../sync/open-platform.ts';
 import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
@@ -71,10 +71,10 @@ async function forgetRefusals(refs: readonly GroupRef[], { index, groups }: Sync
 async function wakeChanged(refs: readonly GroupRef[], connection: Connection, ports: SyncPorts) {
   const linked = await watched(refs, connection, ports);
   const refused = linked.filter(({ refusedFields }) => refusedFields !== undefined);
-  await atOnce(WRITES_IN_FLIGHT, refused, ({ ref }) => ports.groups.forgetRefusedFields(ref));
+  await mapConcurrently(WRITES_IN_FLIGHT, refused, ({ ref }) => ports.groups.forgetRefusedFields(ref));
   const fetchGroups = async (state: SuspectedGroup['state']): Promise<readonly SuspectedGroup[]> =>
     (await isUntouched(state, connection, ports)) ? [] : [{ state, version: null, activityEvents: [] }];
-  const changed = await atOnce(READS_IN_FLIGHT, linked, fetchGroups);
+  const changed = await mapConcurrently(READS_IN_FLIGHT, linked, fetchGroups);
   await markSuspected(changed.flat(), ports);
   const known: ReadonlySet<GroupId> = new Set(linked.map(({ ref }) => ref.group));
   const others = refs.filter(({ group }) => !known.has(group));

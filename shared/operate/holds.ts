@@ -8,7 +8,7 @@ import { authorsOf, type EarlierAction, type HeldCause } from '../plan/approval.
 import { type HeldRemovals, isOver } from '../plan/hold.ts';
 import { compareText } from '../plan/plan.ts';
 import { holdDigest } from '../sync/apply/load.ts';
-import { gather } from '../sync/gather.ts';
+import { collectPages } from '../sync/async-collections.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connections } from '../sync/ports/connections.ts';
 import type { Dirty } from '../sync/ports/desired.ts';
@@ -115,7 +115,7 @@ export interface HeldGroup {
 /** Every hold of a connection, including decided holds and approved parts, in the order of the groups' ids. */
 export async function listHolds(connection: ConnectionName, ports: Pick<ToolPorts, 'groups' | 'index'>) {
   const held: HeldGroup[] = [];
-  for (const { ref, holdWaits } of await gather(ports.index.all(connection))) {
+  for (const { ref, holdWaits } of await collectPages(ports.index.all(connection))) {
     const { hold, approval } = (holdWaits ? await ports.groups.read(ref) : undefined) ?? {};
     for (const one of [hold, approval]) if (one !== undefined) held.push({ group: ref.group, hold: one });
   }

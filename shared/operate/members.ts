@@ -7,7 +7,7 @@ import type { Decision } from '../plan/decision.ts';
 import type { Facts } from '../plan/facts.ts';
 import { isPresent, isWanted, verdictOf } from '../plan/verdict.ts';
 import { previewGroup, undisturbed } from '../sync/apply/preview.ts';
-import { atOnce } from '../sync/gather.ts';
+import { mapConcurrently } from '../sync/async-collections.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { UserState } from '../sync/ports/desired.ts';
 import { READS_IN_FLIGHT } from '../sync/tuning.ts';
@@ -42,7 +42,7 @@ export async function listMembers(ref: GroupRef, { connection, ports }: Asking):
   const kept = unwanted.flatMap((user) => boundTo.get(user)?.member ?? []);
   const members = [...new Set([...wantedIn(facts), ...kept])].sort();
   const about = { state: facts.state, decision, facts, gate: gate.state, known };
-  const rows = await atOnce(READS_IN_FLIGHT, members, (member) =>
+  const rows = await mapConcurrently(READS_IN_FLIGHT, members, (member) =>
     rowOf(member, about, { connection, ports }),
   );
   const external = unwanted.filter((user) => !boundTo.has(user)).map(externalRow);
@@ -107,7 +107,7 @@ const externalRow = (user: PlatformUserId): GroupMember => ({
 
 /** The members that the directory has in each group, as `import` restores them. */
 export async function exportGroups(refs: readonly GroupRef[], ports: NamesPorts): Promise<ExportReport> {
-  const exported = await atOnce(READS_IN_FLIGHT, refs, (ref) => exportGroup(ref, ports));
+  const exported = await mapConcurrently(READS_IN_FLIGHT, refs, (ref) => exportGroup(ref, ports));
   return {
     groups: exported.filter((one) => one !== undefined),
     leftOut: refs.flatMap(({ group }, at) => (exported[at] === undefined ? [group] : [])),

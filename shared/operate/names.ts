@@ -1,7 +1,7 @@
 import type { StoredMember } from '../domain/group-state.ts';
 import { type ConnectionName, type GroupRef, groupId, memberId } from '../domain/ids.ts';
 import type { Register } from '../domain/register.ts';
-import { atOnce } from '../sync/gather.ts';
+import { mapConcurrently } from '../sync/async-collections.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { UserState } from '../sync/ports/desired.ts';
 import { READS_IN_FLIGHT } from '../sync/tuning.ts';
@@ -89,7 +89,7 @@ export async function readNames(connection: ConnectionName, named: Named, ports:
   const [states, members, bound] = await Promise.all([
     ports.groups.readMany(refsOf(named.groups), () => {}),
     ports.users.read(connection, [...new Set(named.members?.map(memberId))]),
-    atOnce(READS_IN_FLIGHT, refsOf(named.usersOf), (ref) => usersOf(ref, ports)),
+    mapConcurrently(READS_IN_FLIGHT, refsOf(named.usersOf), (ref) => usersOf(ref, ports)),
   ]);
   const nameOf = new Map(states.map(({ ref, registers }) => [String(ref.group), registers.name?.value]));
   const person = (user: UserState | undefined) => user && sayPerson(user.attributes);

@@ -1,6 +1,6 @@
 import type { PersonReport } from '../contract/answers.ts';
 import { stampTimeMs } from '../domain/stamp.ts';
-import { atOnce } from '../sync/gather.ts';
+import { mapConcurrently } from '../sync/async-collections.ts';
 import { personsBoundTo } from '../sync/match/bound-person.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
@@ -38,7 +38,7 @@ export async function reportPerson(
     ports.users.read(name, [member]),
     ports.groups.readMany(refs, () => {}),
     readLog(name, { group: journalOf(name).group, member: new Set([member]), limit: MOST_ACTIONS }, ports),
-    atOnce(AT_ONCE, refs, (ref) => explainMember(ref, member, { connection, ports })),
+    mapConcurrently(AT_ONCE, refs, (ref) => explainMember(ref, member, { connection, ports })),
   ]);
   const user = users.get(member);
   const told = [...(user?.attributes ?? [])].map(([key, { value, stamp }]) => {

@@ -3,7 +3,7 @@ import type { EventActor } from '../domain/event.ts';
 import type { GroupRegisters } from '../domain/group.ts';
 import type { ConnectionName, GroupId, GroupRef, MemberId } from '../domain/ids.ts';
 import { readStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../domain/stamp.ts';
-import { gather } from '../sync/gather.ts';
+import { collectPages } from '../sync/async-collections.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { UserState } from '../sync/ports/desired.ts';
 
@@ -53,7 +53,7 @@ const MOST_CHANGES = 1_000;
 /** An entry for each event that still has a word, in no order. */
 export async function readTaken(connection: ConnectionName, { group, member }: Taken, ports: TakenPorts) {
   const isEverywhere = group === undefined && member !== undefined;
-  const others = isEverywhere ? await gather(ports.users.groupsOf(connection, member)) : [];
+  const others = isEverywhere ? await collectPages(ports.users.groupsOf(connection, member)) : [];
   const refs = group === undefined ? others.map((one) => ({ connection, group: one })) : [group];
   const looked = refs.slice(0, MOST_GROUPS);
   const [states, users, registers] = await Promise.all([

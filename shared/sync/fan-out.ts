@@ -1,7 +1,7 @@
 import { isActive } from '../domain/active.ts';
 import type { UserCopy } from '../domain/group.ts';
 import type { ConnectionName, GroupId } from '../domain/ids.ts';
-import { atOnce } from './gather.ts';
+import { mapConcurrently } from './async-collections.ts';
 import type { WakePorts } from './ports/bundles.ts';
 import type { UserState, UserStore } from './ports/desired.ts';
 import { WRITES_IN_FLIGHT } from './tuning.ts';
@@ -42,7 +42,7 @@ export async function fanOutUser(
   for await (const groups of users.groupsOf(connection, user.member)) {
     reached.push(...groups);
     if (user.revision === FIRST_REVISION) continue;
-    await atOnce(WRITES_IN_FLIGHT, groups, (group) =>
+    await mapConcurrently(WRITES_IN_FLIGHT, groups, (group) =>
       users.copyToMember({ connection, group }, user.member, copy, true),
     );
   }

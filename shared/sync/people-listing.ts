@@ -3,7 +3,7 @@ import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
 import type { GroupId, RoleId } from '../domain/ids.ts';
 import { mayBeMember } from '../plan/person.ts';
-import { atOnce } from './gather.ts';
+import { mapConcurrently } from './async-collections.ts';
 import { wakeMembersOf } from './people-wake.ts';
 import type { PeoplePorts } from './ports/bundles.ts';
 import type { Connection } from './ports/connections.ts';
@@ -137,7 +137,7 @@ async function saveRecords(
   // Nearly every role is unchanged.
   const isNews = (record: EmployeeRecord, seen: Person | undefined) =>
     seen === undefined || seen.fanOutDue || differs(factsOf(record, seen), seen);
-  const persons = await atOnce(
+  const persons = await mapConcurrently(
     WRITES_IN_FLIGHT,
     records.filter((record) => isNews(record, known.get(record.role))),
     async (record) => {

@@ -2,9 +2,9 @@ import type { PeopleReport } from '../contract/answers.ts';
 import { matchRules } from '../contract/settings.ts';
 import type { GroupId, RoleId } from '../domain/ids.ts';
 import { mayBeMember, personsOf } from '../plan/person.ts';
+import { collectPages, mapConcurrently } from './async-collections.ts';
 import { fanOutAndWake } from './fan-out.ts';
 import { throughGate } from './gate.ts';
-import { atOnce, gather } from './gather.ts';
 import { boundToOf, personsBoundTo } from './match/bound-person.ts';
 import { matchMember } from './match/resolve.ts';
 import { readListing, saveAndWake } from './people-listing.ts';
@@ -33,7 +33,7 @@ async function refresh(connection: Connection, ports: PeoplePorts): Promise<Peop
   const { name, settings } = connection;
   const fields = matchRules(settings).map(({ employeeField }) => employeeField);
   const platform = await ports.platforms.open(connection);
-  const bound = await gather(ports.people.bound(name));
+  const bound = await collectPages(ports.people.bound(name));
   const saving = { connection, ports, hasBindings: bound.length > 0 };
   const { listed, unread, cut, ...listing } = await readListing(platform, saving);
   const solvable = await groupsOfSolvable(connection, ports);
@@ -105,7 +105,7 @@ async function judgeBindings(
     name,
     doubted.map(({ binding }) => binding.member),
   );
-  const woken = await atOnce(WRITES_IN_FLIGHT, judged, async ({ binding, person }) => {
+  const woken = await mapConcurrently(WRITES_IN_FLIGHT, judged, async ({ binding, person }) => {
     const user = users.get(binding.member);
     const isListed = person === undefined || seen.has(person.role);
     const isDoubted = person?.role !== binding.role;

@@ -1,9 +1,9 @@
 import { type Gate, OPEN_GATE } from '../domain/gate.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import { WAKE_GRACE_MS } from '../domain/wake-up.ts';
+import { mapConcurrently } from './async-collections.ts';
 import { fanOutAndWake } from './fan-out.ts';
 import { type GateKeeperPorts, tryGate } from './gatekeeper.ts';
-import { atOnce } from './gather.ts';
 import type { WakePorts } from './ports/bundles.ts';
 import type { Connections, Replanned } from './ports/connections.ts';
 import type { UserStore } from './ports/desired.ts';
@@ -99,7 +99,7 @@ async function endBackOffs(
       alone(`group ${group.ref.group}`, async () => {
         await index.reschedule(group, { wakeAtMs: nowMs, dueMs: nowMs });
       });
-    await atOnce(WRITES_IN_FLIGHT, backedOff, hasten);
+    await mapConcurrently(WRITES_IN_FLIGHT, backedOff, hasten);
   }
   await gates.write(connection, gate, gate.failing === undefined ? OPEN_GATE : gate);
 }
@@ -116,7 +116,9 @@ async function wakeDue(due: readonly GroupSummary[], ports: RequeuePorts, alone:
     // A paused group is rescheduled without a message, so that it does not delay others. It is woken when its pause ends.
     if (isOurs && !group.paused) rescheduled.push(group.ref);
   };
-  await atOnce(WRITES_IN_FLIGHT, due, (group) => alone(`group ${group.ref.group}`, () => reschedule(group)));
+  await mapConcurrently(WRITES_IN_FLIGHT, due, (group) =>
+    alone(`group ${group.ref.group}`, () => reschedule(group)),
+  );
   return rescheduled.length - (await ports.applyQueue.wake(rescheduled)).length;
 }
 

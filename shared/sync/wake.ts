@@ -1,6 +1,6 @@
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import { coversChange, delayMs } from '../domain/wake-up.ts';
-import { atOnce } from './gather.ts';
+import { mapConcurrently } from './async-collections.ts';
 import type { WakePorts } from './ports/bundles.ts';
 import type { GroupUpdate, WakeUpState } from './ports/desired.ts';
 import type { GroupIndex } from './ports/group-index.ts';
@@ -41,7 +41,7 @@ export async function replanAll(
   const nowMs = clock();
   const dueMs = nowMs + WORKERS_KNOW_AFTER_MS;
   for await (const page of index.all(connection)) {
-    await atOnce(WRITES_IN_FLIGHT, page, ({ ref }) =>
+    await mapConcurrently(WRITES_IN_FLIGHT, page, ({ ref }) =>
       desired.markDirty(ref, { nowMs, wakeAtMs: dueMs, dueMs, isAtOnce: true }),
     );
     groups += page.length;
@@ -82,9 +82,9 @@ export async function wakeGroups(
     if (wake !== undefined) wakes.push(wake);
     if (!isContained || why !== 'news') return;
     const around = await groupsToMark(ref, marked, ports);
-    await atOnce(WRITES_IN_FLIGHT, around, markWithAround);
+    await mapConcurrently(WRITES_IN_FLIGHT, around, markWithAround);
   };
-  await atOnce(WRITES_IN_FLIGHT, refs, async (ref) => {
+  await mapConcurrently(WRITES_IN_FLIGHT, refs, async (ref) => {
     try {
       await markWithAround(ref);
     } catch (cause) {

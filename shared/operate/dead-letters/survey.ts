@@ -1,6 +1,6 @@
 import type { Cause, DeadLetterSummary, Survey } from '../../contract/answers.ts';
 import type { GroupRef } from '../../domain/ids.ts';
-import { atOnce } from '../../sync/gather.ts';
+import { mapConcurrently } from '../../sync/async-collections.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Mailbox } from '../../sync/ports/queues.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
@@ -69,7 +69,7 @@ export const isNamed = (message: Pick<DeadLetter['message'], 'id'>, id: string):
   id !== '' && message.id.startsWith(id);
 
 const summarise = (deadLetters: readonly DeadLetter[], nowMs: number, ports: SurveyPorts) =>
-  atOnce(
+  mapConcurrently(
     READS_IN_FLIGHT,
     deadLetters,
     async (deadLetter): Promise<DeadLetterSummary> => ({

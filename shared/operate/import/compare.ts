@@ -8,7 +8,7 @@ import { makeStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { ListedGroup } from '../../domain/view.ts';
 import { judgeRemovals, NOTHING_REMOVED } from '../../plan/guard.ts';
 import { clashFinder } from '../../plan/name-clash.ts';
-import { atOnce } from '../../sync/gather.ts';
+import { mapConcurrently } from '../../sync/async-collections.ts';
 import { currentEligibility } from '../../sync/match/eligibility.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
@@ -146,7 +146,7 @@ async function countJoining(
   fresh: readonly (readonly [MemberId, string])[],
   { file, found, known, context: { connection, ports } }: Joining,
 ): Promise<void> {
-  const eligibilities = await atOnce(READS_IN_FLIGHT, fresh, ([member, email]) => {
+  const eligibilities = await mapConcurrently(READS_IN_FLIGHT, fresh, ([member, email]) => {
     const attributes = new Map([['email', { value: email, stamp: STAMP_ZERO }]]);
     const user = known.get(member) ?? { ...undescribed(member), ...(email !== '' && { attributes }) };
     return currentEligibility(user, undefined, { connection, people: ports.people });

@@ -1,6 +1,6 @@
 import { addressForm } from '../../contract/address.ts';
 import type { LineError } from '../../contract/answers.ts';
-import { atOnce } from '../../sync/gather.ts';
+import { mapConcurrently } from '../../sync/async-collections.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { createErrors } from '../events.ts';
 import { plural } from '../names.ts';
@@ -96,7 +96,7 @@ async function* identifiedRows(
   { directory, group: given, kind = 'snapshot' }: Reading,
 ): AsyncGenerator<ReadRow | LineError | typeof OTHER_GROUP> {
   for await (const chunk of inChunks(records)) {
-    yield* await atOnce(READS_IN_FLIGHT, chunk, async (record) => {
+    yield* await mapConcurrently(READS_IN_FLIGHT, chunk, async (record) => {
       const row = readRow(record, layout);
       return 'message' in row ? row : identify(row, layout, { directory, given, kind });
     });

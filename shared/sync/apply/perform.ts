@@ -4,7 +4,7 @@ import { intentId } from '../../domain/ids.ts';
 import type { Decision, EndHold, StartHold } from '../../plan/decision.ts';
 import type { Wanted } from '../../plan/facts.ts';
 import { type HeldSets, mayCoverRejected } from '../../plan/hold.ts';
-import { atOnce } from '../gather.ts';
+import { mapConcurrently } from '../async-collections.ts';
 import { type AuditLink, entryOf, OURSELVES } from '../ports/logs.ts';
 import { PlatformFailure } from '../ports/platform.ts';
 import { WRITES_IN_FLIGHT } from '../tuning.ts';
@@ -80,7 +80,7 @@ async function markPending(
   const changed = registers.filter(
     ({ member, pending: mark }) => mark?.cause !== pending.get(member)?.cause && !isTried.has(member),
   );
-  await atOnce(WRITES_IN_FLIGHT, changed, ({ member }) => {
+  await mapConcurrently(WRITES_IN_FLIGHT, changed, ({ member }) => {
     const mark = pending.get(member);
     return ports.groups.markPending(ref, member, mark === undefined ? undefined : { ...mark, sinceMs });
   });

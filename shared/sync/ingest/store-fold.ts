@@ -6,8 +6,8 @@ import type { ChangedMember } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupId, GroupRef, MemberId } from '../../domain/ids.ts';
 import type { Presence, Register } from '../../domain/register.ts';
 import { laterStamp, STAMP_ZERO } from '../../domain/stamp.ts';
+import { mapConcurrently } from '../async-collections.ts';
 import { fanOutUser } from '../fan-out.ts';
-import { atOnce } from '../gather.ts';
 import { boundToOf } from '../match/bound-person.ts';
 import { resolveUsers, soughtBy } from '../match/resolve.ts';
 import type { Ports, WakePorts } from '../ports/bundles.ts';
@@ -330,6 +330,6 @@ async function attempt<Item>(
       lost.add(item);
     }
   };
-  await atOnce(WRITES_IN_FLIGHT, items, tryOne);
+  await mapConcurrently(WRITES_IN_FLIGHT, items, tryOne);
   return lost;
 }

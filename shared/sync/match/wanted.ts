@@ -8,8 +8,8 @@ import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { WantedGroup } from '../../plan/draft.ts';
 import type { Facts, PendingMember, Wanted, WantedMember } from '../../plan/facts.ts';
 import { NO_WRITES } from '../../plan/uncertain.ts';
+import { mapConcurrently } from '../async-collections.ts';
 import { copyOf } from '../fan-out.ts';
-import { atOnce } from '../gather.ts';
 import type { Connection } from '../ports/connections.ts';
 import { type UserState, undescribed } from '../ports/desired.ts';
 import { GONE, type Person } from '../ports/people.ts';
@@ -106,7 +106,7 @@ export async function readWanted(state: GroupState, reading: Reading): Promise<W
     return writes === 0 && role === undefined && (found?.kind !== 'person' || found.unbound);
   });
   const note = ({ member }: UserState) => reading.ports.users.noteUnknown?.(reading.connection.name, member);
-  const noted = await atOnce(WRITES_IN_FLIGHT, unknown, note);
+  const noted = await mapConcurrently(WRITES_IN_FLIGHT, unknown, note);
   if (noted.includes(false)) return readWanted(state, reading);
   await rememberRoles(state, users, resolutions, reading);
   const placed = place(registers, resolutions, reading);
@@ -159,7 +159,7 @@ async function rememberRoles(
 ): Promise<void> {
   const { copyToMember } = ports.users;
   if (copyToMember === undefined || users.length < LARGE_GROUP) return;
-  await atOnce(WRITES_IN_FLIGHT, users, async (user) => {
+  await mapConcurrently(WRITES_IN_FLIGHT, users, async (user) => {
     const resolution = resolutions.get(user.member);
     // Without a revision (no event described the user), a later fan-out could not recognise an old copy.
     if (resolution?.kind !== 'person' || resolution.unbound || user.revision === 0) return;

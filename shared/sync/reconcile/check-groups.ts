@@ -7,8 +7,8 @@ import { groupId } from '../../domain/ids.ts';
 import { isWhole, type ListedGroup } from '../../domain/view.ts';
 import { attribute } from '../../plan/attribute.ts';
 import { meaningOf } from '../../plan/meaning.ts';
+import { mapConcurrently } from '../async-collections.ts';
 import { attributeDrift, attributeTo } from '../attribute-drift.ts';
-import { atOnce } from '../gather.ts';
 import type { ReconcilePorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import { type Platform, PlatformFailure } from '../ports/platform.ts';
@@ -110,7 +110,7 @@ async function fetchGroups(ids: readonly PlatformGroupId[], { platform }: Checki
 /** Returns undefined if one of the groups, which may be unmanaged, is malformed. A listing skips such a group. */
 async function readEach(ids: readonly PlatformGroupId[], platform: Platform) {
   try {
-    const read = await atOnce(READS_IN_FLIGHT, ids, (id) => platform.groups.get(id));
+    const read = await mapConcurrently(READS_IN_FLIGHT, ids, (id) => platform.groups.get(id));
     return read.filter((group) => group !== undefined);
   } catch (error) {
     if (error instanceof PlatformFailure && meaningOf(error, 'group').next === 'odd') return undefined;
@@ -128,7 +128,7 @@ export async function markSuspected(
   suspected: readonly SuspectedGroup[],
   ports: Pick<ReconcilePorts, 'groups' | 'applyQueue' | 'clock' | 'coalesceMs' | 'drift'>,
 ): Promise<void> {
-  const marked = await atOnce(WRITES_IN_FLIGHT, suspected, (suspected) => mark(suspected, ports));
+  const marked = await mapConcurrently(WRITES_IN_FLIGHT, suspected, (suspected) => mark(suspected, ports));
   const unsent = await ports.applyQueue.wake(marked.flatMap((ref) => ref ?? []));
   if (unsent.length > 0) throw new Error(`the apply queue did not accept ${unsent.length} messages`);
 }

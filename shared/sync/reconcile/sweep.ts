@@ -7,9 +7,9 @@ import { foldSpokeId } from '../../domain/spoke-id.ts';
 import { isWhole, type ObservedGroup } from '../../domain/view.ts';
 import { isOver } from '../../plan/hold.ts';
 import { mayBeSpokeId } from '../../plan/names.ts';
+import { mapConcurrently } from '../async-collections.ts';
 import { leftBehind } from '../claim-group.ts';
 import { throughGate } from '../gate.ts';
-import { atOnce } from '../gather.ts';
 import { groupsOfSolvable } from '../people-wake.ts';
 import type { ReconcilePorts } from '../ports/bundles.ts';
 import type { Owners } from '../ports/claims.ts';
@@ -197,7 +197,7 @@ async function markChanged(changed: Watched, links: number, { ports, startedAtMs
 
 async function markMissing(missing: Watched, { platform, ports }: Sweeping): Promise<void> {
   const isListed = ({ platformId }: Watched[number]) => isThere(platformId, platform);
-  const found = await atOnce(READS_IN_FLIGHT, missing, isListed);
+  const found = await mapConcurrently(READS_IN_FLIGHT, missing, isListed);
   const gone = missing.filter((_, at) => !found[at]);
   const suspected = gone.map((state) => ({ state, version: null, activityEvents: [] }));
   await markSuspected(suspected, ports);

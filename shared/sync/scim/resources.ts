@@ -7,7 +7,7 @@ import { ScimError } from '../../scim/errors.ts';
 import { deadWrites, openWrites, withWrite } from '../../scim/member-writes.ts';
 import type { TypeName } from '../../scim/resource-type.ts';
 import { isSameValue, type ScimObject } from '../../scim/value.ts';
-import { atOnce } from '../gather.ts';
+import { mapConcurrently } from '../async-collections.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import { READS_IN_FLIGHT } from '../tuning.ts';
 import { claimUnique, isBlocked, verifyClaim } from './claims.ts';
@@ -264,7 +264,7 @@ async function recordEnd(
   const { ports, connection } = context;
   const begun: MemberWrite[] = [];
   for await (const groups of ports.users.groupsOf(connection, member)) {
-    const isListed = await atOnce(READS_IN_FLIGHT, groups, async (group) =>
+    const isListed = await mapConcurrently(READS_IN_FLIGHT, groups, async (group) =>
       (await listedAmong(group, [member], context)).has(member),
     );
     for (const group of groups.filter((_, at) => isListed[at])) {
@@ -279,7 +279,7 @@ async function recordEnd(
     }),
   );
   await record([...end.map((change) => ({ by: ending, change })), ...leaves], context);
-  await atOnce(READS_IN_FLIGHT, begun, ({ id, revision }) =>
+  await mapConcurrently(READS_IN_FLIGHT, begun, ({ id, revision }) =>
     ports.scim.endWrite(connection, { ...revision, settled: true }, { id, supersedes: [] }),
   );
 }
