@@ -60,7 +60,7 @@ export function createContext(io: Io, options: GlobalOptions, wording: Wording):
       emulator: io.env['AWS_ENDPOINT_URL'],
     });
     const { ports } = await opening;
-    return wording.redactor?.overhear(ports) ?? ports;
+    return wording.redactor?.watch(ports) ?? ports;
   };
   const names = async (named: Named, of = connection) =>
     wording.redactor ? NO_NAMES : readNames(of, named, await ports());

@@ -189,8 +189,8 @@ export class HealthAlarms extends Construct {
     // Each run of the requeue job sends the levels, and missing data ends an alarm.
     const usual = Math.max(5, schedules.pumpMinutes);
     for (const { metric, statistic, periodMinutes = usual, ...spec } of healthAlarms(schedules)) {
-      const told = stageMetric(desk.prefix, metric, Duration.minutes(periodMinutes));
-      addAlarm(this, desk, { ...spec, metric: statistic === undefined ? told : told.with({ statistic }) });
+      const data = stageMetric(desk.prefix, metric, Duration.minutes(periodMinutes));
+      addAlarm(this, desk, { ...spec, metric: statistic === undefined ? data : data.with({ statistic }) });
     }
   }
 }

@@ -122,9 +122,9 @@ export class ConnectorStack extends Stack {
     const { ofSources } = ingest.lane;
     const resources: Resources = { prefix, table, queues, key, ofSources: [...ofSources.values()] };
     for (const each of functions) equip(each, settings, resources);
-    const told = settings.notify.map((target) => (target === 'alarms' ? topic.topicArn : target));
-    grantNotify(reconcile.worker.role, told, resources);
-    reconcile.worker.function.addEnvironment(ENVIRONMENT.notify, told.join(','));
+    const targets = settings.notify.map((target) => (target === 'alarms' ? topic.topicArn : target));
+    grantNotify(reconcile.worker.role, targets, resources);
+    reconcile.worker.function.addEnvironment(ENVIRONMENT.notify, targets.join(','));
     // A dead letter that is replayed is an event: who may not send one must not be able to lay one down here.
     closeTo(ingest.worker.role.roleArn, queues.eventsDlq);
     closeTo(apply.worker.role.roleArn, queues.applyDlq);

@@ -76,7 +76,7 @@ export function createDirectoryRecord() {
       byBody.set(message.body, sent);
     },
     /** What a person makes of a dead-lettered message that claims to be from later: it is said now. @returns other words, if need be */
-    reworded(body: string, atMs: number): string {
+    isEdited(body: string, atMs: number): string {
       const { message } = byBody.get(body) ?? {};
       const { time = '' } = message?.says[0]?.order ?? {};
       if (message === undefined || !(Date.parse(time) > atMs)) return body;

@@ -64,7 +64,7 @@ export interface Desk {
   readonly token: (company: string) => string;
   readonly settingsFor: (company: string) => object;
   /** What a person makes of a dead-lettered message. */
-  readonly reworded: (body: string) => string;
+  readonly isEdited: (body: string) => string;
 }
 
 const REASON = 'as the life has it';
@@ -152,7 +152,7 @@ async function perform(
       if (action.kind === 'discard_one')
         return ours[0] !== undefined && discardDeadLetter(ours[0], REASON, tool);
       for (const one of ours) {
-        const body = desk.reworded(one.message.body);
+        const body = desk.isEdited(one.message.body);
         const isValid = body !== one.message.body && problemsOf(body, one.message, tool.clock()).length === 0;
         if (isValid) return sendAmended(one, { body, reason: REASON }, tool);
       }

@@ -146,7 +146,7 @@ async function tellPeople(found: readonly Finding[], { ports, connection, told }
   const notifier = {
     prefix: 'groupsync',
     targets: ['people'],
-    tell: async ([title]: readonly string[]) => {
+    send: async ([title]: readonly string[]) => {
       const [subject] = SUBJECTS.find(([, words]) => words.test(title ?? '')) ?? [];
       if (subject !== undefined) told.set(subject, { isOver: / over: /.test(title ?? '') });
       return new Map<string, string>();

@@ -15,7 +15,7 @@ import {
   removeConnection,
   type SettingsPlan,
 } from '../../shared/operate/settings.ts';
-import { instant, reportCredential, sayGate } from '../../shared/operate/status.ts';
+import { formatGate, instant, reportCredential } from '../../shared/operate/status.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { type Act, type Context, parseConnectionName } from '../context.ts';
 import { EXIT } from '../io.ts';
@@ -114,7 +114,7 @@ async function show(context: Context, name: string | undefined): Promise<number>
   out.answer(document, () => {
     out.line(`connection  ${chosen}${observing ? ' (observing: writes nothing)' : ''}`);
     out.line(`company     ${company}`);
-    out.line(`gate        ${sayGate({ ...gate, until: instant(untilMs) })}`);
+    out.line(`gate        ${formatGate({ ...gate, until: instant(untilMs) })}`);
     out.line(`last good   ${credential.goodAt ?? 'not checked yet'}`);
     if (credential.failure !== null) out.line(`last check  ${credential.failure.message}`);
     for (const line of contractLines(contract, chosen)) out.line(line);

@@ -65,7 +65,7 @@ export const surveyed = async (
     selection,
     limit,
     signal: context.io.signal,
-    onElsewhere: sayElsewhere(context),
+    onElsewhere: reportElsewhere(context),
   });
 
 /** What is to be done to dead-lettered messages is shown first. @throws NotFound where a beginning of an id fits several */
@@ -81,11 +81,11 @@ export async function surveyChosen(context: Context, selection: Selection, optio
 }
 
 /** Reports once that other readers hold messages: SQS hides a message from everyone but the reader that received it. */
-const sayElsewhere = ({ out }: Context) => {
-  let say = out.note;
+const reportElsewhere = ({ out }: Context) => {
+  let note = out.note;
   return (messages: number, seconds: number): void => {
-    say(`another reader holds ${plural(messages, 'dead letter')}: waiting for up to ${seconds} s`);
-    say = () => {};
+    note(`another reader holds ${plural(messages, 'dead letter')}: waiting for up to ${seconds} s`);
+    note = () => {};
   };
 };
 
@@ -156,7 +156,7 @@ async function replayAll(context: Context, selection: Selection, options: Replay
         selection,
         rate: options.rate,
         signal: io.signal,
-        onElsewhere: sayElsewhere(context),
+        onElsewhere: reportElsewhere(context),
         onProgress: ({ replayed }) => progress.show(before.replayed + replayed, Math.max(planned, replayed)),
       });
       total = {

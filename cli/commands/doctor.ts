@@ -74,7 +74,7 @@ async function probe(context: Context): Promise<number> {
 
 export async function tryPlatform({ io, out, connected }: Context, name: Context['connection']) {
   const { ports, found: connection } = await connected(name);
-  return probePlatform({ connection, signal: io.signal, tell: (what) => out.note(what) }, ports);
+  return probePlatform({ connection, signal: io.signal, report: (what) => out.note(what) }, ports);
 }
 
 export const linesOf = ({ findings, kept, stopped, left }: ProbeReport): readonly string[] => [
@@ -84,35 +84,37 @@ export const linesOf = ({ findings, kept, stopped, left }: ProbeReport): readonl
   kept ? 'kept with the connection' : 'not kept: whether PATCH honours the version is not known; try again',
 ];
 
-const Told = z.array(z.object({ target: z.string(), failure: z.string().nullable() }));
-const Answer = z.object({ reports: z.array(z.object({ told: Told })) });
+const Notified = z.array(z.object({ target: z.string(), failure: z.string().nullable() }));
+const Answer = z.object({ reports: z.array(z.object({ notified: Notified })) });
 
 export function addNotify(program: Command, act: Act): void {
   const notify = program
     .command('notify')
-    .description('who is told of holds, closed gates, dead letters and the like without asking')
+    .description('who is notified of holds, closed gates, dead letters and the like without asking')
     .addHelpText(...examples('notify list', '--connection acme notify test'));
   for (const [name, description] of [
-    ['list', 'who is told, with nothing sent: the setting notify of the stage (docs/deploy.md)'],
+    ['list', 'who is notified, with nothing sent: the setting notify of the stage (docs/deploy.md)'],
     ['test', 'send one message to each target, from where all others come'],
   ] as const)
     notify
       .command(name)
       .description(description)
       .addHelpText(...examples(`notify ${name}`, `notify ${name} --json`))
-      .action(act((context: Context) => tell(context, name === 'list')));
+      .action(act((context: Context) => notifyTargets(context, name === 'list')));
 }
 
 /** Lists the notification targets, or sends each a test message, through `reconcile`, the function that has them. */
-async function tell({ out, connection, connected }: Context, silent: boolean): Promise<number> {
+async function notifyTargets({ out, connection, connected }: Context, silent: boolean): Promise<number> {
   const { ports } = await connected();
   const answer = await ports.functions.run('reconcile', { task: 'notify', connection, silent });
-  const told = Answer.parse(answer).reports.flatMap((report) => report.told);
-  out.answer(silent ? { targets: told.map(({ target }) => target) } : { notified: told }, () => {
-    for (const { target, failure } of told) out.line(silent ? target : `${target}: ${failure ?? 'told'}`);
-    if (told.length === 0) out.line('no notification target is set: set notify (docs/deploy.md) and deploy');
+  const notified = Answer.parse(answer).reports.flatMap((report) => report.notified);
+  out.answer(silent ? { targets: notified.map(({ target }) => target) } : { notified }, () => {
+    for (const { target, failure } of notified)
+      out.line(silent ? target : `${target}: ${failure ?? 'notified'}`);
+    if (notified.length === 0)
+      out.line('no notification target is set: set notify (docs/deploy.md) and deploy');
   });
-  return silent || (told.length > 0 && told.every(({ failure }) => failure === null))
+  return silent || (notified.length > 0 && notified.every(({ failure }) => failure === null))
     ? EXIT.done
     : EXIT.failed;
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
-import { readStatus, sayGate } from '../../shared/operate/status.ts';
+import { formatGate, readStatus } from '../../shared/operate/status.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { duration, plural } from '../output/words.ts';
@@ -68,7 +68,7 @@ async function resume(context: Context, group: string | undefined, { wait }: Wai
   const { backlog, oldestUnappliedMs, gate, observing } = await readStatus(found, ports);
   const oldest = oldestUnappliedMs === null ? '' : `, the oldest for ${duration(oldestUnappliedMs)}`;
   out.note(
-    `gate ${sayGate(gate)}${observing ? ', observing' : ''}; ${plural(backlog, 'group')} wait${backlog === 1 ? 's' : ''}${oldest}`,
+    `gate ${formatGate(gate)}${observing ? ', observing' : ''}; ${plural(backlog, 'group')} wait${backlog === 1 ? 's' : ''}${oldest}`,
   );
   out.note('the guard holds large removals; what will be written: groupsync plan');
   if (!(await context.confirm(`Resume the connection ${connection}?`))) return EXIT.failed;

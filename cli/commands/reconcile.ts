@@ -97,7 +97,7 @@ async function runNow(
   const drift = isFollowed ? await readDrift() : [];
   const found = drift.filter(({ id, settledBy }) => !known.has(`${id} ${settledBy}`));
   const own = isFollowed ? { ...report, ...countsOf(found) } : report;
-  out.answer(own, () => out.line(skipped.success ? `not run: ${skipped.data.skipped}` : sayRun(own)));
+  out.answer(own, () => out.line(skipped.success ? `not run: ${skipped.data.skipped}` : formatRun(own)));
   if (found.length > 0) out.note('next: groupsync drift --since 10m');
   return skipped.success ? EXIT.attention : code;
 }
@@ -109,7 +109,7 @@ function countsOf(found: readonly DriftRecord[]) {
   return { drift, restored: count('restore'), reported: count('report'), adopted: count('adopt') };
 }
 
-const WORDS: Readonly<Record<string, string>> = {
+const LABELS: Readonly<Record<string, string>> = {
   ...{ read: 'employees read', changed: 'changed', gone: 'gone', asked: 'asked for by id' },
   ...{ woken: 'groups looked at again', eventsRead: 'events of the feed read' },
   ...{ groupsTouched: 'groups touched', echoes: 'only by us' },
@@ -121,13 +121,13 @@ const WORDS: Readonly<Record<string, string>> = {
   ...{ restored: 'restored', reported: 'left as they are', adopted: 'adopted' },
 };
 /** Told also where there were none. */
-const TOLD = /^(?:read|eventsRead|groupsTouched)$/;
+const ALWAYS_SHOWN = /^(?:read|eventsRead|groupsTouched)$/;
 
-function sayRun({ drift = {}, ...report }: Readonly<Record<string, unknown>>): string {
+function formatRun({ drift = {}, ...report }: Readonly<Record<string, unknown>>): string {
   const kinds = Object.entries(Object(drift)).map(([kind, count]) => `${count} ${kind}`);
-  const counts = Object.entries(WORDS).flatMap(([key, word]) =>
-    key in report && (report[key] !== 0 || TOLD.test(key))
-      ? `${report[key]} ${word}`.replace(/^1 (\w+)s\b/, '1 $1')
+  const counts = Object.entries(LABELS).flatMap(([key, label]) =>
+    key in report && (report[key] !== 0 || ALWAYS_SHOWN.test(key))
+      ? `${report[key]} ${label}`.replace(/^1 (\w+)s\b/, '1 $1')
       : [],
   );
   return [...counts, ...(kinds.length === 0 ? [] : [`by others: ${kinds.join(', ')}`])].join('; ');

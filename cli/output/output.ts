@@ -27,7 +27,7 @@ export interface Output {
   /** To standard error; `--quiet` silences it. */
   note(text: string): void;
   /** Beside the answer. @param say where to: to standard error, where nothing else is said */
-  noteTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], say?: (text: string) => void): void;
+  noteTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], write?: (text: string) => void): void;
   progress(what: string): Progress;
   /** The next answer takes the place of this one: the screen of a terminal, for `--watch`. */
   startAgain(): void;
@@ -107,9 +107,9 @@ export function createOutput(
       else if (rows.length === 0 && none !== undefined) line(none);
       else print(renderTable(rows, columns, widthOf(stdout), isCut(stdout)));
     },
-    noteTable(rows, columns, say = note) {
+    noteTable(rows, columns, write = note) {
       const text = renderTable(rows, columns.map(plain), widthOf(stderr), isCut(stderr));
-      for (const row of text.split('\n')) say(row);
+      for (const row of text.split('\n')) write(row);
     },
     progress: (what) => startProgress(stderr, what, quiet),
     startAgain() {

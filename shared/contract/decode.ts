@@ -153,14 +153,14 @@ function connectionOf(text: string | undefined): ConnectionName | undefined {
 }
 
 /** Source of a stamp whose message was sent in other words: these come after all that the first ones said. */
-export const REWORDED = 'groupsync/edit';
+export const EDITED_SOURCE = 'groupsync/edit';
 
 interface Delivery {
   /** Of what says nothing itself; undefined where the attribute `stamp` cannot be read. */
   readonly place: Place | undefined;
   /** From where on it counts; above 0 for a piece of an earlier message that was sent again. */
   readonly operation: number;
-  readonly reworded: boolean;
+  readonly isEdited: boolean;
 }
 
 /** Greatest time that RFC 3339 can write: the end of the year 9999. */
@@ -169,11 +169,11 @@ const LAST_INSTANT_MS = 253_402_300_799_999;
 function deliveryOf({ stamp, sentAtMs, messageId }: MessageToDecode): Delivery {
   if (stamp !== undefined) {
     const place = stamp.length > MAX_STAMP_LENGTH ? undefined : readStamp(stamp);
-    return { place, operation: place?.operation ?? 0, reworded: place?.source === REWORDED };
+    return { place, operation: place?.operation ?? 0, isEdited: place?.source === EDITED_SOURCE };
   }
   const withinRange = Math.min(Math.max(Math.trunc(sentAtMs) || 0, 0), LAST_INSTANT_MS);
   const place = { time: new Date(withinRange).toISOString(), id: messageId };
-  return { place, operation: 0, reworded: false };
+  return { place, operation: 0, isEdited: false };
 }
 
 type PieceStampParts = StampParts & { readonly operation: number };
@@ -194,7 +194,7 @@ function stampPartsOf(
   const fields: Partial<Changes> = reading.kind === 'changes' ? reading : {};
   const own = placeWithin(place, fields);
   if (own === undefined) return undefined;
-  const base = hasOwnPlace(reading) && !delivery.reworded ? 0 : delivery.operation;
+  const base = hasOwnPlace(reading) && !delivery.isEdited ? 0 : delivery.operation;
   const operation = base + (hasOwnPlace(reading) ? 0 : slot);
   return { ...own, source: fields.source ?? '', sequence: fields.sequence, operation };
 }
@@ -208,15 +208,15 @@ function rejectionOf(
   { code, message }: Invalid,
   { reading, connection, body }: Piece,
   stampParts: PieceStampParts | undefined,
-  { reworded }: Delivery,
+  { isEdited }: Delivery,
 ): Rejection {
-  const needsIt = reworded || !hasOwnPlace(reading);
+  const needsIt = isEdited || !hasOwnPlace(reading);
   const isPlaced = stampParts !== undefined && needsIt && stampParts.operation <= MAX_OPERATION;
   return {
     code,
     message,
     body: body(),
-    ...(isPlaced && { stamp: makeStamp({ ...stampParts, ...(reworded && { source: REWORDED }) }) }),
+    ...(isPlaced && { stamp: makeStamp({ ...stampParts, ...(isEdited && { source: EDITED_SOURCE }) }) }),
     ...(connection !== undefined && { connection }),
   };
 }

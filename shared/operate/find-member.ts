@@ -8,7 +8,7 @@ import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { claimOf } from '../sync/scim/indexing.ts';
 import { allGroups, findOne, NotFound, unlessNothing } from './find-group.ts';
-import { sayPerson, withId } from './names.ts';
+import { formatPerson, withId } from './names.ts';
 import { requireConnection } from './settings.ts';
 
 /**
@@ -31,7 +31,7 @@ export async function findMemberOf(
     const attributes = new Map(known.get(member)?.attributes);
     attributes.delete(ACTIVE_ATTRIBUTE);
     const names = [member, ...[...attributes.values()].map(({ value }) => value)];
-    return { item: member, names, label: withId(sayPerson(attributes), member) };
+    return { item: member, names, label: withId(formatPerson(attributes), member) };
   });
   return findOne(text, all, none);
 }

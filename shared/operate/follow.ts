@@ -13,7 +13,7 @@ import { wakeAll } from '../sync/wake.ts';
 import { type JournalPorts, journalOf, recordAction } from './journal.ts';
 import { plural } from './names.ts';
 import { stateName } from './report.ts';
-import { instant, sayGate, sayWaiting } from './status.ts';
+import { formatGate, formatWaiting, instant } from './status.ts';
 
 export type SyncPorts = WakePorts &
   JournalPorts &
@@ -171,14 +171,14 @@ function waitsBeyond(
   if (first === undefined || waiting === null) return undefined;
   if (waits.some((wait) => wait === undefined || wait.untilMs <= endMs)) return undefined;
   const others = left.length === 1 ? '' : `${left.length} of ${plural(count, 'group')} have to wait; `;
-  return `${others}${first.ref.group} is ${sayWaiting(waiting)}`;
+  return `${others}${first.ref.group} is ${formatWaiting(waiting)}`;
 }
 
 async function reasonToStop([first]: readonly GroupRef[], ports: SyncPorts): Promise<string | undefined> {
   if (first === undefined) return undefined;
   const { connection: name } = first;
   const { state, reason = null, untilMs } = await ports.gates.read(name);
-  if (state !== 'open') return `the gate is ${sayGate({ state, reason, until: instant(untilMs) })}`;
+  if (state !== 'open') return `the gate is ${formatGate({ state, reason, until: instant(untilMs) })}`;
   const connection = await ports.connections.find(name);
   return connection?.observing === true ? 'the connection only observes, and writes nothing' : undefined;
 }

@@ -25,7 +25,7 @@ export type HoldPorts = JournalPorts &
   };
 
 /** An operator's decision, stored with the hold and in the audit log together with the operator's name. */
-export interface HoldWord {
+export interface HoldRequest {
   readonly reason: string;
   /** Decide only this set, what the person was shown; new removals may have joined the hold since. */
   readonly digest?: string | undefined;
@@ -44,12 +44,12 @@ export type HoldOutcome =
  * Permits the removals of a hold, once: this set or a subset of it, within seven days. Apply is woken and does it; the
  * write that does uses the approval up. Removals that joined the hold since it was shown are the guard's to judge.
  */
-export const approveHold = (ref: GroupRef, word: HoldWord, ports: HoldPorts): Promise<HoldOutcome> =>
-  decide(ref, 'approved', word, ports);
+export const approveHold = (ref: GroupRef, request: HoldRequest, ports: HoldPorts): Promise<HoldOutcome> =>
+  decide(ref, 'approved', request, ports);
 
 /** Stops the removals of a hold until no plan contains them any more. */
-export const rejectHold = (ref: GroupRef, word: HoldWord, ports: HoldPorts): Promise<HoldOutcome> =>
-  decide(ref, 'rejected', word, ports);
+export const rejectHold = (ref: GroupRef, request: HoldRequest, ports: HoldPorts): Promise<HoldOutcome> =>
+  decide(ref, 'rejected', request, ports);
 
 /** Nothing was changed: only all removals together can be approved. */
 export interface AllOrNone {
@@ -65,17 +65,17 @@ export interface AllOrNone {
 export async function approveSome(
   ref: GroupRef,
   users: readonly PlatformUserId[],
-  word: HoldWord,
+  request: HoldRequest,
   ports: HoldPorts,
 ): Promise<HoldOutcome | AllOrNone> {
   const seen = await ports.groups.read(ref);
   const hold = seen?.hold;
   if (seen === undefined || hold === undefined) return { kind: 'no_hold' };
   const all = (await ports.groups.readHeld(ref, hold)) ?? new Set();
-  const isAsShown = hold.digest === word.digest && hold.decision.kind === 'waiting';
+  const isAsShown = hold.digest === request.digest && hold.decision.kind === 'waiting';
   if (!isAsShown || !users.every((user) => all.has(user))) return { kind: 'changed', hold };
   await refuseAuthors(seen, hold, ports);
-  if (all.size === users.length) return approveHold(ref, word, ports);
+  if (all.size === users.length) return approveHold(ref, request, ports);
   if (hold.afterRejection) return { kind: 'all_or_none', why: 'some_were_rejected' };
   if (hold.digest !== holdDigest(seen.platformId, 'remove', [...all]))
     return { kind: 'all_or_none', why: 'group_is_deleted' };
@@ -93,7 +93,7 @@ export async function approveSome(
     const approved = { ...approval, hold: { ...keeps(approval), decision, expiresAtMs } };
     return ports.groups.approvePart(seen, { hold: rest, approval: approved }, at);
   };
-  const given = { kind: 'approved', reason: word.reason, write, storedAs: 'approval' } as const;
+  const given = { kind: 'approved', reason: request.reason, write, storedAs: 'approval' } as const;
   return carryOut(ref, keeps(part(users)), given, ports);
 }
 
@@ -129,14 +129,14 @@ export async function listHolds(connection: ConnectionName, ports: Pick<ToolPort
 async function decide(
   ref: GroupRef,
   kind: 'approved' | 'rejected',
-  word: HoldWord,
+  request: HoldRequest,
   ports: HoldPorts,
 ): Promise<HoldOutcome> {
-  const { reason, digest } = word;
+  const { reason, digest } = request;
   const seen = await ports.groups.read(ref);
   const current = seen?.hold;
   if (seen === undefined || current === undefined) return { kind: 'no_hold' };
-  const isAsShown = isSameDecision(current.decision, word.decision ?? { kind: 'waiting' });
+  const isAsShown = isSameDecision(current.decision, request.decision ?? { kind: 'waiting' });
   const hold = isAsShown ? await holdShown(seen, current, digest ?? current.digest, ports) : undefined;
   if (hold === undefined) return { kind: 'changed', hold: current };
   if (kind === 'approved') await refuseAuthors(seen, hold, ports);

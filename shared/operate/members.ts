@@ -14,7 +14,7 @@ import { READS_IN_FLIGHT } from '../sync/tuning.ts';
 import type { ExplainPorts } from './explain.ts';
 import { NotFound } from './find-group.ts';
 import { type NamesPorts, usersOf } from './names.ts';
-import { askedOf, identify, obstacleTo, withWords } from './who.ts';
+import { askedOf, identify, obstacleTo, withWantedState } from './who.ts';
 
 interface Asking {
   readonly connection: Connection;
@@ -33,7 +33,7 @@ export async function listMembers(ref: GroupRef, { connection, ports }: Asking):
     ports.gates.read(ref.connection),
     undisturbed(state, ports, async (now) => {
       const preview = await previewGroup(now, connection, ports);
-      return { decision: preview.decision, facts: await withWords(preview.facts, connection, ports) };
+      return { decision: preview.decision, facts: await withWantedState(preview.facts, connection, ports) };
     }),
   ]);
   const present = [...(facts.views?.base?.users.keys() ?? [])];

@@ -30,7 +30,7 @@ export interface Named {
 type Attributes = ReadonlyMap<string, Pick<Register<string>, 'value'>>;
 
 /** `Ada Archer <ada@acme.test>`, or as much of it as the directory has told; undefined where that is nothing. */
-export function sayPerson(attributes: Attributes): string | undefined {
+export function formatPerson(attributes: Attributes): string | undefined {
   const of = (name: string) => attributes.get(name)?.value || undefined;
   const name = of('name') ?? of('displayName');
   const address = of('email') ?? of('userName');
@@ -92,7 +92,7 @@ export async function readNames(connection: ConnectionName, named: Named, ports:
     mapConcurrently(READS_IN_FLIGHT, refsOf(named.usersOf), (ref) => usersOf(ref, ports)),
   ]);
   const nameOf = new Map(states.map(({ ref, registers }) => [String(ref.group), registers.name?.value]));
-  const person = (user: UserState | undefined) => user && sayPerson(user.attributes);
+  const person = (user: UserState | undefined) => user && formatPerson(user.attributes);
   return {
     group: (id) => withId(nameOf.get(id), id),
     member: (id) => withId(person(members.get(memberId(id))), id),

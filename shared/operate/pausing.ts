@@ -62,8 +62,8 @@ export async function pauseConnection(
   seen?: Gate,
 ): Promise<void> {
   const { id } = await ports.caller();
-  const told = `${id}: ${reason ?? 'no reason given'}`;
-  const next: Gate = { state: 'paused', reason: told, sinceMs: ports.clock(), closings: 0 };
+  const detail = `${id}: ${reason ?? 'no reason given'}`;
+  const next: Gate = { state: 'paused', reason: detail, sinceMs: ports.clock(), closings: 0 };
   await setGate(name, next, { action: 'pause', reason, seen }, ports);
 }
 

@@ -17,7 +17,7 @@ export interface ProbeRequest {
   readonly connection: Connection;
   /** Ends the probe between two steps; the group is deleted all the same. */
   readonly signal: AbortSignal;
-  readonly tell: (what: string) => void;
+  readonly report: (what: string) => void;
 }
 
 /** The one group that the platform is tried with. */
@@ -72,7 +72,7 @@ export async function probePlatform(request: ProbeRequest, ports: ToolPorts): Pr
   try {
     if (created instanceof PlatformFailure) throw created;
     if (id === undefined) throw new PlatformFailure('unavailable', 'the answer is about another group', {});
-    request.tell(`made the group ${id}, "${name}"`);
+    request.report(`made the group ${id}, "${name}"`);
     const throwaway = { id: platformGroupId(id), name, created, behindMs: 0 };
     const group = { ...throwaway, connection, signal, platform, ports };
     for (const step of STEPS) findings.push(...(await tryStep(step, group)));
@@ -83,7 +83,7 @@ export async function probePlatform(request: ProbeRequest, ports: ToolPorts): Pr
     if (removal instanceof PlatformFailure) left = [id ?? name];
     else findings.push(...removal);
   }
-  const kept = stopped === null && tellsPatchVersion(findings);
+  const kept = stopped === null && showsPatchVersion(findings);
   const bound = { baseUrl: connection.settings.baseUrl, company: connection.company, atMs: ports.clock() };
   if (kept) await ports.connections.keepContract(connection.name, { ...bound, findings });
   return { findings, kept, stopped, left };
@@ -112,7 +112,7 @@ function whyStopped(error: unknown, signal: AbortSignal): string {
 }
 
 /** A report that does not tell whether PATCH compares versions does not replace one that does. */
-const tellsPatchVersion = (findings: readonly Finding[]): boolean => {
+const showsPatchVersion = (findings: readonly Finding[]): boolean => {
   const version = findings.find(({ about }) => about === PATCH_VERSION)?.found ?? '';
   return !version.startsWith('unknown');
 };
@@ -215,9 +215,9 @@ async function tryActivity(group: Throwaway): Promise<readonly Finding[]> {
     return found.length > 1 ? found : undefined;
   };
   const { value: ours = [], when } = await until(find, group);
-  const told = { about: 'changes in the activity feed', found: when };
+  const finding = { about: 'changes in the activity feed', found: when };
   const lastMs = Math.max(...ours.map(({ at }) => Date.parse(at ?? '')));
-  if (!Number.isFinite(lastMs)) return [told];
+  if (!Number.isFinite(lastMs)) return [finding];
   await ports.sleep(2 * POLL_MS, signal);
   const later = await eventsOf(id, platform, lastMs + POLL_MS);
   const isLater = ours.every((event) => later.every((one) => one.id !== event.id));
@@ -226,7 +226,7 @@ async function tryActivity(group: Throwaway): Promise<readonly Finding[]> {
   const page = await small.activity({ sinceMs })[Symbol.asyncIterator]().next();
   const isSingle = page.value?.events.length === 1;
   return [
-    told,
+    finding,
     { about: `activity parameter ${activity.startParam}`, found: isLater ? 'honoured' : 'ignored' },
     { about: `activity parameter ${activity.sizeParam}`, found: isSingle ? 'honoured' : 'ignored' },
   ];

@@ -104,12 +104,12 @@ export async function planSettings(
 export async function changeSettings(
   plan: SettingsPlan,
   ports: Omit<SettingsPorts, 'tokens'>,
-  tell: (meanwhile: readonly SettingDifference[]) => void = () => {},
+  onDiffering: (meanwhile: readonly SettingDifference[]) => void = () => {},
 ): Promise<{ readonly replanned: number; readonly requested: readonly string[] }> {
   const { connection: read, next: settings } = plan;
   const change = { read, wanted: { ...read, settings }, action: 'connections_set' };
   const { before, after } = await changeConnection(change, ports);
-  tell(differingSettings(read.settings, before.settings));
+  onDiffering(differingSettings(read.settings, before.settings));
   const isReplanned = altersPlans(differingSettings(before.settings, after.settings));
   return {
     replanned: isReplanned ? await replanAll(read.name, ports) : 0,

@@ -72,7 +72,7 @@ export const askedOf = (
 });
 
 /** Reads the wanted state also where apply would not, because operators want to see it. */
-export const withWords = (facts: Facts, connection: Connection, ports: WhoPorts): Promise<Facts> =>
+export const withWantedState = (facts: Facts, connection: Connection, ports: WhoPorts): Promise<Facts> =>
   facts.wanted !== undefined && facts.views !== undefined
     ? Promise.resolve(facts)
     : learn({ kind: 'read', what: ['wanted', 'views'] }, facts, readingOf(facts.state, connection, ports));

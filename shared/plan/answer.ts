@@ -55,11 +55,12 @@ export const isUndone = ({ kept, hasAdded, keepsName }: Answer): boolean =>
   kept.length > 0 || hasAdded || keepsName;
 
 /** The message about changes that the platform answered with 200 but did not make; undefined if there are none. */
-export function toldOf({ kept, keepsName }: Answer): string | undefined {
-  const told: string[] = [];
-  if (kept.length > 0) told.push(`${kept.length} user${kept.length === 1 ? '' : 's'} that groupsync removed`);
-  if (keepsName) told.push('the name that the group had');
-  return told.length === 0 ? undefined : `the platform keeps ${told.join(', and ')}`;
+export function keptMessage({ kept, keepsName }: Answer): string | undefined {
+  const parts: string[] = [];
+  if (kept.length > 0)
+    parts.push(`${kept.length} user${kept.length === 1 ? '' : 's'} that groupsync removed`);
+  if (keepsName) parts.push('the name that the group had');
+  return parts.length === 0 ? undefined : `the platform keeps ${parts.join(', and ')}`;
 }
 
 /** The result of a write. */
@@ -87,7 +88,7 @@ export interface Outcome {
 export function judgeAnswer(plan: Plan, observed: ObservedGroup | undefined, facts: Facts): Outcome | Read {
   const answer = readAnswer(plan, observed);
   const { made, kept } = answer;
-  const message = toldOf(answer);
+  const message = keptMessage(answer);
   const stays = new Set<string>(kept);
   const outcome: Outcome = {
     view: undefined,

@@ -4,7 +4,7 @@ import type { GroupField, WrittenFields } from '../domain/group-fields.ts';
 import { eachField, FIELD_NAMES, GROUP_FIELDS } from '../domain/group-fields.ts';
 import type { MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { AcceptedDrift, View } from '../domain/view.ts';
-import { says } from './names.ts';
+import { fieldMatches } from './names.ts';
 import { compareText, NO_PLAN, type Plan, type PlanAction, type PlanChange, sortChanges } from './plan.ts';
 
 /** A directory group as it should look on the platform. */
@@ -157,7 +157,7 @@ function asAllowed(wanted: WantedGroup, current: View, { acceptedDrift, fixed }:
 /** If the platform normalised the wanted name, its form stays. */
 function namesAfter(wanted: Allowed, current: View): Pick<View, 'name' | 'alias'> {
   const { name, alias } = current;
-  if (!says(current, 'name', wanted.name)) return { name: wanted.name };
+  if (!fieldMatches(current, 'name', wanted.name)) return { name: wanted.name };
   return alias === undefined ? { name } : { name, alias };
 }
 
@@ -165,7 +165,7 @@ const fieldChanges = (wanted: WrittenFields, current: View): readonly PlanChange
   FIELD_NAMES.flatMap((field) => {
     const { change: kind, reason } = GROUP_FIELDS[field];
     const after = wanted[field];
-    return after === null || says(current, field, after)
+    return after === null || fieldMatches(current, field, after)
       ? []
       : [{ kind, before: current[field], after, reason }];
   });

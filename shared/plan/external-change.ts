@@ -6,7 +6,7 @@ import type { PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import type { ObservedGroup, View } from '../domain/view.ts';
 import { type Read, readList } from './decision.ts';
 import type { Facts, Listing } from './facts.ts';
-import { foldName, mayBeSpokeId, says } from './names.ts';
+import { fieldMatches, foldName, mayBeSpokeId } from './names.ts';
 import { compareText } from './plan.ts';
 import type { LateWrites } from './uncertain.ts';
 
@@ -67,7 +67,7 @@ export function externalDifferences(
   );
   const isShown = (field: GroupField) => observed[field] !== null || (field === 'spokeId' && isSpokeIdGone);
   const differences: Difference[] = FIELD_NAMES.filter(
-    (field) => isShown(field) && !all.some((view) => says(view, field, observed[field])),
+    (field) => isShown(field) && !all.some((view) => fieldMatches(view, field, observed[field])),
   ).map((field) => ({ kind: GROUP_FIELDS[field].drift, before: first[field], after: observed[field] }));
   if (added.length > 0) differences.push({ kind: 'members_added', before: [], after: sorted(added) });
   if (removed.length > 0) differences.push({ kind: 'members_removed', before: sorted(removed), after: [] });
@@ -88,7 +88,9 @@ const sorted = (users: readonly PlatformUserId[]): readonly PlatformUserId[] => 
 export function viewOf(observed: ObservedGroup, ...knownViews: readonly (View | undefined)[]): View {
   const known = knownViews.find((view) => view !== undefined);
   const acceptedDrift = knownViews.find((view) => view?.acceptedDrift !== undefined)?.acceptedDrift;
-  const named = knownViews.find((view) => view?.alias !== undefined && says(view, 'name', observed.name));
+  const named = knownViews.find(
+    (view) => view?.alias !== undefined && fieldMatches(view, 'name', observed.name),
+  );
   const alias = named?.name === observed.name ? named.alias : named?.name;
   const there = new Set(observed.users);
   return {
@@ -158,7 +160,7 @@ export function shows(observed: ObservedGroup, view: View): boolean {
   const users = new Set(observed.users);
   return (
     observed.name === view.name &&
-    (observed.spokeId === null || says(view, 'spokeId', observed.spokeId)) &&
+    (observed.spokeId === null || fieldMatches(view, 'spokeId', observed.spokeId)) &&
     users.size === view.users.size &&
     [...users].every((user) => view.users.has(user))
   );

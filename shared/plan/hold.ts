@@ -79,7 +79,7 @@ export function approvedBeside(
  * hold applies only if the plan still contains one of its removals, and the guard is on or the hold may cover rejected
  * removals.
  */
-export function holdWithSay(
+export function applicableHold(
   hold: Hold,
   { users, about }: HeldUsers,
   {

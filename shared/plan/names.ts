@@ -43,7 +43,7 @@ export const renamedTo = (view: View, { name }: Pick<ObservedGroup, 'name'>): Vi
  * Whether a view has this value of a field: the name as shown or as sent, the external id in any form. An external id
  * is written once, and the form in which the platform stores it stays.
  */
-export const says = (
+export const fieldMatches = (
   view: Pick<View, GroupField | 'alias'>,
   field: GroupField,
   value: WrittenFields[GroupField],

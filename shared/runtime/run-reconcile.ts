@@ -51,11 +51,11 @@ export async function runReconcile(
       return run.report;
     }
     case 'notify': {
-      const { prefix, targets, tell } = ports.notifier;
+      const { prefix, targets, send } = ports.notifier;
       const title = `${prefix} ${connection.name}: groupsync notify test was run`;
       const notice = [title, 'Holds, closed gates and the like are told here.'] as const;
-      const failed = silent ? new Map<string, string>() : await tell(notice);
-      return { told: targets.map((target) => ({ target, failure: failed.get(target) ?? null })) };
+      const failed = silent ? new Map<string, string>() : await send(notice);
+      return { notified: targets.map((target) => ({ target, failure: failed.get(target) ?? null })) };
     }
     case 'health':
       return { connection: connection.name, ...(await checkHealth(connection, ports)) };

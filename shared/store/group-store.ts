@@ -329,10 +329,10 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       );
     },
 
-    decideHold: ({ ref, hold }, word, dirty) => {
+    decideHold: ({ ref, hold }, request, dirty) => {
       if (hold === undefined) return Promise.resolve(false);
-      const decided = { ...word, decision: { ...word.decision } };
-      // A client that heard no answer repeats the write: what it finds then is its own.
+      const decided = { ...request, decision: { ...request.decision } };
+      // A client whose answer was lost repeats the write, and then finds its own decision.
       const isAsSeen = any(decisionIs(hold), decisionIs(decided));
       return update(ref, dirtying(ref, dirty, { set: { hold: decided } }), isAsSeen);
     },

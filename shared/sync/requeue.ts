@@ -62,7 +62,7 @@ export async function requeueDue(
     });
   const gate = await tryGate(connection, ports);
   if (gate.state !== 'open' && !everything) {
-    return { connection, gate: gate.state, walksResumed, reenqueued: 0, ...told(stuck) };
+    return { connection, gate: gate.state, walksResumed, reenqueued: 0, ...stuckReport(stuck) };
   }
   if (gate.backlog === true) await endBackOffs(connection, gate, ports, alone);
   const limit = everything ? Number.MAX_SAFE_INTEGER : REQUEUE_BATCH;
@@ -71,13 +71,13 @@ export async function requeueDue(
     limit,
   });
   const reenqueued = await wakeDue(due, ports, alone);
-  return { connection, gate: gate.state, walksResumed, reenqueued, ...told(stuck) };
+  return { connection, gate: gate.state, walksResumed, reenqueued, ...stuckReport(stuck) };
 }
 
 /** Workers cache settings for 30 seconds, and the index may be two minutes behind. */
 const INDEX_SHOWS_ALL_MS = 180_000;
 
-const told = (stuck: readonly string[]) => (stuck.length === 0 ? {} : { stuck });
+const stuckReport = (stuck: readonly string[]) => (stuck.length === 0 ? {} : { stuck });
 
 /**
  * Makes the groups that failed behind a closed gate due now that the gate has opened, instead of after their own backoff.

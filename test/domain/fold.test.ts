@@ -121,14 +121,14 @@ describe('foldEvents', () => {
     }
   });
 
-  it('keeps what the first event said of a user as it said it', () => {
+  it('keeps the attributes of the first event of a user as that event has them', () => {
     const said = new Map([['email', 'e']]);
     const more = new Map([['email', 'later']]);
     const user = foldOne(
       event(1, { kind: 'user.upserted', user: { id: M, attributes: said } }),
       event(2, { kind: 'user.upserted', user: { id: M, attributes: more } }),
     ).users.get(M);
-    expect(user).toMatchObject({ saidAt: at(1) });
+    expect(user).toMatchObject({ attributesStamp: at(1) });
     expect(user?.attributes).toBe(said);
   });
 

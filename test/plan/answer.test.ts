@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import { platformUserId, versionToken } from '../../shared/domain/ids.ts';
-import { isUndone, judgeAnswer, readAnswer, showsWrite, toldOf } from '../../shared/plan/answer.ts';
+import { isUndone, judgeAnswer, keptMessage, readAnswer, showsWrite } from '../../shared/plan/answer.ts';
 import type { Plan, PlanAction, PlanChange } from '../../shared/plan/plan.ts';
 
 const [a, b, c] = ['a', 'b', 'c'].map(platformUserId) as [never, never, never];
@@ -67,7 +67,7 @@ describe('an answer to a write', () => {
     [{ hasAdded: true }, undefined],
   ])('is told of as it is: %o', (over, told) => {
     const answer = { made: after, kept: [], hasAdded: false, keepsName: false, ...over };
-    expect(toldOf(answer)).toBe(told && `the platform keeps ${told}`);
+    expect(keptMessage(answer)).toBe(told && `the platform keeps ${told}`);
   });
 
   const add = { kind: 'add_member', member: null, before: null, after: b, reason: '' } as const;

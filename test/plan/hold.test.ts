@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Hold, HoldDecision } from '../../shared/domain/hold.ts';
 import { platformUserId } from '../../shared/domain/ids.ts';
-import { holdWithSay, isOver, judgeByHold } from '../../shared/plan/hold.ts';
+import { applicableHold, isOver, judgeByHold } from '../../shared/plan/hold.ts';
 import { NO_PLAN } from '../../shared/plan/plan.ts';
 
 const users = (...ids: string[]) => ids.map(platformUserId);
@@ -59,7 +59,7 @@ describe('holdWithSay', () => {
   const removing = (...ids: string[]) => ({ ...NO_PLAN(undefined), removals: users(...ids) });
   const limits = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 1, perHourCount: 1 };
   const say = (hold: Hold, { removal = 'a', guard = true, nowMs = 0 }) =>
-    holdWithSay(
+    applicableHold(
       hold,
       { users: SET, about: 'remove' },
       { plan: removing(removal, 'z'), limits: guard ? limits : null, nowMs },
@@ -82,15 +82,17 @@ describe('holdWithSay', () => {
     'is about another group, or kind of write, and says nothing: %s',
     (about) => {
       const asked = { plan: removing('a'), limits, nowMs: 0 };
-      expect(holdWithSay(waiting, { users: SET, about }, asked)).toBeUndefined();
+      expect(applicableHold(waiting, { users: SET, about }, asked)).toBeUndefined();
       const deleting = { ...asked, plan: { ...asked.plan, departs: true } };
-      expect(holdWithSay(waiting, { users: SET, about }, deleting) === undefined).toBe(about === undefined);
+      expect(applicableHold(waiting, { users: SET, about }, deleting) === undefined).toBe(
+        about === undefined,
+      );
     },
   );
 
   it('a hold whose set cannot be read may be over any of these removals, so all are held again', () => {
     const unreadable = { users: undefined, about: undefined };
-    const current = holdWithSay(approved, unreadable, { plan: removing('a'), limits, nowMs: 0 });
+    const current = applicableHold(approved, unreadable, { plan: removing('a'), limits, nowMs: 0 });
     expect(judgeByHold(users('a'), current, 0)).toMatchObject({ held: users('a'), superseded: true });
   });
 });

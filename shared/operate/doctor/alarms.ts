@@ -29,9 +29,9 @@ export const checkAlarms = (
     const topic = /arn:[\w-]+:sns:[\w:-]+/.exec(actions.join(' '))?.[0];
     if (topic === undefined)
       return fault('alarm', `${name} rang, and no action of it is on record`, redeploy);
-    const isTold = actions.some((action) => /^successfully executed/i.test(action));
-    const rang = check('alarm', isTold, {
-      detail: `${name} rang: ${isTold ? `${topic} was told` : actions.join('; ')}`,
+    const isNotified = actions.some((action) => /^successfully executed/i.test(action));
+    const rang = check('alarm', isNotified, {
+      detail: `${name} rang: ${isNotified ? `${topic} was told` : actions.join('; ')}`,
       fix: `the policies of topic and key must let cloudwatch.amazonaws.com in: ${redeploy}; of a key given by keyArn see docs/deploy.md, "Remove"`,
     });
     return [rang, ...(await guarded('alarm subscription', () => checkSubscriptions(topic, alarms)))];

@@ -5,7 +5,7 @@ import type { Decision, EndHold, Reserve, Wait, Write } from '../decision.ts';
 import { withUnwanted } from '../external-change.ts';
 import type { Facts, Reservation } from '../facts.ts';
 import { type GuardInput, type GuardVerdict, judgeRemovals } from '../guard.ts';
-import { approvedBeside, holdWithSay, isOver, judgeByHold } from '../hold.ts';
+import { applicableHold, approvedBeside, isOver, judgeByHold } from '../hold.ts';
 import type { Plan } from '../plan.ts';
 import { settle } from './settle.ts';
 
@@ -57,7 +57,7 @@ function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decisi
   const current =
     state.hold &&
     read &&
-    holdWithSay(state.hold, read, { plan: { ...plan, removals: others }, limits, nowMs });
+    applicableHold(state.hold, read, { plan: { ...plan, removals: others }, limits, nowMs });
   if (state.hold !== undefined && current === undefined) return endHold('hold');
   const verdict = judgeByHold(others, current, nowMs);
   const size = sizeOf(facts);

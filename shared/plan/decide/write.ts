@@ -228,7 +228,7 @@ function isLeftDeleted({ state }: Facts, wanted: Wanted): boolean {
   const { acceptedDeletion, registers } = state;
   if (acceptedDeletion === undefined || wanted.state !== 'present') return false;
   if (state.platformId !== undefined) return false;
-  const word =
+  const stamp =
     acceptedDeletion.policy === 'adopt' ? registers.upserted : latestStampsOf(state, wanted).newest;
-  return word <= acceptedDeletion.seen;
+  return stamp <= acceptedDeletion.seen;
 }

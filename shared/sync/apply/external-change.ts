@@ -110,10 +110,10 @@ export async function unlink(
     return CONFLICT;
   }
   if (!(await isUnwrittenSince(state, context))) return SUPERSEDED;
-  const told = difference && (await recordDrift(state, [difference], id, context));
+  const findings = difference && (await recordDrift(state, [difference], id, context));
   const audited = await recordLateWrite(lateWrite, { version: null }, state, context);
   const left = {
-    ...told,
+    ...findings,
     ...audited,
     isGone: true,
     ...(acceptedDrift && { acceptedDeletion: acceptedDrift }),

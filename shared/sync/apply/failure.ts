@@ -3,7 +3,7 @@ import type { GroupError, GroupState } from '../../domain/group-state.ts';
 import type { IntentId, PlatformUserId } from '../../domain/ids.ts';
 import { ONCE_REFUSED } from '../../plan/decide/refusal.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { countFailing, tellGate } from '../gate.ts';
+import { countFailing, reportToGate } from '../gate.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { ReportedError } from '../ports/groups.ts';
@@ -27,7 +27,7 @@ export async function handleFailure(
   // After a refusal and a failed call, the next refusal does not count as the first.
   const isKept = lastError !== undefined && ONCE_REFUSED.has(lastError.code);
   const error = (isKept && lastError) || { code: failure.kind, message: failure.message };
-  if (!isUnsent(failure) && (await tellGate(connection, failure, ports, ref.group))) {
+  if (!isUnsent(failure) && (await reportToGate(connection, failure, ports, ref.group))) {
     const nowMs = ports.clock();
     const { calledMs, mine } = how;
     const retryAtMs = affordableAtMs(nowMs, calledMs);

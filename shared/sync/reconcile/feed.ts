@@ -1,6 +1,6 @@
 import type { ReconcileReport } from '../../contract/answers.ts';
 import { meaningOf } from '../../plan/meaning.ts';
-import { tellGate, throughGate } from '../gate.ts';
+import { reportToGate, throughGate } from '../gate.ts';
 import type { ReconcilePorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import { PlatformFailure } from '../ports/platform.ts';
@@ -92,7 +92,7 @@ async function run(before: FeedPosition | undefined, startedAtMs: number, readin
     nowMs: ports.clock(),
   });
   const ending = { duplicates, ...(failure === undefined ? {} : { failure }) };
-  const isClosed = failure !== undefined && (await tellGate(connection, failure, ports));
+  const isClosed = failure !== undefined && (await reportToGate(connection, failure, ports));
   if (isClosed || !position.needsSweep || ports.clock() >= reading.deadlineMs) return { report, ...ending };
   const swept = await compareAll(connection, ports, reading.deadlineMs);
   // The gap is closed only when the sweep has come to its end.

@@ -155,7 +155,7 @@ async function rewriteGroup(id: string, change: Change, edit: Edit, members: rea
   const isReplaced = net.emptied && write !== undefined;
   const current = isReplaced ? (await viewGroup(after, context)).members : undefined;
   const changes = [
-    ...(saysName(rewrite) ? [factsOf(after)] : []),
+    ...(changesName(rewrite) ? [factsOf(after)] : []),
     ...(await membershipChanges(group, net, { context, isAlone, current })),
   ];
   const isHeld = isReplaced && current !== undefined && takesSeveralWrites(current, net.present);
@@ -263,7 +263,7 @@ async function advancedOnly(
 const keepAttributes: Edit = (attributes) => attributes;
 
 /** After a crash the name may not have been recorded, whatever this request says of it. */
-const saysName = ({ before, after }: Rewrite): boolean =>
+const changesName = ({ before, after }: Rewrite): boolean =>
   !before.settled || before.attributes['displayName'] !== after.attributes['displayName'];
 
 export const WRITERS = {
