@@ -28,9 +28,11 @@ async function doctor(
 ): Promise<number> {
   const chosen = connectionGiven ? connection : undefined;
   const tool = await ports();
-  const desk = tool.deployment.alarms;
-  if (alarms === true && desk === undefined) throw new UsageError('--alarms: the local stack has no alarms');
-  const rung = alarms === true && desk ? await checkAlarms({ prefix, alarms: desk }, tool) : undefined;
+  const alarmClient = tool.deployment.alarms;
+  if (alarms === true && alarmClient === undefined)
+    throw new UsageError('--alarms: the local stack has no alarms');
+  const rung =
+    alarms === true && alarmClient ? await checkAlarms({ prefix, alarms: alarmClient }, tool) : undefined;
   const all = rung ?? (await examine({ prefix, connection: chosen }, tool)).checks;
   const wrong = all.filter(({ ok }) => !ok);
   const checks = faults === true ? wrong : all;

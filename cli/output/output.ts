@@ -26,7 +26,7 @@ export interface Output {
   table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], none?: string): void;
   /** To standard error; `--quiet` silences it. */
   note(text: string): void;
-  /** Beside the answer. @param say where to: to standard error, where nothing else is said */
+  /** A table in addition to the answer. @param write default: standard error */
   noteTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], write?: (text: string) => void): void;
   progress(what: string): Progress;
   /** The next answer takes the place of this one: the screen of a terminal, for `--watch`. */

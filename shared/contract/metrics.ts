@@ -8,7 +8,7 @@ interface MetricDefinition {
   readonly unit: 'Count' | 'Milliseconds' | 'Seconds';
   /** `count`: happenings, read as a sum. `gauge`: a level at that moment, read as a maximum. `duration`: read as percentiles. */
   readonly form: 'count' | 'gauge' | 'duration';
-  /** A second dimension set beside `[Prefix]`: alarms read the one by prefix alone, the dashboard searches the other. */
+  /** A second dimension set next to `[Prefix]`. Alarms use the set with the prefix alone; the dashboard searches this one. */
   readonly by: 'Connection' | 'Kind' | undefined;
 }
 

@@ -38,7 +38,7 @@ export const directorySecretName = (prefix: string, connection: ConnectionName) 
   `${secretName(prefix, connection)}/directory`;
 /** Holds the address of a Slack or Teams webhook: `{"url": "https://…"}`. */
 export const notifySecretName = (prefix: string) => `${prefix}/notify`;
-/** Who is told, beside ARNs of topics. */
+/** Notification targets other than topic ARNs. */
 export const WEBHOOK = 'webhook';
 
 /** CloudFormation outputs of the stack, and where each one's value is found. */

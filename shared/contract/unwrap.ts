@@ -23,7 +23,7 @@ export function placeWithin(
   return id === undefined ? undefined : { time, id };
 }
 
-/** What is known of an event besides itself. */
+/** What the envelope adds to an event. */
 export interface Wrapping {
   /** undefined where the message's attribute `stamp` cannot be read: only an event that needs none of it is accepted. */
   readonly place: Place | undefined;

@@ -62,7 +62,7 @@ export function judgeByHold(
 }
 
 /** Removals of a plan that an operator approved while other removals of the group stayed held. */
-export function approvedBeside(
+export function approvedRemovals(
   approval: Hold | undefined,
   approved: HeldUsers['approved'],
   { plan, nowMs }: { readonly plan: Plan; readonly nowMs: number },

@@ -35,7 +35,7 @@ export function carrying<Group extends Pick<ListedGroup, 'spokeId'>>(
   return exact.length > 0 ? exact : groups.filter((group) => mayBeSpokeId(group.spokeId, spokeId));
 }
 
-/** A view of ours under the name that the platform made of the one we sent, which is remembered beside it. */
+/** The view with the name in the platform's form. `alias` keeps the name that was sent. */
 export const renamedTo = (view: View, { name }: Pick<ObservedGroup, 'name'>): View =>
   view.name === name ? view : { ...view, name, alias: view.alias ?? view.name };
 

@@ -112,5 +112,5 @@ export function wireReconcile(): Base & {
   };
 }
 
-/** What the local stack asks beside the functions that it runs; they share its environment. */
+/** The ports of the local stack itself, which shares its environment with the functions that it runs. */
 export const wireLocalStack = wirePeople;

@@ -1,4 +1,4 @@
-import { createAlarmDesk } from '../aws/alarms.ts';
+import { createAlarmClient } from '../aws/alarms.ts';
 import {
   configurationOf,
   createCaller,
@@ -66,7 +66,7 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
   const deployment = {
     ...createDeployment(sdk, options, urlOf),
     allowsLoopback: local !== undefined || target.emulator !== undefined,
-    alarms: local === undefined ? createAlarmDesk(sdk, { prefix, endpoint: target.emulator }) : undefined,
+    alarms: local === undefined ? createAlarmClient(sdk, { prefix, endpoint: target.emulator }) : undefined,
     ...createScimServer(sdk, { prefix, scimUrl: target.scimUrl }),
   };
   const bindingOf = bindingsOf(sdk, prefix);

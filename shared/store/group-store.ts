@@ -40,7 +40,7 @@ import type { Change, Condition, Item, Table } from './table.ts';
 import { all, any, equal, exists, missing } from './table.ts';
 import { createViewStore, decodeUser } from './view-store.ts';
 
-/** That the platform answered 404 is over once it has shown the group, or the link is gone. */
+/** The time of the first 404. It is removed when the platform shows the group, or the link ends. */
 const MISSED = 'missedAt';
 const LINK = ['platformId', 'version', 'view', 'viewId', 'createdAt', 'takeOver', 'refusedFields'] as const;
 
@@ -85,7 +85,7 @@ const writtenBy = (commit: Commit): Change => {
 };
 
 /**
- * What is written where another client changed the platform group.
+ * The change of the item after an external change of the platform group.
  * @param platform undefined: the directory group has no platform group any more
  */
 const acceptedChange = (
@@ -114,7 +114,7 @@ const acceptedChange = (
 
 const isOtherView = ({ view }: GroupState, platform: LinkedGroup): boolean => platform.view.id !== view?.id;
 
-/** The link that a group had, as the item keeps it. */
+/** The current link, in the form of `previousLink`. */
 const linkOf = ({ platformId, view }: GroupState, isGone: boolean) =>
   platformId && view && { platformId, view, isGone };
 
@@ -209,7 +209,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         seen.ref,
         {
           set: { intent: plain(intent), intentId: intent.id, ...withoutRemovals(seen) },
-          // Beside an intent the item is at its largest.
+          // The item is largest while it has an intent.
           remove: PARTIAL_READ_HINTS,
         },
         unsettledSince(seen),

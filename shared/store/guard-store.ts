@@ -26,10 +26,10 @@ export function createGuardStore(table: Table): GuardStore {
   const recent = async (
     { connection, group }: GroupRef,
     atMs: number,
-    besides: readonly (GuardRecord | undefined)[],
+    excluded: readonly (GuardRecord | undefined)[],
     writtenAtMs = 0,
   ) => {
-    const own = besides.flatMap((record) =>
+    const own = excluded.flatMap((record) =>
       record ? [guardKey(connection, record.atMs, record.intent).sk] : [],
     );
     const sum = { group: 0, connection: 0, largestSize: 0, concurrent: 0 };

@@ -1,7 +1,7 @@
 import type { Check } from '../../contract/answers.ts';
 import { testedAlarm } from '../../contract/names.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
-import type { AlarmDesk } from '../../sync/ports/deployment.ts';
+import type { AlarmClient } from '../../sync/ports/deployment.ts';
 import { check, fault, guarded } from './check.ts';
 import { redeploy } from './deployment.ts';
 
@@ -10,7 +10,7 @@ const BETWEEN_MS = 2_000;
 
 /** Triggers one alarm and follows it as far as AWS reports it, to the topic and its subscribers. Then resets the alarm. */
 export const checkAlarms = (
-  { prefix, alarms }: { readonly prefix: string; readonly alarms: AlarmDesk },
+  { prefix, alarms }: { readonly prefix: string; readonly alarms: AlarmClient },
   { clock, sleep }: Pick<ToolPorts, 'clock' | 'sleep'>,
 ): Promise<readonly Check[]> =>
   guarded('alarm', async () => {
@@ -37,7 +37,7 @@ export const checkAlarms = (
     return [rang, ...(await guarded('alarm subscription', () => checkSubscriptions(topic, alarms)))];
   });
 
-async function checkSubscriptions(topic: string, alarms: AlarmDesk): Promise<Check> {
+async function checkSubscriptions(topic: string, alarms: AlarmClient): Promise<Check> {
   const all = await alarms.subscriptionsOf(topic);
   const confirmed = all.filter((arn) => arn.startsWith('arn:')).length;
   const waiting = all.length - confirmed;

@@ -169,7 +169,7 @@ function problemOf({ group, name, member, email }: Row, layout: Layout): string 
     (email !== '' && !isAddress(email)
       ? `expected an e-mail address, got "${email.slice(0, 80)}"`
       : undefined) ??
-    (member === '' && email !== '' ? 'expected a member id beside the email' : undefined)
+    (member === '' && email !== '' ? 'expected a member id next to the email' : undefined)
   );
 }
 

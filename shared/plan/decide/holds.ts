@@ -5,7 +5,7 @@ import type { Decision, EndHold, Reserve, Wait, Write } from '../decision.ts';
 import { withUnwanted } from '../external-change.ts';
 import type { Facts, Reservation } from '../facts.ts';
 import { type GuardInput, type GuardVerdict, judgeRemovals } from '../guard.ts';
-import { applicableHold, approvedBeside, isOver, judgeByHold } from '../hold.ts';
+import { applicableHold, approvedRemovals, isOver, judgeByHold } from '../hold.ts';
 import type { Plan } from '../plan.ts';
 import { settle } from './settle.ts';
 
@@ -37,7 +37,7 @@ export function guard(plan: Plan, facts: Facts): Guarded | Decision {
   if (plan.removals.length === 0) return isHoldOver(facts) ? endHold('hold', 'approval') : none;
   if ((state.hold ?? state.approval) !== undefined && read === undefined)
     return { kind: 'read', what: ['held'] };
-  const permitted = approvedBeside(state.approval, read?.approved, { plan, nowMs });
+  const permitted = approvedRemovals(state.approval, read?.approved, { plan, nowMs });
   if (state.approval !== undefined && permitted.length === 0) return endHold('approval');
   return guardOthers({ plan, facts, permitted });
 }

@@ -47,20 +47,20 @@ export interface ScheduleFacts {
 export interface ScimFacts {
   /** As Lambda says it; `Active` on the local stack. */
   readonly state: string;
-  /** What an identity provider asks for; undefined where the credentials do not let us find out. */
+  /** The base URL for identity providers; undefined if the credentials do not permit reading it. */
   readonly url: string | undefined;
 }
 
-/** The one alarm that may be triggered for a test, and its subscribers. */
-export interface AlarmDesk {
+/** Triggers the test alarm and reads its subscriptions. */
+export interface AlarmClient {
   ring(state: 'ALARM' | 'OK', reason: string): Promise<void>;
   /** The result of each alarm action, as CloudWatch reports it. */
   actionsSince(atMs: number): Promise<readonly string[]>;
-  /** Their ARNs, or a word instead of one that is not confirmed. */
+  /** The ARNs of the subscriptions; a text instead of one that is not confirmed. */
   subscriptionsOf(topicArn: string): Promise<readonly string[]>;
 }
 
-/** Looks at the deployed parts; each is undefined where it does not exist. */
+/** Reads the deployed resources. Each is undefined if it does not exist. */
 export interface Deployment {
   readonly region: string;
   readonly isLocal: boolean;
@@ -73,7 +73,7 @@ export interface Deployment {
   function(key: FunctionKey): Promise<FunctionFacts | undefined>;
   schedule(key: ScheduleKey): Promise<ScheduleFacts | undefined>;
   /** None on the local stack. */
-  readonly alarms?: AlarmDesk | undefined;
+  readonly alarms?: AlarmClient | undefined;
   scim(): Promise<ScimFacts | undefined>;
   /** HTTP status that an address answers with, without any credential. @throws where nothing answers */
   statusOf(url: string): Promise<number>;

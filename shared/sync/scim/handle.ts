@@ -58,7 +58,7 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
     const method = isHead ? 'GET' : request.method;
     const { token, knownAs } = recognise(request, ports);
     const early = knownAs && (await ports.connections.find(knownAs));
-    // A token that was good before is looked up beside the first reads, in the same request to the table.
+    // A token that was valid before is read together with the first reads, in the same request to the table.
     const admitted = admit(token, knownAs !== undefined, ports);
     const of = early ?? (await admitted).connection;
     const answer = async () => {
@@ -168,7 +168,7 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** The media type is exact and stands only beside a body. */
+/** The media type is exact, and is sent only with a body. */
 function toHttp({ status, headers, body }: ScimReply): HttpReply {
   if (body === undefined) return { status, headers, body: '' };
   return { status, headers: { 'content-type': SCIM_MEDIA_TYPE, ...headers }, body: JSON.stringify(body) };

@@ -64,9 +64,9 @@ export interface Change {
 }
 
 /** The change of a group's members in a request, next to the change of its attributes. */
-export interface Beside {
+export interface MembersChange {
   readonly isChange: boolean;
-  /** The revision at which there was nothing to change; undefined where that is so at any. */
+  /** The revision at which the members needed no change; undefined if that holds at any revision. */
   readonly seen?: number;
 }
 
@@ -78,8 +78,8 @@ export interface Rewrite {
 }
 
 /**
- * Changes a resource: its next revision, with attributes computed from the current one and written only if it still is
- * that. The caller records what the change means, and settles it.
+ * Writes the next revision of a resource if the current one has not changed meanwhile. The caller records the change in
+ * the desired state, and settles the resource.
  * @throws ScimError 404, 412, 409 or what `edit` throws; then nothing has changed
  */
 export async function rewriteResource(
@@ -90,14 +90,14 @@ export async function rewriteResource(
     ifMatch,
     ifNoneMatch,
     edit,
-    beside = { isChange: false },
+    membersChange = { isChange: false },
     state = 'live',
     found,
   }: Change & {
     readonly edit: (attributes: ScimObject) => ScimObject;
-    readonly beside?: Beside;
+    readonly membersChange?: MembersChange;
     readonly state?: ScimResource['state'];
-    /** As it was read just before. */
+    /** The resource as the caller has just read it. */
     readonly found?: ScimResource | undefined;
   },
 ): Promise<Rewrite> {
@@ -109,7 +109,7 @@ export async function rewriteResource(
     if (ifNoneMatch !== undefined) checkIfNoneMatch(ifNoneMatch, before);
     const { after, write } = rewritten(
       before,
-      { attributes: edit(before.attributes), beside, state },
+      { attributes: edit(before.attributes), membersChange, state },
       context,
     );
     if (await saveIndexed({ before, after }, context)) return { before, after, write };
@@ -133,11 +133,16 @@ async function saveIndexed({ before, after }: Rewrite, context: ScimContext): Pr
 /** The next revision of a resource, and the write of members that begins with it. */
 function rewritten(
   before: ScimResource,
-  { attributes, beside, state }: Pick<ScimResource, 'attributes' | 'state'> & { readonly beside: Beside },
+  {
+    attributes,
+    membersChange,
+    state,
+  }: Pick<ScimResource, 'attributes' | 'state'> & { readonly membersChange: MembersChange },
   { ports }: ScimContext,
 ): Pick<Rewrite, 'after' | 'write'> {
   const nowMs = ports.clock();
-  const changesMembers = beside.isChange || (beside.seen ?? before.revision) !== before.revision;
+  const changesMembers =
+    membersChange.isChange || (membersChange.seen ?? before.revision) !== before.revision;
   const isChange = changesMembers || state !== before.state || !isSameValue(attributes, before.attributes);
   const revise = isChange ? nextRevision : idleRevision;
   const write = changesMembers ? ports.newId() : undefined;
@@ -163,12 +168,12 @@ function checkIfNoneMatch(ifNoneMatch: string, { version }: ScimResource): void 
 }
 
 /**
- * The next revision of a group whose attributes stay as they are: one write, however many others do the same.
- * @returns undefined where only `rewriteResource` can tell what to do
+ * Writes the next revision of a group whose attributes stay as they are. This is one write, also with concurrent requests.
+ * @returns undefined if `rewriteResource` must decide
  */
 export async function advanceGroup(
   id: string,
-  { isChange, seen }: Beside,
+  { isChange, seen }: MembersChange,
   { found, context }: { readonly found: ScimResource | undefined; readonly context: ScimContext },
 ): Promise<Rewrite | undefined> {
   const { ports, connection, admitted } = context;
