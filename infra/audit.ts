@@ -39,7 +39,7 @@ exports.handler = ({ Records }) => Promise.all(Records.map(async ({ eventID, dyn
 }));
 `;
 
-interface AuditExportProps extends Pick<ConnectorFunctionProps, 'settings' | 'key' | 'desk'> {
+interface AuditExportProps extends Pick<ConnectorFunctionProps, 'settings' | 'key' | 'alarmConfig'> {
   readonly lockedDays: number;
   readonly table: Table;
   readonly undelivered: IQueue;

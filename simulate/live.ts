@@ -73,16 +73,16 @@ export async function live(
   const look = createOracles();
   const seen = seenIn(cloud);
   startAsking(cloud, seen);
-  const endsMs = troubleEndsMs + QUIET_MS;
-  startShowing(cloud, seen, endsMs);
+  const lastExpiryMs = troubleEndsMs + QUIET_MS;
+  startShowing(cloud, seen, lastExpiryMs);
   let expiredMs = START_MS;
-  for (let atMs = START_MS + HOUR_MS; atMs <= endsMs && !cloud.isOver; atMs = nextLook(cloud, atMs)) {
+  for (let atMs = START_MS + HOUR_MS; atMs <= lastExpiryMs && !cloud.isOver; atMs = nextLook(cloud, atMs)) {
     await cloud.pass(atMs);
     if (atMs - expiredMs >= DAY_MS) {
       cloud.table.expire(atMs);
       expiredMs = atMs;
     }
-    look(seen, atMs + HOUR_MS > endsMs);
+    look(seen, atMs + HOUR_MS > lastExpiryMs);
     if (cloud.lambdas.effects() > MOST_EFFECTS * Math.max(1, life.days / 7)) {
       const sentence = `expected ${life.days} days to end, found ${cloud.lambdas.effects()} effects after ${Math.round((atMs - START_MS) / HOUR_MS)} hours: something never rests`;
       cloud.runLog.violated({ oracle: 'bounded', cause: 'never_rests', sentence });

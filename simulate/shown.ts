@@ -38,7 +38,7 @@ const MOST_ATTEMPTS = 8;
  * At random moments, and before the end, reads the operator's view of each connection and sends the due notifications.
  * The answers are compared with the stored values that did not change meanwhile.
  */
-export function startShowing(cloud: Cloud, seen: Seen, endsMs: number): void {
+export function startShowing(cloud: Cloud, seen: Seen, lastExpiryMs: number): void {
   const random = cloud.random.fork('showing');
   const notified = new Map<string, Map<Finding['subject'], Told>>();
   // Sequential, because a reader of a dead-letter queue hides its messages from the next reader.
@@ -56,7 +56,7 @@ export function startShowing(cloud: Cloud, seen: Seen, endsMs: number): void {
       again(afterSilence(cloud, atMs + between(random, AT_LEAST_MS, AT_MOST_MS)));
     });
   again(cloud.nowMs() + between(random, HOUR_MS, AT_LEAST_MS));
-  cloud.time.at(endsMs - HOUR_MS, () => cloud.start(ask()));
+  cloud.time.at(lastExpiryMs - HOUR_MS, () => cloud.start(ask()));
 }
 
 interface Asked {

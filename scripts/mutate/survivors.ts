@@ -69,7 +69,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/plan/external-change.ts: ...(alias === undefined ? {} : { alias }), | alias === undefined → false',
   ],
   'the wanted name is in it already': [
-    "shared/plan/draft.ts: if (!says(current, 'name', wanted.name)) return { name: wanted.name }; | return { name: wanted.name }; → return undefined;",
+    "shared/plan/draft.ts: if (!fieldMatches(current, 'name', wanted.name)) return { name: wanted.name }; | return { name: wanted.name }; → return undefined;",
   ],
   'what is listed was there before, and who is adopted is looked up once more': [
     'shared/plan/names.ts: const mayBeAny = (group: ListedGroup): boolean => !isWhole(group) && group.spokeId === null; | && → ||',

@@ -115,7 +115,7 @@ function reportDuplicates(duplicates: number, metrics: Metrics): void {
  * @param call.endpoint first part of the path below the base, as of `endpointOf`
  */
 export function reportScim(
-  { reply, connection, tokenEndsSoon, staleMembers, cause }: ScimReport,
+  { reply, connection, tokenExpiresSoon, staleMembers, cause }: ScimReport,
   call: { readonly method: string; readonly endpoint: string; readonly elapsedMs: number },
   { logger, metrics }: Telling,
 ): void {
@@ -133,7 +133,7 @@ export function reportScim(
       unknownCount: unknown.length,
     });
   }
-  if (tokenEndsSoon) metrics.emit('ScimTokensEnding', 1, connection);
+  if (tokenExpiresSoon) metrics.emit('ScimTokensEnding', 1, connection);
   if (status >= 500) metrics.emit('ScimFailures', 1);
   else if (status >= 400) metrics.emit('ScimRefusals', 1, String(status));
   const level = status >= 500 ? 'error' : 'info';

@@ -9,7 +9,7 @@ import type { PeoplePorts } from './ports/bundles.ts';
 import type { Connection } from './ports/connections.ts';
 import { GONE, type Person } from './ports/people.ts';
 import { type EmployeeRecord, failureIn, type Platform, PlatformFailure } from './ports/platform.ts';
-import { ENDING_WAIT_MS, WRITES_IN_FLIGHT } from './tuning.ts';
+import { ROLE_END_WAIT_MS, WRITES_IN_FLIGHT } from './tuning.ts';
 
 /** The result of a listing of the employees. */
 export interface Listing {
@@ -77,14 +77,14 @@ function savePages(saving: Saving) {
   return {
     async add(page: readonly EmployeeRecord[]) {
       const known = await ports.people.read(connection.name, rolesOf(page));
-      const ending = endingAmong(page, known, connection);
+      const ended = endedRoles(page, known, connection);
       await save(
-        page.filter((record) => !ending.has(record)),
+        page.filter((record) => !ended.has(record)),
         known,
       );
       if (waiting.length === 0) waitingSinceMs = ports.clock();
-      waiting.push(...ending);
-      if (waiting.length === 0 || ports.clock() - waitingSinceMs < ENDING_WAIT_MS) return;
+      waiting.push(...ended);
+      if (waiting.length === 0 || ports.clock() - waitingSinceMs < ROLE_END_WAIT_MS) return;
       await save(waiting);
       waiting = [];
     },
@@ -109,19 +109,19 @@ export async function saveAndWake(records: readonly EmployeeRecord[], saving: Sa
   return { changed: news.filter(({ revision }) => revision > 1).length, woken };
 }
 
-function endingAmong(
+function endedRoles(
   page: readonly EmployeeRecord[],
   known: Known,
   { settings }: Connection,
 ): ReadonlySet<EmployeeRecord> {
   if (settings.memberIdField === 'id') return new Set();
-  const isEnding = (record: EmployeeRecord) => {
+  const hasEnded = (record: EmployeeRecord) => {
     const seen = known.get(record.role);
     if (seen === undefined || !mayBeMember(seen, settings)) return false;
     const facts = factsOf(record, seen);
     return !mayBeMember(facts, settings) || facts.userId !== seen.userId;
   };
-  return new Set(page.filter(isEnding));
+  return new Set(page.filter(hasEnded));
 }
 
 const rolesOf = (list: readonly { readonly role: RoleId }[]) => list.map(({ role }) => role);

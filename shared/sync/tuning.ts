@@ -17,7 +17,7 @@ export const UNCERTAIN_MS = 900_000;
 export const LARGE_GROUP = 1_000;
 
 /** The end of a role waits this long for a later page to show the user's next role. An hourly listing is not faster anyway. */
-export const ENDING_WAIT_MS = 60_000;
+export const ROLE_END_WAIT_MS = 60_000;
 
 /** How many people missing from a listing one refresh requests by id, and how many of these requests run at a time. */
 export const ASKED_BY_ID = 100;

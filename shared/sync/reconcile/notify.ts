@@ -4,7 +4,7 @@ import { afterNotice, beforeNotice, isNoticeDue, noticeOf, observe } from '../..
 import type { DriftLog } from '../ports/logs.ts';
 import type { NoticeStore, Notifier } from '../ports/notices.ts';
 import type { ScimTokenStore } from '../ports/scim.ts';
-import { ENDS_SOON_MS } from '../scim/tokens.ts';
+import { EXPIRES_SOON_MS } from '../scim/tokens.ts';
 
 export interface NotifyPorts {
   readonly notices: NoticeStore;
@@ -61,7 +61,7 @@ export async function notifyOfHour(connection: ConnectionName, ports: NotifyPort
   }
   const expiring = (await ports.tokens.list(connection)).filter(
     ({ expiresMs = 0, revokedMs }) =>
-      revokedMs === undefined && expiresMs > nowMs && expiresMs <= nowMs + ENDS_SOON_MS,
+      revokedMs === undefined && expiresMs > nowMs && expiresMs <= nowMs + EXPIRES_SOON_MS,
   );
   const drift = { subject: 'drift', count: reported.length, sinceMs: Math.min(nowMs, ...reported) } as const;
   await notify([drift, { subject: 'token', count: expiring.length }], ports, connection);

@@ -131,11 +131,11 @@ function groupNamedBy(filter: Filter | undefined, type: ResourceType): string | 
 
 async function idsOf(type: TypeName, context: ScimContext): Promise<readonly string[]> {
   const { ports, connection } = context;
-  const { ids, ending } = await ports.scim.order(connection, type, ports.clock());
-  const found = await ports.scim.read(connection, type, ending);
+  const { ids, deleting } = await ports.scim.order(connection, type, ports.clock());
+  const found = await ports.scim.read(connection, type, deleting);
   for (const resource of found) await finishWrite(resource, context);
   // A crash came between their removal and the note of it.
-  const gone = ending.filter((one) => !found.some(({ id }) => id === one));
+  const gone = deleting.filter((one) => !found.some(({ id }) => id === one));
   for (const id of gone) await ports.scim.noteOrder(connection, { type, id });
   return ids;
 }

@@ -36,9 +36,9 @@ export async function finishWrite(
   context: ScimContext,
 ): Promise<ScimResource | undefined> {
   if (isBlocked(found) && context.ports.clock() < found.modifiedMs) return undefined;
-  if (found.state === 'ending' || !found.settled) await context.admitted;
-  if (found.state === 'ending') {
-    await finishEnding(found, context);
+  if (found.state === 'deleting' || !found.settled) await context.admitted;
+  if (found.state === 'deleting') {
+    await finishDeletion(found, context);
     return undefined;
   }
   const dead = deadReplacement(found, context.ports.clock());
@@ -120,7 +120,7 @@ export async function rewriteResource(
 /** Claims and indexes what has changed, before and after the resource is saved. @returns whether it was saved */
 async function saveIndexed({ before, after }: Rewrite, context: ScimContext): Promise<boolean> {
   const { ports, connection } = context;
-  const isIndexed = after.state === 'ending' || isIndexedAlike(before, after);
+  const isIndexed = after.state === 'deleting' || isIndexedAlike(before, after);
   if (!isIndexed) {
     await claimUnique(after, context);
     await pointAt(after, context);
@@ -238,22 +238,22 @@ export async function settleResource(
 }
 
 /**
- * Completes the deletion of a resource that is marked as ending: records it in the desired state, releases the index
+ * Completes the deletion of a resource that is marked as deleting: records it in the desired state, releases the index
  * entries and removes the resource. Each step may be repeated, so any later request can continue after a crash.
  */
-export async function finishEnding(ending: ScimResource, context: ScimContext): Promise<void> {
+export async function finishDeletion(deleting: ScimResource, context: ScimContext): Promise<void> {
   const { ports, connection } = context;
-  const { replacements } = ending;
-  if (ending.type === 'Group') {
-    const group = groupId(ending.id);
-    await recordEnd(ending, nestedMember(group), [{ kind: 'group.deleted', group }], context);
+  const { replacements } = deleting;
+  if (deleting.type === 'Group') {
+    const group = groupId(deleting.id);
+    await recordEnd(deleting, nestedMember(group), [{ kind: 'group.deleted', group }], context);
     const drops = [...replacements].map(([id, held]) => ports.scim.dropList({ connection, group }, id, held));
     await Promise.all(drops);
   } else {
-    await recordEnd(ending, memberId(ending.id), userEnd(ending), context);
+    await recordEnd(deleting, memberId(deleting.id), userEnd(deleting), context);
   }
-  await unindex(ending, undefined, context);
-  await ports.scim.remove(connection, ending);
+  await unindex(deleting, undefined, context);
+  await ports.scim.remove(connection, deleting);
 }
 
 /**
@@ -261,7 +261,7 @@ export async function finishEnding(ending: ScimResource, context: ScimContext): 
  * shows the member and its version rises.
  */
 async function recordEnd(
-  ending: ScimResource,
+  deleting: ScimResource,
   member: MemberId,
   end: readonly DirectoryChange[],
   context: ScimContext,
@@ -283,7 +283,7 @@ async function recordEnd(
       change: { kind: 'member.removed', group: groupId(revision.id), members },
     }),
   );
-  await record([...end.map((change) => ({ by: ending, change })), ...leaves], context);
+  await record([...end.map((change) => ({ by: deleting, change })), ...leaves], context);
   await mapConcurrently(READS_IN_FLIGHT, begun, ({ id, revision }) =>
     ports.scim.endWrite(connection, { ...revision, settled: true }, { id, supersedes: [] }),
   );

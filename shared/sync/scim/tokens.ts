@@ -87,7 +87,7 @@ export async function revokeAllTokens(connection: ConnectionName, { tokens, cloc
 }
 
 /** Told from then on: long enough for a person to make another token and paste it before this one ends. */
-export const ENDS_SOON_MS = 14 * 86_400_000;
+export const EXPIRES_SOON_MS = 14 * 86_400_000;
 
 /** Compared where there is no token, so that an unknown prefix takes as long as a wrong secret. */
 const NO_HASH = hashOf('');
