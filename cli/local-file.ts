@@ -28,7 +28,7 @@ export type LocalFile = z.infer<typeof LocalFile>;
 
 const start = 'npm start runs a local stack, and --local-file says where its file is';
 
-/** @throws UsageError where there is no such file, or its stack has gone */
+/** @throws UsageError if there is no such file, or its stack has gone */
 export function readLocalFile(path: string, cwd: string): LocalFile {
   let text: string;
   try {

@@ -20,7 +20,7 @@ interface DashboardProps {
   readonly prefix: string;
   readonly resources: Resources;
   readonly functions: readonly ConnectorFunction[];
-  /** undefined where the stage has no SCIM endpoint. */
+  /** undefined if the stage has no SCIM endpoint. */
   readonly scim: Scim | undefined;
 }
 

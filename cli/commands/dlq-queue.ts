@@ -32,7 +32,7 @@ export const queueOption = () =>
   new Option('--queue <queue>', 'only this queue').choices(['events', 'apply']);
 export const codeOption = () => new Option('--code <code>', 'those of one cause').choices(DEAD_LETTER_CODES);
 
-/** @throws UsageError where it is not said which */
+/** @throws UsageError if it is not said which */
 export async function selectionOf(context: Context, ids: readonly string[], { group, code, all }: Which) {
   const isNarrow = ids.length > 0 || group !== undefined || code !== undefined;
   if (!isNarrow && all !== true) throw new UsageError('say which: message ids, --group, --code or --all');
@@ -68,7 +68,7 @@ export const surveyed = async (
     onElsewhere: reportElsewhere(context),
   });
 
-/** What is to be done to dead-lettered messages is shown first. @throws NotFound where a beginning of an id fits several */
+/** What is to be done to dead-lettered messages is shown first. @throws NotFound if a beginning of an id fits several */
 export async function surveyChosen(context: Context, selection: Selection, options: QueueOption) {
   const survey = await surveyed(context, selection, options);
   for (const id of selection.ids ?? []) {

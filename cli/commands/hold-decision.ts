@@ -58,7 +58,7 @@ export async function decideHold(
 
 type ReadHold = Awaited<ReturnType<typeof readHold>>;
 
-/** A whole digest may be of a set that others have joined since. @throws NotFound where the hold is over another set */
+/** A whole digest may be of a set that others have joined since. @throws NotFound if the hold is over another set */
 function digestOf({ state, hold }: ReadHold, { digest: given }: Decision): string {
   const digest = given?.length === hold.digest.length ? given : hold.digest;
   if (digest.startsWith(given ?? '')) return digest;

@@ -138,7 +138,7 @@ async function unlessUnseen<Result>(
   });
 }
 
-/** How the plans of groups differ from the present ones; undefined where the platform cannot be asked. */
+/** How the plans of groups differ from the present ones; undefined if the platform cannot be asked. */
 export const effectOn = (context: Context, refs: readonly GroupRef[], planning: () => Promise<Planned>) =>
   unlessUnseen(context, undefined, async () => {
     const before = await planAll(context, refs);

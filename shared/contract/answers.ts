@@ -94,7 +94,7 @@ const FailingEndpoint = z.object({
 });
 export type FailingEndpoint = Answer<typeof FailingEndpoint>;
 
-/** How one connection stands; null where there is nothing to tell. */
+/** How one connection stands; null if there is nothing to tell. */
 export const StatusReport = z.object({
   connection: text,
   gate: z.object({
@@ -621,7 +621,7 @@ export const ImportReport = EventsReport.extend({
   columns: text.optional().describe('What --columns could say of unusual headings, where that is certain.'),
   delimiter: text.optional().describe('The separator with which the first line certainly is a header.'),
   skipLines: count.optional().describe('Lines before what certainly is the header.'),
-  /** False where nothing was sent: a dry run, errors, or a person who thought better of it. */
+  /** False if nothing was sent: a dry run, errors, or a person who thought better of it. */
   sent: z.boolean(),
   unsent: count.optional().describe('Messages that Ctrl-C kept back; the same import again does no harm.'),
 });
@@ -657,7 +657,7 @@ export const Survey = z.object({
   queue: z.enum(['events', 'apply', 'all']),
   total: count.describe('Found, or in flight with another consumer.'),
   inFlightElsewhere: count,
-  /** False where there are more than could be looked at in the time a look may take. */
+  /** False if there are more than could be looked at in the time a look may take. */
   complete: z.boolean(),
   causes: z.array(Cause),
   /** The first of those that were selected, up to the limit; the causes count all of them. */

@@ -156,7 +156,7 @@ function connectionOf(text: string | undefined): ConnectionName | undefined {
 export const EDITED_SOURCE = 'groupsync/edit';
 
 interface Delivery {
-  /** Of what says nothing itself; undefined where the attribute `stamp` cannot be read. */
+  /** Of what says nothing itself; undefined if the attribute `stamp` cannot be read. */
   readonly place: Place | undefined;
   /** From where on it counts; above 0 for a piece of an earlier message that was sent again. */
   readonly operation: number;

@@ -36,7 +36,7 @@ const ApplyMessage = z.lazy(() =>
   z.object({ connection: named, group: z.string().min(1).transform(groupId) }),
 );
 
-/** @returns undefined where the body is not one of ours */
+/** @returns undefined if the body is not one of ours */
 export function readApplyMessage(body: string): GroupRef | undefined {
   try {
     return ApplyMessage.safeParse(JSON.parse(body)).data;

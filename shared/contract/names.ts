@@ -9,13 +9,13 @@ export const QUEUE_KEYS = ['events', 'eventsDlq', 'apply', 'applyDlq'] as const;
 export type QueueKey = (typeof QUEUE_KEYS)[number];
 export const FUNCTION_KEYS = ['ingest', 'apply', 'reconcile', 'people'] as const;
 export type FunctionKey = (typeof FUNCTION_KEYS)[number];
-/** Functions that a stage has only where its settings ask for them. */
+/** Functions that a stage has only if its settings ask for them. */
 export const OPTIONAL_FUNCTION_KEYS = ['scim', 'directory'] as const;
 export type OptionalFunctionKey = (typeof OPTIONAL_FUNCTION_KEYS)[number];
 /** What runs again and again: tasks of reconcile, and people. */
 export const SCHEDULE_KEYS = ['pump', 'feed', 'sweep', 'health', 'people'] as const;
 export type ScheduleKey = (typeof SCHEDULE_KEYS)[number];
-/** Schedules that a stage has only where its settings ask for them. */
+/** Schedules that a stage has only if its settings ask for them. */
 export const OPTIONAL_SCHEDULE_KEYS = ['directory'] as const;
 export type OptionalScheduleKey = (typeof OPTIONAL_SCHEDULE_KEYS)[number];
 

@@ -75,7 +75,7 @@ export function memberCounts(
   return value === 'present' && via >= groupFloorStamp && stamp > userFloor;
 }
 
-/** Desired state of one group, as far as the directory alone can say it. */
+/** The desired state of one group from the directory's events alone. */
 export type DesiredGroup =
   | { readonly state: 'absent' }
   | { readonly state: 'unnamed' }

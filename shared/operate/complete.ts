@@ -11,7 +11,7 @@ type Ids = (ports: ToolPorts, connection: ConnectionName) => Promise<readonly (s
 const named = (groups: readonly { readonly id: string; readonly name?: string | undefined }[]) =>
   groups.flatMap(({ id, name }) => [id, name]);
 
-/** What a shell offers where an argument of that name stands. */
+/** The completions that a shell offers for an argument of that name. */
 export const COMPLETIONS = {
   connection: async ({ connections }) => (await connections.list()).map(({ name }) => name),
   async group({ index }, connection) {

@@ -97,7 +97,7 @@ async function isUntouched(state: SuspectedGroup['state'], connection: Connectio
     if (shown === undefined || written === undefined || written.acceptedDrift !== undefined) return false;
     return shown.version === state.version && shows(shown, written);
   } catch {
-    // Apply will look for itself, and tell what it met.
+    // Apply reads the group itself and reports the failure.
     return false;
   }
 }

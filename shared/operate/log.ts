@@ -26,7 +26,7 @@ export interface LogFilter {
   /** `drift` for all that begin with `drift_`. */
   readonly action?: string | undefined;
   readonly outcome?: string | undefined;
-  /** Whose events are told as well. */
+  /** The group or member whose events are included. */
   readonly taken?: Taken | undefined;
   readonly limit: number;
 }

@@ -6,7 +6,7 @@ import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { UserState } from '../sync/ports/desired.ts';
 import { READS_IN_FLIGHT } from '../sync/tuning.ts';
 
-/** How ids are said to people: `Ada Archer <ada@acme.test> (00u7)`; an id of which no more is known stays alone. */
+/** Formats ids with names: `Ada Archer <ada@acme.test> (00u7)`. An id without a known name stays as it is. */
 export interface Names {
   readonly group: (id: string) => string;
   readonly member: (id: string) => string;
@@ -29,7 +29,7 @@ export interface Named {
 
 type Attributes = ReadonlyMap<string, Pick<Register<string>, 'value'>>;
 
-/** `Ada Archer <ada@acme.test>`, or as much of it as the directory has told; undefined where that is nothing. */
+/** `Ada Archer <ada@acme.test>`, or as much of it as the directory has told; undefined if that is nothing. */
 export function formatPerson(attributes: Attributes): string | undefined {
   const of = (name: string) => attributes.get(name)?.value || undefined;
   const name = of('name') ?? of('displayName');

@@ -14,7 +14,7 @@ export type GroupPausePorts = JournalPorts &
 
 export type ConnectionPausePorts = JournalPorts & Pick<ToolPorts, 'gates' | 'connections'>;
 
-/** From now on nothing of the group is written; its changes are kept. @returns false where there is no such group */
+/** From now on nothing of the group is written; its changes are kept. @returns false if there is no such group */
 export async function pauseGroup(ref: GroupRef, ports: GroupPausePorts, reason?: string): Promise<boolean> {
   const seen = await ports.groups.read(ref);
   if (seen === undefined) return false;

@@ -95,7 +95,7 @@ async function refuseClosedGate({ name }: Connection, { gates }: ToolPorts): Pro
   if (fix !== undefined) throw new Error(`nothing may be written now: the gate is ${state}; next: ${fix}`);
 }
 
-/** @returns the failure where the group may have been made all the same */
+/** @returns the failure if the group may have been made all the same */
 const create = (name: string, { groups }: Platform): Promise<ObservedGroup | PlatformFailure> =>
   groups.create({ name, spokeId: name, users: [] }).catch((error: unknown) => {
     if (!(error instanceof PlatformFailure)) throw error;
@@ -104,14 +104,14 @@ const create = (name: string, { groups }: Platform): Promise<ObservedGroup | Pla
     return error;
   });
 
-/** Why the probe ended early. @throws the error where it is neither the platform's nor an interruption */
+/** Why the probe ended early. @throws any error that is neither a PlatformFailure nor an interruption */
 function whyStopped(error: unknown, signal: AbortSignal): string {
   if (error instanceof PlatformFailure) return error.message;
   if (signal.aborted) return 'it was interrupted';
   throw error;
 }
 
-/** A report that does not tell whether PATCH compares versions does not replace one that does. */
+/** A report without a result about the version of PATCH does not replace a report with one. */
 const showsPatchVersion = (findings: readonly Finding[]): boolean => {
   const version = findings.find(({ about }) => about === PATCH_VERSION)?.found ?? '';
   return !version.startsWith('unknown');
@@ -197,7 +197,7 @@ async function tryName(sent: string, group: Throwaway): Promise<string> {
   return foldName(sent).startsWith(foldName(name)) ? `cut to ${name.length}` : 'changed';
 }
 
-/** The name in the same write tells whether one bad user fails all of it: no real person is needed for that. */
+/** Whether one unacceptable user makes the whole write fail. The name in the same write shows that, so no person is needed. */
 async function tryUnknownUser(group: Throwaway): Promise<string> {
   const unknownUser = platformUserId(`${group.name.replaceAll(' ', '-')}-unknown`);
   const written = await write('patch', { name: `${group.name} users`, users: [unknownUser] }, group);
@@ -247,7 +247,7 @@ interface Written {
   readonly shown: ObservedGroup;
 }
 
-/** @throws PlatformFailure where the failure says nothing of what was sent */
+/** @throws PlatformFailure if the failure says nothing of what was sent */
 async function write(
   method: 'patch' | 'put',
   sent: { readonly name: string; readonly users?: ObservedGroup['users'] },
@@ -286,7 +286,7 @@ async function until<Value>(
 
 /**
  * Deletes the group, also after Ctrl-C; where no answer told its id, it is found by its name.
- * @throws PlatformFailure where it may be there yet
+ * @throws PlatformFailure if it may be there yet
  */
 async function remove(known: string | undefined, name: string, at: Pick<Throwaway, 'platform' | 'ports'>) {
   const { groups } = at.platform;

@@ -21,7 +21,7 @@ export function stateName({ paused, dirtySinceMs, failedAtMs, settled, registers
   return settled ?? 'in_sync';
 }
 
-/** Every group as the index shows it. It does not tell a group that was never named from one that was deleted. */
+/** Every group in the index. The index does not distinguish a deleted group from one without a name. */
 export async function* summaries(
   connection: ConnectionName,
   { index, groups }: Pick<ReportPorts, 'groups' | 'index'>,

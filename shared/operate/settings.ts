@@ -173,7 +173,7 @@ interface ConnectionChange {
  * Writes what one person made of a connection, over what others made of it since it was read. What they changed stays;
  * where they changed the same, nothing is written. The journal keeps each change, from what to what.
  * @returns the connection just before the change, and after it
- * @throws NotFound where the connection was removed meanwhile
+ * @throws NotFound if the connection was removed meanwhile
  * @throws Error that says what else was changed
  */
 export async function changeConnection(change: ConnectionChange, ports: ChangeConnectionPorts) {

@@ -121,7 +121,7 @@ async function countMessages({ queue }: Pick<Deployment, 'queue'>): Promise<Stat
   return { events, eventsDlq, apply, applyDlq };
 }
 
-/** undefined where there is no such group. */
+/** undefined if there is no such group. */
 export async function readGroupStatus(ref: GroupRef, ports: ToolPorts): Promise<GroupStatus | undefined> {
   const state = await ports.groups.read(ref);
   if (state === undefined) return undefined;

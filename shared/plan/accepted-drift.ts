@@ -7,7 +7,7 @@ import type { AcceptedDrift } from '../domain/view.ts';
 import type { WantedGroup } from './draft.ts';
 import type { Wanted } from './facts.ts';
 
-/** How new the directory's word is, about the group as a whole and about each thing in it. */
+/** The latest stamps of the directory's events about the group and about its parts. */
 export interface LatestStamps {
   readonly newest: Stamp;
   readonly name: Stamp;

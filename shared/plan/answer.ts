@@ -10,7 +10,7 @@ import type { Plan, PlanChange } from './plan.ts';
 
 /** What a successful answer shows about a write. */
 export interface Answer {
-  /** The group that the write made: what was sent, under the name that the platform made of the one sent. */
+  /** The group after the write: as sent, with the name in the platform's form. */
   readonly made: View | undefined;
   /** Users that this write removed and the answer still shows: their removal did not happen. */
   readonly kept: readonly PlatformUserId[];
@@ -50,7 +50,7 @@ export function readAnswer(plan: Plan, observed: ObservedGroup | undefined): Ans
   };
 }
 
-/** Whether the platform answered well and did something else than it was sent. */
+/** Whether the platform answered with success but did not make the sent changes. */
 export const isUndone = ({ kept, hasAdded, keepsName }: Answer): boolean =>
   kept.length > 0 || hasAdded || keepsName;
 

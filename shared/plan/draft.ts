@@ -7,7 +7,7 @@ import type { AcceptedDrift, View } from '../domain/view.ts';
 import { fieldMatches } from './names.ts';
 import { compareText, NO_PLAN, type Plan, type PlanAction, type PlanChange, sortChanges } from './plan.ts';
 
-/** A directory group as it should look on the platform. */
+/** The content that a directory group should have on the platform. */
 export interface WantedGroup extends Readonly<Record<GroupField, string>> {
   /** The users that the group should have, each with its directory member. */
   readonly users: ReadonlyMap<PlatformUserId, MemberId>;
@@ -123,7 +123,7 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
       );
     }),
   ];
-  // A whole group cannot be sent without a spokeId, so where a policy lets that be gone, only the changes are.
+  // A PUT needs a spokeId. If a policy accepts its removal, only the changes are sent.
   const isWhole = input.whole && wanted.spokeId !== null && !input.fixed?.size;
   const action: PlanAction = changes.length === 0 ? 'none' : isWhole ? 'put' : 'patch';
   return {

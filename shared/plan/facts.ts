@@ -41,7 +41,7 @@ export interface Wanted {
 
 /** What groupsync stored about the platform's group. */
 export interface Views {
-  /** As last written or read; undefined where there is no link, or the stored view cannot be read. */
+  /** The latest view; undefined if there is no link, or the stored view cannot be read. */
   readonly base: View | undefined;
   readonly isUnreadable: boolean;
   /** The intended result of the open intent: the base with its change. */
@@ -54,7 +54,7 @@ export interface Views {
 
 /** The removals that the group's hold is about. */
 export interface HeldUsers {
-  /** The full set; undefined where it cannot be read. */
+  /** All held users; undefined if the set cannot be read. */
   readonly users: ReadonlySet<PlatformUserId> | undefined;
   /** The kind of write that is held for this platform group; undefined: the hold is for another group, or unreadable. */
   readonly about: 'remove' | 'delete' | undefined;
@@ -115,7 +115,7 @@ export interface Facts {
   readonly held?: HeldUsers | undefined;
   /** Users that the directory removed since the drift in the view was accepted. */
   readonly departed?: ReadonlyMap<PlatformUserId, Stamp> | undefined;
-  /** The platform's group just now. Of a creation whose outcome is unknown: the groups that may be it. */
+  /** The platform's group, fetched in this pass. After a creation of unknown outcome: the group that it created. */
   readonly fetched?: ObservedGroup | 'gone' | undefined;
   /** What the last fetch or answer of this attempt showed, which may span several passes. */
   readonly shown?: Shown | undefined;

@@ -16,7 +16,7 @@ export interface HeldSets {
   readonly approval: HeldRemovals | undefined;
 }
 
-/** What an existing hold says about the removals of a new draft. */
+/** The removals of a new draft, split by the decision about an existing hold. */
 export interface HoldVerdict {
   /** Permitted by a person: the guard is not asked. */
   readonly approved: readonly PlatformUserId[];

@@ -61,8 +61,8 @@ interface AlreadyThere {
 }
 
 /**
- * Before a group is created: is it there already? Groups that carry its spokeId or name are adopted where the
- * connection says so; the others are remembered, so that they are never taken for what our POST made.
+ * The existing groups with the spokeId or name of a group to be created. Some are adopted, if the settings allow it. The
+ * ids of the others are stored, so that they never count as the result of the POST.
  */
 export function alreadyThere(
   after: View,
@@ -111,7 +111,7 @@ export function grouped<Listed, Key>(groups: readonly Listed[], keyOf: (group: L
   return found;
 }
 
-/** A malformed group without a spokeId: after our POST it could not be told from the group that the POST created. */
+/** A malformed group without a spokeId. It cannot be distinguished from a group that a POST has just created. */
 export const mayBeAny = (group: ListedGroup): boolean => !isWhole(group) && group.spokeId === null;
 
 /**

@@ -6,7 +6,7 @@ import type { Facts } from './facts.ts';
 import { hasFailed } from './refused-fields.ts';
 import { treatmentOf } from './treatment.ts';
 
-/** What becomes of one member, as a word and as a sentence. */
+/** The result for one member: a code and a sentence. */
 export interface Verdict {
   readonly outcome: string;
   readonly detail: string;
@@ -17,11 +17,11 @@ export interface Asked {
   readonly member: MemberId;
   /** Who they are on the platform, as far as that is known. */
   readonly user: PlatformUserId | undefined;
-  /** With the directory's word and our own view. */
+  /** The facts, with the wanted state and the views. */
   readonly facts: Facts;
   /** Where apply's decisions lead. */
   readonly decision: Decision;
-  /** What keeps every write of the group back, if anything does. */
+  /** The reason why nothing is written to the group; undefined if there is none. */
   readonly obstacle: Verdict | undefined;
   /** Why a pending member waits, in words. */
   readonly whyPending: string;
@@ -56,7 +56,7 @@ export function verdictOf(asked: Asked): Verdict {
   return isWanted(asked) ? verdictOfWanted(asked) : verdictOfStranger(asked);
 }
 
-/** undefined where the platform's group follows the directory's, so that it depends on the member. */
+/** @returns undefined if the group is synced, so that the result depends on the member */
 function verdictOfGroup(asked: Asked): Verdict | undefined {
   const { facts } = asked;
   const { released, registers } = facts.state;

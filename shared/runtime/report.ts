@@ -77,7 +77,7 @@ export function reportOdd({ pathTemplate, ignoredFields = [] }: AttemptFacts, lo
 /** Every healthy connection has such ages: the feed is read each few minutes, the credential checked each day. */
 const USUAL = { feedAgeSeconds: 3_600, uncheckedSeconds: 25 * 3_600 };
 
-/** A metric is billed for each hour in which it is sent, and alarms take silence for health: only trouble is sent. */
+/** A metric is billed for each hour in which it is sent, and alarms treat missing data as healthy. So only faults are sent. */
 export function reportLevels(connection: string, levels: Levels, metrics: Metrics): void {
   const emit = (name: MetricName, value = 0, usual = 0) =>
     value > usual && metrics.emit(name, value, connection);

@@ -22,7 +22,7 @@ import { storesOver } from './stores.ts';
 import { type Base, wireBase, wireState } from './wire.ts';
 
 const CONNECTIONS_PER_ORIGIN = 16;
-/** Shorter than any call, so that a platform that cannot be reached is told from one that does not answer. */
+/** Shorter than any call, so that an unreachable platform is distinguished from one that does not answer. */
 const CONNECT_TIMEOUT_MS = 3_000;
 
 /**

@@ -33,7 +33,7 @@ export function createUserStore(
 
   /**
    * Writes what was computed from `known` if the item is still that; else computes it again from what is there now.
-   * @param next the user after the change; undefined where the change says nothing new
+   * @param next the user after the change; undefined if the change says nothing new
    */
   async function changeUser(
     connection: ConnectionName,
@@ -160,7 +160,7 @@ export function createUserStore(
   };
 }
 
-/** The user after the change, undefined where that says nothing new; and how many attributes are not kept. */
+/** The user after the change, undefined if that says nothing new; and how many attributes are not kept. */
 function joined(
   current: UserState | undefined,
   { user, attributes: newAttributes, deleted, boundTo }: UserChange,

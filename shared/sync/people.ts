@@ -109,7 +109,7 @@ async function judgeBindings(
     const user = users.get(binding.member);
     const isListed = person === undefined || seen.has(person.role);
     const isDoubted = person?.role !== binding.role;
-    // A match that is not stored yet may be soon, by what was known before this refresh: the next one judges it.
+    // A match from before this refresh may not be stored yet. The next refresh judges it.
     if (!isListed || (isDoubted && user?.role === undefined)) return [];
     const changed = isDoubted && user ? await judgeAgain(user, { binding, person }, connection, ports) : {};
     const groups = changed.user === undefined ? [] : (await fanOutAndWake(name, changed.user, ports)).groups;

@@ -12,13 +12,13 @@ export interface Reading {
   readonly confirm?: () => Promise<void>;
   readonly platform: { readonly groups: Pick<Platform['groups'], 'list' | 'get'> };
   readonly ports: Pick<ApplyPorts, 'clock'> & {
-    /** Without `registers`, every member is read, whomever the change is about. */
+    /** Without `registers`, all members are read. */
     readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'previousOwner' | 'claimedBy'>;
     readonly groups: Pick<ApplyPorts['groups'], 'read' | 'members' | 'readView' | 'readChange' | 'readHeld'> &
       Partial<Pick<ApplyPorts['groups'], 'registers'>>;
     /** Without `copyToMember`, registers keep their copies; without `noteUnknown`, no unknown user is noted. */
     readonly users: Pick<UserStore, 'read'> & Partial<Pick<UserStore, 'copyToMember' | 'noteUnknown'>>;
-    /** Without `bind`, first matches are believed and not recorded. */
+    /** Without `bind`, first matches are used but not stored. */
     readonly people: ResolvePeople;
     readonly createSettleMs: number;
   };

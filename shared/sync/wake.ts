@@ -7,20 +7,20 @@ import type { GroupIndex } from './ports/group-index.ts';
 import type { Wake } from './ports/queues.ts';
 import { WRITES_IN_FLIGHT } from './tuning.ts';
 
-/** How a group that is to be looked at without any wait becomes dirty. */
+/** The mark of a group that is read again immediately. */
 export function dirtyNow({ clock }: Pick<WakePorts, 'clock'>) {
   const nowMs = clock();
   return { nowMs, wakeAtMs: nowMs, isAtOnce: true };
 }
 
-/** @throws Error where one of them could not be woken */
+/** @throws Error if a group could not be woken */
 export async function wakeAll(...asked: Parameters<typeof wakeGroups>): Promise<void> {
   const [first, ...others] = await wakeGroups(...asked);
   if (first === undefined) return;
   throw new Error(`${others.length + 1} groups could not be woken`, { cause: first.cause });
 }
 
-/** Apply reads settings each time, but until then ingest may hear changes of users by the match rules from before. */
+/** After this time no worker uses the old settings. Until then ingest may match users by the old rules. */
 export const WORKERS_KNOW_AFTER_MS = 35_000;
 
 /**

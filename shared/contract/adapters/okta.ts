@@ -73,7 +73,7 @@ const ACTIVE: Readonly<Record<string, 'true' | 'false'>> = {
   'user.lifecycle.reactivate': 'true',
 };
 
-/** The native type that an Okta event type means; undefined where it says nothing of groups and their members. */
+/** The native type that an Okta event type means; undefined if it says nothing of groups and their members. */
 function nativeTypeOf(eventType: string): keyof typeof NATIVE_DATA | undefined {
   if (Object.hasOwn(NATIVE_TYPES, eventType)) return NATIVE_TYPES[eventType];
   return eventType.startsWith('user.lifecycle.') ? 'directory.user.upserted' : undefined;
@@ -106,7 +106,7 @@ function changesOf(
   return { changes };
 }
 
-/** An AppUser is the same person under an application's id, so it stands in only where the User is not named. */
+/** An AppUser is the same person under an application's id, so it stands in only if the User is not named. */
 function usersAmong(targets: readonly Target[]): readonly Target[] {
   const users = targets.filter((target) => target.type === 'User');
   return users.length > 0 ? users : targets.filter((target) => target.type === 'AppUser');

@@ -29,7 +29,7 @@ export type SampledEmployee = ReadonlyMap<string, string | null>;
 
 const MEMBERS = 500;
 
-/** Tries the rules on members that are known already, against the employees that were looked at. */
+/** Tries the match rules on known members, against the employees that were read. */
 export async function previewMatch(
   { name, settings }: InspectInput,
   employees: readonly SampledEmployee[],

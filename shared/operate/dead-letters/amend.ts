@@ -101,7 +101,7 @@ export const SHORT_ID = 8;
 /**
  * Looks for dead-lettered messages by their ids, or by how these begin, in every queue named; all are put back. In the order of the
  * ids, without the missing.
- * @throws NotFound where a beginning fits several
+ * @throws NotFound if a beginning fits several
  */
 export async function findDeadLetters(
   ids: readonly string[],

@@ -10,7 +10,7 @@ import type { DeadLetter } from './dead-letter.ts';
 
 export type StateReadPorts = Pick<ToolPorts, 'groups' | 'users'>;
 
-/** All that can be said of a dead-lettered message, and the connections that it names in vain. */
+/** Describes a dead-lettered message, and names the unknown connections in it. */
 export async function describeDeadLetter(
   deadLetter: DeadLetter,
   ports: StateReadPorts & Pick<ToolPorts, 'connections'>,
@@ -62,7 +62,7 @@ export async function currentStates(deadLetter: DeadLetter, { groups }: Pick<Too
   }));
 }
 
-/** Why ingest would refuse the dead-lettered message again if it were sent now, and the connections that it names in vain. */
+/** The reasons why ingest would refuse the dead-lettered message now, and the unknown connections in it. */
 export async function refusalsOf(
   { events, problems }: Pick<DeadLetter, 'events' | 'problems'>,
   { connections }: Pick<ToolPorts, 'connections'>,

@@ -200,7 +200,7 @@ async function readNow(ref: GroupRef, members: readonly MemberId[], ports: ToolP
       .map(({ member }) => member),
   );
   const stampOf = new Map(registers.map((one) => [one.member, one.stamp]));
-  /** Whether the directory has said something later. */
+  /** Whether the directory has a later event. */
   const isStated = (member: MemberId, asOf: Stamp) =>
     [floor, stampOf.get(member), known.get(member)?.floor].some((stamp = STAMP_ZERO) => stamp > asOf);
   const size = Math.max(now.size, state?.view?.size ?? 0);

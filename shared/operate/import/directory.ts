@@ -18,7 +18,7 @@ export interface Directory {
 export interface NamedGroup {
   readonly id: string;
   readonly name: string;
-  /** undefined where no deployment was there to ask. */
+  /** undefined if no deployment was there to ask. */
   readonly isKnown?: boolean;
 }
 

@@ -36,9 +36,9 @@ interface GroupSize {
 
 export type ReadFile = Awaited<ReturnType<typeof readAll>>;
 
-/** Rows whose groups and members are looked up together. */
+/** The number of rows whose groups and members are read together. */
 const CHUNK = 100;
-/** Records within which a header is looked for, below a title. */
+/** The number of records that are searched for a header, below a title. */
 const MAX_TITLE_LINES = 10;
 
 /** Reads every row of a file into the row sort, by the ids of its group and member. */

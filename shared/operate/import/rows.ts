@@ -93,9 +93,9 @@ export interface Row {
   readonly line: number;
   readonly group: string;
   readonly name: string;
-  /** Empty where the line only tells that the group exists. */
+  /** Empty if the line only tells that the group exists. */
   readonly member: string;
-  /** Empty where the file gives none. */
+  /** Empty if the file gives none. */
   readonly email: string;
 }
 

@@ -33,11 +33,11 @@ const UNPROVEN_READ = {
  *
  *     the platform shows                           | decision
  *     ---------------------------------------------|-----------------------------
- *     our version, and we know what we left        | undefined: as we left it
+ *     the known version and content                | undefined: nothing changed
  *     the same, but a 404 came before              | observe that nothing changed
- *     another version within 60 s of our write     | wait
- *     our version, fewer users, within the 60 s    | wait
- *     our version, fewer users, later              | observe: users of ours are hidden, and sent again
+ *     another version within 60 s of a write       | wait
+ *     the known version, fewer users, in the 60 s  | wait
+ *     the known version, fewer users, later        | observe: managed users are hidden, and sent again
  *     another version or content, unreadable view  | observe
  *     nothing (404)                                | see `decideMissing`
  */

@@ -93,7 +93,7 @@ function judgeReserved(
   plan: Plan,
   { state, settings, reservation }: Facts,
 ): GuardVerdict | Reserve | Wait {
-  // Either the earlier write happens yet or this one does, so the larger of the two is what is at stake.
+  // Only one of the two writes can take effect, so the larger number of removals counts.
   const replaces = state.uncertain?.removals;
   const atStake = Math.max(removals, replaces?.removals ?? 0);
   if (reservation?.removals !== atStake) return { kind: 'reserve', removals: atStake, size, replaces };

@@ -129,7 +129,7 @@ export const groupAsMember = () =>
 
 /**
  * Ids of a list of members: `{value, …}` or, by some clients, bare ids; each once.
- * @param join whether they are to be members: groups can be only where the type accepts them
+ * @param join whether they are to be members: groups can be only if the type accepts them
  * @throws ScimError invalidValue
  */
 export function readMemberIds(value: ScimValue, type: ResourceType, join = true): readonly string[] {

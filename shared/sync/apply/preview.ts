@@ -125,7 +125,7 @@ export function readingOf(
   };
 }
 
-/** The facts as they would be once a decision was carried out; undefined where apply would end or write. */
+/** The facts as they would be once a decision was carried out; undefined if apply would end or write. */
 async function follow(
   decision: Decision,
   facts: Facts,

@@ -13,8 +13,8 @@ export interface DesiredStore {
   /** Notes that the member may be in the group, so that a change of the user finds its way there. Never undone. */
   noteMembership(ref: GroupRef, member: MemberId): Promise<void>;
   /**
-   * Joins the register with what is stored; `nowMs` dates a tombstone's end.
-   * @returns what that changed; undefined where a stored later one stays
+   * Joins the register with the stored one. `nowMs` sets the expiry of a tombstone.
+   * @returns the change; undefined if the stored register is later and stays
    */
   joinMember(ref: GroupRef, entry: MemberEntry, nowMs: number): Promise<ChangedMember | undefined>;
   /** Notes and joins the first members of a new group that no other request knows, so no register can be later. */
@@ -23,12 +23,12 @@ export interface DesiredStore {
   recordParts(ref: GroupRef, parts: readonly PartMarker[], nowMs: number): Promise<Stamp>;
   /**
    * Raises rev and marks the group dirty, always: a redelivery after a crash may find nothing else to write.
-   * @param said of the group itself: joined with the group's own registers, each by its own stamp, in the same write or before it
+   * @param update registers of the group itself. Each is joined by its own stamp, in the same write or before it
    * @returns the state after that; the wake-up is the earlier one, if one was stored
    */
   markDirty(ref: GroupRef, dirty: Dirty, update?: GroupUpdate): Promise<WakeUpState>;
   /**
-   * Whether exactly this was said of the group last, and nothing is left to be done in it.
+   * Whether this batch is the latest one that the group has stored, and the group is done.
    * @param mayBeDirty the requeue job finds the remaining work
    */
   isRepeated(ref: GroupRef, digest: string, mayBeDirty: boolean): Promise<boolean>;
@@ -98,15 +98,15 @@ export const UserState = z.lazy(() =>
     /** The person found at the first match (`BoundTo`); sticky. */
     role: roleText.exactOptional(),
     userId: text.exactOptional(),
-    /** Attributes that matching uses changed since the binding: it must be looked at again. */
+    /** Attributes of the match rules changed after the binding, so the member is matched again. */
     review: z.boolean().default(false),
-    /** Raised by every change that registers must hear of. */
+    /** Raised by every change that the copies on registers need. */
     revision: number.default(0),
-    /** The revision of which the groups have not all heard yet. */
+    /** The revision of the open fan-out. */
     fanOut: number.exactOptional(),
-    /** When what was said of them until then was erased. */
+    /** The time of the erasure: earlier events of the user are ignored. */
     erasedMs: number.exactOptional(),
-    /** Counts writes, so that a change computed from what was read cannot overwrite another. */
+    /** The number of writes, for conditional writes. */
     writes: number.default(0),
   }),
 );
@@ -154,7 +154,7 @@ export interface UserStore {
    * once: the caller fails if no answer comes.
    */
   addNew(connection: ConnectionName, change: UserChange): Promise<void>;
-  /** Notes that a group looked for a user and found nothing; false where something is stored of them by now. */
+  /** Notes that a group read an unknown user. @returns false if the user is stored by now */
   noteUnknown(connection: ConnectionName, member: MemberId): Promise<boolean>;
   /**
    * Binds the member to the person in place of any other, ends a review, raises the revision and opens the fan-out.
@@ -183,7 +183,7 @@ export interface UserStore {
   /**
    * Erases what is known of a person: every attribute keeps its stamp and loses its value, so that no replay brings it
    * back, nor any event from before; a newer one may.
-   * @returns how many values were erased; undefined where there is no such user
+   * @returns how many values were erased; undefined if there is no such user
    */
   forget(connection: ConnectionName, member: MemberId, atMs: number): Promise<number | undefined>;
   /** Ends the fan-out unless the user has changed again. */

@@ -12,9 +12,9 @@ export interface GroupSummary {
   readonly paused: boolean;
   /** It has a hold, decided or not. */
   readonly holdWaits: boolean;
-  /** Its hold waits for a person's word. */
+  /** Its hold waits for a decision. */
   readonly holdUndecided: boolean;
-  /** When a dirty group is looked at again; undefined where nothing is going to. */
+  /** When a dirty group is read again; undefined if that is not scheduled. */
   readonly dueMs?: number;
 }
 

@@ -9,7 +9,7 @@ export const GONE = 'GONE';
 export const Person = z.lazy(() =>
   z.object({
     role: roleText,
-    /** Absent where the credential's scopes hide it. */
+    /** Absent if the credential's scopes hide it. */
     userId: text.exactOptional(),
     /** `roleState` of the specification; a 404 by id is kept as `GONE`. */
     state: text,
@@ -70,7 +70,7 @@ export interface PeopleStore {
     binding: BoundTo & { readonly revision: number; readonly isFirst: boolean },
   ): Promise<BoundTo>;
   /**
-   * Replaces what is known of a person; false where it is no longer what was `seen`. `fanOutDue` is kept with it until
+   * Replaces what is known of a person; false if it is no longer what was `seen`. `fanOutDue` is kept with it until
    * `clearFanOutDue`, so that a crash in between loses no wake-up.
    */
   save(

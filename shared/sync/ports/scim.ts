@@ -138,7 +138,7 @@ export interface ScimStore {
   /**
    * The next revision of a live resource whose attributes stay as they are, in one write and without a read before it.
    * Its next version too, unless nothing else of it changes either.
-   * @returns undefined where there is none, where its time is later than `nowMs`, or where it is not that of `seen` any more
+   * @returns undefined if there is none, where its time is later than `nowMs`, or where it is not that of `seen` any more
    */
   advance(
     connection: ConnectionName,
@@ -219,9 +219,9 @@ export interface ScimTokenStore {
   ): Promise<{ readonly access: ScimAccess | undefined; readonly secret: ScimToken | undefined }>;
   addAccess(access: ScimAccess): Promise<void>;
   list(connection: ConnectionName): Promise<readonly ScimToken[]>;
-  /** false where the prefix is taken. */
+  /** false if the prefix is taken. */
   add(token: ScimToken): Promise<boolean>;
-  /** false where the connection has no such token. */
+  /** false if the connection has no such token. */
   revoke(connection: ConnectionName, prefix: string, atMs: number): Promise<boolean>;
   /** Ends a token of the connection at this time, unless it ends earlier. */
   endBy(connection: ConnectionName, prefix: string, atMs: number): Promise<void>;

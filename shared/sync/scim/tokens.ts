@@ -77,7 +77,7 @@ export const stateOf = (
   return expiresMs !== undefined && expiresMs <= nowMs ? 'expired' : 'active';
 };
 
-/** Ends a token at once. @returns false where the connection has none of that prefix */
+/** Ends a token at once. @returns false if the connection has none of that prefix */
 export const revokeToken = (connection: ConnectionName, prefix: string, { tokens, clock }: TokenPorts) =>
   tokens.revoke(connection, prefix, clock());
 
@@ -116,7 +116,7 @@ async function secretOfAccess(token: string, prefix: string, { tokens, clock }: 
   return isGood ? secret : undefined;
 }
 
-/** Notes the use of a token. @returns undefined where the token has ended */
+/** Notes the use of a token. @returns undefined if the token has ended */
 export async function usedNow(
   found: ScimToken,
   { tokens, clock }: TokenPorts,
