@@ -14,7 +14,7 @@ export interface ConnectorFunctionProps {
   readonly settings: Settings;
   readonly name: DeployableKey | 'audit';
   readonly description: string;
-  /** Folder with the bundled handler, where it is more than a few lines. */
+  /** The folder with the bundled handler, or inline code. */
   readonly code: string | Code;
   readonly memoryMiB: number;
   readonly timeoutSeconds: number;
@@ -81,7 +81,7 @@ export class ConnectorFunction extends Construct {
 
   #alarms(name: string, timeoutSeconds: number, alarmConfig: AlarmConfig): void {
     const { function: target } = this;
-    // That a function should have been called, the heartbeat alarms tell.
+    // The heartbeat alarms report a function that is not called.
     const alarm = (heading: string, meaning: string, metric: IMetric, evaluationPeriods = 3, threshold = 1) =>
       addAlarm(this, alarmConfig, { heading, of: name, meaning, metric, threshold, evaluationPeriods });
     alarm('Function errors', `The function ${name} crashed or ran out of time.`, target.metricErrors(), 1);

@@ -70,7 +70,7 @@ export class Scim extends Construct {
     this.alarms = new ScimAlarms(this, props.alarmConfig, this.api, accessLog);
   }
 
-  /** Two routes and no others: what is asked for elsewhere reaches no code of ours. */
+  /** Only two routes. Requests to other paths do not reach the function. */
   #routes(): void {
     const integration = new HttpLambdaIntegration('Integration', this.worker.function, {
       payloadFormatVersion: PayloadFormatVersion.VERSION_2_0,
@@ -158,12 +158,12 @@ class ScimAlarms extends Construct {
     });
   }
 
-  /** API Gateway counts its throttles among all 4xx; the access log tells them apart. */
+  /** API Gateway counts throttled requests among all 4xx. Only the access log distinguishes them. */
   #countThrottled(logGroup: LogGroup, prefix: string): Metric {
     const filter = new MetricFilter(this, 'Throttled', {
       logGroup,
       filterPattern: FilterPattern.stringValue('$.status', '=', '429'),
-      // A dimension would have to be a field of the log: the namespace tells stages apart instead.
+      // A dimension would need a log field, so the namespace contains the stage instead.
       metricNamespace: `${METRIC_NAMESPACE}/${prefix}`,
       metricName: 'ScimThrottled',
       metricValue: '1',

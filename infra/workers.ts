@@ -197,7 +197,7 @@ export class ScheduledWorker extends Construct {
           roleArn: role.roleArn,
           input: JSON.stringify(task.payload),
           deadLetterConfig: { arn: undelivered.queueArn },
-          // Trying longer than until the next turn would only pile runs up.
+          // Retries end before the next scheduled run, so that runs do not accumulate.
           retryPolicy: { maximumRetryAttempts: 3, maximumEventAgeInSeconds: task.everyMinutes * 60 },
         },
       }).node.addDependency(role);

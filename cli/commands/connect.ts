@@ -82,7 +82,7 @@ async function connect(context: Context, text: string | undefined, options: Conn
   if (!(await context.confirm(`${verb} the connection ${name}?`))) return EXIT.failed;
   const replanned = await storeConnection({ name, company, settings, token, observing, known }, ports);
   await readPeople(context, ports, name);
-  // The connection stands, whatever comes of this.
+  // The connection is stored already, so a failure here is only reported.
   const notTried = (error: Error) => [`the platform was not tried: ${error.message}; later: groupsync probe`];
   const tried = options.probe === true ? await tryPlatform(context, name).then(linesOf, notTried) : [];
   for (const line of tried) out.note(line);

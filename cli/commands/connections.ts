@@ -200,7 +200,7 @@ async function confirm(context: Context, text: string, { reject = false }: { rea
   return EXIT.done;
 }
 
-/** Planning some thousand groups takes minutes: who changes so many is told how to see it. */
+/** Planning thousands of groups takes minutes. For more groups than this, only the command is shown. */
 const MOST_PREVIEWED = 500;
 
 /** Shows what the change would write, before the operator confirms it. */

@@ -76,7 +76,7 @@ async function aboutMember({ connection, ports, member }: Context, text: string,
 }
 
 const LOOK_EVERY_MS = 2_000;
-/** The index may be behind, and clocks differ: what is shown already is looked through again. */
+/** The index may be behind, and clocks differ. So the last seconds are read again. */
 const OVERLAP_MS = 10_000;
 const MOST_AT_ONCE = 1_000;
 

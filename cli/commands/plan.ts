@@ -122,7 +122,7 @@ function printSynced({ synced, stopped }: SyncReport, names: Names, { out }: Con
   if (stopped !== null) out.line(out.paint.red(`not waited for: ${stopped}`));
 }
 
-/** Where the platform cannot be asked that is said, and there are no plans. */
+/** The plans; if the platform does not answer, the reason is reported and there are no plans. */
 export const planOrReport = (context: Context, refs: readonly GroupRef[]) =>
   unlessUnseen(context, [], () => planAll(context, refs));
 

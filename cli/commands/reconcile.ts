@@ -67,10 +67,10 @@ async function previewRefresh(context: Context): Promise<number> {
   return EXIT.done;
 }
 
-/** Clocks differ; what was known before the run is told apart by what it is. */
+/** Clocks differ, so older records are read too. Records from before the run are left out by their ids. */
 const RECENT_MS = 120_000;
 
-/** The deployed function does it, with its own permissions and its own locks; this waits, and tells of it. */
+/** Runs the task in the deployed function, with its permissions and locks. Waits for the result and reports it. */
 async function runNow(
   context: Context,
   name: 'reconcile' | 'people',
@@ -120,7 +120,7 @@ const LABELS: Readonly<Record<string, string>> = {
   },
   ...{ restored: 'restored', reported: 'left as they are', adopted: 'adopted' },
 };
-/** Told also where there were none. */
+/** Counts that are shown even if they are 0. */
 const ALWAYS_SHOWN = /^(?:read|eventsRead|groupsTouched)$/;
 
 function formatRun({ drift = {}, ...report }: Readonly<Record<string, unknown>>): string {

@@ -6,7 +6,7 @@ import type { Redactor } from './redactor.ts';
 import { type Column, renderCsv, renderTable } from './table.ts';
 import { jsonText } from './words.ts';
 
-/** Answers go to standard output, everything said along the way to standard error. */
+/** Answers go to standard output; notes go to standard error. */
 export interface Output {
   readonly json: boolean;
   /** `-o`: every row, and every cell as long as it is. */
@@ -77,7 +77,7 @@ export function createOutput(
     const { of, ...rest } = output === 'csv' ? { ...column, ...inFile } : column;
     return { ...rest, of: (row) => (output === 'csv' ? text(of(row)) : spell(text(of(row)))) };
   };
-  // A file for a spreadsheet holds the rows, and nothing of what is said around them.
+  // CSV output contains only the rows.
   const line = (text = '') => (output === 'csv' ? note(text) : print(seen(spell(text))));
   let hasRows = false;
   return {

@@ -41,7 +41,7 @@ export interface BoundQueue {
 export interface Rejection {
   readonly code: DeadLetterCode;
   readonly message: string;
-  /** The one bad event where it came among others, else the message's body as it was. */
+  /** The body of the one bad event, or the whole body of the message. */
   readonly body: string;
   /** To be sent along as attribute `stamp`, or the event would take a new place in the order when it is replayed. */
   readonly stamp?: Stamp | undefined;
@@ -152,7 +152,7 @@ function connectionOf(text: string | undefined): ConnectionName | undefined {
   return ConnectionText.safeParse(text).data as ConnectionName | undefined;
 }
 
-/** Source of a stamp whose message was sent in other words: these come after all that the first ones said. */
+/** Source of the stamps of an edited message. They sort after the stamps of the original message. */
 export const EDITED_SOURCE = 'groupsync/edit';
 
 interface Delivery {

@@ -1,6 +1,6 @@
 import { addressForm } from './address.ts';
 
-/** Employee fields that can tell one person from another (the specification's Employee, string fields). */
+/** Employee fields that can identify a person (string fields of the specification's Employee). */
 export const MATCHABLE_EMPLOYEE_FIELDS = [
   'id',
   'userId',

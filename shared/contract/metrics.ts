@@ -50,7 +50,7 @@ export const METRICS = {
   ApplyLagMs: LATENCY,
   /** Confirmed writes to the platform; Kind is create, patch, put or delete. */
   PlatformWrites: count('Kind'),
-  /** Writes that met a version which was not ours, and were computed again. */
+  /** Writes that met another version than the stored one, and were planned again. */
   PlatformConflicts: count(),
   /**
    * Attempts at a group that failed, those stopped by a closed gate aside; Kind is retry (tried again later)

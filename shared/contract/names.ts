@@ -28,7 +28,7 @@ export const functionName = (prefix: string, name: FunctionKey | OptionalFunctio
 export const scheduleName = (prefix: string, schedule: ScheduleKey | OptionalScheduleKey) =>
   `${prefix}-${schedule}`;
 export const alarmTopicName = (prefix: string) => `${prefix}-alarms`;
-/** The alarm that `doctor --alarms` rings: it ends by itself within minutes where it is without cause. */
+/** The alarm that `doctor --alarms` triggers. CloudWatch resets it within minutes. */
 export const testedAlarm = (prefix: string) => `${prefix}-pump-not-run`;
 export const secretName = (prefix: string, connection: ConnectionName) =>
   `${prefix}/connections/${connection}`;

@@ -1,5 +1,5 @@
 /**
- * Returns the word that was most likely meant: the one with the fewest wrong, missing, added or exchanged characters. Case
+ * Returns the most similar candidate: the one with the fewest wrong, missing, added or exchanged characters. Case
  * is ignored. The last part of a word with dots is enough: `minSize` for `guard.minSize`.
  * @returns undefined if more than two in five characters differ
  */
