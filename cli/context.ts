@@ -29,7 +29,7 @@ export interface Context {
   readonly member: (text: string) => Promise<MemberId>;
   readonly names: (named: Named, of?: ConnectionName) => Promise<Names>;
   /** One group, as it is named to a person. */
-  readonly said: (ref: GroupRef) => Promise<string>;
+  readonly groupLabel: (ref: GroupRef) => Promise<string>;
   /** `--yes`: do not ask for confirmation. */
   readonly yes: boolean;
   /** Asks on a terminal; true with `--yes`. @throws UsageError without a terminal */
@@ -60,7 +60,7 @@ export function createContext(io: Io, options: GlobalOptions, wording: Wording):
       emulator: io.env['AWS_ENDPOINT_URL'],
     });
     const { ports } = await opening;
-    return wording.redactor?.overhear(ports) ?? ports;
+    return wording.redactor?.watch(ports) ?? ports;
   };
   const names = async (named: Named, of = connection) =>
     wording.redactor ? NO_NAMES : readNames(of, named, await ports());
@@ -80,7 +80,7 @@ export function createContext(io: Io, options: GlobalOptions, wording: Wording):
     group: async (text) => findGroup(connection, text, await ports()),
     member: async (text) => findMember(connection, text, await ports()),
     names,
-    said: async ({ group }) => (await names({ groups: [group] })).group(group),
+    groupLabel: async ({ group }) => (await names({ groups: [group] })).group(group),
     yes: options.yes === true,
     confirm: async (question) => options.yes === true || askYes(io, question),
     reason: (given) => reasonOf(io, given),

@@ -3,7 +3,7 @@ import { NotFound } from '../shared/operate/find-group.ts';
 import { Advised, EXIT, type ExitCode, UsageError } from './io.ts';
 import { visible } from './output/words.ts';
 
-/** Errors of AWS, by name: what the SDK says is for programmers; `…` stands for it. */
+/** Texts for AWS errors, by error name. `…` stands for the message of the SDK. */
 const BY_NAME: readonly (readonly [name: RegExp, text: string])[] = [
   [
     /^CredentialsProviderError$/,
@@ -19,36 +19,33 @@ const BY_NAME: readonly (readonly [name: RegExp, text: string])[] = [
   [/^(TimeoutError|NetworkingError)$/, 'no response: …\nCheck the network, then retry.'],
 ];
 
-/**
- * Says an error to a person, in a line or two: what happened, and what to do next. Of causes the first that is known
- * speaks, else the outermost message.
- */
+/** One or two lines for the operator: what happened and the next step. The first known cause decides, else the outermost error. */
 export function describeError(error: unknown): { readonly exitCode: ExitCode; readonly text: string } {
   if (error instanceof UsageError) return { exitCode: EXIT.usage, text: error.message };
   if (error instanceof NotFound) return { exitCode: EXIT.failed, text: error.message };
   if (error instanceof InvalidSettingError) return { exitCode: EXIT.usage, text: error.problems.join('\n') };
   let cause = error;
   for (let depth = 0; depth < MAX_CAUSES && cause instanceof Error; depth += 1) {
-    const known = sayOf(cause);
+    const known = knownText(cause);
     if (known !== undefined) return { exitCode: EXIT.failed, text: known };
     cause = cause.cause;
   }
-  const { name = 'Error', message: said = String(error) } = error instanceof Error ? error : {};
-  // What others say is in it: a second line could be taken for our own words.
-  const message = visible(said);
+  const { name = 'Error', message: reported = String(error) } = error instanceof Error ? error : {};
+  // The message may contain foreign text, so control characters and line breaks are made visible.
+  const message = visible(reported);
   const next = name === 'PlatformFailure' ? 'groupsync doctor --faults' : undefined;
   const step = error instanceof Advised ? error.next : next;
-  const look = step === undefined ? '' : `\nnext: ${step}`;
-  const text = OURS.test(name) ? `${message}${look}` : `${message} (${name})`;
+  const nextLine = step === undefined ? '' : `\nnext: ${step}`;
+  const text = PLAIN_MESSAGE.test(name) ? `${message}${nextLine}` : `${message} (${name})`;
   return { exitCode: EXIT.failed, text };
 }
 
-/** Names whose messages were written for people. */
-const OURS =
+/** Errors whose messages are written for operators. */
+const PLAIN_MESSAGE =
   /^(?:Error|FunctionFailed|PlatformFailure|SecretError|ConfigError|StoreError|Stopped|Refused|Advised)$/;
 const MAX_CAUSES = 6;
 
-function sayOf(error: Error): string | undefined {
+function knownText(error: Error): string | undefined {
   const { code } = error as NodeJS.ErrnoException;
   if (error.message === 'Region is missing') {
     return 'no AWS region is given.\nGive --region or --profile, set AWS_REGION, or use --local for the stack of npm start.';

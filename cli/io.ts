@@ -69,7 +69,7 @@ export interface GlobalOptions {
   readonly follow?: boolean;
 }
 
-/** @throws UsageError where standard output would have to be two things */
+/** @throws UsageError if standard output would have to be two things */
 export function refuseContradictions({ json, output, watch, follow }: GlobalOptions): void {
   const again = watch ? '--watch' : follow ? '--follow' : undefined;
   if (json && output) throw new UsageError('--json and --output exclude each other');

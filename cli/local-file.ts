@@ -28,7 +28,7 @@ export type LocalFile = z.infer<typeof LocalFile>;
 
 const start = 'to run a local stack: npm start; to name its file: --local-file';
 
-/** @throws UsageError where there is no such file, or its stack has gone */
+/** @throws UsageError if there is no such file, or its stack has gone */
 export function readLocalFile(path: string, cwd: string): LocalFile {
   let text: string;
   try {

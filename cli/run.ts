@@ -39,7 +39,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     command.configureOutput({
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(visibleLines(text)),
-      // A word that no command has is taken for an argument of `list`, where that can be left out.
+      // If `list` may be omitted, an unknown subcommand is an argument of `list`.
       outputError: (text, write) =>
         write(text.replace(/^error: /, 'groupsync: ').replace(/(?<=for 'list')\..*/, `; try ${others}`)),
     });

@@ -89,7 +89,7 @@ const damaged = (file: string) =>
     `${file}: expected UTF-8, UTF-16 or Windows-1252, got UTF-8 with damaged characters; export it again`,
   );
 
-/** @returns undefined where a strict decoder meets no UTF-8 */
+/** @returns undefined if a strict decoder meets no UTF-8 */
 function decoded(decoder: TextDecoder, chunk?: Uint8Array): string | undefined {
   try {
     return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });

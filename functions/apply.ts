@@ -9,7 +9,7 @@ import { once } from './frame/once.ts';
 
 const wired = once(wireApply);
 
-/** Apply queue → platform. A message comes again only where our own table or queue failed. */
+/** Apply queue → platform. A message is received again only if the table or a queue failed. */
 export async function handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
   const { ports, ...base } = wired();
   const logger = base.logger.with({ requestId: context.awsRequestId });
@@ -22,7 +22,7 @@ export async function handler(event: SQSEvent, context: Context): Promise<SQSBat
       failed.push(...messageIds);
     }
   };
-  // Messages about one group are one look at it: two at once would only meet each other's guard records.
+  // Several messages of one group are one apply. Two concurrent applies would count each other's guard records.
   const groups = new Map<string, readonly [GroupRef, string[]]>();
   for (const { messageId, body } of event.Records) {
     const ref = readApplyMessage(body);

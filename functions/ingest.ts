@@ -10,11 +10,11 @@ import { once } from './frame/once.ts';
 
 const wired = once(wireIngest);
 
-/** Of the time that a run has, the part in which it begins something new, and the part after which it only answers. */
+/** Fractions of the run's time: the first in which a chunk may start, the second after which the run only answers. */
 const START_UNTIL = 0.5;
 const STOP_AT = 0.85;
 
-/** Events queue → desired state and wake-ups. Only what could not be stored or sent, or not in time, comes again. */
+/** Events queue → desired state and wake-ups. A message is received again if its change was not stored or sent in time. */
 export async function handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
   const { ports, logger, metrics, config } = wired();
   const at = (part: number) => ports.clock() + part * context.getRemainingTimeInMillis();

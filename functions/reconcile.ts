@@ -9,10 +9,10 @@ import { notifyOfStage } from '../shared/sync/reconcile/notify.ts';
 import { once } from './frame/once.ts';
 
 const wired = once(wireReconcile);
-/** Left for what must follow the last page: recording it, and answering. */
+/** Time that is reserved for recording the last page and answering. */
 const RESERVE_MS = 30_000;
 
-/** Schedules, or by hand → one task over one connection or all. */
+/** Schedules, or an operator → one task for one connection or for all. */
 export async function handler(
   event: unknown,
   context: Pick<Context, 'getRemainingTimeInMillis'>,
@@ -25,7 +25,7 @@ export async function handler(
     (connection) => runReconcile(connection, invocation, { ports, deadlineMs, metrics: base.metrics }),
   );
   await ports.recordCalls();
-  // All have had their turn: one company's fault must not look as if nothing ran.
+  // All connections were processed. The fault of one company must not look like a job that did not run.
   if (invocation.task === 'pump') {
     base.metrics.emit('PumpCompleted', 1);
     await notifyOfStage(ports).catch((error) =>

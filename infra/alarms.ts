@@ -8,43 +8,43 @@ import { METRIC_DIMENSIONS, METRICS, type MetricName } from '../shared/contract/
 import { METRIC_NAMESPACE } from '../shared/contract/names.ts';
 import type { Settings } from './settings.ts';
 
-/** What every alarm of one stage has in common. */
-export interface AlarmDesk {
+/** The configuration that all alarms of one stage share. */
+export interface AlarmConfig {
   readonly prefix: string;
   readonly topic: ITopic;
-  /** Where the runbook is read: a path in the repository or the address of its rendered page. */
+  /** The runbook: a path in the repository or the URL of its rendered page. */
   readonly runbookUrl: string;
 }
 
 interface AlarmSpec extends Pick<AlarmProps, 'comparisonOperator' | 'datapointsToAlarm'> {
-  /** The runbook's heading; the alarm's name follows from it and from `of`. */
+  /** The heading in the runbook. The alarm's name is derived from it and from `of`. */
   readonly heading: string;
-  /** Which one, where several alarms share a heading: the function. */
+  /** The function, if several alarms share a heading. */
   readonly of?: string;
-  /** One sentence: what is so when the alarm rings. */
+  /** One sentence: the state that the alarm reports. */
   readonly meaning: string;
   readonly metric: IMetric;
   /** Default: 1. */
   readonly threshold?: number;
   /** Default: 1. */
   readonly evaluationPeriods?: number;
-  /** Default: silence is good news. Queues, tables and functions report nothing where nothing happens. */
+  /** Default: missing data is healthy. Queues, tables and functions send no data while nothing happens. */
   readonly missing?: TreatMissingData;
 }
 
-/** An alarm that tells ops by the stage's topic, when it rings and when it ends, and names the page that helps. */
-export function addAlarm(scope: Construct, desk: AlarmDesk, spec: AlarmSpec): Alarm {
+/** Adds an alarm that notifies the stage's topic when it begins and ends, with the runbook heading in its description. */
+export function addAlarm(scope: Construct, alarmConfig: AlarmConfig, spec: AlarmSpec): Alarm {
   const { heading, of, meaning, missing = TreatMissingData.NOT_BREACHING, ...rest } = spec;
   const slug = headingSlug(heading);
   const alarm = new Alarm(scope, `${pascal(slug)}${of === undefined ? '' : 'Of'}${pascal(of ?? '')}Alarm`, {
     threshold: 1,
     evaluationPeriods: 1,
     ...rest,
-    alarmName: [desk.prefix, slug, of].filter((part) => part !== undefined).join('-'),
-    alarmDescription: `${meaning} What to do: ${desk.runbookUrl}#${slug}`,
+    alarmName: [alarmConfig.prefix, slug, of].filter((part) => part !== undefined).join('-'),
+    alarmDescription: `${meaning} What to do: ${alarmConfig.runbookUrl}#${slug}`,
     treatMissingData: missing,
   });
-  const action = new SnsAction(desk.topic);
+  const action = new SnsAction(alarmConfig.topic);
   alarm.addAlarmAction(action);
   alarm.addOkAction(action);
   return alarm;
@@ -72,23 +72,23 @@ export function stageMetric(prefix: string, name: MetricName, period: Duration =
 
 interface HealthAlarm extends Omit<AlarmSpec, 'metric'> {
   readonly metric: MetricName;
-  /** Default: what the metric's form says. `SampleCount`: whether it was told at all. */
+  /** Default: the statistic of the metric's form. `SampleCount`: whether any data was sent. */
   readonly statistic?: 'SampleCount';
   readonly periodMinutes?: number;
 }
 
 const HOUR_MINUTES = 60;
 
-/** Silence is the bad news. */
-const NOT_IN_THREE_TURNS = {
+/** Missing data is the fault. */
+const NOT_IN_THREE_INTERVALS = {
   evaluationPeriods: 3,
   comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
   missing: TreatMissingData.BREACHING,
 } as const;
 
 /**
- * What can be wrong with a stage as a whole, judged by the metrics that the code emits. The pump reports levels each
- * minute; that it has stopped is told by an alarm of its own, not by all of them.
+ * Alarms of the whole stage, on metrics that the code emits. The requeue job sends levels each minute. If it stops, only
+ * its own alarm reports that.
  */
 function healthAlarms(every: Schedules): readonly HealthAlarm[] {
   return [
@@ -129,7 +129,8 @@ function healthAlarms(every: Schedules): readonly HealthAlarm[] {
     },
     {
       heading: 'Feed cursor stale',
-      meaning: 'The activity feed of a connection has not been read to its end for a day, and three turns.',
+      meaning:
+        'The activity feed of a connection has not been read to its end for a day and three intervals.',
       metric: 'FeedCursorAgeSeconds',
       threshold: Math.max(24 * 3600, 3 * 60 * every.feedMinutes),
     },
@@ -154,24 +155,25 @@ function healthAlarms(every: Schedules): readonly HealthAlarm[] {
     },
     {
       heading: 'Sweep not run',
-      meaning: 'No sweep has come to its end in three of its turns.',
+      meaning: 'No sweep has completed for three of its intervals.',
       metric: 'SweepCompleted',
       periodMinutes: wholeHours(every.sweepMinutes),
-      ...NOT_IN_THREE_TURNS,
+      ...NOT_IN_THREE_INTERVALS,
     },
     {
       heading: 'People not refreshed',
-      meaning: 'No refresh of the people index has come to its end in three of its turns.',
+      meaning: 'No refresh of the people index has completed for three of its intervals.',
       metric: 'PeopleRefreshed',
       statistic: 'SampleCount',
       periodMinutes: wholeHours(every.peopleMinutes),
-      ...NOT_IN_THREE_TURNS,
+      ...NOT_IN_THREE_INTERVALS,
     },
     {
       heading: 'Pump not run',
-      meaning: 'The pump has not come to its end in three of its turns, so that other alarms may be blind.',
+      meaning:
+        'The requeue job (pump) has not completed for three of its intervals, so other alarms may miss data.',
       metric: 'PumpCompleted',
-      ...NOT_IN_THREE_TURNS,
+      ...NOT_IN_THREE_INTERVALS,
     },
   ];
 }
@@ -182,13 +184,16 @@ const wholeHours = (minutes: number): number => Math.ceil(minutes / HOUR_MINUTES
 type Schedules = Pick<Settings, `${'sweep' | 'pump' | 'people' | 'feed'}Minutes`>;
 
 export class HealthAlarms extends Construct {
-  constructor(scope: Construct, id: string, schedules: Schedules, desk: AlarmDesk) {
+  constructor(scope: Construct, id: string, schedules: Schedules, alarmConfig: AlarmConfig) {
     super(scope, id);
-    // Levels are told by each pump, and silence ends an alarm.
+    // Each run of the requeue job sends the levels, and missing data ends an alarm.
     const usual = Math.max(5, schedules.pumpMinutes);
     for (const { metric, statistic, periodMinutes = usual, ...spec } of healthAlarms(schedules)) {
-      const told = stageMetric(desk.prefix, metric, Duration.minutes(periodMinutes));
-      addAlarm(this, desk, { ...spec, metric: statistic === undefined ? told : told.with({ statistic }) });
+      const data = stageMetric(alarmConfig.prefix, metric, Duration.minutes(periodMinutes));
+      addAlarm(this, alarmConfig, {
+        ...spec,
+        metric: statistic === undefined ? data : data.with({ statistic }),
+      });
     }
   }
 }

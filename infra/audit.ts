@@ -39,7 +39,7 @@ exports.handler = ({ Records }) => Promise.all(Records.map(async ({ eventID, dyn
 }));
 `;
 
-interface AuditExportProps extends Pick<ConnectorFunctionProps, 'settings' | 'key' | 'desk'> {
+interface AuditExportProps extends Pick<ConnectorFunctionProps, 'settings' | 'key' | 'alarmConfig'> {
   readonly lockedDays: number;
   readonly table: Table;
   readonly undelivered: IQueue;
@@ -52,7 +52,7 @@ export class AuditExport extends Construct {
 
   constructor(scope: Construct, id: string, { lockedDays, table, undelivered, ...props }: AuditExportProps) {
     super(scope, id);
-    const { key, desk } = props;
+    const { key, alarmConfig } = props;
     this.bucket = new Bucket(this, 'Bucket', {
       objectLockDefaultRetention: ObjectLockRetention.compliance(Duration.days(lockedDays)),
       encryption: BucketEncryption.KMS,
@@ -105,7 +105,7 @@ export class AuditExport extends Construct {
         }),
       ],
     }).node.addDependency(this.worker.role);
-    addAlarm(this, desk, {
+    addAlarm(this, alarmConfig, {
       heading: 'Audit export behind',
       meaning: 'An entry of the audit has not been copied into the locked bucket for over an hour.',
       metric: this.worker.function.metric('IteratorAge', { statistic: 'Maximum' }),

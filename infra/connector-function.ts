@@ -6,7 +6,7 @@ import { Architecture, Code, Function as LambdaFunction, Runtime, Tracing } from
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { functionName } from '../shared/contract/names.ts';
-import { type AlarmDesk, addAlarm } from './alarms.ts';
+import { type AlarmConfig, addAlarm } from './alarms.ts';
 import type { DeployableKey } from './bundle.ts';
 import type { Settings } from './settings.ts';
 
@@ -14,12 +14,12 @@ export interface ConnectorFunctionProps {
   readonly settings: Settings;
   readonly name: DeployableKey | 'audit';
   readonly description: string;
-  /** Folder with the bundled handler, where it is more than a few lines. */
+  /** The folder with the bundled handler, or inline code. */
   readonly code: string | Code;
   readonly memoryMiB: number;
   readonly timeoutSeconds: number;
   readonly key: IKey;
-  readonly desk: AlarmDesk;
+  readonly alarmConfig: AlarmConfig;
   /** Executions that are this function's alone, and its most. */
   readonly reservedConcurrency?: number | undefined;
 }
@@ -71,7 +71,7 @@ export class ConnectorFunction extends Construct {
       tracing: Tracing.ACTIVE,
       ...(reservedConcurrency !== undefined && { reservedConcurrentExecutions: reservedConcurrency }),
     });
-    this.#alarms(name, timeoutSeconds, props.desk);
+    this.#alarms(name, timeoutSeconds, props.alarmConfig);
     Validations.of(this.role).acknowledge({
       id: 'AwsSolutions-IAM5[Resource::*]',
       reason:
@@ -79,11 +79,11 @@ export class ConnectorFunction extends Construct {
     });
   }
 
-  #alarms(name: string, timeoutSeconds: number, desk: AlarmDesk): void {
+  #alarms(name: string, timeoutSeconds: number, alarmConfig: AlarmConfig): void {
     const { function: target } = this;
-    // That a function should have been called, the heartbeat alarms tell.
+    // The heartbeat alarms report a function that is not called.
     const alarm = (heading: string, meaning: string, metric: IMetric, evaluationPeriods = 3, threshold = 1) =>
-      addAlarm(this, desk, { heading, of: name, meaning, metric, threshold, evaluationPeriods });
+      addAlarm(this, alarmConfig, { heading, of: name, meaning, metric, threshold, evaluationPeriods });
     alarm('Function errors', `The function ${name} crashed or ran out of time.`, target.metricErrors(), 1);
     alarm('Function throttles', `Calls of the function ${name} were refused.`, target.metricThrottles());
     // Runs that may take longer than three periods apart, or that come once an hour, are never in three in a row.

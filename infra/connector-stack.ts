@@ -14,7 +14,7 @@ import {
   sourceQueueName,
 } from '../shared/contract/names.ts';
 import { SCHEDULES } from '../shared/contract/topology.ts';
-import { type AlarmDesk, HealthAlarms } from './alarms.ts';
+import { type AlarmConfig, HealthAlarms } from './alarms.ts';
 import { AuditExport } from './audit.ts';
 import type { DeployableKey, FunctionCode } from './bundle.ts';
 import type { ConnectorFunction } from './connector-function.ts';
@@ -59,8 +59,8 @@ export class ConnectorStack extends Stack {
     const { prefix } = settings;
     const key = encryptionKey(this, settings);
     const topic = alarmTopic(this, settings, key);
-    const desk: AlarmDesk = { prefix, topic, runbookUrl: settings.runbookUrl };
-    const every = { settings, key, desk };
+    const alarmConfig: AlarmConfig = { prefix, topic, runbookUrl: settings.runbookUrl };
+    const every = { settings, key, alarmConfig };
     const the = <Name extends DeployableKey>(name: Name, description: string) =>
       ({ ...every, name, description, code: code[name], memoryMiB: MEMORY_MIB[name] }) as const;
 
@@ -122,9 +122,9 @@ export class ConnectorStack extends Stack {
     const { ofSources } = ingest.lane;
     const resources: Resources = { prefix, table, queues, key, ofSources: [...ofSources.values()] };
     for (const each of functions) equip(each, settings, resources);
-    const told = settings.notify.map((target) => (target === 'alarms' ? topic.topicArn : target));
-    grantNotify(reconcile.worker.role, told, resources);
-    reconcile.worker.function.addEnvironment(ENVIRONMENT.notify, told.join(','));
+    const targets = settings.notify.map((target) => (target === 'alarms' ? topic.topicArn : target));
+    grantNotify(reconcile.worker.role, targets, resources);
+    reconcile.worker.function.addEnvironment(ENVIRONMENT.notify, targets.join(','));
     // A dead letter that is replayed is an event: who may not send one must not be able to lay one down here.
     closeTo(ingest.worker.role.roleArn, queues.eventsDlq);
     closeTo(apply.worker.role.roleArn, queues.applyDlq);
@@ -144,7 +144,7 @@ export class ConnectorStack extends Stack {
     const reader = directory?.worker.role.roleArn;
     new Sources(this, 'Sources', { settings, events: queues.events, ofSources, undelivered, key, reader });
     new Operators(this, 'Operators', every);
-    new HealthAlarms(this, 'Health', settings, desk);
+    new HealthAlarms(this, 'Health', settings, alarmConfig);
     new Dashboard(this, 'Dashboard', { prefix, resources, functions, scim });
 
     const output = (name: string, value: string) => new CfnOutput(this, name, { value });

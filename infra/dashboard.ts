@@ -20,7 +20,7 @@ interface DashboardProps {
   readonly prefix: string;
   readonly resources: Resources;
   readonly functions: readonly ConnectorFunction[];
-  /** undefined where the stage has no SCIM endpoint. */
+  /** undefined if the stage has no SCIM endpoint. */
   readonly scim: Scim | undefined;
 }
 
@@ -142,7 +142,7 @@ function health({ resources, functions }: DashboardProps, { stage, broken }: Met
         broken('UnknownUsers'),
         broken('AccessKept'),
       ]),
-      graph('Sweeps and pumps done, sweeps halted', [
+      graph('Completed sweeps and requeue runs, halted sweeps', [
         stage('SweepCompleted', Duration.hours(1)),
         stage('PumpCompleted', Duration.hours(1)),
         stage('SweepHalted', Duration.hours(1)),

@@ -27,9 +27,9 @@ const LOOK: readonly Right[] = [
   ['table', 'dynamodb:BatchGetItem', 'dynamodb:Query'],
   ['index', 'dynamodb:Query'],
   ['queues', 'sqs:GetQueueUrl', 'sqs:GetQueueAttributes'],
-  // A dead letter is looked at by taking it for a moment and giving it back.
+  // A dead-lettered message is read by receiving it and making it visible again.
   ['deadLetters', 'sqs:ReceiveMessage', 'sqs:ChangeMessageVisibility'],
-  // Whose a dead-lettered message of a source's queue is, ingest is told by its environment.
+  // The environment of ingest shows which connection a source's queue belongs to.
   ['ingest', 'lambda:GetFunctionConfiguration'],
 ];
 const DECIDE: readonly Right[] = [
@@ -37,7 +37,7 @@ const DECIDE: readonly Right[] = [
   ['apply', 'sqs:SendMessage'],
 ];
 
-/** What people need for the commands that are theirs: `test/infra/commands.integration.test.ts` says which those are. */
+/** The permissions of each role for its commands, which `test/infra/commands.integration.test.ts` lists. */
 const PEOPLE: Readonly<Record<'viewer' | 'approver' | 'operator', readonly Right[]>> = {
   viewer: LOOK,
   approver: [...LOOK, ...DECIDE],
@@ -112,7 +112,7 @@ function namesOf({ prefix, sources }: Settings) {
     ],
     apply: [queue('apply')],
     deadLetters: [queue('eventsDlq'), queue('applyDlq')],
-    // Asked for where it is not deployed too: who may not ask is not told that it is missing.
+    // Includes functions that may be missing: without the permission, AWS does not report that they are missing.
     functions: [...FUNCTION_KEYS, 'scim' as const].map(target),
     ingest: [target('ingest')],
     runs: [target('reconcile'), target('people'), target('directory')],

@@ -121,17 +121,21 @@ export const asFound = (arn: string) =>
   Token.asString(arn).replaceAll(/\$\{Token\[AWS[.:]+(\w+)[^\]]*\]\}/g, '<AWS::$1>');
 
 /** The extra permissions of the reconcile function for sending notices; none if no target is set. */
-export function grantNotify(role: Role, told: readonly string[], { prefix, queues, key }: Resources): void {
-  const topics = told.filter((target) => target !== WEBHOOK);
+export function grantNotify(
+  role: Role,
+  targets: readonly string[],
+  { prefix, queues, key }: Resources,
+): void {
+  const topics = targets.filter((target) => target !== WEBHOOK);
   // Secrets Manager puts six characters of its own at the end of a name.
   const resourceName = `${notifySecretName(prefix)}-??????`;
   const secret = { service: 'secretsmanager', resource: 'secret', resourceName };
   const arn = Stack.of(role).formatArn({ ...secret, arnFormat: ArnFormat.COLON_RESOURCE_NAME });
   const deadLetters = [queues.eventsDlq.queueArn, queues.applyDlq.queueArn];
   for (const each of [
-    ...statement('CountDeadLetters', 'sqs', told.length > 0 ? ['GetQueueAttributes'] : [], deadLetters),
+    ...statement('CountDeadLetters', 'sqs', targets.length > 0 ? ['GetQueueAttributes'] : [], deadLetters),
     ...statement('TellTopics', 'sns', topics.length > 0 ? ['Publish'] : [], topics),
-    ...statement('ReadWebhook', 'secretsmanager', told.includes(WEBHOOK) ? ['GetSecretValue'] : [], [arn]),
+    ...statement('ReadWebhook', 'secretsmanager', targets.includes(WEBHOOK) ? ['GetSecretValue'] : [], [arn]),
     ...(topics.length > 0
       ? [keyBy(role, key)('UseKeyOfTopic', 'sns', ['kms:Decrypt', 'kms:GenerateDataKey'])]
       : []),

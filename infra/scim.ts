@@ -13,7 +13,7 @@ import { FilterPattern, LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { METRIC_DIMENSIONS } from '../shared/contract/metrics.ts';
 import { functionName, METRIC_NAMESPACE } from '../shared/contract/names.ts';
-import { type AlarmDesk, addAlarm, stageMetric } from './alarms.ts';
+import { type AlarmConfig, addAlarm, stageMetric } from './alarms.ts';
 import { ConnectorFunction, type ConnectorFunctionProps } from './connector-function.ts';
 
 /** One second before an HTTP API gives up on its integration (API Gateway quotas: 30 s), so that the log says why. */
@@ -67,10 +67,10 @@ export class Scim extends Construct {
     this.url = `${this.api.apiEndpoint}${BASE_PATH}`;
     this.#routes();
     const accessLog = this.#stage(props);
-    this.alarms = new ScimAlarms(this, props.desk, this.api, accessLog);
+    this.alarms = new ScimAlarms(this, props.alarmConfig, this.api, accessLog);
   }
 
-  /** Two routes and no others: what is asked for elsewhere reaches no code of ours. */
+  /** Only two routes. Requests to other paths do not reach the function. */
   #routes(): void {
     const integration = new HttpLambdaIntegration('Integration', this.worker.function, {
       payloadFormatVersion: PayloadFormatVersion.VERSION_2_0,
@@ -116,10 +116,10 @@ class ScimAlarms extends Construct {
   /** Requests answered with 429, by API Gateway's throttle or by the server's own limit. */
   readonly throttled: Metric;
 
-  constructor(scope: Construct, desk: AlarmDesk, api: HttpApi, accessLog: LogGroup) {
+  constructor(scope: Construct, alarmConfig: AlarmConfig, api: HttpApi, accessLog: LogGroup) {
     super(scope, 'Alarms');
-    this.throttled = this.#countThrottled(accessLog, desk.prefix);
-    addAlarm(this, desk, {
+    this.throttled = this.#countThrottled(accessLog, alarmConfig.prefix);
+    addAlarm(this, alarmConfig, {
       heading: 'SCIM requests fail',
       meaning: 'Over 5 % of the SCIM requests were answered with a 5xx in two of three periods of 5 minutes.',
       metric: new MathExpression({
@@ -135,35 +135,35 @@ class ScimAlarms extends Construct {
       evaluationPeriods: 3,
       datapointsToAlarm: 2,
     });
-    addAlarm(this, desk, {
+    addAlarm(this, alarmConfig, {
       heading: 'SCIM requests throttled',
       meaning: 'Over 50 SCIM requests were answered with a 429 in each of three periods of 5 minutes.',
       metric: this.throttled,
       threshold: 50,
       evaluationPeriods: 3,
     });
-    addAlarm(this, desk, {
+    addAlarm(this, alarmConfig, {
       heading: 'SCIM tokens refused',
       meaning: 'Over 20 SCIM requests within 15 minutes came without a valid token.',
-      metric: stageMetric(desk.prefix, 'ScimRefusals', Duration.minutes(15)).with({
-        dimensionsMap: { [METRIC_DIMENSIONS.prefix]: desk.prefix, [METRIC_DIMENSIONS.kind]: '401' },
+      metric: stageMetric(alarmConfig.prefix, 'ScimRefusals', Duration.minutes(15)).with({
+        dimensionsMap: { [METRIC_DIMENSIONS.prefix]: alarmConfig.prefix, [METRIC_DIMENSIONS.kind]: '401' },
       }),
       threshold: 20,
     });
-    addAlarm(this, desk, {
+    addAlarm(this, alarmConfig, {
       heading: 'SCIM token ends soon',
       meaning: 'An identity provider uses a SCIM token that ends within 14 days.',
-      metric: stageMetric(desk.prefix, 'ScimTokensEnding', Duration.days(1)),
+      metric: stageMetric(alarmConfig.prefix, 'ScimTokensEnding', Duration.days(1)),
       threshold: 0,
     });
   }
 
-  /** API Gateway counts its throttles among all 4xx; the access log tells them apart. */
+  /** API Gateway counts throttled requests among all 4xx. Only the access log distinguishes them. */
   #countThrottled(logGroup: LogGroup, prefix: string): Metric {
     const filter = new MetricFilter(this, 'Throttled', {
       logGroup,
       filterPattern: FilterPattern.stringValue('$.status', '=', '429'),
-      // A dimension would have to be a field of the log: the namespace tells stages apart instead.
+      // A dimension would need a log field, so the namespace contains the stage instead.
       metricNamespace: `${METRIC_NAMESPACE}/${prefix}`,
       metricName: 'ScimThrottled',
       metricValue: '1',

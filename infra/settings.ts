@@ -131,7 +131,7 @@ export function readSettings(context: Context, names: readonly string[] = []): S
 const StageName = z.string().regex(/^[a-z][a-z0-9-]{0,31}$/, 'expected a name such as production');
 const Stages = z.record(StageName, z.record(z.string(), z.unknown()));
 
-/** Feature flags, what the command line tells the app, results of look-ups, and what `cdk acknowledge` keeps. */
+/** Context keys of the CDK itself: feature flags, values of the command line, look-up results and acknowledged notices. */
 const IS_OF_CDK = /[:/@]|^acknowledged-issue-numbers$/;
 
 /** A misspelt setting would change nothing, in silence. */

@@ -92,7 +92,7 @@ export class Sources extends Construct {
   #topic({ events, undelivered, key }: SourcesProps, topicArn: string): void {
     const topic = Topic.fromTopicArn(this, 'Topic', topicArn);
     topic.addSubscription(new SqsSubscription(events, { deadLetterQueue: undelivered }));
-    // The subscription says the same to a key of ours, which is then said once; of another's only this can tell.
+    // The subscription adds the same statement to a key of this stack. Only for an imported key it is added here.
     const conditions = { ArnEquals: { 'aws:SourceArn': topicArn } };
     this.#useKey(key, 'topic', { principals: [new ServicePrincipal('sns.amazonaws.com')], conditions });
   }

@@ -14,7 +14,7 @@ import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { tableName } from '../shared/contract/names.ts';
 import { TABLE } from '../shared/contract/topology.ts';
-import { type AlarmDesk, addAlarm } from './alarms.ts';
+import { type AlarmConfig, addAlarm } from './alarms.ts';
 import { isEmulated, type Settings } from './settings.ts';
 import { NO_SOURCE_QUEUE } from './workers.ts';
 
@@ -22,7 +22,7 @@ import { NO_SOURCE_QUEUE } from './workers.ts';
 interface DataProps {
   readonly settings: Settings;
   readonly key: IKey;
-  readonly desk: AlarmDesk;
+  readonly alarmConfig: AlarmConfig;
 }
 
 const text = (name: string) => ({ name, type: AttributeType.STRING });
@@ -31,7 +31,7 @@ const text = (name: string) => ({ name, type: AttributeType.STRING });
 export class State extends Construct {
   readonly table: Table;
 
-  constructor(scope: Construct, id: string, { settings, key, desk }: DataProps) {
+  constructor(scope: Construct, id: string, { settings, key, alarmConfig }: DataProps) {
     super(scope, id);
     this.table = new Table(this, 'Table', {
       tableName: tableName(settings.prefix),
@@ -53,11 +53,11 @@ export class State extends Construct {
       projectionType: ProjectionType.INCLUDE,
       nonKeyAttributes: [...TABLE.index.projected],
     });
-    this.#alarmOnThrottles(desk);
+    this.#alarmOnThrottles(alarmConfig);
   }
 
   /** The index throttles the table's writes too, and reports under its own dimension. */
-  #alarmOnThrottles(desk: AlarmDesk): void {
+  #alarmOnThrottles(alarmConfig: AlarmConfig): void {
     const TableName = this.table.tableName;
     const index = { TableName, GlobalSecondaryIndexName: TABLE.index.name };
     const usingMetrics = {
@@ -67,7 +67,7 @@ export class State extends Construct {
       indexWrite: throttles('WriteThrottleEvents', index),
     };
     const sum = Object.keys(usingMetrics).map((name) => `FILL(${name}, 0)`);
-    addAlarm(this, desk, {
+    addAlarm(this, alarmConfig, {
       heading: 'Table throttles',
       meaning: 'DynamoDB has refused over 100 requests in each of three periods of 5 minutes.',
       metric: new MathExpression({
@@ -95,10 +95,10 @@ const throttles = (metricName: string, dimensionsMap: Record<string, string>) =>
 export class Undelivered extends Construct {
   readonly queue: Queue;
 
-  constructor(scope: Construct, id: string, { key, desk }: DataProps) {
+  constructor(scope: Construct, id: string, { key, alarmConfig }: DataProps) {
     super(scope, id);
     this.queue = new Queue(this, 'Queue', {
-      queueName: `${desk.prefix}-undelivered`,
+      queueName: `${alarmConfig.prefix}-undelivered`,
       retentionPeriod: Duration.days(14),
       redriveAllowPolicy: NO_SOURCE_QUEUE,
       encryption: QueueEncryption.KMS,
@@ -110,7 +110,7 @@ export class Undelivered extends Construct {
       reason:
         'This queue is itself the dead-letter queue of the schedules, the EventBridge rule and the SNS subscription.',
     });
-    addAlarm(this, desk, {
+    addAlarm(this, alarmConfig, {
       heading: 'Undelivered calls',
       meaning: 'A schedule could not call its function, or an event could not be put into the events queue.',
       metric: this.queue.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum' }),

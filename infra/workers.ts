@@ -15,16 +15,16 @@ import { Construct } from 'constructs';
 import type { OptionalScheduleKey, QueueKey, ScheduleKey } from '../shared/contract/names.ts';
 import { queueName, scheduleName, sourceQueueName } from '../shared/contract/names.ts';
 import { EVENT_SOURCES, QUEUES } from '../shared/contract/topology.ts';
-import { type AlarmDesk, addAlarm } from './alarms.ts';
+import { type AlarmConfig, addAlarm } from './alarms.ts';
 import { ConnectorFunction, type ConnectorFunctionProps } from './connector-function.ts';
 
 interface LaneProps {
   readonly prefix: string;
   readonly queue: 'events' | 'apply';
-  /** Sources that have a queue of their own beside it, with the same dead letters. */
+  /** Sources with a separate queue. They use the same dead-letter queue. */
   readonly sources: readonly string[];
   readonly key: IKey;
-  readonly desk: AlarmDesk;
+  readonly alarmConfig: AlarmConfig;
 }
 
 /** How old a message may grow. Both functions acknowledge within a minute or two, whatever befalls the platform. */
@@ -49,7 +49,7 @@ class Lane extends Construct {
 
   constructor(scope: Construct, id: string, props: LaneProps) {
     super(scope, id);
-    const { prefix, queue, desk, sources } = props;
+    const { prefix, queue, alarmConfig, sources } = props;
     const redrive = QUEUES[queue].redrive;
     if (redrive === undefined)
       throw new Error(`expected the queue ${queue} to have a redrive in topology.ts`);
@@ -75,7 +75,7 @@ class Lane extends Construct {
         return [source, new Queue(this, `Queue-${source}`, own)];
       }),
     );
-    this.#alarms(queue, desk);
+    this.#alarms(queue, alarmConfig);
   }
 
   /** The queue by its name alone: each of the two names the other, and a reference both ways would be a cycle. */
@@ -88,14 +88,14 @@ class Lane extends Construct {
     return Queue.fromQueueArn(this, id, arn);
   }
 
-  #alarms(queue: 'events' | 'apply', desk: AlarmDesk): void {
-    addAlarm(this, desk, {
+  #alarms(queue: 'events' | 'apply', alarmConfig: AlarmConfig): void {
+    addAlarm(this, alarmConfig, {
       heading: HEADINGS[queue].dead,
       meaning: `Messages lie in the ${queue} dead-letter queue.`,
       metric: this.deadLetters.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum' }),
     });
     for (const [source, one] of [[queue, this.queue] as const, ...this.ofSources])
-      addAlarm(this, desk, {
+      addAlarm(this, alarmConfig, {
         heading: HEADINGS[queue].oldest,
         ...(one === this.queue ? {} : { of: source }),
         meaning: `The oldest message of the ${source} queue has waited over ${OLDEST_MESSAGE_SECONDS / 60} minutes.`,
@@ -134,7 +134,7 @@ export class Worker extends Construct {
       prefix: props.settings.prefix,
       queue: source.queue,
       key: props.key,
-      desk: props.desk,
+      alarmConfig: props.alarmConfig,
       sources: props.name === 'ingest' ? Object.keys(props.settings.sources) : [],
     });
     this.worker = new ConnectorFunction(this, 'Worker', {
@@ -197,7 +197,7 @@ export class ScheduledWorker extends Construct {
           roleArn: role.roleArn,
           input: JSON.stringify(task.payload),
           deadLetterConfig: { arn: undelivered.queueArn },
-          // Trying longer than until the next turn would only pile runs up.
+          // Retries end before the next scheduled run, so that runs do not accumulate.
           retryPolicy: { maximumRetryAttempts: 3, maximumEventAgeInSeconds: task.everyMinutes * 60 },
         },
       }).node.addDependency(role);

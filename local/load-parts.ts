@@ -5,7 +5,7 @@ import { handler as reconcile } from '../functions/reconcile.ts';
 import { reportGroups } from '../shared/operate/report.ts';
 import { wireLocalStack } from '../shared/runtime/wire-platform.ts';
 import { wireScim } from '../shared/runtime/wire-scim.ts';
-import { promise } from '../shared/store/group-writes.ts';
+import { wakeUpFields } from '../shared/store/group-writes.ts';
 import { connectionKey, groupKey } from '../shared/store/keys.ts';
 import type { LocalFunction } from './invocation.ts';
 import type { StackParts } from './parts.ts';
@@ -40,7 +40,7 @@ export async function loadParts(): Promise<StackParts> {
       for await (const groups of ports.index.all(connection)) {
         for (const { ref } of groups.filter(({ dirtySinceMs }) => dirtySinceMs !== undefined)) {
           const { intent } = (await ports.groups.read(ref)) ?? {};
-          const set = { ...promise(ref, 0), ...(intent && { releasedIntent: intent.id }) };
+          const set = { ...wakeUpFields(ref, 0), ...(intent && { releasedIntent: intent.id }) };
           await ports.table.update(groupKey(ref), { set });
         }
       }

@@ -20,7 +20,7 @@ export interface StackParts {
   /** Ends the window that a wake-up waits for; false where it waits for something else. */
   readonly endWindow: (wakeUp: string) => Promise<boolean>;
   readonly startScim: (connection: ConnectionName) => Promise<ScimEndpoint>;
-  /** Leases, open intents and promises of a process that was killed would hold its successor up. */
+  /** Ends leases, open intents and wake-ups of a killed process. They would delay its successor. */
   readonly endPreviousWork: (connection: ConnectionName) => Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 import { readApplyMessage } from '../shared/contract/invocation.ts';
-import { isPromised } from '../shared/domain/promise.ts';
+import { coversChange } from '../shared/domain/wake-up.ts';
 import type { ApplyPorts, WakePorts } from '../shared/sync/ports/bundles.ts';
 
 /**
@@ -15,7 +15,7 @@ export async function endWindow(
   const group = ref && (await groups.read(ref));
   if (group?.wakeAtMs === undefined) return true;
   const nowMs = clock();
-  const isOfWindow = isPromised(group.wakeAtMs, { nowMs, coalesceMs });
+  const isOfWindow = coversChange(group.wakeAtMs, { nowMs, coalesceMs });
   if (!isOfWindow || group.intent !== undefined || group.lastError !== undefined) return false;
   return desired.renew(group.ref, group.wakeAtMs, nowMs);
 }

@@ -64,15 +64,15 @@ function takeEvents(cloud: Cloud, batch: readonly QueuedMessage[], timeoutMs: nu
     }));
     const at = (part: number) => ports.clock() + part * timeoutMs;
     const report = await ingest(messages, ports, { startUntilMs: at(0.5), stopAtMs: at(0.85) });
-    for (const { connection, group } of report.touched)
+    for (const { connection, group } of report.changedGroups)
       cloud.lastMessageMs.set(`${connection} ${group}`, nowMs());
     await worker.effect('acknowledge events');
     for (const { id, receipt = '' } of batch) {
       if (!report.failedMessages.has(id)) queues.of.events.delete(receipt);
     }
     const what = `took ${batch.length - report.failedMessages.size} of ${batch.length} messages`;
-    const [only, ...others] = report.touched;
-    const detail = `about ${report.touched.map(({ group }) => group).join(', ') || 'no group'}`;
+    const [only, ...others] = report.changedGroups;
+    const detail = `about ${report.changedGroups.map(({ group }) => group).join(', ') || 'no group'}`;
     runLog.log({ lane: 'ingest', ...(others.length === 0 && only), what, detail });
   });
 }

@@ -79,7 +79,7 @@ export function createDirectoryRecord() {
      * Edits a dead-lettered message with a future time: sets its time to now. @returns the new body, or the given
      * body if its time is not in the future
      */
-    reworded(body: string, atMs: number): string {
+    isEdited(body: string, atMs: number): string {
       const { message } = byBody.get(body) ?? {};
       const { time = '' } = message?.events[0]?.order ?? {};
       if (message === undefined || !(Date.parse(time) > atMs)) return body;

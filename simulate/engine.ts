@@ -109,7 +109,7 @@ export function portsOver(options: PortsOptions) {
     ...stores,
     caller: async () => ({ kind: 'operator' as const, id: 'operator' }),
     connections: createConnectionStore(table, { clock, rememberMs: CONNECTIONS_REMEMBERED_MS }),
-    notifier: { prefix: 'groupsync', targets: [], tell: async () => new Map() },
+    notifier: { prefix: 'groupsync', targets: [], send: async () => new Map() },
     deadLetterCount: async () => 0,
     limiter: createRateLimiter(clock),
     oauth: createOAuthServer(),

@@ -73,16 +73,20 @@ export async function execute(
   const runChecks = createChecks();
   const seen = seenIn(cloud);
   startAsking(cloud, seen);
-  const endsMs = faultsEndMs + QUIET_MS;
-  startShowing(cloud, seen, endsMs);
+  const lastExpiryMs = faultsEndMs + QUIET_MS;
+  startShowing(cloud, seen, lastExpiryMs);
   let expiredMs = START_MS;
-  for (let atMs = START_MS + HOUR_MS; atMs <= endsMs && !cloud.isOver; atMs = nextCheckMs(cloud, atMs)) {
+  for (
+    let atMs = START_MS + HOUR_MS;
+    atMs <= lastExpiryMs && !cloud.isOver;
+    atMs = nextCheckMs(cloud, atMs)
+  ) {
     await cloud.pass(atMs);
     if (atMs - expiredMs >= DAY_MS) {
       cloud.table.expire(atMs);
       expiredMs = atMs;
     }
-    runChecks(seen, atMs + HOUR_MS > endsMs);
+    runChecks(seen, atMs + HOUR_MS > lastExpiryMs);
     if (cloud.lambdas.effects() > MOST_EFFECTS * Math.max(1, run.days / 7)) {
       const sentence = `expected ${run.days} days to end, found ${cloud.lambdas.effects()} effects after ${Math.round((atMs - START_MS) / HOUR_MS)} hours: something never rests`;
       cloud.runLog.violated({ check: 'bounded', cause: 'never_rests', sentence });

@@ -146,7 +146,7 @@ export async function operateIn(
         platforms.get(company)?.tokens.add(token);
         return token;
       },
-      reworded: (body) => cloud.directory.reworded(body, nowMs()),
+      isEdited: (body) => cloud.directory.isEdited(body, nowMs()),
       settingsFor: (company) => ({ baseUrl: baseUrlOf(company), ...spec?.settings }),
     });
     actions.push({ atMs: nowMs(), connection, kind: action.kind, ...about, ...outcome });

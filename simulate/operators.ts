@@ -64,7 +64,7 @@ export interface Session {
   readonly token: (company: string) => string;
   readonly settingsFor: (company: string) => object;
   /** Edits the body of a dead-lettered message. */
-  readonly reworded: (body: string) => string;
+  readonly isEdited: (body: string) => string;
 }
 
 const REASON = 'as the simulation run has it';
@@ -155,7 +155,7 @@ async function perform(
       if (action.kind === 'discard_one')
         return ofConnection[0] !== undefined && discardDeadLetter(ofConnection[0], REASON, tool);
       for (const one of ofConnection) {
-        const body = session.reworded(one.message.body);
+        const body = session.isEdited(one.message.body);
         const isValid = body !== one.message.body && problemsOf(body, one.message, tool.clock()).length === 0;
         if (isValid) return sendAmended(one, { body, reason: REASON }, tool);
       }

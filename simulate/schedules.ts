@@ -4,7 +4,7 @@ import type { Logger } from '../shared/runtime/logger.ts';
 import { runReconcile } from '../shared/runtime/run-reconcile.ts';
 import type { Item } from '../shared/store/table.ts';
 import { refreshPeople } from '../shared/sync/people.ts';
-import { type PumpReport, pump } from '../shared/sync/pump.ts';
+import { type RequeueReport, requeueDue } from '../shared/sync/requeue.ts';
 import { type Cloud, groupItem } from './cloud.ts';
 import type { EnginePorts } from './engine.ts';
 import type { SimulatedPlatform } from './platform/platform.ts';
@@ -104,7 +104,7 @@ function runTask(task: Task, only: readonly (ConnectionName | undefined)[], clou
         if (task !== 'pump')
           return runReconcile(connection, { task }, { ports, metrics: UNCOUNTED, deadlineMs });
         // Levels are only for dashboards, and most reads of a pump are for them.
-        return pump(connection.name, ports).then((report) => noteFanOuts(report, cloud));
+        return requeueDue(connection.name, ports).then((report) => noteFanOuts(report, cloud));
       });
       if (failure !== undefined) failures.push(failure.error);
     }
@@ -125,7 +125,7 @@ async function cleanUp({ eraser, clock }: EnginePorts, { runLog, nowMs }: Cloud)
 
 /** If ingest crashed, the pump continues its user fan-outs: these count as new messages of the groups. */
 function noteFanOuts(
-  { connection, walksResumed }: PumpReport,
+  { connection, walksResumed }: RequeueReport,
   { directory, lastMessageMs, nowMs }: Cloud,
 ): void {
   const groups = walksResumed === 0 ? [] : directory.read(connection).changedAtMs.keys();

@@ -216,7 +216,8 @@ const BUGS: Readonly<Record<string, Bug>> = {
   rev_ignored: [
     'a change during a write is taken for written',
     at('groups', (groups) => ({
-      flip: async (ref, flip) => groups.flip(ref, { ...flip, seen: (await groups.read(ref)) ?? flip.seen }),
+      commit: async (ref, commit) =>
+        groups.commit(ref, { ...commit, seen: (await groups.read(ref)) ?? commit.seen }),
     })),
     '"coalesceSeconds":0',
   ],
@@ -297,7 +298,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
   ],
   feed_deaf: [
     'external changes in the feed are ignored',
-    at('groups', () => ({ suspect: async () => false })),
+    at('groups', () => ({ noteSuspected: async () => false })),
   ],
   hour_forgotten: [
     'the guard checks each write of a group for itself',

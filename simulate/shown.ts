@@ -5,7 +5,7 @@ import { listHolds } from '../shared/operate/holds.ts';
 import { listPending } from '../shared/operate/lists.ts';
 import { stateName, summaries } from '../shared/operate/report.ts';
 import { createMailbox } from '../shared/queues/mailbox.ts';
-import { gather } from '../shared/sync/gather.ts';
+import { collectPages } from '../shared/sync/async-collections.ts';
 import { readLevels } from '../shared/sync/reconcile/levels.ts';
 import { notify } from '../shared/sync/reconcile/notify.ts';
 import {
@@ -38,7 +38,7 @@ const MOST_ATTEMPTS = 8;
  * At random moments, and before the end, reads the operator's view of each connection and sends the due notifications.
  * The answers are compared with the stored values that did not change meanwhile.
  */
-export function startShowing(cloud: Cloud, seen: Seen, endsMs: number): void {
+export function startShowing(cloud: Cloud, seen: Seen, lastExpiryMs: number): void {
   const random = cloud.random.fork('showing');
   const notifiedByConnection = new Map<string, Map<Finding['subject'], SentNotification>>();
   // Sequential, because a reader of a dead-letter queue hides its messages from the next reader.
@@ -56,7 +56,7 @@ export function startShowing(cloud: Cloud, seen: Seen, endsMs: number): void {
       again(afterSilence(cloud, atMs + between(random, AT_LEAST_MS, AT_MOST_MS)));
     });
   again(cloud.nowMs() + between(random, HOUR_MS, AT_LEAST_MS));
-  cloud.time.at(endsMs - HOUR_MS, () => cloud.start(ask()));
+  cloud.time.at(lastExpiryMs - HOUR_MS, () => cloud.start(ask()));
 }
 
 interface Asked {
@@ -107,7 +107,7 @@ async function shownTo({ ports, sqs }: Container, name: string, nowMs: () => num
   const levels = await readLevels(connection, ports);
   const holds = await listHolds(connection, ports);
   const pending = await listPending(connection, ports);
-  const groups = (await gather(summaries(connection, ports))).map((one) => ({
+  const groups = (await collectPages(summaries(connection, ports))).map((one) => ({
     group: one.ref.group as string,
     state: stateName(one),
   }));
@@ -149,7 +149,7 @@ async function notifyPeople(
   const notifier = {
     prefix: 'groupsync',
     targets: ['people'],
-    tell: async ([title]: readonly string[]) => {
+    send: async ([title]: readonly string[]) => {
       const [subject] = SUBJECTS.find(([, pattern]) => pattern.test(title ?? '')) ?? [];
       if (subject !== undefined) notified.set(subject, { isOver: / over: /.test(title ?? '') });
       return new Map<string, string>();

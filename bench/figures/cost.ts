@@ -4,10 +4,10 @@ import { SCHEDULES } from '../../shared/contract/topology.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
 import { reportLevels } from '../../shared/runtime/report.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
-import { pump } from '../../shared/sync/pump.ts';
 import { followFeed } from '../../shared/sync/reconcile/feed.ts';
 import { readLevels } from '../../shared/sync/reconcile/levels.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
+import { requeueDue } from '../../shared/sync/requeue.ts';
 import { resourcesOf, synthesise } from '../../test/infra/synthesised.ts';
 import { type Figure, table } from '../figure.ts';
 import { CONNECTION, createRig, type Rig } from '../memory/rig.ts';
@@ -118,7 +118,7 @@ const TASKS: readonly (readonly [everyMinutes: number, run: (rig: Rig) => Promis
   [
     SCHEDULES.pumpMinutes,
     async ({ ports }) => {
-      await pump(CONNECTION, ports);
+      await requeueDue(CONNECTION, ports);
       await readLevels(CONNECTION, ports);
     },
   ],

@@ -1,8 +1,8 @@
 import { SCHEDULES } from '../../shared/contract/topology.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
-import { pump } from '../../shared/sync/pump.ts';
 import { followFeed } from '../../shared/sync/reconcile/feed.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
+import { requeueDue } from '../../shared/sync/requeue.ts';
 import { CONNECTION, createRig, type Rig } from '../memory/rig.ts';
 import type { Counts } from '../memory/totals.ts';
 
@@ -50,7 +50,7 @@ async function settleAndRead(rig: Rig): Promise<void> {
 async function quietHour(rig: Rig): Promise<void> {
   for (let minute = 1; minute <= 60; minute += 1) {
     rig.pass(60_000);
-    await pump(CONNECTION, rig.ports);
+    await requeueDue(CONNECTION, rig.ports);
     if (minute % SCHEDULES.feedMinutes === 0) await readFeed(rig);
   }
   await sweep(rig.connection, rig.ports);
@@ -141,7 +141,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'pump with nothing to do, of twenty groups',
     people: 10,
     prepare: (rig) => settle(rig, 20, 5),
-    run: (rig) => pump(CONNECTION, rig.ports),
+    run: (rig) => requeueDue(CONNECTION, rig.ports),
   },
   { name: 'feed with nothing new', people: 10, prepare: settleAndRead, run: readFeed },
   {

@@ -165,7 +165,7 @@ const MEASURES: readonly Measure<WeekRun>[] = [
 function limitsTable(runs: readonly WeekRun[]): string {
   const rows = runs.flatMap((run) =>
     FUNCTIONS.map((name) => {
-      const { atOnce, seconds }: Limits = run.limits[name];
+      const { mapConcurrently, seconds }: Limits = run.limits[name];
       const [during, after]: readonly Usage[] = [run.imported.usage[name], run.usage[name]] as const;
       return [
         `${name}, ${run.groups.toLocaleString('en-GB')} groups`,
@@ -173,7 +173,7 @@ function limitsTable(runs: readonly WeekRun[]): string {
         after?.runs ?? 0,
         during?.most ?? 0,
         after?.most ?? 0,
-        atOnce ?? 'account',
+        mapConcurrently ?? 'account',
         during?.longest ?? 0,
         after?.longest ?? 0,
         seconds,

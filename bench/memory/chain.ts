@@ -32,7 +32,7 @@ export const REQUEST_SECONDS = 0.01;
 export interface Limits {
   readonly seconds: number;
   readonly memoryGb: number;
-  readonly atOnce: number | undefined;
+  readonly mapConcurrently: number | undefined;
 }
 
 /** What one function did. */
@@ -68,8 +68,8 @@ export function limitsOfFunctions(): Readonly<Record<FunctionName, Limits>> {
     if (one === undefined) throw new Error(`the template has no function ${name}`);
     const { Timeout, MemorySize, ReservedConcurrentExecutions: reserved } = one.Properties;
     const fed = mappings.find(({ Properties }) => Properties.FunctionName.Ref === id)?.Properties;
-    const atOnce: number | undefined = reserved ?? fed?.ScalingConfig.MaximumConcurrency;
-    return [name, { seconds: Timeout, memoryGb: MemorySize / 1_024, atOnce }];
+    const mapConcurrently: number | undefined = reserved ?? fed?.ScalingConfig.MaximumConcurrency;
+    return [name, { seconds: Timeout, memoryGb: MemorySize / 1_024, mapConcurrently }];
   });
   return Object.fromEntries(limits);
 }
@@ -133,7 +133,7 @@ export async function createChain(people: number) {
     });
   };
   const hasFree = (name: FunctionName) =>
-    usageOf(name).now < (limits[name].atOnce ?? Number.POSITIVE_INFINITY);
+    usageOf(name).now < (limits[name].mapConcurrently ?? Number.POSITIVE_INFINITY);
   /** Whatever fails ends the life. */
   const fail = (error: unknown) =>
     time.at(0, () => {

@@ -4,7 +4,7 @@ import type { SettingChange } from '../../shared/operate/settings.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../io.ts';
 
-/** What stands below a command's help; a test runs each. */
+/** The examples below a command's help. A test runs each of them. */
 export const examples = (...lines: readonly string[]) =>
   ['after', ['\nExamples:', ...lines.map((line) => `  groupsync ${line}`)].join('\n')] as const;
 

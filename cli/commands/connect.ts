@@ -80,7 +80,7 @@ async function connect(context: Context, text: string | undefined, options: Conn
   if (!(await context.confirm(`${verb} the connection ${name}?`))) return EXIT.failed;
   const replanned = await storeConnection({ name, company, settings, token, observing, known }, ports);
   await readPeople(context, ports, name);
-  // The connection stands, whatever comes of this.
+  // The connection is stored already, so a failure here is only reported.
   const notTried = (error: Error) => [
     `the platform was not probed: ${error.message}; to retry: groupsync probe`,
   ];

@@ -15,7 +15,7 @@ import {
   removeConnection,
   type SettingsPlan,
 } from '../../shared/operate/settings.ts';
-import { instant, reportCredential, sayGate } from '../../shared/operate/status.ts';
+import { formatGate, instant, reportCredential } from '../../shared/operate/status.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { type Act, type Context, parseConnectionName } from '../context.ts';
 import { EXIT } from '../io.ts';
@@ -114,7 +114,7 @@ async function show(context: Context, name: string | undefined): Promise<number>
   out.answer(document, () => {
     out.line(`connection  ${chosen}${observing ? ' (observing: writes nothing)' : ''}`);
     out.line(`company     ${company}`);
-    out.line(`gate        ${sayGate({ ...gate, until: instant(untilMs) })}`);
+    out.line(`gate        ${formatGate({ ...gate, until: instant(untilMs) })}`);
     out.line(`last good   ${credential.goodAt ?? 'not checked yet'}`);
     if (credential.failure !== null) out.line(`last check  ${credential.failure.message}`);
     for (const line of contractLines(contract, chosen)) out.line(line);
@@ -200,7 +200,7 @@ async function confirm(context: Context, text: string, { reject = false }: { rea
   return EXIT.done;
 }
 
-/** Planning some thousand groups takes minutes: who changes so many is told how to see it. */
+/** Planning thousands of groups takes minutes. For more groups than this, only the command is shown. */
 const MOST_PREVIEWED = 500;
 
 /** Shows what the change would write, before the operator confirms it. */
@@ -223,8 +223,8 @@ async function remove(context: Context, text: string, { erase = false }: { reado
   const name = parseConnectionName(text);
   const ports = await context.ports();
   const isThere = (await ports.connections.current(name)) !== undefined;
-  const former = erase && !isThere ? await ports.connections.companyOf(name) : undefined;
-  const company = former ?? (await context.connected(name)).found.company;
+  const previousCompany = erase && !isThere ? await ports.connections.companyOf(name) : undefined;
+  const company = previousCompany ?? (await context.connected(name)).found.company;
   if (isThere)
     out.note(
       `connection ${name} of company ${company}: its credential and SCIM tokens will be deleted, its groups stay on the platform, and the name stays reserved for this company`,

@@ -165,10 +165,10 @@ export async function discard(
   const { messages, inFlightElsewhere } = await surveyChosen(context, selection, options);
   const shown = messages.slice(0, SHOWN_DEAD_LETTERS);
   const names = await context.names({ groups: shown.flatMap(({ group }) => group ?? []) });
-  const sayGroup = groupOf(names, context);
+  const groupName = groupOf(names, context);
   for (const deadLetter of shown)
     out.note(
-      `${deadLetter.id.slice(0, SHORT_ID)}  ${deadLetter.code}  ${sayGroup(deadLetter) ?? ''}  ${deadLetter.message}`,
+      `${deadLetter.id.slice(0, SHORT_ID)}  ${deadLetter.code}  ${groupName(deadLetter) ?? ''}  ${deadLetter.message}`,
     );
   if (messages.length > SHOWN_DEAD_LETTERS) out.note(`… and ${messages.length - SHOWN_DEAD_LETTERS} more`);
   if (messages.length === 0) {

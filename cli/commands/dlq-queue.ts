@@ -33,7 +33,7 @@ export const queueOption = () =>
 export const codeOption = () =>
   new Option('--code <code>', 'only messages with this cause').choices(DEAD_LETTER_CODES);
 
-/** @throws UsageError where it is not said which */
+/** @throws UsageError if it is not said which */
 export async function selectionOf(context: Context, ids: readonly string[], { group, code, all }: Which) {
   const isNarrow = ids.length > 0 || group !== undefined || code !== undefined;
   if (!isNarrow && all !== true) throw new UsageError('expected message ids, --group, --code or --all');
@@ -66,10 +66,10 @@ export const surveyed = async (
     selection,
     limit,
     signal: context.io.signal,
-    onElsewhere: sayElsewhere(context),
+    onElsewhere: reportElsewhere(context),
   });
 
-/** What is to be done to dead-lettered messages is shown first. @throws NotFound where a beginning of an id fits several */
+/** What is to be done to dead-lettered messages is shown first. @throws NotFound if a beginning of an id fits several */
 export async function surveyChosen(context: Context, selection: Selection, options: QueueOption) {
   const survey = await surveyed(context, selection, options);
   for (const id of selection.ids ?? []) {
@@ -82,11 +82,11 @@ export async function surveyChosen(context: Context, selection: Selection, optio
 }
 
 /** Reports once that other readers hold messages: SQS hides a message from everyone but the reader that received it. */
-const sayElsewhere = ({ out }: Context) => {
-  let say = out.note;
+const reportElsewhere = ({ out }: Context) => {
+  let note = out.note;
   return (messages: number, seconds: number): void => {
-    say(`another consumer is processing ${plural(messages, 'dead letter')}: waiting for up to ${seconds} s`);
-    say = () => {};
+    note(`another consumer is processing ${plural(messages, 'dead letter')}: waiting for up to ${seconds} s`);
+    note = () => {};
   };
 };
 
@@ -157,7 +157,7 @@ async function replayAll(context: Context, selection: Selection, options: Replay
         selection,
         rate: options.rate,
         signal: io.signal,
-        onElsewhere: sayElsewhere(context),
+        onElsewhere: reportElsewhere(context),
         onProgress: ({ replayed }) => progress.show(before.replayed + replayed, Math.max(planned, replayed)),
       });
       total = {

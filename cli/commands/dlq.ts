@@ -118,7 +118,7 @@ function printSurvey(survey: Survey, names: Names, context: Context): void {
   for (const step of nextSteps(survey, idOf)) out.note(`next: ${step}`);
 }
 
-/** As much of the ids as tells them apart. */
+/** The shortest prefixes that distinguish the ids. */
 function shortIds(messages: Survey['messages']): (id: string) => string {
   const ids = messages.map(({ id }) => id);
   let length = SHORT_ID;

@@ -28,9 +28,11 @@ async function doctor(
 ): Promise<number> {
   const chosen = connectionGiven ? connection : undefined;
   const tool = await ports();
-  const desk = tool.deployment.alarms;
-  if (alarms === true && desk === undefined) throw new UsageError('--alarms: the local stack has no alarms');
-  const rung = alarms === true && desk ? await checkAlarms({ prefix, alarms: desk }, tool) : undefined;
+  const alarmClient = tool.deployment.alarms;
+  if (alarms === true && alarmClient === undefined)
+    throw new UsageError('--alarms: the local stack has no alarms');
+  const rung =
+    alarms === true && alarmClient ? await checkAlarms({ prefix, alarms: alarmClient }, tool) : undefined;
   const all = rung ?? (await examine({ prefix, connection: chosen }, tool)).checks;
   const wrong = all.filter(({ ok }) => !ok);
   const checks = faults === true ? wrong : all;
@@ -74,7 +76,7 @@ async function probe(context: Context): Promise<number> {
 
 export async function tryPlatform({ io, out, connected }: Context, name: Context['connection']) {
   const { ports, found: connection } = await connected(name);
-  return probePlatform({ connection, signal: io.signal, tell: (what) => out.note(what) }, ports);
+  return probePlatform({ connection, signal: io.signal, report: (what) => out.note(what) }, ports);
 }
 
 export const linesOf = ({ findings, kept, stopped, left }: ProbeReport): readonly string[] => [
@@ -86,8 +88,8 @@ export const linesOf = ({ findings, kept, stopped, left }: ProbeReport): readonl
     : 'report not stored: PATCH with a version could not be tested; run the probe again',
 ];
 
-const Told = z.array(z.object({ target: z.string(), failure: z.string().nullable() }));
-const Answer = z.object({ reports: z.array(z.object({ told: Told })) });
+const Notified = z.array(z.object({ target: z.string(), failure: z.string().nullable() }));
+const Answer = z.object({ reports: z.array(z.object({ notified: Notified })) });
 
 export function addNotify(program: Command, act: Act): void {
   const notify = program
@@ -102,19 +104,21 @@ export function addNotify(program: Command, act: Act): void {
       .command(name)
       .description(description)
       .addHelpText(...examples(`notify ${name}`, `notify ${name} --json`))
-      .action(act((context: Context) => tell(context, name === 'list')));
+      .action(act((context: Context) => notifyTargets(context, name === 'list')));
 }
 
 /** Lists the notification targets, or sends each a test message, through `reconcile`, the function that has them. */
-async function tell({ out, connection, connected }: Context, silent: boolean): Promise<number> {
+async function notifyTargets({ out, connection, connected }: Context, silent: boolean): Promise<number> {
   const { ports } = await connected();
   const answer = await ports.functions.run('reconcile', { task: 'notify', connection, silent });
-  const told = Answer.parse(answer).reports.flatMap((report) => report.told);
-  out.answer(silent ? { targets: told.map(({ target }) => target) } : { notified: told }, () => {
-    for (const { target, failure } of told) out.line(silent ? target : `${target}: ${failure ?? 'notified'}`);
-    if (told.length === 0) out.line('no notification target is set: set notify (docs/deploy.md) and deploy');
+  const notified = Answer.parse(answer).reports.flatMap((report) => report.notified);
+  out.answer(silent ? { targets: notified.map(({ target }) => target) } : { notified }, () => {
+    for (const { target, failure } of notified)
+      out.line(silent ? target : `${target}: ${failure ?? 'notified'}`);
+    if (notified.length === 0)
+      out.line('no notification target is set: set notify (docs/deploy.md) and deploy');
   });
-  return silent || (told.length > 0 && told.every(({ failure }) => failure === null))
+  return silent || (notified.length > 0 && notified.every(({ failure }) => failure === null))
     ? EXIT.done
     : EXIT.failed;
 }

@@ -34,7 +34,7 @@ export function addEvents(program: Command, act: Act): void {
     );
 }
 
-/** Which connections there are is judged only where a deployment can be asked. */
+/** Which connections there are is judged only if a deployment can be asked. */
 async function validating({ ports, connection, connectionGiven, out }: Context): Promise<Validating> {
   const given = connectionGiven ? connection : undefined;
   try {

@@ -3,7 +3,7 @@ import type { ExplainedEvent, Explanation, PersonReport } from '../../shared/con
 import { explainMember } from '../../shared/operate/explain.ts';
 import { type Names, withId } from '../../shared/operate/names.ts';
 import { reportPerson } from '../../shared/operate/person.ts';
-import { sayWaiting } from '../../shared/operate/status.ts';
+import { formatWaiting } from '../../shared/operate/status.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { shellWords } from '../output/words.ts';
@@ -63,22 +63,22 @@ function printMembership(membership: PersonReport['groups'][number], out: Contex
   const where = `${wanted ? 'wanted' : 'not wanted'}, ${present ? 'on the platform' : 'not on the platform'}`;
   out.line(`${named(group, name)}  ${where}`);
   out.line(`  ${outcome}: ${because}`);
-  if (event !== null) out.line(out.paint.dim(`  event ${sayEvent(event)}`));
+  if (event !== null) out.line(out.paint.dim(`  event ${formatEvent(event)}`));
   if (write !== null) out.line(out.paint.dim(`  write ${write.action} at ${write.at}; ${write.cause}`));
 }
 
 /** Stamps have nine digits. */
 export const toMs = (time: string | null) => time?.replace(/(\.\d{3})\d*Z$/, '$1Z');
 
-const sayEvent = ({ id, source, time, actor }: ExplainedEvent): string =>
+const formatEvent = ({ id, source, time, actor }: ExplainedEvent): string =>
   `${id} of ${source}, ${toMs(time)}${actor === null ? '' : `, by ${named(actor.id, actor.name)}`}`;
 
 /** What a person can do, by what was decided. */
 function hintsOf({ decision: { outcome }, member, match }: Explanation): readonly string[] {
   if (outcome === 'pending:ambiguous') {
     const roles = [match.bound ?? [], ...match.rules.map(({ found }) => found.map(({ id }) => id))].flat();
-    const said = [...new Set(roles)].slice(0, 3);
-    return said.map((role) => `next: groupsync rebind ${shellWords(member, role)}`);
+    const shownRoles = [...new Set(roles)].slice(0, 3);
+    return shownRoles.map((role) => `next: groupsync rebind ${shellWords(member, role)}`);
   }
   const where = {
     'pending:unknown': 'there or on the platform, or the setting match',
@@ -101,7 +101,7 @@ function print(explanation: Explanation, { out }: Context, names: Names): void {
   out.line();
   for (const event of events) {
     out.line(`event     ${event.register}: ${event.summary}`);
-    out.line(paint.dim(`          ${sayEvent(event)}`));
+    out.line(paint.dim(`          ${formatEvent(event)}`));
   }
   for (const { rule, value, found } of match.rules) {
     const holders = found.map(({ id, state }) => `${id} (${state})`).join(', ') || 'no employee';
@@ -114,7 +114,7 @@ function print(explanation: Explanation, { out }: Context, names: Names): void {
     out.line(`person    ${id}, ${state}; in groups as ${match.user ?? 'no user: the id is hidden'}`);
   }
   out.line(`decision  ${decision.outcome}`);
-  if (waiting !== null) out.line(sayWaiting(waiting));
+  if (waiting !== null) out.line(formatWaiting(waiting));
   if (write === null) {
     out.line('write     none for this member');
     return;

@@ -1,7 +1,7 @@
 import type { GroupRef } from '../../shared/domain/ids.ts';
 import { allGroups } from '../../shared/operate/find-group.ts';
 import { followGroups } from '../../shared/operate/follow.ts';
-import { fixForGate, sayWaiting } from '../../shared/operate/status.ts';
+import { fixForGate, formatWaiting } from '../../shared/operate/status.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { plural } from '../output/words.ts';
@@ -28,7 +28,7 @@ export async function follow(
     timeoutMs,
     writesOnly,
     signal: io.signal,
-    onWaiting: (group, waiting) => out.note(`${group} is ${sayWaiting(waiting)}`),
+    onWaiting: (group, waiting) => out.note(`${group} is ${formatWaiting(waiting)}`),
     ...(refs.length > 1 && { onProgress: progress.show }),
   }).finally(progress.end);
   const failed = synced.filter(({ state }) => state === 'failed');

@@ -6,7 +6,7 @@ import {
   approveHold,
   approveSome,
   type HoldOutcome,
-  type HoldWord,
+  type HoldRequest,
   rejectHold,
 } from '../../shared/operate/holds.ts';
 import { withId } from '../../shared/operate/names.ts';
@@ -15,7 +15,7 @@ import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { canAsk } from '../output/ask.ts';
 import { plural, shellWords } from '../output/words.ts';
-import { readHold, type Say, sayDecision, sayHold } from './hold-reading.ts';
+import { type FormatMember, formatDecision, formatHold, readHold } from './hold-reading.ts';
 
 export interface Decision {
   readonly reason?: string;
@@ -33,12 +33,12 @@ export async function decideHold(
   const { out, io } = context;
   if (!canAsk(io)) await context.reason(decision.reason);
   const read = await readHold(context, group);
-  const { state, hold, members, say } = read;
+  const { state, hold, members, formatMember } = read;
   const { ref } = state;
   const digest = digestOf(read, decision);
   refuseDecided(read, decision, context.yes);
   const named = decision.member ?? [];
-  const chosen = new Set(named.map((text) => heldMember(text, members, say)));
+  const chosen = new Set(named.map((text) => heldMember(text, members, formatMember)));
   const leaving = chosen.size === 0 ? members : members.filter(({ user }) => chosen.has(user));
   noteRemovals(read, leaving, out.note);
   if (digest !== hold.digest)
@@ -47,10 +47,12 @@ export async function decideHold(
   const removes = chosen.size === 0 ? hold.removes : leaving.length;
   const question = name === 'approve' ? approveQuestion(removes) : 'Reject these removals?';
   if (!(await context.confirm(question))) return EXIT.failed;
-  const word = { reason, digest, decision: hold.decision };
+  const request = { reason, digest, decision: hold.decision };
   const users = [...chosen].map(platformUserId);
-  const outcome = await carryOut({ name, ref, users, word }, await context.ports());
-  out.answer({ group: ref.group, outcome: outcome.kind, digest }, () => out.line(sayOutcome(outcome, name)));
+  const outcome = await carryOut({ name, ref, users, request }, await context.ports());
+  out.answer({ group: ref.group, outcome: outcome.kind, digest }, () =>
+    out.line(formatOutcome(outcome, name)),
+  );
   return outcome.kind === 'decided' ? EXIT.done : EXIT.attention;
 }
 
@@ -59,7 +61,7 @@ const approveQuestion = (removes: number): string =>
 
 type ReadHold = Awaited<ReturnType<typeof readHold>>;
 
-/** A whole digest may be of a set that others have joined since. @throws NotFound where the hold is over another set */
+/** A whole digest may be of a set that others have joined since. @throws NotFound if the hold is over another set */
 function digestOf({ state, hold }: ReadHold, { digest: given }: Decision): string {
   const digest = given?.length === hold.digest.length ? given : hold.digest;
   if (digest.startsWith(given ?? '')) return digest;
@@ -70,7 +72,7 @@ function digestOf({ state, hold }: ReadHold, { digest: given }: Decision): strin
 
 /** @throws Error where a script would decide again what is decided */
 function refuseDecided({ state, hold }: ReadHold, { again }: Decision, isScript: boolean): void {
-  const decided = sayDecision(hold.decision);
+  const decided = formatDecision(hold.decision);
   if (decided === undefined || !isScript || again === true) return;
   throw new Error(
     `the hold of ${state.ref.group} is already decided: ${decided}. To decide it again, run without --yes, or add --again`,
@@ -78,12 +80,12 @@ function refuseDecided({ state, hold }: ReadHold, { again }: Decision, isScript:
 }
 
 function noteRemovals(
-  { state, hold, members, say }: ReadHold,
+  { state, hold, members, formatMember }: ReadHold,
   leaving: readonly HeldMember[],
   note: (text: string) => void,
 ): void {
-  for (const line of sayHold(withId(state.registers.name?.value, state.ref.group), hold)) note(line);
-  for (const member of leaving.slice(0, SHOWN)) note(`  - ${say(member)}`);
+  for (const line of formatHold(withId(state.registers.name?.value, state.ref.group), hold)) note(line);
+  for (const member of leaving.slice(0, SHOWN)) note(`  - ${formatMember(member)}`);
   if (leaving.length > SHOWN) note(`  … and ${leaving.length - SHOWN} more`);
   const others = members.length - leaving.length;
   if (others > 0) note(`${plural(others, 'other removal')} ${others === 1 ? 'stays' : 'stay'} held`);
@@ -94,22 +96,25 @@ interface Deciding {
   readonly ref: GroupRef;
   /** With `--member`: these removals only. */
   readonly users: readonly PlatformUserId[];
-  readonly word: HoldWord;
+  readonly request: HoldRequest;
 }
 
-function carryOut({ name, ref, users, word }: Deciding, ports: ToolPorts): Promise<HoldOutcome | AllOrNone> {
-  if (name === 'reject') return rejectHold(ref, word, ports);
-  return users.length === 0 ? approveHold(ref, word, ports) : approveSome(ref, users, word, ports);
+function carryOut(
+  { name, ref, users, request }: Deciding,
+  ports: ToolPorts,
+): Promise<HoldOutcome | AllOrNone> {
+  if (name === 'reject') return rejectHold(ref, request, ports);
+  return users.length === 0 ? approveHold(ref, request, ports) : approveSome(ref, users, request, ports);
 }
 
 const SHOWN = 20;
 
 /** The platform user of a held removal that an operator names. @throws NotFound */
-function heldMember(text: string, members: readonly HeldMember[], say: Say): string {
+function heldMember(text: string, members: readonly HeldMember[], formatMember: FormatMember): string {
   const all = members.map((one) => {
     const { user, member, name, email } = one;
-    const words = [user, member, name, email].filter((word) => word !== null);
-    return { item: user, words, said: say(one) };
+    const names = [user, member, name, email].filter((one) => one !== null);
+    return { item: user, names, label: formatMember(one) };
   });
   return findOne(text, all, `no removal of "${text}" is held in this group`);
 }
@@ -119,13 +124,13 @@ const ALL_OR_NONE = {
   some_were_rejected: 'an operator rejected some of these removals earlier',
 } as const;
 
-function sayOutcome(outcome: HoldOutcome | AllOrNone, name: string): string {
+function formatOutcome(outcome: HoldOutcome | AllOrNone, name: string): string {
   if (outcome.kind === 'all_or_none')
     return `nothing was changed; only all removals can be approved: ${ALL_OR_NONE[outcome.why]}`;
   if (outcome.kind === 'decided')
     return name === 'approve' ? 'approved; the write follows' : 'rejected; nothing is removed';
   const hold = outcome.kind === 'changed' ? outcome.hold : undefined;
-  const decided = hold && sayDecision(hold.decision);
+  const decided = hold && formatDecision(hold.decision);
   if (decided !== undefined) return `nothing was changed; another operator decided the hold: ${decided}`;
   return 'nothing was changed; the hold has changed; review it: groupsync holds';
 }

@@ -6,7 +6,7 @@ import { readHeldMembers } from '../../shared/operate/holds.ts';
 import type { Context } from '../context.ts';
 import { percent, plural } from '../output/words.ts';
 
-export type Say = (member: HeldMember) => string;
+export type FormatMember = (member: HeldMember) => string;
 
 export async function readHold(context: Context, group: string) {
   const ref = await context.group(group);
@@ -17,12 +17,15 @@ export async function readHold(context: Context, group: string) {
     throw new NotFound(`${group} has no hold; to list all holds: groupsync holds`);
   const members = await readHeldMembers(state, hold, ports);
   const names = await context.names({ members: members.flatMap(({ member }) => member ?? []) });
-  const say: Say = ({ member, user }) => (member === null ? user : names.member(member));
-  return { state, hold, members, say };
+  const formatMember: FormatMember = ({ member, user }) => (member === null ? user : names.member(member));
+  return { state, hold, members, formatMember };
 }
 
-export function sayHold(group: string, { removes, keeps, share, rule, decision }: Hold): readonly string[] {
-  const decided = sayDecision(decision);
+export function formatHold(
+  group: string,
+  { removes, keeps, share, rule, decision }: Hold,
+): readonly string[] {
+  const decided = formatDecision(decision);
   return [
     `${group}: ${plural(removes, 'removal')}, ${plural(keeps, 'member')} would stay (${percent(share)}, rule ${rule})`,
     ...(rule === 'deleted_groups' ? ['the directory deleted the group, and many others within an hour'] : []),
@@ -31,7 +34,7 @@ export function sayHold(group: string, { removes, keeps, share, rule, decision }
 }
 
 /** undefined while the hold waits for a decision. */
-export const sayDecision = (decision: HoldDecision): string | undefined =>
+export const formatDecision = (decision: HoldDecision): string | undefined =>
   decision.kind === 'waiting'
     ? undefined
     : `${decision.kind} by ${decision.by} at ${new Date(decision.atMs).toISOString()}, ${decision.reason}`;

@@ -11,7 +11,7 @@ import { type Column, renderCsv } from '../output/table.ts';
 import { percent, plural, shellWords } from '../output/words.ts';
 import { collected, examples, WATCH, watched } from './arguments.ts';
 import { type Decision, decideHold } from './hold-decision.ts';
-import { readHold, type Say, sayDecision, sayHold } from './hold-reading.ts';
+import { type FormatMember, formatDecision, formatHold, readHold } from './hold-reading.ts';
 
 export function addHolds(program: Command, act: Act): void {
   const holds = program
@@ -100,7 +100,7 @@ async function list({ out, connection, connected, names }: Context, _options: ob
 
 async function show(context: Context, group: string, { csv }: { csv?: string }): Promise<number> {
   const { out, io } = context;
-  const { state, hold, members, say } = await readHold(context, group);
+  const { state, hold, members, formatMember } = await readHold(context, group);
   const id = state.ref.group;
   const name = state.registers.name?.value ?? null;
   if (csv !== undefined) {
@@ -108,21 +108,21 @@ async function show(context: Context, group: string, { csv }: { csv?: string }):
     out.note(`${plural(members.length, 'row')} written to ${csv}`);
   }
   out.answer({ ...holdRow({ group: id, hold }), name, members }, () => {
-    for (const line of sayHold(withId(name ?? undefined, id), hold)) out.line(line);
+    for (const line of formatHold(withId(name ?? undefined, id), hold)) out.line(line);
     if (state.approval !== undefined)
       out.line(
-        `${plural(state.approval.removes, 'other removal')} not written yet: ${sayDecision(state.approval.decision)}`,
+        `${plural(state.approval.removes, 'other removal')} not written yet: ${formatDecision(state.approval.decision)}`,
       );
     for (const line of eventsBehind(members)) out.line(line);
-    if (csv === undefined) out.table(members, whoColumns(say));
+    if (csv === undefined) out.table(members, whoColumns(formatMember));
   });
   for (const verb of ['approve', 'reject'])
     out.note(`next: groupsync holds ${verb} --digest ${hold.digest.slice(0, 12)} ${shellWords(id)}`);
   return EXIT.done;
 }
 
-const whoColumns = (say: Say): readonly Column<HeldMember>[] => [
-  { title: 'member', of: say, whole: 'id' },
+const whoColumns = (formatMember: FormatMember): readonly Column<HeldMember>[] => [
+  { title: 'member', of: formatMember, whole: 'id' },
   { title: 'because', of: ({ because }) => because },
   {
     title: 'event',

@@ -150,14 +150,14 @@ function printNext(
 ): void {
   const { columns, delimiter: sign, skipLines, sent, comparison } = report;
   if ([columns, sign, skipLines].some((recognised) => recognised !== undefined)) {
-    const words = [...wordsOf(report, flags), '--dry-run', shellWord(file)].join(' ');
+    const words = [...argumentsOf(report, flags), '--dry-run', shellWord(file)].join(' ');
     context.out.note(`next: groupsync import ${words}`);
   }
   if (sent && (comparison?.held.length ?? 0) > 0) context.out.note('next: groupsync holds');
 }
 
 /** The flags that were given, with what was recognised in the file. */
-function wordsOf(
+function argumentsOf(
   { columns, delimiter: sign, skipLines }: ImportReport,
   flags: ImportFlags,
 ): readonly string[] {

@@ -23,7 +23,7 @@ export function addLists(program: Command, act: Act): void {
 
 async function showPending({ out, connection, connected, names }: Context): Promise<number> {
   const pending = await listPending(connection, (await connected()).ports);
-  const { group: sayGroup, member: sayMember } = await names({
+  const { group: groupName, member: memberName } = await names({
     groups: pending.map(({ group }) => group),
     members: pending.map(({ member }) => member),
   });
@@ -31,8 +31,8 @@ async function showPending({ out, connection, connected, names }: Context): Prom
     out.table(
       pending,
       [
-        { title: 'group', of: ({ group }) => sayGroup(group), whole: 'id' },
-        { title: 'member', of: ({ member }) => sayMember(member), whole: 'id' },
+        { title: 'group', of: ({ group }) => groupName(group), whole: 'id' },
+        { title: 'member', of: ({ member }) => memberName(member), whole: 'id' },
         { title: 'cause', of: ({ cause }) => cause },
         {
           title: 'for',
@@ -57,7 +57,7 @@ async function showDrift(context: Context, { group, since }: { group?: string; s
   const all = await listDrift(connection, ports);
   const drift = all.filter((one) => (ref?.group ?? one.group) === one.group && one.detectedAt >= from);
   const groups = drift.map((one) => one.group);
-  const { group: sayGroup, user } = await context.names({ groups, usersOf: groups });
+  const { group: groupName, user } = await context.names({ groups, usersOf: groups });
   out.answer({ drift }, () => {
     out.table(
       drift.flatMap(eachOf),
@@ -68,7 +68,7 @@ async function showDrift(context: Context, { group, since }: { group?: string; s
           whole: true,
           inFile: { title: 'seen', of: ({ detectedAt }) => detectedAt },
         },
-        { title: 'group', of: (row) => sayGroup(row.group), whole: 'id' },
+        { title: 'group', of: (row) => groupName(row.group), whole: 'id' },
         { title: 'kind', of: ({ kind }) => kind, whole: true },
         { title: 'by', of: ({ initiator, actor }) => actor?.name ?? actor?.role ?? initiator },
         { title: 'before', of: ({ was }) => was && user(was), whole: 'id' },

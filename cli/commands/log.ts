@@ -79,7 +79,7 @@ async function aboutMember({ connection, ports, member }: Context, text: string,
 }
 
 const LOOK_EVERY_MS = 2_000;
-/** The index may be behind, and clocks differ: what is shown already is looked through again. */
+/** The index may be behind, and clocks differ. So the last seconds are read again. */
 const OVERLAP_MS = 10_000;
 const MOST_AT_ONCE = 1_000;
 
@@ -145,8 +145,8 @@ function muchOf({ action, changes, changeCount }: LogEntry, clip: Clip): string 
   const counts = new Map<string, number>();
   for (const { kind } of changes) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   const more = changeCount - changes.length;
-  const told = [...counts].map(([kind, count]) => `${count} ${kind}`);
-  return [...told, ...(more > 0 ? [`${more} more`] : [])].join(', ');
+  const summary = [...counts].map(([kind, count]) => `${count} ${kind}`);
+  return [...summary, ...(more > 0 ? [`${more} more`] : [])].join(', ');
 }
 
 export const named = (id: string | null, name: string | null): string =>
@@ -174,11 +174,13 @@ function printEntry(
   out: Context['out'],
 ): void {
   const { changes, changeCount, versionAfter, cause } = entry;
-  const say = (id: string | null) => id && users.user(id);
+  const formatUser = (id: string | null) => id && users.user(id);
   out.line(`${lineOf(entry, out)}${versionAfter === null ? '' : `, version ${versionAfter}`}`);
   if (entry.reason !== null) out.line(out.paint.dim(`  ${cause}`));
   for (const { kind, before, after, reason } of changes.slice(0, 10)) {
-    out.line(`  ${[kind, fromTo(say(before), say(after), out.clip)].join(' ').trim()}: ${reason}`);
+    out.line(
+      `  ${[kind, fromTo(formatUser(before), formatUser(after), out.clip)].join(' ').trim()}: ${reason}`,
+    );
   }
   if (changeCount > 10) out.line(`  … and ${changeCount - 10} more changes`);
 }

@@ -45,7 +45,7 @@ async function adopt(context: Context, group: string, platformId: string, { wait
   const { out } = context;
   const ref = await context.group(group);
   out.note(
-    `platform group ${platformId} becomes ${await context.said(ref)}: groupsync will set its name, spokeId and members to those of the directory`,
+    `platform group ${platformId} becomes ${await context.groupLabel(ref)}: groupsync will set its name, spokeId and members to those of the directory`,
   );
   out.note(
     `the guard holds large removals; to see the changes afterwards: groupsync plan ${shellWords(ref.group)}`,
@@ -53,13 +53,13 @@ async function adopt(context: Context, group: string, platformId: string, { wait
   if (!(await context.confirm(`Adopt ${platformId}?`))) return EXIT.failed;
   const outcome = await adoptGroup(ref, platformGroupId(platformId), await context.ports());
   out.answer({ group: ref.group, platformId, outcome: outcome.kind }, () =>
-    out.line(sayAdoption(outcome, ref)),
+    out.line(formatAdoption(outcome, ref)),
   );
   if (outcome.kind !== 'adopted') return EXIT.failed;
   return wait ? follow(context, [ref]) : EXIT.done;
 }
 
-function sayAdoption(outcome: AdoptOutcome, { group }: GroupRef): string {
+function formatAdoption(outcome: AdoptOutcome, { group }: GroupRef): string {
   switch (outcome.kind) {
     case 'adopted':
       return `adopted "${outcome.observed.name}" with ${plural(outcome.observed.users.length, 'user')}`;
@@ -79,7 +79,7 @@ function sayAdoption(outcome: AdoptOutcome, { group }: GroupRef): string {
 async function release(context: Context, group: string, { wait }: Wait): Promise<number> {
   const { out } = context;
   const ref = await context.group(group);
-  const question = `Release ${await context.said(ref)}? It keeps its name and members, loses the directory's id, and groupsync does not write it any more.`;
+  const question = `Release ${await context.groupLabel(ref)}? It keeps its name and members, loses the directory's id, and groupsync does not write it any more.`;
   if (!(await context.confirm(question))) return EXIT.failed;
   const ports = await context.ports();
   const { platformId } = (await ports.groups.read(ref)) ?? {};
@@ -95,16 +95,16 @@ async function release(context: Context, group: string, { wait }: Wait): Promise
 async function rebind(context: Context, text: string, role: string): Promise<number> {
   const { out, connection } = context;
   const member = await context.member(text);
-  const { member: say } = await context.names({ members: [member] });
-  if (!(await context.confirm(`Is ${say(member)} the employee ${role}?`))) return EXIT.failed;
+  const { member: memberName } = await context.names({ members: [member] });
+  if (!(await context.confirm(`Is ${memberName(member)} the employee ${role}?`))) return EXIT.failed;
   const ids = { member, role: roleId(role) };
   const outcome = await rebindMember(connection, ids, await context.ports());
   const isBound = outcome.kind === 'rebound';
   const groups = isBound ? outcome.groups : [];
-  const said = isBound
+  const message = isBound
     ? `bound; ${plural(groups.length, 'group')} will be synced`
     : `employee ${role} is unknown; correct the id, or refresh the employees: groupsync people refresh`;
-  out.answer({ member, role, outcome: outcome.kind, groups }, () => out.line(said));
+  out.answer({ member, role, outcome: outcome.kind, groups }, () => out.line(message));
   return isBound ? EXIT.done : EXIT.failed;
 }
 
@@ -112,7 +112,7 @@ async function forget(context: Context, text: string): Promise<number> {
   const { out, connection } = context;
   const ports = await context.ports();
   const member = (await context.member(text).catch(unlessNothing)) ?? memberId(text);
-  const { member: say } = await context.names({ members: [member] });
+  const { member: memberName } = await context.names({ members: [member] });
   const user = (await ports.users.read(connection, [member])).get(member);
   if (user === undefined) {
     out.answer({ member, forgotten: false, attributes: [], erased: {} }, () =>
@@ -124,7 +124,7 @@ async function forget(context: Context, text: string): Promise<number> {
   out.note(`to be erased: ${attributes.join(', ') || 'no attributes'}`);
   out.note('the directory may send these attributes again: exclude the person there first');
   out.note('the platform sends the attributes of its employees every hour: forget people who have left it');
-  if (!(await context.confirm(`Forget ${say(member)}?`))) return EXIT.failed;
+  if (!(await context.confirm(`Forget ${memberName(member)}?`))) return EXIT.failed;
   const erased = await forgetMember(connection, member, ports);
   out.answer({ member, forgotten: erased !== undefined, attributes, erased: erased ?? {} }, () => {
     out.line(`forgotten: ${member}`);

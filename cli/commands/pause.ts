@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
-import { readStatus, sayGate } from '../../shared/operate/status.ts';
+import { formatGate, readStatus } from '../../shared/operate/status.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { duration, plural } from '../output/words.ts';
@@ -36,7 +36,7 @@ async function pause(
   if (ref === undefined) await context.connected();
   const seen = await ports.gates.read(connection);
   if (ref === undefined && seen.state === 'paused') out.note(`already paused: ${seen.reason}`);
-  const what = ref === undefined ? `connection ${connection}` : `group ${await context.said(ref)}`;
+  const what = ref === undefined ? `connection ${connection}` : `group ${await context.groupLabel(ref)}`;
   if (!(await context.confirm(`Pause the ${what}? Changes are stored and written later.`)))
     return EXIT.failed;
   if (ref === undefined) await pauseConnection(connection, reason, ports, seen);
@@ -48,7 +48,7 @@ async function pause(
   return follow(context, ref === undefined ? await dirtyGroups(context) : [ref], { writesOnly: true });
 }
 
-/** The pump comes once a minute. */
+/** The requeue job runs once a minute. */
 const BACKLOG_MS = 120_000;
 
 async function resume(context: Context, group: string | undefined, { wait }: Wait): Promise<number> {
@@ -57,7 +57,7 @@ async function resume(context: Context, group: string | undefined, { wait }: Wai
   if (group !== undefined) {
     const ref = await context.group(group);
     const shown = await ports.groups.read(ref);
-    if (!(await context.confirm(`Resume the group ${await context.said(ref)}?`))) return EXIT.failed;
+    if (!(await context.confirm(`Resume the group ${await context.groupLabel(ref)}?`))) return EXIT.failed;
     const resumed = await resumeGroup(ref, ports, shown);
     out.answer({ resumed: ref.group, wasPaused: resumed, backlog: null }, () =>
       out.line(resumed ? 'resumed' : 'not paused'),
@@ -69,7 +69,7 @@ async function resume(context: Context, group: string | undefined, { wait }: Wai
   const { backlog, oldestUnappliedMs, gate, observing } = await readStatus(found, ports);
   const oldest = oldestUnappliedMs === null ? '' : `, the oldest for ${duration(oldestUnappliedMs)}`;
   out.note(
-    `gate ${sayGate(gate)}${observing ? ', observing' : ''}; ${plural(backlog, 'group')} wait${backlog === 1 ? 's' : ''}${oldest}`,
+    `gate ${formatGate(gate)}${observing ? ', observing' : ''}; ${plural(backlog, 'group')} wait${backlog === 1 ? 's' : ''}${oldest}`,
   );
   out.note('the guard holds large removals; to see the next writes: groupsync plan');
   if (!(await context.confirm(`Resume the connection ${connection}?`))) return EXIT.failed;

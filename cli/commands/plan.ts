@@ -7,9 +7,9 @@ import type { Named, Names } from '../../shared/operate/names.ts';
 import { type Planning, planningWith } from '../../shared/operate/people-now.ts';
 import { effectsOf, type GroupEffect } from '../../shared/operate/setting-effect.ts';
 import { planSettings } from '../../shared/operate/settings.ts';
-import { sayWaiting } from '../../shared/operate/status.ts';
+import { formatWaiting } from '../../shared/operate/status.ts';
 import { type GroupPlan, planGroup } from '../../shared/sync/apply/plan-group.ts';
-import { atOnce } from '../../shared/sync/gather.ts';
+import { mapConcurrently } from '../../shared/sync/async-collections.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import type { Act, Context } from '../context.ts';
@@ -81,7 +81,7 @@ async function planAll(
     progress.show(done, refs.length);
     return plan;
   };
-  return atOnce(PLANS_AT_ONCE, refs, planOne).finally(progress.end);
+  return mapConcurrently(PLANS_AT_ONCE, refs, planOne).finally(progress.end);
 }
 
 async function sync(context: Context, groups: readonly string[], options: SyncOptions): Promise<number> {
@@ -90,7 +90,7 @@ async function sync(context: Context, groups: readonly string[], options: SyncOp
   if (groups.length > 0 && options.all === true) throw new UsageError('expected groups or --all, not both');
   const refs = await chosen(context, groups);
   if (!context.yes) {
-    const plans = await planOrSay(context, refs);
+    const plans = await planOrReport(context, refs);
     showPlans(plans, out, await context.names(namedIn(plans)), out.note);
     if (!(await context.confirm(`Sync ${plural(refs.length, 'group')}?`))) return EXIT.failed;
   }
@@ -98,7 +98,7 @@ async function sync(context: Context, groups: readonly string[], options: SyncOp
   const report = await syncGroups(refs, await context.ports(), {
     timeoutMs: options.timeout * 1_000,
     signal: io.signal,
-    onWaiting: (group, waiting) => out.note(`${group} is ${sayWaiting(waiting)}`),
+    onWaiting: (group, waiting) => out.note(`${group} is ${formatWaiting(waiting)}`),
     onProgress: progress.show,
   }).finally(progress.end);
   const names = await context.names({ groups: report.synced.map(({ group }) => group) });
@@ -122,8 +122,8 @@ function printSynced({ synced, stopped }: SyncReport, names: Names, { out }: Con
   if (stopped !== null) out.line(out.paint.red(`stopped waiting: ${stopped}`));
 }
 
-/** Where the platform cannot be asked that is said, and there are no plans. */
-export const planOrSay = (context: Context, refs: readonly GroupRef[]) =>
+/** The plans; if the platform does not answer, the reason is reported and there are no plans. */
+export const planOrReport = (context: Context, refs: readonly GroupRef[]) =>
   unlessUnseen(context, [], () => planAll(context, refs));
 
 async function unlessUnseen<Result>(
@@ -138,7 +138,7 @@ async function unlessUnseen<Result>(
   });
 }
 
-/** How the plans of groups differ from the present ones; undefined where the platform cannot be asked. */
+/** How the plans of groups differ from the present ones; undefined if the platform cannot be asked. */
 export const effectOn = (context: Context, refs: readonly GroupRef[], planning: () => Promise<Planned>) =>
   unlessUnseen(context, undefined, async () => {
     const before = await planAll(context, refs);
@@ -185,7 +185,7 @@ function* linesOf(plan: GroupPlan, names: Names, { paint }: Output): Generator<s
   yield `${paint.bold(names.group(group))}  ${action}`;
   for (const change of changes.slice(0, SHOWN)) {
     const isRemoval = change.after === null;
-    const line = `  ${isRemoval ? '-' : '+'} ${change.kind} ${sayChange(change, names)}`;
+    const line = `  ${isRemoval ? '-' : '+'} ${change.kind} ${formatChange(change, names)}`;
     yield isRemoval ? paint.red(line) : paint.green(line);
     yield paint.dim(`      ${change.reason}`);
   }
@@ -193,11 +193,11 @@ function* linesOf(plan: GroupPlan, names: Names, { paint }: Output): Generator<s
   if (action !== 'hold' && held.length > 0) yield `  ${plural(held.length, 'removal')} held by the guard`;
   if (hold !== null) yield `  next: groupsync holds show ${shellWords(group)}`;
   for (const line of clashLines(clashes.map((one) => ({ ...one, group })))) yield `  ${paint.bold(line)}`;
-  if (waiting !== null) yield `  ${sayWaiting(waiting)}`;
+  if (waiting !== null) yield `  ${formatWaiting(waiting)}`;
   if (note !== null) yield paint.dim(`  ${note}`);
 }
 
-function sayChange(change: GroupPlan['changes'][number], names: Names): string {
+function formatChange(change: GroupPlan['changes'][number], names: Names): string {
   const { before, after, member } = change;
   if (isUnnamed(change)) return names.user(after ?? before ?? '');
   const value = before !== null && after !== null ? `${before} → ${after}` : (after ?? before ?? '');

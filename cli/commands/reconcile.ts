@@ -4,7 +4,7 @@ import { allGroups } from '../../shared/operate/find-group.ts';
 import { peopleNow } from '../../shared/operate/people-now.ts';
 import { sumOf } from '../../shared/operate/setting-effect.ts';
 import { fixForGate } from '../../shared/operate/status.ts';
-import { gather } from '../../shared/sync/gather.ts';
+import { collectPages } from '../../shared/sync/async-collections.ts';
 import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
 import type { DriftRecord } from '../../shared/sync/ports/logs.ts';
 import type { Act, Context } from '../context.ts';
@@ -67,10 +67,10 @@ async function previewRefresh(context: Context): Promise<number> {
   return EXIT.done;
 }
 
-/** Clocks differ; what was known before the run is told apart by what it is. */
+/** Clocks differ, so older records are read too. Records from before the run are left out by their ids. */
 const RECENT_MS = 120_000;
 
-/** The deployed function does it, with its own permissions and its own locks; this waits, and tells of it. */
+/** Runs the task in the deployed function, with its permissions and locks. Waits for the result and reports it. */
 async function runNow(
   context: Context,
   name: 'reconcile' | 'people',
@@ -78,7 +78,7 @@ async function runNow(
 ): Promise<number> {
   const { out, connection } = context;
   const { ports } = await context.connected();
-  const readDrift = () => gather(ports.drift.since(connection, ports.clock() - RECENT_MS));
+  const readDrift = () => collectPages(ports.drift.since(connection, ports.clock() - RECENT_MS));
   out.note(`running ${name} for ${connection} …`);
   const known = new Set((await readDrift()).map(({ id, settledBy }) => `${id} ${settledBy}`));
   const ran = ports.functions.run(name, { ...event, connection }).catch(async (cause: Error) => {
@@ -97,7 +97,7 @@ async function runNow(
   const drift = isFollowed ? await readDrift() : [];
   const found = drift.filter(({ id, settledBy }) => !known.has(`${id} ${settledBy}`));
   const own = isFollowed ? { ...report, ...countsOf(found) } : report;
-  out.answer(own, () => out.line(skipped.success ? `not run: ${skipped.data.skipped}` : sayRun(own)));
+  out.answer(own, () => out.line(skipped.success ? `not run: ${skipped.data.skipped}` : formatRun(own)));
   if (found.length > 0) out.note('next: groupsync drift --since 10m');
   return skipped.success ? EXIT.attention : code;
 }
@@ -109,7 +109,7 @@ function countsOf(found: readonly DriftRecord[]) {
   return { drift, restored: count('restore'), reported: count('report'), adopted: count('adopt') };
 }
 
-const WORDS: Readonly<Record<string, string>> = {
+const LABELS: Readonly<Record<string, string>> = {
   ...{ read: 'employees read', changed: 'changed', gone: 'gone', asked: 'asked for by id' },
   ...{ woken: 'groups checked again', eventsRead: 'events of the feed read' },
   ...{ groupsTouched: 'groups touched', echoes: 'only by us' },
@@ -120,14 +120,14 @@ const WORDS: Readonly<Record<string, string>> = {
   },
   ...{ restored: 'restored', reported: 'left as is', adopted: 'adopted' },
 };
-/** Told also where there were none. */
-const TOLD = /^(?:read|eventsRead|groupsTouched)$/;
+/** Counts that are shown even if they are 0. */
+const ALWAYS_SHOWN = /^(?:read|eventsRead|groupsTouched)$/;
 
-function sayRun({ drift = {}, ...report }: Readonly<Record<string, unknown>>): string {
+function formatRun({ drift = {}, ...report }: Readonly<Record<string, unknown>>): string {
   const kinds = Object.entries(Object(drift)).map(([kind, count]) => `${count} ${kind}`);
-  const counts = Object.entries(WORDS).flatMap(([key, word]) =>
-    key in report && (report[key] !== 0 || TOLD.test(key))
-      ? `${report[key]} ${word}`.replace(/^1 (\w+)s\b/, '1 $1')
+  const counts = Object.entries(LABELS).flatMap(([key, label]) =>
+    key in report && (report[key] !== 0 || ALWAYS_SHOWN.test(key))
+      ? `${report[key]} ${label}`.replace(/^1 (\w+)s\b/, '1 $1')
       : [],
   );
   return [...counts, ...(kinds.length === 0 ? [] : [`by others: ${kinds.join(', ')}`])].join('; ');

@@ -6,11 +6,11 @@ import { type Names, withId } from '../../shared/operate/names.ts';
 import { reportGroups } from '../../shared/operate/report.ts';
 import {
   fixForGate,
+  formatFailingCalls,
+  formatGate,
+  formatWaiting,
   readGroupStatus,
   readStatus,
-  sayFailingCalls,
-  sayGate,
-  sayWaiting,
   shortened,
 } from '../../shared/operate/status.ts';
 import type { Act, Context } from '../context.ts';
@@ -59,11 +59,12 @@ function printStatus(status: StatusReport, { out }: Context): void {
   const counts = Object.entries(groups).map(([state, count]) => `${count} ${state}`);
   const number = (count: number | null) => (count === null ? 'missing' : String(count));
   out.line(`connection  ${status.connection}`);
-  out.line(`gate        ${(gate.state === 'open' ? paint.green : paint.red)(sayGate(gate))}`);
-  for (const failing of status.failingCalls) out.line(`calls       ${paint.red(sayFailingCalls(failing))}`);
+  out.line(`gate        ${(gate.state === 'open' ? paint.green : paint.red)(formatGate(gate))}`);
+  for (const failing of status.failingCalls)
+    out.line(`calls       ${paint.red(formatFailingCalls(failing))}`);
   if (observing) out.line(`observing   ${paint.red('yes: plans only, and writes nothing until resumed')}`);
   if (drift !== 'restore') out.line(`drift       ${DRIFT[drift] ?? drift}`);
-  out.line(`credential  ${sayCredential(status.credential)}`);
+  out.line(`credential  ${formatCredential(status.credential)}`);
   out.line(`groups      ${counts.join(', ') || 'none yet'}`);
   out.line(`pending     ${plural(status.pendingMembers, 'membership')}`);
   out.line(`holds       ${status.holds}`);
@@ -103,7 +104,7 @@ function nextSteps(status: StatusReport) {
 }
 
 /** Of the daily check, and of `connect`. */
-function sayCredential({ goodAgeMs, failure }: StatusReport['credential']): string {
+function formatCredential({ goodAgeMs, failure }: StatusReport['credential']): string {
   const good = goodAgeMs === null ? 'not checked yet; checked once a day' : `good ${duration(goodAgeMs)} ago`;
   return failure === null ? good : `${good}; then: ${shortened(failure.message)}`;
 }
@@ -136,7 +137,7 @@ function printGroup(group: GroupStatus, names: Names, { out }: Context): void {
     out.line(`hold        ${hold.removes} of ${users.length} members would be removed: ${hold.decision}`);
   out.line(`last write  ${group.lastWriteAt ?? 'none'}`);
   if (group.dirtySince !== null) out.line(`waiting     since ${group.dirtySince}`);
-  if (group.waiting !== null) out.line(sayWaiting(group.waiting));
+  if (group.waiting !== null) out.line(formatWaiting(group.waiting));
   if (group.lastError !== null) out.line(`last error  ${group.lastError.code}: ${group.lastError.message}`);
   if (group.pending.length === 0) return;
   out.line();
@@ -181,7 +182,7 @@ const GROUP_COLUMNS: readonly Column<GroupReport>[] = [
 
 const WAITING_COLUMN: Column<GroupReport> = {
   title: 'waits',
-  of: ({ waiting }) => (waiting === null ? null : sayWaiting(waiting)),
+  of: ({ waiting }) => (waiting === null ? null : formatWaiting(waiting)),
   inFile: {
     title: 'waits until',
     of: ({ waiting }) => waiting?.until ?? '',

@@ -4,7 +4,7 @@ import { UsageError } from '../io.ts';
 import type { Page } from './serve.ts';
 
 const SOURCES = fileURLToPath(new URL('../../console/page/', import.meta.url));
-/** Beside what the package was built into; a checkout has no such folder. */
+/** Next to the built package; a checkout has no such folder. */
 const BUILT = fileURLToPath(new URL('./console/', import.meta.url));
 
 const INDEX = `<!doctype html>

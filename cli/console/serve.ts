@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { problem } from '../../console/server/handle.ts';
 
-/** The page as the browser fetches it: what stands at each path. */
+/** The files of the page, by path. */
 export type Page = Readonly<Record<string, { readonly type: string; readonly body: string }>>;
 
 export interface ServeOptions {

@@ -14,7 +14,7 @@ export function createSpell(
   options: GlobalOptions,
 ): Spell {
   const program = npm === 'exec' ? 'npx groupsync' : 'groupsync';
-  const words = (names: readonly ('localFile' | 'prefix' | 'region' | 'profile')[]) =>
+  const optionsText = (names: readonly ('localFile' | 'prefix' | 'region' | 'profile')[]) =>
     names.flatMap((name) => {
       const value = options[name];
       const flag = name.replace(/[A-Z]/, (capital) => `-${capital.toLowerCase()}`);
@@ -22,8 +22,8 @@ export function createSpell(
     });
   const where =
     options.localFile === undefined && options.local === true
-      ? ['--local', ...words(['prefix'])]
-      : words(['localFile', 'prefix', 'region', 'profile']);
+      ? ['--local', ...optionsText(['prefix'])]
+      : optionsText(['localFile', 'prefix', 'region', 'profile']);
   // Text in quotes and names of parts (groupsync-events) are no commands; `connect` names its connection itself.
   const named = new RegExp(
     `(?<![\\w"./-])groupsync (?!probe [0-9a-f]{6}\\b)(?=(${commands.join('|')}|--connection)\\b)`,

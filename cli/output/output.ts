@@ -6,7 +6,7 @@ import type { Redactor } from './redactor.ts';
 import { type Column, renderCsv, renderTable } from './table.ts';
 import { jsonText } from './words.ts';
 
-/** Answers go to standard output, everything said along the way to standard error. */
+/** Answers go to standard output; notes go to standard error. */
 export interface Output {
   readonly json: boolean;
   /** `-o`: every row, and every cell as long as it is. */
@@ -26,8 +26,8 @@ export interface Output {
   table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], none?: string): void;
   /** To standard error; `--quiet` silences it. */
   note(text: string): void;
-  /** Beside the answer. @param say where to: to standard error, where nothing else is said */
-  noteTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], say?: (text: string) => void): void;
+  /** A table in addition to the answer. @param write default: standard error */
+  noteTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], write?: (text: string) => void): void;
   progress(what: string): Progress;
   /** The next answer takes the place of this one: the screen of a terminal, for `--watch`. */
   startAgain(): void;
@@ -77,7 +77,7 @@ export function createOutput(
     const { of, ...rest } = output === 'csv' ? { ...column, ...inFile } : column;
     return { ...rest, of: (row) => (output === 'csv' ? text(of(row)) : spell(text(of(row)))) };
   };
-  // A file for a spreadsheet holds the rows, and nothing of what is said around them.
+  // CSV output contains only the rows.
   const line = (text = '') => (output === 'csv' ? note(text) : print(seen(spell(text))));
   let hasRows = false;
   return {
@@ -107,9 +107,9 @@ export function createOutput(
       else if (rows.length === 0 && none !== undefined) line(none);
       else print(renderTable(rows, columns, widthOf(stdout), isCut(stdout)));
     },
-    noteTable(rows, columns, say = note) {
+    noteTable(rows, columns, write = note) {
       const text = renderTable(rows, columns.map(plain), widthOf(stderr), isCut(stderr));
-      for (const row of text.split('\n')) say(row);
+      for (const row of text.split('\n')) write(row);
     },
     progress: (what) => startProgress(stderr, what, quiet),
     startAgain() {

@@ -1,35 +1,34 @@
 import { visible } from './words.ts';
 
 /*
- * `--no-names`: whatever a command reads is overheard, and what of it is a name is left out of all that is printed, also
- * where a reason, an error or a person's own words repeat it. Ids stay, and the words that are ours. An address is known
- * by its form, wherever it stands.
+ * `--no-names`: the redactor watches all data that a command reads, collects the names in it, and removes them from all
+ * output: also from reasons, errors and free text. Ids and fixed texts stay. Addresses are recognised by their form.
  */
 export type Redactor = ReturnType<typeof createRedactor>;
 
 const HIDDEN = '…';
 const ADDRESS = /[^\s@<>()[\]"',;:=/]+@[^\s@<>()[\]"',;:/]+\.[\p{L}\p{N}-]+/gu;
-const SAID_WITH_ID = /…(?: <…>)? \(([^()\s]+)\)/g;
-/** What a line of a file has in place of what was expected, to its end: it may be cut. */
+const HIDDEN_WITH_ID = /…(?: <…>)? \(([^()\s]+)\)/g;
+/** The rejected text in an error about a line of a file, to the end: the text may be cut. */
 const READ = /(?<=, got (?:\d+ fields?: )?)".*/s;
 const NAMING = /name$|mail|login/i;
 const NAMED_CHANGE = /^(?:name|rename|create_group|adopt_group)$/;
-/** Dead-lettered messages are kept whole, and whatever may stand in them is not known. */
+/** A dead-lettered message is hidden completely, because it may contain anything. */
 const DEAD_LETTER = /_deadLetter$|^dlq_(?:edit|discard)$/;
-const SAYS = /^(?:before|after|reason)$/;
+const CHANGED_VALUES = /^(?:before|after|reason)$/;
 const EMPTY: Readonly<Record<string, unknown>> = {
   ...{ body: HIDDEN, groupName: HIDDEN, scim: null, attributes: {}, values: {} },
 };
-/** Where nothing stands but ids and words of ours. */
-const OURS =
+/** Fields that contain only ids or fixed texts. */
+const PLAIN_FIELDS =
   /^(?:id|group|member|users?|connection|role|platformId|kind|action|outcome|state|decision|code|queue|register|rule|drift)$/;
 
 type Fields = Readonly<Record<string, unknown>>;
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
-const saysOf = ({ kind, action }: Fields, form: RegExp) =>
+const matchesKind = ({ kind, action }: Fields, form: RegExp) =>
   form.test(String(kind)) || form.test(String(action));
 
-/** The reason that an operator gave: it may name a person. A plain word (“ok”) would be replaced everywhere else too. */
+/** The reason that an operator gave, which may name a person. A single word such as “ok” is not hidden: it would be replaced everywhere. */
 function reasonOf(value: Fields): unknown {
   const isOfPerson = 'actor' in value || 'by' in value || value['state'] === 'paused';
   const { reason } = value;
@@ -40,64 +39,65 @@ const entriesOf = (value: Fields): Iterable<readonly [string, unknown]> =>
   value instanceof Map ? value : Object.entries(value);
 
 export function createRedactor() {
-  const heard = new Set<string>();
+  const personalTexts = new Set<string>();
   let known = /(?!)/g;
   let counted = 0;
-  const hear = (word: unknown) => {
-    const text = isFields(word) ? word['value'] : word;
-    if (typeof text === 'string' && text !== '') heard.add(text).add(visible(text));
+  const remember = (found: unknown) => {
+    const text = isFields(found) ? found['value'] : found;
+    if (typeof text === 'string' && text !== '') personalTexts.add(text).add(visible(text));
   };
   const learn = (value: unknown): void => {
     if (!isFields(value) || value instanceof Uint8Array) return;
-    const isChange = saysOf(value, NAMED_CHANGE);
-    hear(reasonOf(value));
+    const isChange = matchesKind(value, NAMED_CHANGE);
+    remember(reasonOf(value));
     for (const [key, one] of entriesOf(value)) {
-      if (NAMING.test(key) || (isChange && SAYS.test(key))) hear(one);
+      if (NAMING.test(key) || (isChange && CHANGED_VALUES.test(key))) remember(one);
       learn(one);
     }
   };
   const text = (plain: string): string => {
-    if (heard.size > counted) known = anyOf(heard);
-    counted = heard.size;
-    return plain.replace(ADDRESS, HIDDEN).replace(known, HIDDEN).replace(SAID_WITH_ID, '$1');
+    if (personalTexts.size > counted) known = anyOf(personalTexts);
+    counted = personalTexts.size;
+    return plain.replace(ADDRESS, HIDDEN).replace(known, HIDDEN).replace(HIDDEN_WITH_ID, '$1');
   };
   const hidden = (value: unknown, key: string): unknown => {
     if (typeof value === 'string')
-      return OURS.test(key) ? value.replace(ADDRESS, HIDDEN) : text(value.replace(READ, HIDDEN));
+      return PLAIN_FIELDS.test(key) ? value.replace(ADDRESS, HIDDEN) : text(value.replace(READ, HIDDEN));
     if (Array.isArray(value)) return value.map((one) => hidden(one, key));
     if (!isFields(value)) return value;
-    const isDeadLetter = saysOf(value, DEAD_LETTER);
+    const isDeadLetter = matchesKind(value, DEAD_LETTER);
     const fields = Object.entries(value).map(([of, one]) => {
-      const isWhole = (of in EMPTY || (isDeadLetter && SAYS.test(of))) && one !== null && !Array.isArray(one);
+      const isWhole =
+        (of in EMPTY || (isDeadLetter && CHANGED_VALUES.test(of))) && one !== null && !Array.isArray(one);
       return [of, isWhole ? (EMPTY[of] ?? (of === 'scim' ? null : HIDDEN)) : hidden(one, of)];
     });
     return Object.fromEntries(fields);
   };
   return {
-    overhear: <Ports extends object>(ports: Ports): Ports => overheard(ports, learn),
+    watch: <Ports extends object>(ports: Ports): Ports => watched(ports, learn),
     text,
     document: <Document>(document: Document) => hidden(document, '') as Document,
   };
 }
 
-/** As whole words; the longest first, since one name may be part of another. A colour code ends in a letter. */
+/** Matches whole words. The longest name comes first, because one name may be part of another. A colour code ends in a letter. */
 function anyOf(names: ReadonlySet<string>): RegExp {
   const longestFirst = [...names].sort((a, b) => b.length - a.length);
-  const words = longestFirst.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');
-  return new RegExp(`(?<=^|[^\\p{L}\\p{N}_-])(?:${words})(?![\\p{L}\\p{N}_-])`, 'gu');
+  const alternatives = longestFirst.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');
+  return new RegExp(`(?<=^|[^\\p{L}\\p{N}_-])(?:${alternatives})(?![\\p{L}\\p{N}_-])`, 'gu');
 }
 
-/** Connections, queues and functions are named by their ids. */
+/** Parts whose data contain no names of people. */
 const NAMELESS: readonly unknown[] = ['connections', 'deployment', 'mailboxes'];
 
-function overheard<Part extends object>(part: Part, learn: (value: unknown) => void): Part {
+function watched<Part extends object>(part: Part, learn: (value: unknown) => void): Part {
   async function* paged(pages: AsyncIterable<unknown>) {
-    for await (const page of pages) yield told(page);
+    for await (const page of pages) yield learned(page);
   }
-  const told = (value: unknown): unknown => {
-    if (value instanceof Promise) return value.then(told);
+  const learned = (value: unknown): unknown => {
+    if (value instanceof Promise) return value.then(learned);
     if (isFields(value) && Symbol.asyncIterator in value) return paged(value as never);
-    if (isPart(value)) return overheard(value, learn);
+    if (isPart(value)) return watched(value, learn);
     learn(value);
     return value;
   };
@@ -105,12 +105,12 @@ function overheard<Part extends object>(part: Part, learn: (value: unknown) => v
     get(target, key) {
       const value: unknown = Reflect.get(target, key);
       if (NAMELESS.includes(key)) return value;
-      if (typeof value === 'function') return (...args: unknown[]) => told(value.apply(target, args));
-      return isPart(value) ? overheard(value, learn) : value;
+      if (typeof value === 'function') return (...args: unknown[]) => learned(value.apply(target, args));
+      return isPart(value) ? watched(value, learn) : value;
     },
   });
 }
 
-/** Something to be asked, not an answer; a platform has parts of its own. */
+/** Whether the value is a port with methods, not data. A platform has ports of its own. */
 const isPart = (value: unknown): value is object =>
   isFields(value) && Object.values(value).some((one) => typeof one === 'function');

@@ -75,7 +75,7 @@ const tailOf = (text: string): string => {
   return tail === undefined ? text : `…${tail}`;
 };
 
-/** Takes from the widest column that may be cut, until all fit; undefined where they never do. */
+/** Takes from the widest column that may be cut, until all fit; undefined if they never do. */
 function narrowed(natural: readonly number[], least: readonly number[], room: number) {
   const widths = [...natural];
   while (widths.reduce((sum, content) => sum + content, 0) > room) {

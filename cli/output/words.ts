@@ -2,7 +2,7 @@ import { visible } from '../../shared/operate/names.ts';
 
 export { plural, shellWord, shellWords, visible } from '../../shared/operate/names.ts';
 
-/** Durations as people say them: 42 s, 12 min, 3 h, 5 d. */
+/** A duration with one unit: 42 s, 12 min, 3 h, 5 d. */
 export function duration(ms: number): string {
   const seconds = Math.round(ms / 1_000);
   if (seconds < 120) return `${seconds} s`;
@@ -13,10 +13,10 @@ export function duration(ms: number): string {
 
 export const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
-/** Of text whose lines are ours. */
+/** Makes control characters visible, except line breaks. */
 export const visibleLines = (text: string): string => text.replace(/[^\n]+/g, visible);
 
-/** A document for scripts: what moves a cursor is in it, as JSON writes it. */
+/** A document for scripts, with control characters made visible. */
 export const jsonText = (document: unknown, indent = 0): string =>
   visibleLines(JSON.stringify(document, null, indent));
 

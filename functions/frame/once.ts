@@ -1,7 +1,4 @@
-/**
- * Wires a function when it is first called, and once: a container keeps its clients and its parsed configuration from
- * one invocation to the next, and nothing else.
- */
+/** Wires a function at its first call. The container keeps only clients and parsed configuration between invocations. */
 export function once<Wired>(wire: () => Wired): () => Wired {
   let wired: { readonly value: Wired } | undefined;
   return () => {

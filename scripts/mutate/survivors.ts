@@ -46,9 +46,9 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     "shared/plan/accepted-drift.ts: if (kind === 'members_removed') move(before, { into: absent, outOf: present }); | kind === 'members_removed' → true",
   ],
   'which side of a millisecond it is on is nothing that a test should notice': [
-    'shared/domain/promise.ts: Math.min(coalesceMs, Math.max(0, (lastWriteAtMs ?? 0) + coalesceMs - nowMs)); | 0 → 1',
-    'shared/domain/promise.ts: export function isEarly({ wakeAtMs, lastWriteAtMs = 0 }: GroupState, moment: Moment): boolean { | 0 → 1',
-    'shared/domain/promise.ts: return wakeAtMs > latestMs(moment) || moment.nowMs < windowEndMs - CLOCKS_APART_MS; | > → >=',
+    'shared/domain/wake-up.ts: Math.min(coalesceMs, Math.max(0, (lastWriteAtMs ?? 0) + coalesceMs - nowMs)); | 0 → 1',
+    'shared/domain/wake-up.ts: export function isEarly({ wakeAtMs, lastWriteAtMs = 0 }: GroupState, moment: Moment): boolean { | 0 → 1',
+    'shared/domain/wake-up.ts: return wakeAtMs > latestMs(moment) || moment.nowMs < windowEndMs - CLOCKS_APART_MS; | > → >=',
     'shared/plan/decide/index.ts: const isAgain = before !== undefined && nowMs - before.atMs >= READS_BEHIND_MS; | >= → >',
     "shared/plan/decide/write.ts: if (write?.action !== 'create' || nowMs >= untilMs) return undefined; | >= → >",
     "shared/plan/decide/index.ts: if (listed === undefined || listed.ageMs > 0) return { kind: 'list', ageMs: 0 }; | 0 → 1",
@@ -66,10 +66,10 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   'a view with accepted drift undefined is stored and compared like one without': [
     'shared/plan/draft.ts: after: { ...wanted, ...namesAfter(wanted, current), users, ...(accepted drift === undefined ? {} : { accepted drift }) }, | accepted drift === undefined → false',
     'shared/plan/draft.ts: return alias === undefined ? { name } : { name, alias }; | alias === undefined → false',
-    'shared/plan/foreign.ts: ...(alias === undefined ? {} : { alias }), | alias === undefined → false',
+    'shared/plan/external-change.ts: ...(alias === undefined ? {} : { alias }), | alias === undefined → false',
   ],
   'the wanted name is in it already': [
-    "shared/plan/draft.ts: if (!says(current, 'name', wanted.name)) return { name: wanted.name }; | return { name: wanted.name }; → return undefined;",
+    "shared/plan/draft.ts: if (!fieldMatches(current, 'name', wanted.name)) return { name: wanted.name }; | return { name: wanted.name }; → return undefined;",
   ],
   'what is listed was there before, and who is adopted is looked up once more': [
     'shared/plan/names.ts: const mayBeAny = (group: ListedGroup): boolean => !isWhole(group) && group.spokeId === null; | && → ||',

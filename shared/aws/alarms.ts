@@ -1,5 +1,5 @@
 import { testedAlarm } from '../contract/names.ts';
-import type { AlarmDesk } from '../sync/ports/deployment.ts';
+import type { AlarmClient } from '../sync/ports/deployment.ts';
 import type { Sdk } from './sdk.ts';
 
 const VERSIONS = { monitoring: '2010-08-01', sns: '2010-03-31' } as const;
@@ -9,7 +9,10 @@ const VERSIONS = { monitoring: '2010-08-01', sns: '2010-03-31' } as const;
  * client that is there already, instead of by two more clients.
  * @param to.endpoint where an emulator of AWS is
  */
-export function createAlarmDesk(sdk: Sdk, to: { prefix: string; endpoint: string | undefined }): AlarmDesk {
+export function createAlarmClient(
+  sdk: Sdk,
+  to: { prefix: string; endpoint: string | undefined },
+): AlarmClient {
   const { endpoint, prefix } = to;
   const AlarmName = testedAlarm(prefix);
 

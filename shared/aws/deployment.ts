@@ -39,7 +39,7 @@ const Redrive = z.object({ deadLetterTargetArn: z.string() });
 
 type QueueUrls = (key: QueueKey) => Promise<string | undefined>;
 
-/** URLs of the queues by their names, each asked for once. undefined where there is none of that name. */
+/** URLs of the queues by their names, each asked for once. undefined if there is none of that name. */
 export function queueUrlsByName(sdk: Sdk, { prefix, queueUrls }: DeploymentOptions): QueueUrls {
   const asked = new Map<QueueKey, Promise<string | undefined>>();
   return (key) => {
@@ -180,7 +180,7 @@ const UNSUPPORTED =
 
 const unlessMissing = <Result>(ask: () => Promise<Result>) => unless(MISSING, undefined, ask);
 
-/** null where the emulator does not have the operation, or the credentials do not allow it: nothing is concluded. */
+/** null if the emulator does not have the operation, or the credentials do not allow it: nothing is concluded. */
 const unlessUnsupported = <Result>(ask: () => Promise<Result>) => unless(UNSUPPORTED, null, ask);
 
 async function unless<Result, Instead>(names: RegExp, instead: Instead, ask: () => Promise<Result>) {
@@ -194,7 +194,7 @@ async function unless<Result, Instead>(names: RegExp, instead: Instead, ask: () 
 
 const ASKED_FOR_MS = 5_000;
 
-/** The SCIM server of a deployment, which has one only where its settings ask for it; on the local stack it is known. */
+/** The SCIM server of a deployment, which has one only if its settings ask for it; on the local stack it is known. */
 export function createScimServer(
   sdk: Sdk,
   { prefix, scimUrl }: { readonly prefix: string; readonly scimUrl: string | undefined },

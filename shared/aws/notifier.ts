@@ -22,7 +22,7 @@ const ANSWERED_WITHIN_MS = 5_000;
 const MAX_SUBJECT = 100;
 
 /** Its words hold nothing of the address, which is a secret. */
-class NotTold extends Error {
+class NotSent extends Error {
   override readonly name = 'NotTold';
 }
 
@@ -31,13 +31,13 @@ export function createNotifier(options: NotifierOptions): Notifier {
   return {
     prefix,
     targets,
-    async tell(notice) {
+    async send(notice) {
       const failures = new Map<string, string>();
-      const tellOne = (target: string) =>
+      const sendTo = (target: string) =>
         target === WEBHOOK ? post(notice, options) : publish(target, notice, options.sns);
       const failed = (target: string, error: Error) =>
-        failures.set(target, error instanceof NotTold ? error.message : error.name);
-      await Promise.all(targets.map((one) => tellOne(one).catch((error: Error) => failed(one, error))));
+        failures.set(target, error instanceof NotSent ? error.message : error.name);
+      await Promise.all(targets.map((one) => sendTo(one).catch((error: Error) => failed(one, error))));
       return failures;
     },
   };
@@ -58,7 +58,7 @@ async function post(
   const text = String(secret.ok && (secret.value as { readonly url?: unknown } | null)?.url);
   const url = parsedUrl(text) ?? new URL('none:');
   const isSecure = url.protocol === 'https:' || (isLocal && /^http:\/\/127\.0\.0\.1[:/]/.test(url.href));
-  if (!isSecure) throw new NotTold(`the secret ${SecretId} holds no {"url": "https://…"}`);
+  if (!isSecure) throw new NotSent(`the secret ${SecretId} holds no {"url": "https://…"}`);
   const { statusCode, body } = await dispatcher.request({
     origin: url.origin,
     path: `${url.pathname}${url.search}`,
@@ -68,7 +68,7 @@ async function post(
     signal: AbortSignal.timeout(ANSWERED_WITHIN_MS),
   });
   await body.dump();
-  if (statusCode >= 300) throw new NotTold(`the webhook answered ${statusCode}`);
+  if (statusCode >= 300) throw new NotSent(`the webhook answered ${statusCode}`);
 }
 
 /** Slack reads mentions out of text, but takes them in entities for what they are; Teams takes cards. */

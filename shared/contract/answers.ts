@@ -94,7 +94,7 @@ const FailingEndpoint = z.object({
 });
 export type FailingEndpoint = Answer<typeof FailingEndpoint>;
 
-/** How one connection stands; null where there is nothing to tell. */
+/** The state of one connection. */
 export const StatusReport = z.object({
   connection: text,
   gate: z.object({
@@ -283,7 +283,7 @@ const EntryActor = z.object({
   arn: nullable(text),
 });
 
-/** The event that said something, as its stamp names it. */
+/** The event that set a value, from the value's stamp. */
 const ExplainedEvent = z.object({
   /** `member`, `group.upserted`, `group.deleted`, `group.snapshot`, `group.name` or `user.deleted`. */
   register: text,
@@ -485,7 +485,7 @@ export const ConnectionRow = z.object({
 });
 export type ConnectionRow = Answer<typeof ConnectionRow>;
 
-/** One part that was looked at; `fix` says what to do where it is not well. */
+/** The result of one check; `fix` is the next step if the check failed. */
 export const Check = z.object({ name: text, ok: z.boolean(), detail: text, fix: nullable(text) });
 export type Check = Answer<typeof Check>;
 
@@ -507,7 +507,7 @@ export type MatchPreview = Answer<typeof MatchPreview>;
 const AdoptedPair = z.object({ group: text, name: text, platformId: text });
 export type AdoptedPair = Answer<typeof AdoptedPair>;
 
-/** Which groups that are on the platform already would become ours, by each way of adopting. */
+/** The existing platform groups that would be adopted, by each setting of `adoptExisting`. */
 const AdoptionPlan = z.object({
   /** Groups on the platform. */
   existing: count,
@@ -564,7 +564,7 @@ export const EventsReport = z.object({
 });
 export type EventsReport = Answer<typeof EventsReport>;
 
-/** What a file would change, held against what the directory has said so far. */
+/** The changes of an import, compared with the stored state of the directory. */
 const ImportComparison = z.object({
   added: count,
   removed: count,
@@ -621,7 +621,7 @@ export const ImportReport = EventsReport.extend({
   columns: text.optional().describe('What --columns could say of unusual headings, where that is certain.'),
   delimiter: text.optional().describe('The separator with which the first line certainly is a header.'),
   skipLines: count.optional().describe('Lines before what certainly is the header.'),
-  /** False where nothing was sent: a dry run, errors, or a person who thought better of it. */
+  /** False if nothing was sent: a dry run, errors, or a person who thought better of it. */
   sent: z.boolean(),
   unsent: count.optional().describe('Messages that Ctrl-C kept back; the same import again does no harm.'),
 });
@@ -657,7 +657,7 @@ export const Survey = z.object({
   queue: z.enum(['events', 'apply', 'all']),
   total: count.describe('Found, or in flight with another consumer.'),
   inFlightElsewhere: count,
-  /** False where there are more than could be looked at in the time a look may take. */
+  /** False if not all messages could be read in time. */
   complete: z.boolean(),
   causes: z.array(Cause),
   /** The first of those that were selected, up to the limit; the causes count all of them. */
@@ -666,8 +666,8 @@ export const Survey = z.object({
 });
 export type Survey = Answer<typeof Survey>;
 
-/** How a group that a dead-lettered message is about stands now, in the directory's word and on the platform. */
-const StandingNow = z.object({
+/** The current state of a group that a dead-lettered message is about. */
+const CurrentGroupState = z.object({
   group: text,
   state: GroupStateName,
   wanted: count,
@@ -700,7 +700,7 @@ export const ShownDeadLetter = z.object({
       members: z.array(text),
     }),
   ),
-  now: z.array(StandingNow),
+  now: z.array(CurrentGroupState),
   body: text,
 });
 export type ShownDeadLetter = Answer<typeof ShownDeadLetter>;

@@ -58,7 +58,7 @@ function keysOf(settings: object, prefix = ''): string[] {
  * Setting one limit of a guard that is off (`guard.minSize` over null) switches it on with the other defaults.
  * @param key dotted, one of `settingKeys`
  * @param value as parsed from JSON
- * @throws InvalidSettingError where the key is unknown or the value is not one the setting takes.
+ * @throws InvalidSettingError if the key is unknown or the value is not one the setting takes.
  */
 export function applySetting(settings: ConnectionSettings, key: string, value: unknown): ConnectionSettings {
   if (!settingKeys().includes(key)) {

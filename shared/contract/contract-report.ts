@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** One thing that the platform does where its specification leaves a choice. */
+/** An observed behaviour of the platform that its specification leaves open. */
 export const Finding = z.object({
   about: z.string(),
   found: z.string().describe('Begins with `unknown` where it could not be found out.'),

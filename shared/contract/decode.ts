@@ -41,7 +41,7 @@ export interface BoundQueue {
 export interface Rejection {
   readonly code: DeadLetterCode;
   readonly message: string;
-  /** The one bad event where it came among others, else the message's body as it was. */
+  /** The body of the one bad event, or the whole body of the message. */
   readonly body: string;
   /** To be sent along as attribute `stamp`, or the event would take a new place in the order when it is replayed. */
   readonly stamp?: Stamp | undefined;
@@ -71,14 +71,14 @@ export function decodeMessage(given: MessageToDecode): DecodedMessage {
   const whole = { place: delivery.place, connection: message.connection, body: () => message.body };
   const refuseWhole = (problem: Invalid): DecodedMessage => {
     const all = { ...whole, reading: problem };
-    const rejection = rejectionOf(problem, all, standingOf(all, 0, delivery), delivery);
+    const rejection = rejectionOf(problem, all, stampPartsOf(all, 0, delivery), delivery);
     return { events: [], ignored: 0, rejected: [rejection] };
   };
   for (const piece of unwrap(whole)) {
     const { reading } = piece;
-    const standing = standingOf(piece, slot, delivery);
-    const read = reading.kind === 'changes' ? accept(reading, piece, standing, message) : reading;
-    if ('code' in read) rejected.push(rejectionOf(read, piece, standing, delivery));
+    const stampParts = stampPartsOf(piece, slot, delivery);
+    const read = reading.kind === 'changes' ? accept(reading, piece, stampParts, message) : reading;
+    if ('code' in read) rejected.push(rejectionOf(read, piece, stampParts, delivery));
     else if ('kind' in read) ignored += 1;
     else events.push(...read);
     slot += reading.kind === 'changes' ? reading.changes.length : 1;
@@ -108,17 +108,17 @@ const TOO_MANY = invalid(`expected at most ${MAX_EVENTS_PER_MESSAGE} events in o
 function accept(
   { changes, source, actor, connection: own }: Changes,
   piece: Piece,
-  standing: Standing | undefined,
+  stampParts: PieceStampParts | undefined,
   message: MessageToDecode,
 ): readonly DirectoryEvent[] | Invalid {
   const connection = connectionOf(own ?? piece.connection);
   if (connection === undefined) return invalid('connection: expected a name [a-z0-9-]{1,32}');
-  if (standing === undefined) return invalid('attribute stamp: expected a stamp, got other text');
-  const { id, operation } = standing;
+  if (stampParts === undefined) return invalid('attribute stamp: expected a stamp, got other text');
+  const { id, operation } = stampParts;
   if (operation + changes.length - 1 > MAX_OPERATION) {
     return invalid(`expected at most ${MAX_OPERATION} operations in all that shares one stamp`);
   }
-  const stamp = makeStamp(standing);
+  const stamp = makeStamp(stampParts);
   const age = judgeAge(stamp, message.receivedAtMs);
   if (age !== 'acceptable') return invalid(AGE_MESSAGES[age], age);
   const sinceMs = message.eventsSinceMs?.(connection) ?? 0;
@@ -132,7 +132,7 @@ function accept(
   const by = message.sentBy?.slice(0, MAX_ARN_LENGTH);
   const who = by === undefined ? actor : { kind: 'directory' as const, id: by, ...actor, by };
   const events = changes.map((change, index): DirectoryEvent => {
-    const stamp = makeStamp({ ...standing, operation: operation + index });
+    const stamp = makeStamp({ ...stampParts, operation: operation + index });
     return { connection, id, source, stamp, ...(who && { actor: who }), change };
   });
   for (const event of events) {
@@ -152,15 +152,15 @@ function connectionOf(text: string | undefined): ConnectionName | undefined {
   return ConnectionText.safeParse(text).data as ConnectionName | undefined;
 }
 
-/** Source of a stamp whose message was sent in other words: these come after all that the first ones said. */
-export const REWORDED = 'groupsync/edit';
+/** Source of the stamps of an edited message. They sort after the stamps of the original message. */
+export const EDITED_SOURCE = 'groupsync/edit';
 
 interface Delivery {
-  /** Of what says nothing itself; undefined where the attribute `stamp` cannot be read. */
+  /** Of what says nothing itself; undefined if the attribute `stamp` cannot be read. */
   readonly place: Place | undefined;
   /** From where on it counts; above 0 for a piece of an earlier message that was sent again. */
   readonly operation: number;
-  readonly reworded: boolean;
+  readonly isEdited: boolean;
 }
 
 /** Greatest time that RFC 3339 can write: the end of the year 9999. */
@@ -169,30 +169,34 @@ const LAST_INSTANT_MS = 253_402_300_799_999;
 function deliveryOf({ stamp, sentAtMs, messageId }: MessageToDecode): Delivery {
   if (stamp !== undefined) {
     const place = stamp.length > MAX_STAMP_LENGTH ? undefined : readStamp(stamp);
-    return { place, operation: place?.operation ?? 0, reworded: place?.source === REWORDED };
+    return { place, operation: place?.operation ?? 0, isEdited: place?.source === EDITED_SOURCE };
   }
   const withinRange = Math.min(Math.max(Math.trunc(sentAtMs) || 0, 0), LAST_INSTANT_MS);
   const place = { time: new Date(withinRange).toISOString(), id: messageId };
-  return { place, operation: 0, reworded: false };
+  return { place, operation: 0, isEdited: false };
 }
 
-type Standing = StampParts & { readonly operation: number };
+type PieceStampParts = StampParts & { readonly operation: number };
 
-/** Whether the event alone says where it stands in the order, whatever message it comes in. */
-const standsAlone = (reading: Piece['reading']): boolean =>
+/** Whether the event has a time and an id of its own, so that its place in the order does not depend on the message. */
+const hasOwnPlace = (reading: Piece['reading']): boolean =>
   reading.kind === 'changes' && reading.time !== undefined && reading.id !== undefined;
 
 /**
- * Where a piece's first change stands in the order; undefined where neither it nor its wrapping says.
- * @param slot how many events of this message came before: keeps those apart that share the message's time and id
+ * The place of a piece's first change in the order of events; undefined if neither the piece nor its envelope has one.
+ * @param slot the number of earlier events of this message. It separates events that share the message's time and id
  */
-function standingOf({ reading, place }: Piece, slot: number, delivery: Delivery): Standing | undefined {
-  const said: Partial<Changes> = reading.kind === 'changes' ? reading : {};
-  const own = placeWithin(place, said);
+function stampPartsOf(
+  { reading, place }: Piece,
+  slot: number,
+  delivery: Delivery,
+): PieceStampParts | undefined {
+  const fields: Partial<Changes> = reading.kind === 'changes' ? reading : {};
+  const own = placeWithin(place, fields);
   if (own === undefined) return undefined;
-  const base = standsAlone(reading) && !delivery.reworded ? 0 : delivery.operation;
-  const operation = base + (standsAlone(reading) ? 0 : slot);
-  return { ...own, source: said.source ?? '', sequence: said.sequence, operation };
+  const base = hasOwnPlace(reading) && !delivery.isEdited ? 0 : delivery.operation;
+  const operation = base + (hasOwnPlace(reading) ? 0 : slot);
+  return { ...own, source: fields.source ?? '', sequence: fields.sequence, operation };
 }
 
 /**
@@ -203,16 +207,16 @@ function standingOf({ reading, place }: Piece, slot: number, delivery: Delivery)
 function rejectionOf(
   { code, message }: Invalid,
   { reading, connection, body }: Piece,
-  standing: Standing | undefined,
-  { reworded }: Delivery,
+  stampParts: PieceStampParts | undefined,
+  { isEdited }: Delivery,
 ): Rejection {
-  const needsIt = reworded || !standsAlone(reading);
-  const isPlaced = standing !== undefined && needsIt && standing.operation <= MAX_OPERATION;
+  const needsIt = isEdited || !hasOwnPlace(reading);
+  const isPlaced = stampParts !== undefined && needsIt && stampParts.operation <= MAX_OPERATION;
   return {
     code,
     message,
     body: body(),
-    ...(isPlaced && { stamp: makeStamp({ ...standing, ...(reworded && { source: REWORDED }) }) }),
+    ...(isPlaced && { stamp: makeStamp({ ...stampParts, ...(isEdited && { source: EDITED_SOURCE }) }) }),
     ...(connection !== undefined && { connection }),
   };
 }

@@ -14,7 +14,7 @@ export const ReconcileInvocation = z.lazy(() =>
     connection,
     /** `pump`: wake every dirty group, due or not. */
     all: z.boolean().optional(),
-    /** `notify`: name the targets, and tell them nothing. */
+    /** `notify`: list the targets without sending. */
     silent: z.boolean().optional(),
   }),
 );
@@ -36,7 +36,7 @@ const ApplyMessage = z.lazy(() =>
   z.object({ connection: named, group: z.string().min(1).transform(groupId) }),
 );
 
-/** @returns undefined where the body is not one of ours */
+/** @returns undefined if the body is no apply message */
 export function readApplyMessage(body: string): GroupRef | undefined {
   try {
     return ApplyMessage.safeParse(JSON.parse(body)).data;

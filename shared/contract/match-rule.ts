@@ -1,6 +1,6 @@
 import { addressForm } from './address.ts';
 
-/** Employee fields that can tell one person from another (the specification's Employee, string fields). */
+/** Employee fields that can identify a person (string fields of the specification's Employee). */
 export const MATCHABLE_EMPLOYEE_FIELDS = [
   'id',
   'userId',
@@ -29,7 +29,7 @@ const CUSTOM_FIELD_PREFIX = 'customFields.';
 /**
  * Reads `memberAttribute=employeeField`, such as `email=workEmail` or `oktaId=customFields.Okta ID`. Everything after
  * the first `=` is the field, so that a custom field's title may hold spaces, dots and further `=`.
- * @returns undefined where the text is no rule.
+ * @returns undefined if the text is no rule.
  */
 export function parseMatchRule(text: string): MatchRule | undefined {
   const equals = text.indexOf('=');

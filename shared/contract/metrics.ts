@@ -8,7 +8,7 @@ interface MetricDefinition {
   readonly unit: 'Count' | 'Milliseconds' | 'Seconds';
   /** `count`: happenings, read as a sum. `gauge`: a level at that moment, read as a maximum. `duration`: read as percentiles. */
   readonly form: 'count' | 'gauge' | 'duration';
-  /** A second dimension set beside `[Prefix]`: alarms read the one by prefix alone, the dashboard searches the other. */
+  /** A second dimension set next to `[Prefix]`. Alarms use the set with the prefix alone; the dashboard searches this one. */
   readonly by: 'Connection' | 'Kind' | undefined;
 }
 
@@ -50,7 +50,7 @@ export const METRICS = {
   ApplyLagMs: LATENCY,
   /** Confirmed writes to the platform; Kind is create, patch, put or delete. */
   PlatformWrites: count('Kind'),
-  /** Writes that met a version which was not ours, and were computed again. */
+  /** Writes that met another version than the stored one, and were planned again. */
   PlatformConflicts: count(),
   /**
    * Attempts at a group that failed, those stopped by a closed gate aside; Kind is retry (tried again later)
@@ -58,8 +58,8 @@ export const METRICS = {
    */
   ApplyFailures: count('Kind'),
 
-  // the pump, each minute: levels of the whole connection, shown while nothing else runs; what is usual is unsaid
-  /** Runs of the pump that came to their end, once per run however many connections there are. */
+  // the requeue job, each minute: levels of the whole connection; usual values are not sent
+  /** Completed runs of the requeue job: one per run, for all connections together. */
   PumpCompleted: count(),
   /** Groups whose desired state is not yet on the platform: the backlog. */
   DirtyGroups: level('Count'),

@@ -9,13 +9,13 @@ export const QUEUE_KEYS = ['events', 'eventsDlq', 'apply', 'applyDlq'] as const;
 export type QueueKey = (typeof QUEUE_KEYS)[number];
 export const FUNCTION_KEYS = ['ingest', 'apply', 'reconcile', 'people'] as const;
 export type FunctionKey = (typeof FUNCTION_KEYS)[number];
-/** Functions that a stage has only where its settings ask for them. */
+/** Functions that a stage has only if its settings ask for them. */
 export const OPTIONAL_FUNCTION_KEYS = ['scim', 'directory'] as const;
 export type OptionalFunctionKey = (typeof OPTIONAL_FUNCTION_KEYS)[number];
 /** What runs again and again: tasks of reconcile, and people. */
 export const SCHEDULE_KEYS = ['pump', 'feed', 'sweep', 'health', 'people'] as const;
 export type ScheduleKey = (typeof SCHEDULE_KEYS)[number];
-/** Schedules that a stage has only where its settings ask for them. */
+/** Schedules that a stage has only if its settings ask for them. */
 export const OPTIONAL_SCHEDULE_KEYS = ['directory'] as const;
 export type OptionalScheduleKey = (typeof OPTIONAL_SCHEDULE_KEYS)[number];
 
@@ -28,7 +28,7 @@ export const functionName = (prefix: string, name: FunctionKey | OptionalFunctio
 export const scheduleName = (prefix: string, schedule: ScheduleKey | OptionalScheduleKey) =>
   `${prefix}-${schedule}`;
 export const alarmTopicName = (prefix: string) => `${prefix}-alarms`;
-/** The alarm that `doctor --alarms` rings: it ends by itself within minutes where it is without cause. */
+/** The alarm that `doctor --alarms` triggers. CloudWatch resets it within minutes. */
 export const testedAlarm = (prefix: string) => `${prefix}-pump-not-run`;
 export const secretName = (prefix: string, connection: ConnectionName) =>
   `${prefix}/connections/${connection}`;
@@ -38,7 +38,7 @@ export const directorySecretName = (prefix: string, connection: ConnectionName) 
   `${secretName(prefix, connection)}/directory`;
 /** Holds the address of a Slack or Teams webhook: `{"url": "https://…"}`. */
 export const notifySecretName = (prefix: string) => `${prefix}/notify`;
-/** Who is told, beside ARNs of topics. */
+/** Notification targets other than topic ARNs. */
 export const WEBHOOK = 'webhook';
 
 /** CloudFormation outputs of the stack, and where each one's value is found. */

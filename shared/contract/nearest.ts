@@ -1,19 +1,22 @@
 /**
- * Returns the word that was most likely meant: the one with the fewest wrong, missing, added or exchanged characters. Case
+ * Returns the most similar candidate: the one with the fewest wrong, missing, added or exchanged characters. Case
  * is ignored. The last part of a word with dots is enough: `minSize` for `guard.minSize`.
  * @returns undefined if more than two in five characters differ
  */
-export function nearest(text: string, words: readonly string[]): string | undefined {
+export function nearest(text: string, candidates: readonly string[]): string | undefined {
   const typed = text.toLowerCase();
-  const [best] = words
-    .map((word) => ({ word, edits: Math.min(...formsOf(word).map((form) => editsBetween(typed, form))) }))
+  const [best] = candidates
+    .map((candidate) => ({
+      candidate,
+      edits: Math.min(...formsOf(candidate).map((form) => editsBetween(typed, form))),
+    }))
     .filter(({ edits }) => edits <= Math.max(1, typed.length * 0.4))
     .sort((a, b) => a.edits - b.edits);
-  return best?.word;
+  return best?.candidate;
 }
 
-const formsOf = (word: string): readonly string[] => {
-  const low = word.toLowerCase();
+const formsOf = (candidate: string): readonly string[] => {
+  const low = candidate.toLowerCase();
   return [low, low.split('.').at(-1) ?? low];
 };
 

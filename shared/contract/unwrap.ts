@@ -23,9 +23,9 @@ export function placeWithin(
   return id === undefined ? undefined : { time, id };
 }
 
-/** What is known of an event besides itself. */
+/** What the envelope adds to an event. */
 export interface Wrapping {
-  /** undefined where the message's attribute `stamp` cannot be read: only an event that needs none of it is accepted. */
+  /** undefined if the message's attribute `stamp` cannot be read: only an event that needs none of it is accepted. */
   readonly place: Place | undefined;
   readonly connection: string | undefined;
   /** The event as a message of its own: the body as it came, or its own text if it came among others. */

@@ -1,5 +1,5 @@
 /**
- * The URL that a text is; undefined where it is none. Not by `URL.canParse`: in Node 20 and 22 it is false for every URL beyond ASCII
+ * The URL that a text is; undefined if it is none. Not by `URL.canParse`: in Node 20 and 22 it is false for every URL beyond ASCII
  * once V8 has optimised it, after some thousand calls.
  */
 export function parsedUrl(text: string): URL | undefined {

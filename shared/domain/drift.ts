@@ -27,7 +27,7 @@ export const Actor = z.lazy(() => z.object({ role: text.nullable(), name: text.n
 export type Actor = Frozen<z.infer<typeof Actor>>;
 
 /** One event of the activity feed about a platform group: its initiator and its type. */
-export const Trace = z.lazy(() =>
+export const ActivityEvent = z.lazy(() =>
   z.object({
     id: text,
     /** `ROLE`, `SYSTEM`, `EXTERNAL`, or any other value of the platform. */
@@ -39,7 +39,7 @@ export const Trace = z.lazy(() =>
     at: text.nullable(),
   }),
 );
-export type Trace = Frozen<z.infer<typeof Trace>>;
+export type ActivityEvent = Frozen<z.infer<typeof ActivityEvent>>;
 
 /** One external change: the value before and after it. Lists are sorted. */
 export interface Difference {

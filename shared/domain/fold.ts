@@ -1,5 +1,5 @@
 import type { DirectoryEvent, Member, SnapshotPart } from './event.ts';
-import type { SaidBy } from './group.ts';
+import type { Author } from './group.ts';
 import type { ConnectionName, GroupId, MemberId } from './ids.ts';
 import { join, type Presence, type Register } from './register.ts';
 import { laterStamp, STAMP_ZERO, type Stamp, stampTimeMs } from './stamp.ts';
@@ -17,7 +17,7 @@ export interface GroupFold {
   deleted: Stamp;
   snapshot: Stamp;
   name?: Register<string>;
-  saidBy?: SaidBy;
+  author?: Author;
   readonly members: Map<MemberId, Register<Presence>>;
   readonly parts: Map<string, PartMarker>;
 }
@@ -26,20 +26,25 @@ export interface GroupFold {
 export interface UserFold {
   readonly user: MemberId;
   /**
-   * The attributes of the first event, and its stamp in `saidAt`. Most users appear once in a batch: separate registers for
+   * The attributes of the first event, and its stamp in `attributesStamp`. Most users appear once in a batch: separate registers for
    * a hundred thousand of them would cost more than the rest of the fold.
    */
-  said: ReadonlyMap<string, string>;
-  saidAt: Stamp;
+  attributes: ReadonlyMap<string, string>;
+  attributesStamp: Stamp;
   /** The attributes of further events. */
   more: Map<string, Register<string>> | undefined;
   deleted: Stamp;
 }
 
 /** Returns the latest value of each attribute of a user in the batch. */
-export function attributesOf({ said, saidAt, more }: UserFold): ReadonlyMap<string, Register<string>> {
+export function attributesOf({
+  attributes,
+  attributesStamp,
+  more,
+}: UserFold): ReadonlyMap<string, Register<string>> {
   const registers = new Map(more);
-  for (const [name, value] of said) registers.set(name, join(registers.get(name), { value, stamp: saidAt }));
+  for (const [name, value] of attributes)
+    registers.set(name, join(registers.get(name), { value, stamp: attributesStamp }));
   return registers;
 }
 
@@ -108,7 +113,7 @@ function foldEvent(fold: ConnectionFold, event: DirectoryEvent): void {
 }
 
 function noteActor(group: GroupFold, { stamp, actor }: DirectoryEvent): void {
-  if (actor !== undefined && stamp > (group.saidBy?.stamp ?? STAMP_ZERO)) group.saidBy = { stamp, actor };
+  if (actor !== undefined && stamp > (group.author?.stamp ?? STAMP_ZERO)) group.author = { stamp, actor };
 }
 
 function foldMembers(
@@ -126,9 +131,9 @@ function foldMembers(
 const NOTHING: ReadonlyMap<string, string> = new Map();
 
 function foldAttributes(user: UserFold, member: Member, stamp: Stamp): void {
-  if (user.said.size === 0) {
-    user.said = member.attributes;
-    user.saidAt = stamp;
+  if (user.attributes.size === 0) {
+    user.attributes = member.attributes;
+    user.attributesStamp = stamp;
     return;
   }
   user.more ??= new Map();
@@ -160,7 +165,13 @@ function groupOf(fold: ConnectionFold, group: GroupId): GroupFold {
 function userOf(fold: ConnectionFold, user: MemberId): UserFold {
   const found = fold.users.get(user);
   if (found !== undefined) return found;
-  const fresh: UserFold = { user, said: NOTHING, saidAt: STAMP_ZERO, more: undefined, deleted: STAMP_ZERO };
+  const fresh: UserFold = {
+    user,
+    attributes: NOTHING,
+    attributesStamp: STAMP_ZERO,
+    more: undefined,
+    deleted: STAMP_ZERO,
+  };
   fold.users.set(user, fresh);
   return fresh;
 }

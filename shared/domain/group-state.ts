@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Trace } from './drift.ts';
+import { ActivityEvent } from './drift.ts';
 import { EventActor } from './event.ts';
 import type { Frozen } from './forms.ts';
 import { intentText, number, platformGroupText, stampText, text, texts, versionForm } from './forms.ts';
@@ -42,7 +42,7 @@ const Intent = z.lazy(() =>
     versionBefore: versionForm.exactOptional(),
     /** Users to be added and removed. For a creation: the view of the whole new group. */
     change: ViewPointer.exactOptional(),
-    /** `create`: groups that carried our spokeId or name before the POST, and so are not what it made. */
+    /** `create`: groups that had the same spokeId or name before the POST, so the POST did not create them. */
     known: z.array(platformGroupText).exactOptional(),
     /**
      * `create`: number of groups in an unspecified form and without an external id that existed before the POST.
@@ -97,7 +97,7 @@ const SuspectedChange = z.lazy(() =>
   z.object({
     version: versionForm.nullable(),
     /** The activity events about it, oldest first; empty if a comparison found the change. */
-    traces: z.array(Trace),
+    activityEvents: z.array(ActivityEvent),
     /** When it was noted. Always later than the one before, so that it identifies the suspected change. */
     atMs: number,
   }),
@@ -140,7 +140,7 @@ export type ChangedMember = Frozen<z.infer<typeof ChangedMember>>;
 
 const stamp = stampText.default(STAMP_ZERO);
 
-/** The item of a group: what the directory says, then what apply has made of it. */
+/** The item of a group: the directory's registers, then the state of apply. */
 export const GroupItem = z.lazy(() =>
   z.object({
     upserted: stamp,
@@ -206,9 +206,9 @@ export const GroupItem = z.lazy(() =>
         isListed: z.boolean().exactOptional(),
       })
       .exactOptional(),
-    /** A platform group that this one let go of: its claim is still to be ended. */
+    /** A released platform group whose claim has not ended yet. */
     releasedPlatformId: platformGroupText.exactOptional(),
-    /** A person let go of this group; only `adopt` takes it back. */
+    /** An operator released this group. Only `adopt` ends that. */
     released: z.boolean().default(false),
     paused: z.boolean().default(false),
     /** When the group was paused. It identifies the pause, so that `resume` cannot end a later one. */
@@ -223,7 +223,7 @@ export const GroupItem = z.lazy(() =>
     inSync: z.object({ rev: number, view: intentText }).exactOptional(),
     /** The members that the first mark after that changed; absent if it changed anything else. */
     changedMembers: z.array(ChangedMember).exactOptional(),
-    /** Digest of what a batch said of the group and its members last, all of it stored before the group was marked. */
+    /** Digest of the group's latest batch. All of that batch was stored before the group was marked. */
     batchDigest: text.exactOptional(),
     /** Names of the newest entries of the group's audit: of a write, and of a person's action. */
     lastAudit: text.exactOptional(),

@@ -13,10 +13,10 @@ export interface GroupRegisters {
   readonly snapshot: Stamp;
   readonly name?: Register<string>;
   /** The actor of the latest of these events that named one. */
-  readonly saidBy?: SaidBy;
+  readonly author?: Author;
 }
 
-export interface SaidBy {
+export interface Author {
   readonly stamp: Stamp;
   readonly actor: EventActor;
 }
@@ -75,7 +75,7 @@ export function memberCounts(
   return value === 'present' && via >= groupFloorStamp && stamp > userFloor;
 }
 
-/** Desired state of one group, as far as the directory alone can say it. */
+/** The desired state of one group from the directory's events alone. */
 export type DesiredGroup =
   | { readonly state: 'absent' }
   | { readonly state: 'unnamed' }

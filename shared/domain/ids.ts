@@ -11,7 +11,7 @@ export type MemberId = Branded<string, 'MemberId'>;
 export type PlatformGroupId = Branded<string, 'PlatformGroupId'>;
 /** A platform role id (`Employee.id`): one person in one company. */
 export type RoleId = Branded<string, 'RoleId'>;
-/** What goes into a platform group's `users`: a user id, or a role id where the connection says so. */
+/** An id in a platform group's `users`: a user id, or a role id if the setting `memberIdField` is `id`. */
 export type PlatformUserId = Branded<string, 'PlatformUserId'>;
 /**
  * The platform's version of a group: opaque, compared for equality only. It is sent back in the form in which it came,

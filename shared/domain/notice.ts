@@ -19,7 +19,7 @@ export interface Episode extends Finding {
   /** The outcome of the latest attempt is not recorded: it may have been sent. */
   readonly isUnrecorded?: true;
   /** The count that was reported last. */
-  readonly told?: number;
+  readonly notifiedCount?: number;
   readonly endedMs?: number;
   /** Its end was reported too. */
   readonly over?: boolean;

@@ -1,11 +1,11 @@
 import type { EventActor } from './event.ts';
 import { hexOfUtf8, type Stamp } from './stamp.ts';
 
-/** A value with the stamp of the event that said so; of two, the later stamp wins, in whatever order they arrive. */
+/** A value with the stamp of the event that set it. The later stamp wins, in whatever order the events arrive. */
 export interface Register<Value extends string> {
   readonly value: Value;
   readonly stamp: Stamp;
-  /** Whose word it was, where the event said; it decides nothing. */
+  /** The actor of the event, if known. No decision uses it. */
   readonly actor?: EventActor;
 }
 

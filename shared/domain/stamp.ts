@@ -8,7 +8,7 @@ declare const brand: unique symbol;
  */
 export type Stamp = string & { readonly [brand]: 'Stamp' };
 
-/** Where an event stands in the order. Times are RFC 3339; `operation` counts within one message. */
+/** The place of an event in the order. Times are RFC 3339; `operation` counts within one message. */
 export interface StampParts {
   readonly time: string;
   readonly sequence?: string | undefined;
@@ -37,7 +37,7 @@ const MINUTE_MS = 60_000;
 /**
  * The same instant in UTC with nine fraction digits, so that equal instants are equal strings (RFC 3339 section 5.6).
  * A leap second counts as the last nanosecond of its minute; digits past the ninth are dropped.
- * @returns undefined where the text is no RFC 3339 instant of the years 0000 to 9999.
+ * @returns undefined if the text is no RFC 3339 instant of the years 0000 to 9999.
  */
 export function normaliseInstant(text: string): string | undefined {
   const found = RFC_3339.exec(text);
@@ -67,7 +67,7 @@ function isCalendarTime([year, month, day, hour, minute, second]: CalendarTime):
 
 /**
  * Builds the stamp of one event.
- * @throws RangeError where a part is not of its form; boundaries check the parts before they come here.
+ * @throws RangeError if a part is not of its form; boundaries check the parts before they come here.
  */
 export function makeStamp(parts: StampParts): Stamp {
   const instant = normaliseInstant(parts.time);
@@ -105,7 +105,7 @@ const STAMP_FORM =
 
 /**
  * Reads a stamp that travelled as text (message attribute `stamp`) back into its parts.
- * @returns undefined where the text is not exactly what `makeStamp` makes of those parts.
+ * @returns undefined if the text is not exactly what `makeStamp` makes of those parts.
  */
 export function readStamp(text: string): StampParts | undefined {
   const { time = '', sequence = '', id = '', source = '', operation } = STAMP_FORM.exec(text)?.groups ?? {};
@@ -126,7 +126,7 @@ function utf8OfHex(hex: string): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 }
 
-/** A stamp that travelled as text; undefined where it is none of ours. */
+/** @returns the stamp, or undefined if the text is no stamp of `makeStamp` */
 export function parseStamp(text: string): Stamp | undefined {
   return readStamp(text) === undefined ? undefined : (text as Stamp);
 }

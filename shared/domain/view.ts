@@ -4,7 +4,7 @@ import type { Stamp } from './stamp.ts';
 
 /** A platform group as it was last written or read: the base of the next comparison. */
 export interface View extends WrittenFields {
-  /** The other form of the name, where the platform made another of the one that we sent: the one that is not `name`. */
+  /** The sent name, if the platform stored another form of it as `name`. */
   readonly alias?: string;
   /** Everybody in the group; `true` where we put them there. */
   readonly users: ReadonlyMap<PlatformUserId, boolean>;

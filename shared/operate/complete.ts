@@ -1,5 +1,5 @@
 import type { ConnectionName } from '../domain/ids.ts';
-import { gather } from '../sync/gather.ts';
+import { collectPages } from '../sync/async-collections.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { listClients } from '../sync/scim/clients.ts';
 import { listTokens } from '../sync/scim/tokens.ts';
@@ -11,11 +11,11 @@ type Ids = (ports: ToolPorts, connection: ConnectionName) => Promise<readonly (s
 const named = (groups: readonly { readonly id: string; readonly name?: string | undefined }[]) =>
   groups.flatMap(({ id, name }) => [id, name]);
 
-/** What a shell offers where an argument of that name stands. */
+/** The completions that a shell offers for an argument of that name. */
 export const COMPLETIONS = {
   connection: async ({ connections }) => (await connections.list()).map(({ name }) => name),
   async group({ index }, connection) {
-    const all = await gather(index.all(connection));
+    const all = await collectPages(index.all(connection));
     return named(all.map(({ ref, name }) => ({ id: ref.group, name })));
   },
   async hold(ports, connection) {

@@ -8,7 +8,7 @@ import { personsOf } from '../plan/person.ts';
 import { isPresent, isWanted, verdictOf } from '../plan/verdict.ts';
 import { reportWaiting, waitingOf } from '../plan/waiting.ts';
 import { type PreviewPorts, previewGroup, undisturbed } from '../sync/apply/preview.ts';
-import { standingOf } from '../sync/match/member-standing.ts';
+import { eligibilityOf } from '../sync/match/eligibility.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { Person } from '../sync/ports/people.ts';
@@ -17,8 +17,8 @@ import { findMember as findAmongAll, findMemberOf, membersHolding } from './find
 import { registersIn } from './groups-of-member.ts';
 import { type LogPorts, readLog, shownActor } from './log.ts';
 import { type NamesPorts, usersOf } from './names.ts';
-import { type Word, wordsOfGroup } from './taken.ts';
-import { askedOf, identify, obstacleTo, type Who, withWords } from './who.ts';
+import { eventsOfGroup, type StoredEvent } from './taken.ts';
+import { askedOf, identify, obstacleTo, type Who, withWantedState } from './who.ts';
 
 export type ExplainPorts = PreviewPorts &
   LogPorts &
@@ -43,7 +43,7 @@ export async function explainMember(
     ports.gates.read(ref.connection),
     undisturbed(state, ports, async (now) => {
       const { decision, facts } = await previewGroup(now, connection, ports);
-      return { decision, known: await withWords(facts, connection, ports) };
+      return { decision, known: await withWantedState(facts, connection, ports) };
     }),
   ]);
   const asked = askedOf(who, {
@@ -53,7 +53,7 @@ export async function explainMember(
     connection,
   });
   const verdict = verdictOf(asked);
-  const byHand = isOutside ? sayByHand(entries, who) : undefined;
+  const byHand = isOutside ? formatManualChange(entries, who) : undefined;
   if (stranger && byHand === undefined && who.person === undefined && !isPresent(asked)) throw stranger;
   return {
     group: ref.group,
@@ -143,12 +143,12 @@ async function findElsewhere(
 }
 
 function eventsOf(state: GroupState, { register, user }: Who): readonly ExplainedEvent[] {
-  const words: readonly Word[] = [
+  const stored: readonly StoredEvent[] = [
     ...(register === undefined ? [] : [{ ...register, register: 'member', summary: register.value }]),
-    ...wordsOfGroup(state.registers),
+    ...eventsOfGroup(state.registers),
     { register: 'user.deleted', summary: 'the user was deleted', stamp: user?.floor ?? STAMP_ZERO },
   ];
-  return words.flatMap(({ register, summary, stamp, actor }) => {
+  return stored.flatMap(({ register, summary, stamp, actor }) => {
     const event = stamp === STAMP_ZERO ? undefined : readStamp(stamp);
     if (event === undefined) return [];
     const { id, source, time } = event;
@@ -168,7 +168,7 @@ async function withStranger(
   const byId = (await people.read(name, [roleId(text)])).get(roleId(text));
   const found = (await Promise.all(holding)).map((roles) => personsOf(roles, settings));
   const person = who.person ?? byId ?? found.find(({ length }) => length === 1)?.[0]?.[0];
-  const platformUser = person === undefined ? text : standingOf(person, undefined, settings).id;
+  const platformUser = person === undefined ? text : eligibilityOf(person, undefined, settings).id;
   return { ...who, person, platformUser };
 }
 
@@ -185,7 +185,7 @@ const entriesAbout = async (
 };
 
 /** undefined if no external change added them. */
-function sayByHand(entries: readonly LogEntry[], { platformUser }: Who): string | undefined {
+function formatManualChange(entries: readonly LogEntry[], { platformUser }: Who): string | undefined {
   const added = entries.findLast(({ action }) => action === 'drift_members_added');
   if (added === undefined) return undefined;
   const { id, name } = added.actor;

@@ -1,5 +1,5 @@
 import { type ConnectionName, type GroupRef, groupId } from '../domain/ids.ts';
-import { gather } from '../sync/gather.ts';
+import { collectPages } from '../sync/async-collections.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { GroupSummary } from '../sync/ports/group-index.ts';
 import { visible, withId } from './names.ts';
@@ -24,9 +24,9 @@ export function unlessNothing(error: unknown): undefined {
 /** Something that can be asked for by any of its words: an id, a name, an address. */
 export interface Findable<Item> {
   readonly item: Item;
-  readonly words: readonly string[];
+  readonly names: readonly string[];
   /** As a message shows it. */
-  readonly said: string;
+  readonly label: string;
 }
 
 const SUGGESTED = 3;
@@ -38,26 +38,26 @@ const SUGGESTED = 3;
  */
 export function findOne<Item>(text: string, all: readonly Findable<Item>[], none: string, isWhole = false) {
   const low = text.toLowerCase();
-  const ways: readonly ((word: string) => boolean)[] = [
-    (word) => word === text,
-    (word) => word.toLowerCase() === low,
-    (word) => text !== '' && !isWhole && word.toLowerCase().startsWith(low),
+  const ways: readonly ((name: string) => boolean)[] = [
+    (name) => name === text,
+    (name) => name.toLowerCase() === low,
+    (name) => text !== '' && !isWhole && name.toLowerCase().startsWith(low),
   ];
   for (const fits of ways) {
-    const found = all.filter(({ words }) => words.some(fits));
+    const found = all.filter(({ names }) => names.some(fits));
     const [only, ...others] = found;
     if (only === undefined) continue;
     if (others.length === 0) return only.item;
-    const shown = found.slice(0, SUGGESTED).map(({ said }) => said);
+    const shown = found.slice(0, SUGGESTED).map(({ label }) => label);
     const rest = found.length > SUGGESTED ? `, and ${found.length - SUGGESTED} more` : '';
     throw new NotFound(`"${text}" fits ${found.length}; give the id: ${shown.join(', ')}${rest}`);
   }
   const alike = all
-    .map(({ words, said }) => ({ said, score: Math.max(0, ...words.map((word) => likeness(word, text))) }))
+    .map(({ names, label }) => ({ label, score: Math.max(0, ...names.map((name) => likeness(name, text))) }))
     .filter(({ score }) => score >= ALIKE)
     .sort((a, b) => b.score - a.score)
     .slice(0, SUGGESTED);
-  const suggestion = alike.length === 0 ? '' : `; is it ${alike.map(({ said }) => said).join(', or ')}?`;
+  const suggestion = alike.length === 0 ? '' : `; is it ${alike.map(({ label }) => label).join(', or ')}?`;
   throw new NothingFits(`${none}${suggestion}`);
 }
 
@@ -70,9 +70,9 @@ function likeness(one: string, other: string): number {
   return a.size + b.size === 0 ? 0 : (2 * common) / (a.size + b.size);
 }
 
-const pairsOf = (word: string): ReadonlySet<string> =>
+const pairsOf = (name: string): ReadonlySet<string> =>
   new Set(
-    Array.from({ length: Math.max(0, word.length - 1) }, (_, at) => word.toLowerCase().slice(at, at + 2)),
+    Array.from({ length: Math.max(0, name.length - 1) }, (_, at) => name.toLowerCase().slice(at, at + 2)),
   );
 
 /**
@@ -87,8 +87,8 @@ export async function findGroup(
 ): Promise<GroupRef> {
   const byId = { connection, group: groupId(text) };
   if (text !== '' && (await ports.groups.read(byId)) !== undefined) return byId;
-  const all = (await gather(ports.index.all(connection))).map(({ ref, name }) => {
-    return { item: ref, words: [ref.group, name ?? ref.group], said: withId(name, ref.group) };
+  const all = (await collectPages(ports.index.all(connection))).map(({ ref, name }) => {
+    return { item: ref, names: [ref.group, name ?? ref.group], label: withId(name, ref.group) };
   });
   return findOne(text, all, `no group of connection ${connection} has the id or the name "${text}"`, isWhole);
 }
@@ -99,6 +99,6 @@ export async function allGroups(
   { index }: Pick<ToolPorts, 'index'>,
   only: (group: GroupSummary) => boolean = () => true,
 ): Promise<readonly GroupRef[]> {
-  const refs = (await gather(index.all(connection))).filter(only).map(({ ref }) => ref);
+  const refs = (await collectPages(index.all(connection))).filter(only).map(({ ref }) => ref);
   return refs.sort((a, b) => (a.group < b.group ? -1 : 1));
 }

@@ -2,13 +2,13 @@ import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
 import { ACTIVE_ATTRIBUTE } from '../domain/active.ts';
 import { type ConnectionName, type GroupRef, type MemberId, memberId } from '../domain/ids.ts';
-import { gather } from '../sync/gather.ts';
+import { collectPages } from '../sync/async-collections.ts';
 import { otherRolesOf } from '../sync/match/bound-person.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { claimOf } from '../sync/scim/indexing.ts';
 import { allGroups, findOne, NotFound, unlessNothing } from './find-group.ts';
-import { sayPerson, withId } from './names.ts';
+import { formatPerson, withId } from './names.ts';
 import { requireConnection } from './settings.ts';
 
 /**
@@ -30,8 +30,8 @@ export async function findMemberOf(
   const all = [...members].map((member) => {
     const attributes = new Map(known.get(member)?.attributes);
     attributes.delete(ACTIVE_ATTRIBUTE);
-    const words = [member, ...[...attributes.values()].map(({ value }) => value)];
-    return { item: member, words, said: withId(sayPerson(attributes), member) };
+    const names = [member, ...[...attributes.values()].map(({ value }) => value)];
+    return { item: member, names, label: withId(formatPerson(attributes), member) };
   });
   return findOne(text, all, none);
 }
@@ -49,7 +49,7 @@ export async function membersHolding(
   const holders = (await Promise.all(holding)).flat();
   const others = await otherRolesOf(holders, connection, people);
   for (const { role } of [...holders, ...others])
-    for (const { member } of await gather(people.membersBoundTo(name, role))) found.add(member);
+    for (const { member } of await collectPages(people.membersBoundTo(name, role))) found.add(member);
   return [...found];
 }
 

@@ -1,19 +1,19 @@
 import type { SyncReport, Waiting } from '../contract/answers.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import type { GroupId, GroupRef } from '../domain/ids.ts';
-import { shows } from '../plan/foreign.ts';
+import { shows } from '../plan/external-change.ts';
 import { reportWaiting, waitingOf } from '../plan/waiting.ts';
-import { atOnce } from '../sync/gather.ts';
+import { mapConcurrently } from '../sync/async-collections.ts';
 import { openPlatform } from '../sync/open-platform.ts';
 import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
-import { markSuspects, type Suspicion, watched } from '../sync/reconcile/suspect.ts';
+import { markSuspected, type SuspectedGroup, watched } from '../sync/reconcile/check-groups.ts';
 import { READS_IN_FLIGHT, WRITES_IN_FLIGHT } from '../sync/tuning.ts';
 import { wakeAll } from '../sync/wake.ts';
 import { type JournalPorts, journalOf, recordAction } from './journal.ts';
 import { plural } from './names.ts';
 import { stateName } from './report.ts';
-import { instant, sayGate, sayWaiting } from './status.ts';
+import { formatGate, formatWaiting, instant } from './status.ts';
 
 export type SyncPorts = WakePorts &
   JournalPorts &
@@ -71,18 +71,18 @@ async function forgetRefusals(refs: readonly GroupRef[], { index, groups }: Sync
 async function wakeChanged(refs: readonly GroupRef[], connection: Connection, ports: SyncPorts) {
   const linked = await watched(refs, connection, ports);
   const refused = linked.filter(({ refusedFields }) => refusedFields !== undefined);
-  await atOnce(WRITES_IN_FLIGHT, refused, ({ ref }) => ports.groups.forgetRefusedFields(ref));
-  const lookAt = async (state: Suspicion['state']): Promise<readonly Suspicion[]> =>
-    (await isUntouched(state, connection, ports)) ? [] : [{ state, version: null, traces: [] }];
-  const changed = await atOnce(READS_IN_FLIGHT, linked, lookAt);
-  await markSuspects(changed.flat(), ports);
+  await mapConcurrently(WRITES_IN_FLIGHT, refused, ({ ref }) => ports.groups.forgetRefusedFields(ref));
+  const fetchGroups = async (state: SuspectedGroup['state']): Promise<readonly SuspectedGroup[]> =>
+    (await isUntouched(state, connection, ports)) ? [] : [{ state, version: null, activityEvents: [] }];
+  const changed = await mapConcurrently(READS_IN_FLIGHT, linked, fetchGroups);
+  await markSuspected(changed.flat(), ports);
   const known: ReadonlySet<GroupId> = new Set(linked.map(({ ref }) => ref.group));
   const others = refs.filter(({ group }) => !known.has(group));
   await wakeAll(others, ports, 'asked');
 }
 
 /** Whether a group is in sync with all its members, and the platform shows what we wrote under the version we know. */
-async function isUntouched(state: Suspicion['state'], connection: Connection, ports: SyncPorts) {
+async function isUntouched(state: SuspectedGroup['state'], connection: Connection, ports: SyncPorts) {
   const { ref, view, counts, flapDamping, uncertain, suspectedChange, dirtySinceMs } = state;
   const isSettled =
     stateName(state) === 'in_sync' &&
@@ -97,7 +97,7 @@ async function isUntouched(state: Suspicion['state'], connection: Connection, po
     if (shown === undefined || written === undefined || written.acceptedDrift !== undefined) return false;
     return shown.version === state.version && shows(shown, written);
   } catch {
-    // Apply will look for itself, and tell what it met.
+    // Apply reads the group itself and reports the failure.
     return false;
   }
 }
@@ -171,14 +171,14 @@ function waitsBeyond(
   if (first === undefined || waiting === null) return undefined;
   if (waits.some((wait) => wait === undefined || wait.untilMs <= endMs)) return undefined;
   const others = left.length === 1 ? '' : `${left.length} of ${plural(count, 'group')} have to wait; `;
-  return `${others}${first.ref.group} is ${sayWaiting(waiting)}`;
+  return `${others}${first.ref.group} is ${formatWaiting(waiting)}`;
 }
 
 async function reasonToStop([first]: readonly GroupRef[], ports: SyncPorts): Promise<string | undefined> {
   if (first === undefined) return undefined;
   const { connection: name } = first;
   const { state, reason = null, untilMs } = await ports.gates.read(name);
-  if (state !== 'open') return `the gate is ${sayGate({ state, reason, until: instant(untilMs) })}`;
+  if (state !== 'open') return `the gate is ${formatGate({ state, reason, until: instant(untilMs) })}`;
   const connection = await ports.connections.find(name);
   return connection?.observing === true ? 'the connection only observes, and writes nothing' : undefined;
 }

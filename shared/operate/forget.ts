@@ -12,7 +12,7 @@ export type ForgetPorts = JournalPorts & Pick<ToolPorts, 'scim' | 'users' | 'peo
  * Erases the data of one person: data from the directory and SCIM, the platform's data for every role of the user, and
  * items that point to these by a value. Ids stay, and with them stamps, memberships and the binding, so that a late event brings
  * nothing back. The journal records the erasure and its operator, but not the erased data. After a crash it can be repeated.
- * @returns what was erased; undefined where nothing is known of the member
+ * @returns what was erased; undefined if nothing is known of the member
  */
 export async function forgetMember(connection: ConnectionName, member: MemberId, ports: ForgetPorts) {
   const change = { kind: 'forget_member', member, before: null, after: null, reason: 'erased on request' };

@@ -1,6 +1,6 @@
 import type { GroupState } from '../domain/group-state.ts';
 import type { ConnectionName, GroupId, MemberId } from '../domain/ids.ts';
-import { gather } from '../sync/gather.ts';
+import { collectPages } from '../sync/async-collections.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 
 /** Registers of these members in the group, also of those who are members of groups within it. */
@@ -21,7 +21,7 @@ export async function groupsOfMember(
   { users, groups, desired }: Pick<ToolPorts, 'users' | 'groups' | 'desired'>,
 ): Promise<readonly GroupId[]> {
   const found = new Set<GroupId>();
-  let level: readonly GroupId[] = await gather(users.groupsOf(connection, member));
+  let level: readonly GroupId[] = await collectPages(users.groupsOf(connection, member));
   while (level.length > 0) {
     for (const group of level) found.add(group);
     const refs = level.map((group) => ({ connection, group }));

@@ -8,7 +8,7 @@ import { authorsOf, type EarlierAction, type HeldCause } from '../plan/approval.
 import { type HeldRemovals, isOver } from '../plan/hold.ts';
 import { compareText } from '../plan/plan.ts';
 import { holdDigest } from '../sync/apply/load.ts';
-import { gather } from '../sync/gather.ts';
+import { collectPages } from '../sync/async-collections.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connections } from '../sync/ports/connections.ts';
 import type { Dirty } from '../sync/ports/desired.ts';
@@ -25,7 +25,7 @@ export type HoldPorts = JournalPorts &
   };
 
 /** An operator's decision, stored with the hold and in the audit log together with the operator's name. */
-export interface HoldWord {
+export interface HoldRequest {
   readonly reason: string;
   /** Decide only this set, what the person was shown; new removals may have joined the hold since. */
   readonly digest?: string | undefined;
@@ -44,12 +44,12 @@ export type HoldOutcome =
  * Permits the removals of a hold, or the deletion of the group, once: this set or a subset of it, within seven days. Apply is woken and does it; the
  * write that does uses the approval up. Removals that joined the hold since it was shown are the guard's to judge.
  */
-export const approveHold = (ref: GroupRef, word: HoldWord, ports: HoldPorts): Promise<HoldOutcome> =>
-  decide(ref, 'approved', word, ports);
+export const approveHold = (ref: GroupRef, request: HoldRequest, ports: HoldPorts): Promise<HoldOutcome> =>
+  decide(ref, 'approved', request, ports);
 
 /** Stops the removals of a hold until no plan contains them any more. */
-export const rejectHold = (ref: GroupRef, word: HoldWord, ports: HoldPorts): Promise<HoldOutcome> =>
-  decide(ref, 'rejected', word, ports);
+export const rejectHold = (ref: GroupRef, request: HoldRequest, ports: HoldPorts): Promise<HoldOutcome> =>
+  decide(ref, 'rejected', request, ports);
 
 /** Nothing was changed: only all removals together can be approved. */
 export interface AllOrNone {
@@ -65,17 +65,17 @@ export interface AllOrNone {
 export async function approveSome(
   ref: GroupRef,
   users: readonly PlatformUserId[],
-  word: HoldWord,
+  request: HoldRequest,
   ports: HoldPorts,
 ): Promise<HoldOutcome | AllOrNone> {
   const seen = await ports.groups.read(ref);
   const hold = seen?.hold;
   if (seen === undefined || hold === undefined) return { kind: 'no_hold' };
   const all = (await ports.groups.readHeld(ref, hold)) ?? new Set();
-  const isAsShown = hold.digest === word.digest && hold.decision.kind === 'waiting';
+  const isAsShown = hold.digest === request.digest && hold.decision.kind === 'waiting';
   if (!isAsShown || !users.every((user) => all.has(user))) return { kind: 'changed', hold };
   await refuseAuthors(seen, hold, ports);
-  if (all.size === users.length) return approveHold(ref, word, ports);
+  if (all.size === users.length) return approveHold(ref, request, ports);
   if (hold.afterRejection) return { kind: 'all_or_none', why: 'some_were_rejected' };
   if (hold.digest !== holdDigest(seen.platformId, 'remove', [...all]))
     return { kind: 'all_or_none', why: 'group_is_deleted' };
@@ -93,7 +93,7 @@ export async function approveSome(
     const approved = { ...approval, hold: { ...keeps(approval), decision, expiresAtMs } };
     return ports.groups.approvePart(seen, { hold: rest, approval: approved }, at);
   };
-  const given = { kind: 'approved', reason: word.reason, write, storedAs: 'approval' } as const;
+  const given = { kind: 'approved', reason: request.reason, write, storedAs: 'approval' } as const;
   return carryOut(ref, keeps(part(users)), given, ports);
 }
 
@@ -115,7 +115,7 @@ export interface HeldGroup {
 /** Every hold of a connection, including decided holds and approved parts, in the order of the groups' ids. */
 export async function listHolds(connection: ConnectionName, ports: Pick<ToolPorts, 'groups' | 'index'>) {
   const held: HeldGroup[] = [];
-  for (const { ref, holdWaits } of await gather(ports.index.all(connection))) {
+  for (const { ref, holdWaits } of await collectPages(ports.index.all(connection))) {
     const { hold, approval } = (holdWaits ? await ports.groups.read(ref) : undefined) ?? {};
     for (const one of [hold, approval]) if (one !== undefined) held.push({ group: ref.group, hold: one });
   }
@@ -129,14 +129,14 @@ export async function listHolds(connection: ConnectionName, ports: Pick<ToolPort
 async function decide(
   ref: GroupRef,
   kind: 'approved' | 'rejected',
-  word: HoldWord,
+  request: HoldRequest,
   ports: HoldPorts,
 ): Promise<HoldOutcome> {
-  const { reason, digest } = word;
+  const { reason, digest } = request;
   const seen = await ports.groups.read(ref);
   const current = seen?.hold;
   if (seen === undefined || current === undefined) return { kind: 'no_hold' };
-  const isAsShown = isSameDecision(current.decision, word.decision ?? { kind: 'waiting' });
+  const isAsShown = isSameDecision(current.decision, request.decision ?? { kind: 'waiting' });
   const hold = isAsShown ? await holdShown(seen, current, digest ?? current.digest, ports) : undefined;
   if (hold === undefined) return { kind: 'changed', hold: current };
   if (kind === 'approved') await refuseAuthors(seen, hold, ports);
@@ -247,12 +247,12 @@ export async function readHeldMembers(
   const { known, held } = await readHeld(state, hold, ports);
   return held.map(({ user, register, because, event }) => {
     const attributes = register && known.get(register.member)?.attributes;
-    const said = (name: string) => attributes?.get(name)?.value || null;
+    const attribute = (name: string) => attributes?.get(name)?.value || null;
     return {
       user,
       member: register?.member ?? null,
-      name: said('name') ?? said('displayName'),
-      email: said('email') ?? said('userName'),
+      name: attribute('name') ?? attribute('displayName'),
+      email: attribute('email') ?? attribute('userName'),
       because,
       event,
     };
@@ -276,22 +276,22 @@ function whyGone({ registers }: GroupState, register: StoredMember | undefined, 
     const { id = null, source = null, time = null } = readStamp(stamp) ?? {};
     return { because, event: { id, source, time }, cause };
   };
-  const unsaid = (because: string): Why => ({ because, event: null, cause: { kind: 'not_said' } });
+  const withoutEvent = (because: string): Why => ({ because, event: null, cause: { kind: 'no_event' } });
   if (!groupExists(registers))
     return by('the directory deleted the group', registers.deleted, signed(registers, registers.deleted));
-  if (register === undefined) return unsaid('no member of the directory is this user');
+  if (register === undefined) return withoutEvent('no member of the directory is this user');
   if (floor !== undefined && floor >= register.stamp)
-    return by('the directory deleted the user', floor, { kind: 'unsigned' });
-  const own = { kind: 'said', by: register.actor?.by } as const;
+    return by('the directory deleted the user', floor, { kind: 'unsigned_event' });
+  const own = { kind: 'event', by: register.actor?.by } as const;
   if (register.value === 'absent') return by('the directory took them out', register.stamp, own);
   const restated = groupFloor(registers);
   if (restated > register.stamp)
     return by('a snapshot of the group left them out', restated, signed(registers, restated));
-  return unsaid('the directory has them, but they can be no members now');
+  return withoutEvent('the directory has them, but they can be no members now');
 }
 
 /** A group keeps one name, of the latest of its events that had one. */
-function signed({ saidBy }: GroupRegisters, stamp: Stamp): HeldCause {
-  if (saidBy !== undefined && saidBy.stamp > stamp) return { kind: 'unsigned' };
-  return { kind: 'said', by: saidBy?.stamp === stamp ? saidBy.actor.by : undefined };
+function signed({ author }: GroupRegisters, stamp: Stamp): HeldCause {
+  if (author !== undefined && author.stamp > stamp) return { kind: 'unsigned_event' };
+  return { kind: 'event', by: author?.stamp === stamp ? author.actor.by : undefined };
 }

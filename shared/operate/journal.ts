@@ -36,11 +36,11 @@ export async function doRecorded(
   const known = await audit.head(ref);
   const at = known === undefined ? journalOf(ref.connection) : ref;
   const entry = await entryOf(action, ports);
-  const told = known === undefined ? { ...entry, group: ref.group } : entry;
+  const named = known === undefined ? { ...entry, group: ref.group } : entry;
   let head = known ?? (await audit.head(at)) ?? {};
-  let link = await audit.record(at, { ...told, previous: linksOf(head) });
+  let link = await audit.record(at, { ...named, previous: linksOf(head) });
   const isDone = await act();
-  const final: AuditEntry = isDone ? told : { ...told, outcome: 'found_changed' };
+  const final: AuditEntry = isDone ? named : { ...named, outcome: 'found_changed' };
   if (!isDone) link = await audit.record(at, { ...final, previous: linksOf(head) });
   while (!(await audit.endWith(at, link, head))) {
     head = (await audit.head(at)) ?? {};

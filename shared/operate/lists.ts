@@ -1,6 +1,6 @@
 import type { DriftRow, HoldRow, PendingRow } from '../contract/answers.ts';
 import type { ConnectionName } from '../domain/ids.ts';
-import { gather } from '../sync/gather.ts';
+import { collectPages } from '../sync/async-collections.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';
 import type { DriftLog } from '../sync/ports/logs.ts';
 import type { HeldGroup } from './holds.ts';
@@ -10,7 +10,7 @@ export async function listPending(
   connection: ConnectionName,
   { index }: { readonly index: Pick<GroupIndex, 'pending'> },
 ): Promise<readonly PendingRow[]> {
-  const pending = await gather(index.pending(connection));
+  const pending = await collectPages(index.pending(connection));
   const rows = pending.map(({ ref: { group }, member, cause, sinceMs }) => ({
     group,
     member,
@@ -25,7 +25,7 @@ export async function listDrift(
   connection: ConnectionName,
   { drift }: { readonly drift: Pick<DriftLog, 'list'> },
 ): Promise<readonly DriftRow[]> {
-  const rows = (await gather(drift.list(connection))).map((record): DriftRow => {
+  const rows = (await collectPages(drift.list(connection))).map((record): DriftRow => {
     const { id, group, kind, initiator, actor = null, before, after, settledBy, settledAtMs } = record;
     const detectedAt = new Date(record.detectedAtMs).toISOString();
     const settledAt = settledAtMs === null ? null : new Date(settledAtMs).toISOString();

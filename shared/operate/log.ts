@@ -3,8 +3,8 @@ import { DATED, UNKNOWN_INITIATOR } from '../domain/drift.ts';
 import { type ConnectionName, type GroupId, groupId, memberId } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { AuditActor, AuditedChange, DriftRecord, KeptEntry } from '../sync/ports/logs.ts';
-import { sayPerson } from './names.ts';
-import { BARE, readTaken, type Taken, type TakenPorts } from './taken.ts';
+import { formatPerson } from './names.ts';
+import { EMPTY_ENTRY, readTaken, type Taken, type TakenPorts } from './taken.ts';
 
 /*
  * The one query behind `log`, `audit`, `explain` and `person`: what was written, what people did and what others changed
@@ -26,7 +26,7 @@ export interface LogFilter {
   /** `drift` for all that begin with `drift_`. */
   readonly action?: string | undefined;
   readonly outcome?: string | undefined;
-  /** Whose events are told as well. */
+  /** The group or member whose events are included. */
   readonly taken?: Taken | undefined;
   readonly limit: number;
 }
@@ -111,7 +111,7 @@ function entryOf(connection: ConnectionName, kept: KeptEntry): LogEntry {
   const [only] = entry.changes;
   const at = new Date(atMs).toISOString();
   return {
-    ...BARE,
+    ...EMPTY_ENTRY,
     ...(only &&
       entry.changeCount === 1 && { member: only.member ?? null, before: only.before, after: only.after }),
     ...entry,
@@ -139,11 +139,11 @@ function driftEntry(connection: ConnectionName, record: DriftRecord): LogEntry {
     ...from.filter((value) => !to.includes(value)).map((value) => ({ ...change, before: value })),
     ...to.filter((value) => !from.includes(value)).map((value) => ({ ...change, after: value })),
   ];
-  const told =
+  const summary =
     initiator === UNKNOWN_INITIATOR ? 'no event tells who' : `told by event ${eventIds.join(', ')}`;
   const at = new Date(record.detectedAtMs).toISOString();
   return {
-    ...BARE,
+    ...EMPTY_ENTRY,
     id: `${at}#${record.id}`,
     at,
     connection,
@@ -156,7 +156,7 @@ function driftEntry(connection: ConnectionName, record: DriftRecord): LogEntry {
     group,
     before: from.join(' ') || null,
     after: to.join(' ') || null,
-    cause: told,
+    cause: summary,
     outcome: settledBy ?? 'open',
     changes,
     changeCount: changes.length,
@@ -181,10 +181,10 @@ async function named(
       { connection, group: groupId(group) },
       cause.slice(DRIFT.length).split(', '),
     );
-    const told = records.map(
+    const summary = records.map(
       ({ kind, actor, initiator }) => `${kind} by ${actor?.name ?? actor?.role ?? initiator}`,
     );
-    return [cause, ...told].join('; ');
+    return [cause, ...summary].join('; ');
   };
   const [states, known, causes] = await Promise.all([
     groups.readMany(refs, () => {}),
@@ -196,7 +196,7 @@ async function named(
     ...entry,
     cause: causes[place] ?? entry.cause,
     groupName: nameOf.get(entry.group ?? '') ?? null,
-    memberName: sayPerson(known.get(memberId(entry.member ?? ''))?.attributes ?? new Map()) ?? null,
+    memberName: formatPerson(known.get(memberId(entry.member ?? ''))?.attributes ?? new Map()) ?? null,
   }));
 }
 

@@ -7,14 +7,14 @@ import type { Decision } from '../plan/decision.ts';
 import type { Facts } from '../plan/facts.ts';
 import { isPresent, isWanted, verdictOf } from '../plan/verdict.ts';
 import { previewGroup, undisturbed } from '../sync/apply/preview.ts';
-import { atOnce } from '../sync/gather.ts';
+import { mapConcurrently } from '../sync/async-collections.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { UserState } from '../sync/ports/desired.ts';
 import { READS_IN_FLIGHT } from '../sync/tuning.ts';
 import type { ExplainPorts } from './explain.ts';
 import { NotFound } from './find-group.ts';
 import { type NamesPorts, usersOf } from './names.ts';
-import { askedOf, identify, obstacleTo, withWords } from './who.ts';
+import { askedOf, identify, obstacleTo, withWantedState } from './who.ts';
 
 interface Asking {
   readonly connection: Connection;
@@ -33,16 +33,16 @@ export async function listMembers(ref: GroupRef, { connection, ports }: Asking):
     ports.gates.read(ref.connection),
     undisturbed(state, ports, async (now) => {
       const preview = await previewGroup(now, connection, ports);
-      return { decision: preview.decision, facts: await withWords(preview.facts, connection, ports) };
+      return { decision: preview.decision, facts: await withWantedState(preview.facts, connection, ports) };
     }),
   ]);
   const present = [...(facts.views?.base?.users.keys() ?? [])];
   const { boundTo, known } = await usersOf(ref, ports);
-  const unwanted = present.filter((user) => facts.wanted?.standing.has(user) !== true);
+  const unwanted = present.filter((user) => facts.wanted?.membersByUser.has(user) !== true);
   const kept = unwanted.flatMap((user) => boundTo.get(user)?.member ?? []);
   const members = [...new Set([...wantedIn(facts), ...kept])].sort();
   const about = { state: facts.state, decision, facts, gate: gate.state, known };
-  const rows = await atOnce(READS_IN_FLIGHT, members, (member) =>
+  const rows = await mapConcurrently(READS_IN_FLIGHT, members, (member) =>
     rowOf(member, about, { connection, ports }),
   );
   const external = unwanted.filter((user) => !boundTo.has(user)).map(externalRow);
@@ -50,7 +50,7 @@ export async function listMembers(ref: GroupRef, { connection, ports }: Asking):
 }
 
 const wantedIn = ({ wanted }: Facts): readonly MemberId[] => [
-  ...[...(wanted?.standing.values() ?? [])].flatMap((standing) => standing.map(({ member }) => member)),
+  ...[...(wanted?.membersByUser.values() ?? [])].flatMap((members) => members.map(({ member }) => member)),
   ...(wanted?.pending.keys() ?? []),
 ];
 
@@ -107,7 +107,7 @@ const externalRow = (user: PlatformUserId): GroupMember => ({
 
 /** The members that the directory has in each group, as `import` restores them. */
 export async function exportGroups(refs: readonly GroupRef[], ports: NamesPorts): Promise<ExportReport> {
-  const exported = await atOnce(READS_IN_FLIGHT, refs, (ref) => exportGroup(ref, ports));
+  const exported = await mapConcurrently(READS_IN_FLIGHT, refs, (ref) => exportGroup(ref, ports));
   return {
     groups: exported.filter((one) => one !== undefined),
     leftOut: refs.flatMap(({ group }, at) => (exported[at] === undefined ? [group] : [])),

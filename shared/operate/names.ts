@@ -1,12 +1,12 @@
 import type { StoredMember } from '../domain/group-state.ts';
 import { type ConnectionName, type GroupRef, groupId, memberId } from '../domain/ids.ts';
 import type { Register } from '../domain/register.ts';
-import { atOnce } from '../sync/gather.ts';
+import { mapConcurrently } from '../sync/async-collections.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { UserState } from '../sync/ports/desired.ts';
 import { READS_IN_FLIGHT } from '../sync/tuning.ts';
 
-/** How ids are said to people: `Ada Archer <ada@acme.test> (00u7)`; an id of which no more is known stays alone. */
+/** Formats ids with names: `Ada Archer <ada@acme.test> (00u7)`. An id without a known name stays as it is. */
 export interface Names {
   readonly group: (id: string) => string;
   readonly member: (id: string) => string;
@@ -29,8 +29,8 @@ export interface Named {
 
 type Attributes = ReadonlyMap<string, Pick<Register<string>, 'value'>>;
 
-/** `Ada Archer <ada@acme.test>`, or as much of it as the directory has told; undefined where that is nothing. */
-export function sayPerson(attributes: Attributes): string | undefined {
+/** `Ada Archer <ada@acme.test>`, or as much of it as the directory has told; undefined if that is nothing. */
+export function formatPerson(attributes: Attributes): string | undefined {
   const of = (name: string) => attributes.get(name)?.value || undefined;
   const name = of('name') ?? of('displayName');
   const address = of('email') ?? of('userName');
@@ -48,8 +48,8 @@ export const visible = (text: string): string =>
   );
 
 /** In one line, whatever the name: a second one could be taken for our own words. */
-export const withId = (said: string | undefined, id: string): string =>
-  visible(said === undefined || said === id ? id : `${said} (${id})`);
+export const withId = (label: string | undefined, id: string): string =>
+  visible(label === undefined || label === id ? id : `${label} (${id})`);
 
 /** As a shell takes it for one word; what is not to be seen in it as bash and zsh read it in `$'…'`. */
 export function shellWord(text: string): string {
@@ -89,10 +89,10 @@ export async function readNames(connection: ConnectionName, named: Named, ports:
   const [states, members, bound] = await Promise.all([
     ports.groups.readMany(refsOf(named.groups), () => {}),
     ports.users.read(connection, [...new Set(named.members?.map(memberId))]),
-    atOnce(READS_IN_FLIGHT, refsOf(named.usersOf), (ref) => usersOf(ref, ports)),
+    mapConcurrently(READS_IN_FLIGHT, refsOf(named.usersOf), (ref) => usersOf(ref, ports)),
   ]);
   const nameOf = new Map(states.map(({ ref, registers }) => [String(ref.group), registers.name?.value]));
-  const person = (user: UserState | undefined) => user && sayPerson(user.attributes);
+  const person = (user: UserState | undefined) => user && formatPerson(user.attributes);
   return {
     group: (id) => withId(nameOf.get(id), id),
     member: (id) => withId(person(members.get(memberId(id))), id),

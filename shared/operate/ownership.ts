@@ -1,7 +1,7 @@
 import { hasDeparted } from '../domain/group.ts';
 import { type GroupRef, intentId, type PlatformGroupId } from '../domain/ids.ts';
 import type { ObservedGroup } from '../domain/view.ts';
-import { viewOf } from '../plan/foreign.ts';
+import { viewOf } from '../plan/external-change.ts';
 import { readPreviousLink } from '../sync/apply/adopt.ts';
 import { claimGroup } from '../sync/claim-group.ts';
 import { openPlatform } from '../sync/open-platform.ts';
@@ -15,7 +15,7 @@ export type OwnershipPorts = JournalPorts &
   Pick<ToolPorts, 'groups' | 'claims' | 'connections' | 'platforms'>;
 
 export type AdoptOutcome =
-  /** Linked; apply is woken and sends the whole group. `observed` is what it looked like before. */
+  /** Linked; apply is woken and sends the whole group. `observed` is the content before. */
   | { readonly kind: 'adopted'; readonly observed: ObservedGroup }
   /** No such connection, or the directory has no such group: adopting it would delete the platform's group. */
   | { readonly kind: 'not_in_directory' }
@@ -30,7 +30,7 @@ export type AdoptOutcome =
 /**
  * Makes a platform group this directory group's own, and ends a release. The claim comes first: of two that adopt one
  * platform group only one gets it (invariant 6). From then on the group is treated like one that we created.
- * @throws PlatformFailure where the platform cannot be asked
+ * @throws PlatformFailure if the platform cannot be asked
  */
 export async function adoptGroup(
   ref: GroupRef,
@@ -81,7 +81,7 @@ export async function adoptGroup(
 /**
  * Lets go of a group for good: its platform group stays as it is, without an owner, and only `adoptGroup` takes it
  * back. What remains to be done (an open write to be settled, the link, the claim, the audit) apply does.
- * @returns false where there is no such group
+ * @returns false if there is no such group
  */
 export async function releaseGroup(ref: GroupRef, ports: OwnershipPorts): Promise<boolean> {
   const seen = await ports.groups.read(ref);

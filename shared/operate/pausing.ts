@@ -14,7 +14,7 @@ export type GroupPausePorts = JournalPorts &
 
 export type ConnectionPausePorts = JournalPorts & Pick<ToolPorts, 'gates' | 'connections'>;
 
-/** From now on nothing of the group is written; its changes are kept. @returns false where there is no such group */
+/** From now on nothing of the group is written; its changes are kept. @returns false if there is no such group */
 export async function pauseGroup(ref: GroupRef, ports: GroupPausePorts, reason?: string): Promise<boolean> {
   const seen = await ports.groups.read(ref);
   if (seen === undefined) return false;
@@ -62,8 +62,8 @@ export async function pauseConnection(
   seen?: Gate,
 ): Promise<void> {
   const { id } = await ports.caller();
-  const told = `${id}: ${reason ?? 'no reason given'}`;
-  const next: Gate = { state: 'paused', reason: told, sinceMs: ports.clock(), closings: 0 };
+  const detail = `${id}: ${reason ?? 'no reason given'}`;
+  const next: Gate = { state: 'paused', reason: detail, sinceMs: ports.clock(), closings: 0 };
   await setGate(name, next, { action: 'pause', reason, seen }, ports);
 }
 

@@ -2,7 +2,7 @@ import { fieldName } from '../contract/match-rule.ts';
 import { type ConnectionSettings, matchRules } from '../contract/settings.ts';
 import type { RoleId } from '../domain/ids.ts';
 import type { PreviewPorts } from '../sync/apply/preview.ts';
-import { gather } from '../sync/gather.ts';
+import { collectPages } from '../sync/async-collections.ts';
 import { personAfter } from '../sync/people-listing.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
@@ -55,7 +55,7 @@ export async function peopleNow(
     if (page instanceof PlatformFailure) throw page;
     await take(page);
   }
-  const bound = await gather(people.bound(name));
+  const bound = await collectPages(people.bound(name));
   const listed = new Set(now.keys());
   const asking = { platform, people, bound, fields, listed, nowMs: clock() };
   const { answers, failures } = await askUnlisted(connection, asking);

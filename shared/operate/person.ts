@@ -1,6 +1,6 @@
 import type { PersonReport } from '../contract/answers.ts';
 import { stampTimeMs } from '../domain/stamp.ts';
-import { atOnce } from '../sync/gather.ts';
+import { mapConcurrently } from '../sync/async-collections.ts';
 import { personsBoundTo } from '../sync/match/bound-person.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
@@ -9,7 +9,7 @@ import { findMember } from './find-member.ts';
 import { groupsOfMember } from './groups-of-member.ts';
 import { journalOf } from './journal.ts';
 import { readLog } from './log.ts';
-import { sayPerson } from './names.ts';
+import { formatPerson } from './names.ts';
 
 /** Each group is planned as a whole. The other groups of a member with more are left to `explain`, one at a time. */
 const MOST_GROUPS = 200;
@@ -38,20 +38,20 @@ export async function reportPerson(
     ports.users.read(name, [member]),
     ports.groups.readMany(refs, () => {}),
     readLog(name, { group: journalOf(name).group, member: new Set([member]), limit: MOST_ACTIONS }, ports),
-    atOnce(AT_ONCE, refs, (ref) => explainMember(ref, member, { connection, ports })),
+    mapConcurrently(AT_ONCE, refs, (ref) => explainMember(ref, member, { connection, ports })),
   ]);
   const user = users.get(member);
-  const told = [...(user?.attributes ?? [])].map(([key, { value, stamp }]) => {
+  const storedAttributes = [...(user?.attributes ?? [])].map(([key, { value, stamp }]) => {
     return [key, { value, at: new Date(stampTimeMs(stamp)).toISOString() }] as const;
   });
   const [person] = await personsBoundTo([user ?? {}], connection, ports.people);
   const nameOf = new Map(states.map(({ ref, registers }) => [String(ref.group), registers.name?.value]));
   return {
     member,
-    name: (user && sayPerson(user.attributes)) ?? null,
+    name: (user && formatPerson(user.attributes)) ?? null,
     bound: user?.role ?? null,
     person: person ? { id: person.role, userId: person.userId ?? null, state: person.state } : null,
-    attributes: Object.fromEntries(told),
+    attributes: Object.fromEntries(storedAttributes),
     values: Object.fromEntries(person ? person.values : []),
     scim: (scim?.attributes ?? null) as PersonReport['scim'],
     groups: explained.map(({ group, wanted, present, decision, because, events, write }) => {

@@ -17,7 +17,7 @@ export interface ProbeRequest {
   readonly connection: Connection;
   /** Ends the probe between two steps; the group is deleted all the same. */
   readonly signal: AbortSignal;
-  readonly tell: (what: string) => void;
+  readonly report: (what: string) => void;
 }
 
 /** The one group that the platform is tried with. */
@@ -72,7 +72,7 @@ export async function probePlatform(request: ProbeRequest, ports: ToolPorts): Pr
   try {
     if (created instanceof PlatformFailure) throw created;
     if (id === undefined) throw new PlatformFailure('unavailable', 'the answer is about another group', {});
-    request.tell(`made the group ${id}, "${name}"`);
+    request.report(`made the group ${id}, "${name}"`);
     const throwaway = { id: platformGroupId(id), name, created, behindMs: 0 };
     const group = { ...throwaway, connection, signal, platform, ports };
     for (const step of STEPS) findings.push(...(await tryStep(step, group)));
@@ -83,7 +83,7 @@ export async function probePlatform(request: ProbeRequest, ports: ToolPorts): Pr
     if (removal instanceof PlatformFailure) left = [id ?? name];
     else findings.push(...removal);
   }
-  const kept = stopped === null && tellsPatchVersion(findings);
+  const kept = stopped === null && showsPatchVersion(findings);
   const bound = { baseUrl: connection.settings.baseUrl, company: connection.company, atMs: ports.clock() };
   if (kept) await ports.connections.keepContract(connection.name, { ...bound, findings });
   return { findings, kept, stopped, left };
@@ -95,7 +95,7 @@ async function refuseClosedGate({ name }: Connection, { gates }: ToolPorts): Pro
   if (fix !== undefined) throw new Error(`nothing may be written now: the gate is ${state}; next: ${fix}`);
 }
 
-/** @returns the failure where the group may have been made all the same */
+/** @returns the failure if the group may have been made all the same */
 const create = (name: string, { groups }: Platform): Promise<ObservedGroup | PlatformFailure> =>
   groups.create({ name, spokeId: name, users: [] }).catch((error: unknown) => {
     if (!(error instanceof PlatformFailure)) throw error;
@@ -104,15 +104,15 @@ const create = (name: string, { groups }: Platform): Promise<ObservedGroup | Pla
     return error;
   });
 
-/** Why the probe ended early. @throws the error where it is neither the platform's nor an interruption */
+/** Why the probe ended early. @throws any error that is neither a PlatformFailure nor an interruption */
 function whyStopped(error: unknown, signal: AbortSignal): string {
   if (error instanceof PlatformFailure) return error.message;
   if (signal.aborted) return 'it was interrupted';
   throw error;
 }
 
-/** A report that does not tell whether PATCH compares versions does not replace one that does. */
-const tellsPatchVersion = (findings: readonly Finding[]): boolean => {
+/** A report without a result about the version of PATCH does not replace a report with one. */
+const showsPatchVersion = (findings: readonly Finding[]): boolean => {
   const version = findings.find(({ about }) => about === PATCH_VERSION)?.found ?? '';
   return !version.startsWith('unknown');
 };
@@ -197,7 +197,7 @@ async function tryName(sent: string, group: Throwaway): Promise<string> {
   return foldName(sent).startsWith(foldName(name)) ? `cut to ${name.length}` : 'changed';
 }
 
-/** The name in the same write tells whether one bad user fails all of it: no real person is needed for that. */
+/** Whether one unacceptable user makes the whole write fail. The name in the same write shows that, so no person is needed. */
 async function tryUnknownUser(group: Throwaway): Promise<string> {
   const unknownUser = platformUserId(`${group.name.replaceAll(' ', '-')}-unknown`);
   const written = await write('patch', { name: `${group.name} users`, users: [unknownUser] }, group);
@@ -215,9 +215,9 @@ async function tryActivity(group: Throwaway): Promise<readonly Finding[]> {
     return found.length > 1 ? found : undefined;
   };
   const { value: ours = [], when } = await until(find, group);
-  const told = { about: 'changes in the activity feed', found: when };
+  const finding = { about: 'changes in the activity feed', found: when };
   const lastMs = Math.max(...ours.map(({ at }) => Date.parse(at ?? '')));
-  if (!Number.isFinite(lastMs)) return [told];
+  if (!Number.isFinite(lastMs)) return [finding];
   await ports.sleep(2 * POLL_MS, signal);
   const later = await eventsOf(id, platform, lastMs + POLL_MS);
   const isLater = ours.every((event) => later.every((one) => one.id !== event.id));
@@ -226,7 +226,7 @@ async function tryActivity(group: Throwaway): Promise<readonly Finding[]> {
   const page = await small.activity({ sinceMs })[Symbol.asyncIterator]().next();
   const isSingle = page.value?.events.length === 1;
   return [
-    told,
+    finding,
     { about: `activity parameter ${activity.startParam}`, found: isLater ? 'honoured' : 'ignored' },
     { about: `activity parameter ${activity.sizeParam}`, found: isSingle ? 'honoured' : 'ignored' },
   ];
@@ -247,7 +247,7 @@ interface Written {
   readonly shown: ObservedGroup;
 }
 
-/** @throws PlatformFailure where the failure says nothing of what was sent */
+/** @throws PlatformFailure if the failure says nothing of what was sent */
 async function write(
   method: 'patch' | 'put',
   sent: { readonly name: string; readonly users?: ObservedGroup['users'] },
@@ -286,7 +286,7 @@ async function until<Value>(
 
 /**
  * Deletes the group, also after Ctrl-C; where no answer told its id, it is found by its name.
- * @throws PlatformFailure where it may be there yet
+ * @throws PlatformFailure if it may be there yet
  */
 async function remove(known: string | undefined, name: string, at: Pick<Throwaway, 'platform' | 'ports'>) {
   const { groups } = at.platform;

@@ -3,7 +3,7 @@ import { type GroupRegisters, isUnheardOf } from '../domain/group.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import { reportWaiting, waitingOf } from '../plan/waiting.ts';
-import { gather } from '../sync/gather.ts';
+import { collectPages } from '../sync/async-collections.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 
 export type ReportPorts = Pick<ToolPorts, 'groups' | 'index' | 'clock'>;
@@ -21,7 +21,7 @@ export function stateName({ paused, dirtySinceMs, failedAtMs, settled, registers
   return settled ?? 'in_sync';
 }
 
-/** Every group as the index shows it. It does not tell a group that was never named from one that was deleted. */
+/** Every group in the index. The index does not distinguish a deleted group from one without a name. */
 export async function* summaries(
   connection: ConnectionName,
   { index, groups }: Pick<ReportPorts, 'groups' | 'index'>,
@@ -38,7 +38,7 @@ export async function* summaries(
 /** Every group of a connection, in the order of their ids. Names come from the view, as the platform shows them. */
 export async function reportGroups(connection: ConnectionName, ports: ReportPorts) {
   const reports: GroupReport[] = [];
-  for (const { ref } of await gather(ports.index.all(connection))) {
+  for (const { ref } of await collectPages(ports.index.all(connection))) {
     const state = await ports.groups.read(ref);
     if (state !== undefined) reports.push(await reportGroup(state, ports));
   }

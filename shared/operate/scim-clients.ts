@@ -56,7 +56,7 @@ export async function renewClient(
   return made;
 }
 
-/** Ends an OAuth client at once. @returns false where the connection has none of that id */
+/** Ends an OAuth client at once. @returns false if the connection has none of that id */
 export async function withdrawClient(
   connection: ConnectionName,
   id: string,

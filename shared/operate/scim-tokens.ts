@@ -18,7 +18,7 @@ export async function issueToken(
   return made;
 }
 
-/** Ends a token at once. @returns false where the connection has none of that prefix */
+/** Ends a token at once. @returns false if the connection has none of that prefix */
 export async function withdrawToken(
   connection: ConnectionName,
   prefix: string,

@@ -95,7 +95,7 @@ export async function planSettings(
 }
 
 /**
- * Saves settings, and marks every group dirty where plans may differ now. The pump wakes the groups once all workers
+ * Saves settings, and marks every group dirty whose plan may change. The requeue job wakes the groups once all workers
  * have noticed the change.
  * @param tell called with the changes of other operators since the plan was made; they stay
  * @returns how many groups are planned again, and which settings another person must confirm
@@ -104,12 +104,12 @@ export async function planSettings(
 export async function changeSettings(
   plan: SettingsPlan,
   ports: Omit<SettingsPorts, 'tokens'>,
-  tell: (meanwhile: readonly SettingDifference[]) => void = () => {},
+  onDiffering: (meanwhile: readonly SettingDifference[]) => void = () => {},
 ): Promise<{ readonly replanned: number; readonly requested: readonly string[] }> {
   const { connection: read, next: settings } = plan;
   const change = { read, wanted: { ...read, settings }, action: 'connections_set' };
   const { before, after } = await changeConnection(change, ports);
-  tell(differingSettings(read.settings, before.settings));
+  onDiffering(differingSettings(read.settings, before.settings));
   const isReplanned = altersPlans(differingSettings(before.settings, after.settings));
   return {
     replanned: isReplanned ? await replanAll(read.name, ports) : 0,
@@ -173,7 +173,7 @@ interface ConnectionChange {
  * Writes what one person made of a connection, over what others made of it since it was read. What they changed stays;
  * where they changed the same, nothing is written. The journal keeps each change, from what to what.
  * @returns the connection just before the change, and after it
- * @throws NotFound where the connection was removed meanwhile
+ * @throws NotFound if the connection was removed meanwhile
  * @throws Error that says what else was changed
  */
 export async function changeConnection(change: ConnectionChange, ports: ChangeConnectionPorts) {

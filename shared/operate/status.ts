@@ -43,7 +43,14 @@ export function failingEndpoints({ failingCalls = [] }: Gate, nowMs: number): re
 }
 
 /** Failing calls as a sentence: the endpoint, failed and all calls, the beginning, and the last failure. */
-export function sayFailingCalls({ endpoint, failed, total, share, since, reason }: FailingEndpoint): string {
+export function formatFailingCalls({
+  endpoint,
+  failed,
+  total,
+  share,
+  since,
+  reason,
+}: FailingEndpoint): string {
   const counts = `${failed} of ${plural(total, 'call')} (${Math.round(share * 100)} %)`;
   return `${endpoint}: ${counts} failed since ${since.slice(0, 19)}Z, the last with ${reason}`;
 }
@@ -114,7 +121,7 @@ async function countMessages({ queue }: Pick<Deployment, 'queue'>): Promise<Stat
   return { events, eventsDlq, apply, applyDlq };
 }
 
-/** undefined where there is no such group. */
+/** undefined if there is no such group. */
 export async function readGroupStatus(ref: GroupRef, ports: ToolPorts): Promise<GroupStatus | undefined> {
   const state = await ports.groups.read(ref);
   if (state === undefined) return undefined;
@@ -152,11 +159,11 @@ export const fixForGate = (
 const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 
 /** Why a group waits and until when, in the time zone of this machine. */
-export const sayWaiting = ({ until, reason }: Waiting): string =>
+export const formatWaiting = ({ until, reason }: Waiting): string =>
   `waiting until ${CLOCK.format(new Date(until))}: ${shortened(reason.split(ANSWER_PREFIX, 1)[0] ?? '')}`;
 
 /** The gate as a sentence: what is closed, why, and when it is tried again. */
-export function sayGate({ state, reason, until }: StatusReport['gate']): string {
+export function formatGate({ state, reason, until }: StatusReport['gate']): string {
   const why = reason === null ? 'no reason given' : shortened(reason);
   switch (state) {
     case 'open':

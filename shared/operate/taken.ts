@@ -3,19 +3,19 @@ import type { EventActor } from '../domain/event.ts';
 import type { GroupRegisters } from '../domain/group.ts';
 import type { ConnectionName, GroupId, GroupRef, MemberId } from '../domain/ids.ts';
 import { readStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../domain/stamp.ts';
-import { gather } from '../sync/gather.ts';
+import { collectPages } from '../sync/async-collections.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { UserState } from '../sync/ports/desired.ts';
 
 /*
- * Events are not kept one by one. What can be told of them is what the registers keep: the last word on each thing,
- * with the event that it came by and who caused it. An event on which later ones have had the last word is not told.
+ * Events are not stored one by one. The log of events is derived from the registers: each has its latest value, the event
+ * that set it, and the actor. An event whose values were all replaced by later events is missing from the log.
  */
 
 export type TakenPorts = Pick<ToolPorts, 'groups' | 'users'>;
 
-/** What one register says. */
-export interface Word {
+/** The event that set one register. */
+export interface StoredEvent {
   readonly register: string;
   readonly summary: string;
   readonly stamp: Stamp;
@@ -24,43 +24,52 @@ export interface Word {
   readonly member?: MemberId;
 }
 
-export function wordsOfGroup({ upserted, snapshot, deleted, name, saidBy }: GroupRegisters): readonly Word[] {
-  const words = [
+export function eventsOfGroup({
+  upserted,
+  snapshot,
+  deleted,
+  name,
+  author,
+}: GroupRegisters): readonly StoredEvent[] {
+  const stored = [
     { register: 'group.upserted', summary: 'the group exists', stamp: upserted },
     { register: 'group.snapshot', summary: 'all members were stated', stamp: snapshot },
     { register: 'group.deleted', summary: 'the group was deleted', stamp: deleted },
     ...(name === undefined ? [] : [{ register: 'group.name', summary: name.value, stamp: name.stamp }]),
   ];
-  return words.map((word) => ({ ...word, actor: saidBy?.stamp === word.stamp ? saidBy.actor : undefined }));
+  return stored.map((event) => ({
+    ...event,
+    actor: author?.stamp === event.stamp ? author.actor : undefined,
+  }));
 }
 
-const wordsOfUser = ({ member, attributes, floor }: UserState): readonly Word[] => [
+const eventsOfUser = ({ member, attributes, floor }: UserState): readonly StoredEvent[] => [
   { register: 'user.deleted', summary: 'the user was deleted', stamp: floor, member },
   ...[...attributes].map(([name, { value, stamp }]) => ({
     ...{ register: `user.${name}`, summary: value, stamp, member },
   })),
 ];
 
-/** Of a group with its members, of a member in all groups, or of a member in one group. */
+/** Selects a group with its members, a member in all groups, or a member in one group. */
 export interface Taken {
   readonly group?: GroupRef | undefined;
   readonly member?: MemberId | undefined;
 }
 
-const MOST_GROUPS = 200;
-const MOST_CHANGES = 1_000;
+const MAX_GROUPS = 200;
+const MAX_CHANGES = 1_000;
 
-/** An entry for each event that still has a word, in no order. */
+/** An entry for each event that set a current register, unsorted. */
 export async function readTaken(connection: ConnectionName, { group, member }: Taken, ports: TakenPorts) {
   const isEverywhere = group === undefined && member !== undefined;
-  const others = isEverywhere ? await gather(ports.users.groupsOf(connection, member)) : [];
+  const others = isEverywhere ? await collectPages(ports.users.groupsOf(connection, member)) : [];
   const refs = group === undefined ? others.map((one) => ({ connection, group: one })) : [group];
-  const looked = refs.slice(0, MOST_GROUPS);
+  const readRefs = refs.slice(0, MAX_GROUPS);
   const [states, users, registers] = await Promise.all([
-    ports.groups.readMany(looked, () => {}),
+    ports.groups.readMany(readRefs, () => {}),
     ports.users.read(connection, member === undefined ? [] : [member]),
     Promise.all(
-      looked.map(async (ref) => {
+      readRefs.map(async (ref) => {
         const found = await (member === undefined
           ? ports.groups.members(ref)
           : ports.groups.registers(ref, [member]));
@@ -69,54 +78,54 @@ export async function readTaken(connection: ConnectionName, { group, member }: T
     ),
   ]);
   const ofGroups = states.flatMap(({ ref, registers: of }) =>
-    wordsOfGroup(of).map((word) => ({ ...word, group: ref.group })),
+    eventsOfGroup(of).map((event) => ({ ...event, group: ref.group })),
   );
   return entriesOf(connection, [
     ...(group === undefined ? [] : ofGroups),
     ...registers.flat(),
-    ...[...users.values()].flatMap(wordsOfUser),
+    ...[...users.values()].flatMap(eventsOfUser),
   ]);
 }
 
-/** What few entries have; names are looked up at the end. */
-export const BARE = {
+/** The fields that most entries lack. Names are added at the end. */
+export const EMPTY_ENTRY = {
   ...{ group: null, groupName: null, member: null, memberName: null },
   ...{ reason: null, before: null, after: null, versionBefore: null, versionAfter: null },
   waitedMs: null,
 } as const;
 
-/** The words of one event about one group stand in one entry. */
-function entriesOf(connection: ConnectionName, words: readonly Word[]): readonly LogEntry[] {
-  const events = new Map<string, Word[]>();
-  for (const word of words) {
-    const key = `${word.stamp} ${word.group ?? ''}`;
-    if (word.stamp !== STAMP_ZERO) events.set(key, [...(events.get(key) ?? []), word]);
+/** One entry for each event and group. */
+function entriesOf(connection: ConnectionName, stored: readonly StoredEvent[]): readonly LogEntry[] {
+  const events = new Map<string, StoredEvent[]>();
+  for (const event of stored) {
+    const key = `${event.stamp} ${event.group ?? ''}`;
+    if (event.stamp !== STAMP_ZERO) events.set(key, [...(events.get(key) ?? []), event]);
   }
-  return [...events.values()].flatMap((said) => entryOf(connection, said) ?? []);
+  return [...events.values()].flatMap((ofOneEvent) => entryOf(connection, ofOneEvent) ?? []);
 }
 
-function entryOf(connection: ConnectionName, words: readonly Word[]): LogEntry | undefined {
-  const [first] = words;
+function entryOf(connection: ConnectionName, stored: readonly StoredEvent[]): LogEntry | undefined {
+  const [first] = stored;
   const event = first && readStamp(first.stamp);
   if (!event) return undefined;
   const { id, source } = event;
   const time = new Date(stampTimeMs(first.stamp)).toISOString();
   const unsigned: EventActor = { kind: 'directory', id: source };
-  const { name = null, ...actor } = words.find((word) => word.actor)?.actor ?? unsigned;
+  const { name = null, ...actor } = stored.find((event) => event.actor)?.actor ?? unsigned;
   const cause = `event ${id} of ${source}`;
-  const changes = words.map(({ register, summary, member = null }) => ({
+  const changes = stored.map(({ register, summary, member = null }) => ({
     ...{ kind: register, member, before: null, after: summary, reason: cause },
   }));
   return {
-    ...BARE,
+    ...EMPTY_ENTRY,
     id: `${time}#${first.group ?? ''}#${id}`,
     at: time,
     connection,
     actor: { ...actor, name, arn: null },
     action: 'event',
     group: first.group ?? null,
-    ...(words.length === 1 && { member: first.member ?? null, after: first.summary }),
-    changes: changes.slice(0, MOST_CHANGES),
+    ...(stored.length === 1 && { member: first.member ?? null, after: first.summary }),
+    changes: changes.slice(0, MAX_CHANGES),
     changeCount: changes.length,
     cause,
     outcome: 'taken',

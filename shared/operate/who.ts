@@ -11,11 +11,11 @@ import type { Asked, Verdict } from '../plan/verdict.ts';
 import { learn } from '../sync/apply/load.ts';
 import { type PreviewPorts, readingOf } from '../sync/apply/preview.ts';
 import {
-  type MemberStanding,
+  currentEligibility,
+  eligibilityOf,
+  type MemberEligibility,
   refusedRevisionOf,
-  standingNow,
-  standingOf,
-} from '../sync/match/member-standing.ts';
+} from '../sync/match/eligibility.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { type UserState, undescribed } from '../sync/ports/desired.ts';
@@ -33,7 +33,7 @@ export interface Who {
   readonly rules: readonly ExplainedRule[];
   readonly person: Person | undefined;
   readonly platformUser: string | undefined;
-  readonly cause: MemberStanding['cause'];
+  readonly cause: MemberEligibility['cause'];
 }
 
 export async function identify(member: MemberId, state: GroupState, connection: Connection, ports: WhoPorts) {
@@ -49,9 +49,9 @@ export async function identify(member: MemberId, state: GroupState, connection: 
   const refusedRevision = refusedRevisionOf(register?.pending, ports.clock());
   const [rules, { cause, person }] = await Promise.all([
     tryRules(connection, member, user, ports),
-    standingNow(described, refusedRevision, { connection, people: ports.people }),
+    currentEligibility(described, refusedRevision, { connection, people: ports.people }),
   ]);
-  const platformUser = person && standingOf(person, undefined, settings).id;
+  const platformUser = person && eligibilityOf(person, undefined, settings).id;
   return { member, register, user, rules, person, platformUser, cause };
 }
 
@@ -72,7 +72,7 @@ export const askedOf = (
 });
 
 /** Reads the wanted state also where apply would not, because operators want to see it. */
-export const withWords = (facts: Facts, connection: Connection, ports: WhoPorts): Promise<Facts> =>
+export const withWantedState = (facts: Facts, connection: Connection, ports: WhoPorts): Promise<Facts> =>
   facts.wanted !== undefined && facts.views !== undefined
     ? Promise.resolve(facts)
     : learn({ kind: 'read', what: ['wanted', 'views'] }, facts, readingOf(facts.state, connection, ports));
@@ -92,7 +92,9 @@ export function obstacleTo(state: GroupState, connection: Connection, gate: stri
 
 const whyPending = (who: Who, connection: Connection): string => WHY_PENDING[who.cause](who, connection);
 
-const WHY_PENDING: Readonly<Record<MemberStanding['cause'], (who: Who, connection: Connection) => string>> = {
+const WHY_PENDING: Readonly<
+  Record<MemberEligibility['cause'], (who: Who, connection: Connection) => string>
+> = {
   solved: ({ register }) =>
     register?.pending?.unshown === undefined
       ? ''

@@ -1,7 +1,7 @@
 import { type GroupState, type Intent, READS_BEHIND_MS } from '../domain/group-state.ts';
 import type { GroupRef, PlatformGroupId } from '../domain/ids.ts';
 import type { ListedGroup } from '../domain/view.ts';
-import { tellsOfDeletion } from './attribute.ts';
+import { reportsDeletion } from './attribute.ts';
 import { type Decision, readList, type Wait } from './decision.ts';
 import { absenceLimits, existence, type PresenceInList } from './existence.ts';
 import type { Facts } from './facts.ts';
@@ -60,7 +60,7 @@ export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'g
       firstNotFoundAtMs: missedAtMs,
       lastNotFoundAtMs: nowMs,
       listing,
-      isDeletionReportedByFeed: tellsOfDeletion(state.suspectedChange?.traces),
+      isDeletionReportedByFeed: reportsDeletion(state.suspectedChange?.activityEvents),
       isDeletionAnswered: false,
       wasGone,
     },
@@ -112,8 +112,8 @@ export function decideDeletion(
   intent: Intent,
   dropped: Extract<Decision, { kind: 'drop' }>,
 ): Decision {
-  const { look, deletion, nowMs } = facts;
-  if (look === 'gone') {
+  const { fetched, deletion, nowMs } = facts;
+  if (fetched === 'gone') {
     const absence = deletion === 'deleted' ? 'gone' : decideAbsence(facts, intent.platformId);
     return absence === 'gone' ? { kind: 'observe', observed: 'gone', intent } : absence;
   }

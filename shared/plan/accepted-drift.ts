@@ -7,7 +7,7 @@ import type { AcceptedDrift } from '../domain/view.ts';
 import type { WantedGroup } from './draft.ts';
 import type { Wanted } from './facts.ts';
 
-/** How new the directory's word is, about the group as a whole and about each thing in it. */
+/** The latest stamps of the directory's events about the group and about its parts. */
 export interface LatestStamps {
   readonly newest: Stamp;
   readonly name: Stamp;
@@ -31,7 +31,7 @@ export function latestStampsOf({ registers }: GroupState, wanted: Wanted): Lates
     name,
     allUsers: laterStamp(registers.snapshot, registers.deleted),
     user: (user): Stamp | undefined =>
-      wanted.standing
+      wanted.membersByUser
         .get(user)
         ?.map(({ member }) => ofMember.get(member) ?? STAMP_ZERO)
         .reduce(laterStamp),
@@ -82,7 +82,7 @@ function move(
  *     a user who was removed or added     |        | that user's ends
  *     all users (snapshot, deletion)      |        | all users' end
  */
-export function standingAcceptedDrift(
+export function validAcceptedDrift(
   acceptedDrift: AcceptedDrift | undefined,
   latestStamps: LatestStamps,
   wanted: Pick<WantedGroup, 'users'>,

@@ -1,16 +1,16 @@
 import type { PlatformUserId } from '../domain/ids.ts';
 import type { ObservedGroup, View } from '../domain/view.ts';
 import { LISTING_AGE_MS } from './absence.ts';
-import { decideForeign } from './decide/drift.ts';
-import type { GroupTrouble, ObserveExternal, Read } from './decision.ts';
+import { decideExternal } from './decide/drift.ts';
+import type { ErrorDetail, ObserveExternal, Read } from './decision.ts';
+import { externalDifferences, isSpokeIdLost, shows, viewOf, withHidden } from './external-change.ts';
 import type { Facts } from './facts.ts';
-import { foreignDifferences, isSpokeIdLost, shows, viewOf, withHidden } from './foreign.ts';
 import { foldName, renamedTo } from './names.ts';
 import type { Plan, PlanChange } from './plan.ts';
 
 /** What a successful answer shows about a write. */
 export interface Answer {
-  /** The group that the write made: what was sent, under the name that the platform made of the one sent. */
+  /** The group after the write: as sent, with the name in the platform's form. */
   readonly made: View | undefined;
   /** Users that this write removed and the answer still shows: their removal did not happen. */
   readonly kept: readonly PlatformUserId[];
@@ -50,16 +50,17 @@ export function readAnswer(plan: Plan, observed: ObservedGroup | undefined): Ans
   };
 }
 
-/** Whether the platform answered well and did something else than it was sent. */
+/** Whether the platform answered with success but did not make the sent changes. */
 export const isUndone = ({ kept, hasAdded, keepsName }: Answer): boolean =>
   kept.length > 0 || hasAdded || keepsName;
 
 /** The message about changes that the platform answered with 200 but did not make; undefined if there are none. */
-export function toldOf({ kept, keepsName }: Answer): string | undefined {
-  const told: string[] = [];
-  if (kept.length > 0) told.push(`${kept.length} user${kept.length === 1 ? '' : 's'} that groupsync removed`);
-  if (keepsName) told.push('the name that the group had');
-  return told.length === 0 ? undefined : `the platform keeps ${told.join(', and ')}`;
+export function keptMessage({ kept, keepsName }: Answer): string | undefined {
+  const parts: string[] = [];
+  if (kept.length > 0)
+    parts.push(`${kept.length} user${kept.length === 1 ? '' : 's'} that groupsync removed`);
+  if (keepsName) parts.push('the name that the group had');
+  return parts.length === 0 ? undefined : `the platform keeps ${parts.join(', and ')}`;
 }
 
 /** The result of a write. */
@@ -74,9 +75,9 @@ export interface Outcome {
   /** Users that were sent and are not shown: later writes still send them, and a later fetch shows whether they are in. */
   readonly unshown: readonly PlatformUserId[];
   /** External changes since the group was read. */
-  readonly foreign: ObserveExternal | undefined;
+  readonly external: ObserveExternal | undefined;
   readonly isUndone: boolean;
-  readonly trouble: GroupTrouble | undefined;
+  readonly error: ErrorDetail | undefined;
 }
 
 /**
@@ -87,7 +88,7 @@ export interface Outcome {
 export function judgeAnswer(plan: Plan, observed: ObservedGroup | undefined, facts: Facts): Outcome | Read {
   const answer = readAnswer(plan, observed);
   const { made, kept } = answer;
-  const message = toldOf(answer);
+  const message = keptMessage(answer);
   const stays = new Set<string>(kept);
   const outcome: Outcome = {
     view: undefined,
@@ -95,20 +96,20 @@ export function judgeAnswer(plan: Plan, observed: ObservedGroup | undefined, fac
     changes: plan.changes.filter(({ kind, before }) => kind !== 'remove_member' || !stays.has(before)),
     kept,
     unshown: [],
-    foreign: undefined,
+    external: undefined,
     isUndone: isUndone(answer),
-    trouble: message === undefined ? undefined : { code: 'kept', message },
+    error: message === undefined ? undefined : { code: 'kept', message },
   };
   if (observed === undefined || made === undefined || plan.after === undefined) return outcome;
   // A managed member that the platform keeps stays managed. A later write removes it, also where external members may stay.
   const shown = viewOf(observed, made, kept.length > 0 ? facts.views?.base : undefined);
-  const foreign = plan.action === 'patch' ? foreignBeside(plan, observed, { made, shown, facts }) : undefined;
-  if (foreign !== undefined && foreign.kind === 'read') return foreign;
-  const isAsPrepared = foreign === undefined && shows(observed, plan.after);
+  const external = plan.action === 'patch' ? externalIn(plan, observed, { made, shown, facts }) : undefined;
+  if (external !== undefined && external.kind === 'read') return external;
+  const isAsPrepared = external === undefined && shows(observed, plan.after);
   const unshown = unshownIn(plan, observed);
   const hidden = unshown.map((user) => [user, plan.after?.users.get(user) === true] as const);
-  const view = withHidden(foreign?.view ?? shown, hidden);
-  return { ...outcome, view, isAsPrepared, unshown, foreign };
+  const view = withHidden(external?.view ?? shown, hidden);
+  return { ...outcome, view, isAsPrepared, unshown, external };
 }
 
 function unshownIn(plan: Plan, observed: ObservedGroup): readonly PlatformUserId[] {
@@ -123,7 +124,7 @@ export function showsWrite(plan: Plan, observed: ObservedGroup): boolean {
   return kept.length === 0 && !keepsName && unshownIn(plan, observed).length === 0;
 }
 
-function foreignBeside(
+function externalIn(
   plan: Plan,
   observed: ObservedGroup,
   { made, shown, facts }: { readonly made: View; readonly shown: View; readonly facts: Facts },
@@ -135,7 +136,7 @@ function foreignBeside(
   // change by another client.
   const removed = new Set(plan.removals);
   const isOwnDoing = ([user]: [PlatformUserId, boolean]) => made.users.has(user) || removed.has(user);
-  const ours = [{ ...made, users: new Map([...shown.users].filter(isOwnDoing)) }];
-  if (foreignDifferences(ours, observed, { isSpokeIdGone }).length === 0) return undefined;
-  return decideForeign(facts, observed, ours);
+  const knownViews = [{ ...made, users: new Map([...shown.users].filter(isOwnDoing)) }];
+  if (externalDifferences(knownViews, observed, { isSpokeIdGone }).length === 0) return undefined;
+  return decideExternal(facts, observed, knownViews);
 }

@@ -1,7 +1,7 @@
 /** Why a held user would be removed, as far as that shows who caused the hold. */
 export interface HeldCause {
-  /** `said`: an event; `unsigned`: an event that records no sender (a deleted user); `not_said`: no event. */
-  readonly kind: 'said' | 'unsigned' | 'not_said';
+  /** `unsigned_event`: the event records no sender (a deleted user). `no_event`: no event explains the removal. */
+  readonly kind: 'event' | 'unsigned_event' | 'no_event';
   /** The operator who sent the event; undefined for an event of the directory. */
   readonly by?: string | undefined;
 }
@@ -25,9 +25,9 @@ export function authorsOf(
   actions: readonly EarlierAction[],
 ): ReadonlySet<string> {
   const kinds = new Set(causes.map(({ kind }) => kind));
-  const suspects = actions.filter(
+  const authors = actions.filter(
     ({ action }) =>
-      (kinds.has('unsigned') && SENDS.has(action)) || (kinds.has('not_said') && SETS.has(action)),
+      (kinds.has('unsigned_event') && SENDS.has(action)) || (kinds.has('no_event') && SETS.has(action)),
   );
-  return new Set([...causes.flatMap(({ by }) => by ?? []), ...suspects.map(({ by }) => by)]);
+  return new Set([...causes.flatMap(({ by }) => by ?? []), ...authors.map(({ by }) => by)]);
 }

@@ -1,4 +1,4 @@
-import { type Actor, type DriftKind, type Trace, UNKNOWN_INITIATOR } from '../domain/drift.ts';
+import { type ActivityEvent, type Actor, type DriftKind, UNKNOWN_INITIATOR } from '../domain/drift.ts';
 
 /** The initiator of a difference, and the events that prove it. */
 export interface Attribution {
@@ -26,17 +26,17 @@ const OWN_TYPE: { readonly [kind in DriftKind]?: string } = {
 };
 
 /** Whether an event says that the group itself was deleted. */
-export const tellsOfDeletion = (traces: readonly Trace[] = []): boolean =>
-  traces.some(({ type }) => type === REMOVED);
+export const reportsDeletion = (activityEvents: readonly ActivityEvent[] = []): boolean =>
+  activityEvents.some(({ type }) => type === REMOVED);
 
-function explains(kind: DriftKind, { type }: Trace): boolean {
+function explains(kind: DriftKind, { type }: ActivityEvent): boolean {
   const own = OWN_TYPE[kind];
   if (own !== undefined) return type === own;
   return !KNOWN.has(type) || (kind === 'duplicate_spoke_id' && type === ADDED);
 }
 
 /** If no event explains the change: an unlisted type may explain any kind, a listed type only kinds without an own type. */
-const mayExplain = (kind: DriftKind, { type, initiator }: Trace): boolean =>
+const mayExplain = (kind: DriftKind, { type, initiator }: ActivityEvent): boolean =>
   !KNOWN.has(type) || (OWN_TYPE[kind] === undefined && initiator !== APPLICATION);
 
 /** How the feed names applications, and with them ourselves. */
@@ -56,13 +56,13 @@ const rank = (initiator: string): number => RANK.get(initiator) ?? 0;
  * initiator EXTERNAL, so they never hide a person or the platform. An event of another type explains nothing: the right
  * event may not have been read yet.
  */
-export function attribute(kind: DriftKind, traces: readonly Trace[]): Attribution {
-  const fitting = traces.filter((trace) => explains(kind, trace));
-  const told = fitting.length > 0 ? fitting : traces.filter((trace) => mayExplain(kind, trace));
-  const [first, ...rest] = told.map(({ initiator }) => initiator);
+export function attribute(kind: DriftKind, activityEvents: readonly ActivityEvent[]): Attribution {
+  const fitting = activityEvents.filter((event) => explains(kind, event));
+  const explaining = fitting.length > 0 ? fitting : activityEvents.filter((event) => mayExplain(kind, event));
+  const [first, ...rest] = explaining.map(({ initiator }) => initiator);
   if (first === undefined) return UNATTRIBUTED;
   const initiator = rest.reduce((best, one) => (rank(one) > rank(best) ? one : best), first);
-  const theirs = told.filter((trace) => trace.initiator === initiator);
-  const actor = theirs.findLast((trace) => trace.actor !== undefined)?.actor;
-  return { initiator, ...(actor && { actor }), eventIds: theirs.map(({ id }) => id) };
+  const ofInitiator = explaining.filter((event) => event.initiator === initiator);
+  const actor = ofInitiator.findLast((event) => event.actor !== undefined)?.actor;
+  return { initiator, ...(actor && { actor }), eventIds: ofInitiator.map(({ id }) => id) };
 }

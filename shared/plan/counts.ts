@@ -15,10 +15,10 @@ export function countsOf(
   const missing = new Set(unshown);
   let applied = 0;
   let pending = wanted.pending.size;
-  for (const [user, standing] of wanted.standing) {
-    if (shown?.users.has(user)) applied += standing.length;
-    else if (missing.has(user)) pending += standing.length;
-    else pending += standing.filter((one) => one.unshown !== undefined).length;
+  for (const [user, members] of wanted.membersByUser) {
+    if (shown?.users.has(user)) applied += members.length;
+    else if (missing.has(user)) pending += members.length;
+    else pending += members.filter((one) => one.unshown !== undefined).length;
   }
   return { wanted: wanted.count, applied, pending };
 }

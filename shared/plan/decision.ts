@@ -51,10 +51,10 @@ export interface Reserve {
   readonly replaces: GuardRecord | undefined;
 }
 
-/** How the decision ends differences that another client made; `open`: they stay open. */
-export type DriftEnding = DriftPolicy | 'open';
+/** How drift of another client was settled; `open`: it is not settled yet. */
+export type DriftOutcome = DriftPolicy | 'open';
 
-export interface GroupTrouble {
+export interface ErrorDetail {
   readonly code: string;
   readonly message: string;
 }
@@ -71,20 +71,20 @@ export type Decision =
       readonly kind: 'drop';
       readonly intent: Intent;
       readonly owed: GuardRecord | undefined;
-      readonly failing?: GroupTrouble;
+      readonly failing?: ErrorDetail;
     }
   | Observe
-  /** The platform's group is gone: its link is given up if the hour's budget allows it. */
+  /** The platform's group is gone: ends the link if the hourly budget allows it. */
   | {
       readonly kind: 'unlink';
       readonly id: PlatformGroupId;
       readonly difference: Difference | undefined;
       readonly acceptedDrift: AcceptedDeletion | undefined;
-      /** Our own deletion that earlier reads did not show, and that has happened since. */
-      readonly landed?: Intent | undefined;
+      /** Our own deletion that took effect late. */
+      readonly lateWrite?: Intent | undefined;
     }
   | { readonly kind: 'release'; readonly reason: string }
-  /** This existing platform group becomes the group's own, unless it has another owner. */
+  /** Links this existing platform group to the directory group, unless it has another owner. */
   | { readonly kind: 'adopt'; readonly candidate: ListedGroup }
   | StartHold
   | EndHold
@@ -98,7 +98,7 @@ export type Decision =
       readonly kind: 'settle';
       readonly as: SettledState;
       readonly counts: MemberCounts;
-      readonly ending: DriftEnding;
+      readonly driftOutcome: DriftOutcome;
       /** An unconfirmed write may take effect until this time; until then the group is not done. */
       readonly againAtMs?: number;
       /** The platform refuses a name or an external id, and everything else of the group is done. */
@@ -108,17 +108,17 @@ export type Decision =
 export interface Wait {
   readonly kind: 'wait';
   readonly waitMs: number | undefined;
-  readonly why: GroupTrouble;
+  readonly why: ErrorDetail;
   /** The first 404; a creation that was again not found, or a deletion that was answered and has no effect yet. */
   readonly noting?: 'missing' | Intent;
   /** The guard does not count the removals meanwhile. */
   readonly yields?: boolean;
 }
 
-/** What the platform shows is recorded: it ends the open intent and the suspicion of an external change. */
+/** Records what the platform shows. This ends the open intent and the suspected external change. */
 export interface Observe {
   readonly kind: 'observe';
-  /** `gone`: the open intent was to delete the group and it is gone, or there is no group to which the suspicion applies. */
+  /** `gone`: the open intent was to delete the group and it is gone, or there is no group that could have changed. */
   readonly observed: ObservedGroup | 'gone';
   /** The group's view from now on; undefined: the stored view is current, or the group is gone. */
   readonly view?: View;
@@ -132,8 +132,8 @@ export interface Observe {
 
 export interface External {
   readonly differences: readonly Difference[];
-  /** An earlier write of groupsync that earlier reads did not show, and that has happened since. */
-  readonly landed: Intent | undefined;
+  /** An earlier write of groupsync that took effect late. */
+  readonly lateWrite: Intent | undefined;
 }
 
 /** A group that another client may have changed. */

@@ -4,10 +4,10 @@ import type { GroupField, WrittenFields } from '../domain/group-fields.ts';
 import { eachField, FIELD_NAMES, GROUP_FIELDS } from '../domain/group-fields.ts';
 import type { MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { AcceptedDrift, View } from '../domain/view.ts';
-import { says } from './names.ts';
+import { fieldMatches } from './names.ts';
 import { compareText, NO_PLAN, type Plan, type PlanAction, type PlanChange, sortChanges } from './plan.ts';
 
-/** A directory group as it should look on the platform. */
+/** The content that a directory group should have on the platform. */
 export interface WantedGroup extends Readonly<Record<GroupField, string>> {
   /** The users that the group should have, each with its directory member. */
   readonly users: ReadonlyMap<PlatformUserId, MemberId>;
@@ -26,8 +26,8 @@ export interface DraftInput
   readonly held: ReadonlySet<PlatformUserId>;
   /** The group may not be deleted now; a group without users has no held removals. */
   readonly isDeletionHeld?: boolean | undefined;
-  /** Additions that wait for others to be tried. */
-  readonly barred?: ReadonlySet<PlatformUserId> | undefined;
+  /** Additions that are sent later, because the platform refused a write that contained them. */
+  readonly excluded?: ReadonlySet<PlatformUserId> | undefined;
   /** Fields that are not written: their wanted value is refused, in use by another group, or tried later. */
   readonly fixed?: ReadonlySet<GroupField> | undefined;
   /** The accepted drift that is still valid: these differences stay. */
@@ -36,18 +36,18 @@ export interface DraftInput
   readonly whyNot: ReadonlyMap<PlatformUserId, { readonly member: MemberId; readonly reason: string }>;
 }
 
-/** Compares what should be with what is. Pure and sorted: a dry run prints exactly what apply would do. */
+/** The write that makes the platform show the wanted state. Sorted, so that `plan` prints exactly what apply would send. */
 export function draftPlan(input: DraftInput): Plan {
   const { current, mode } = input;
-  const wanted = input.wanted && withoutBarred(input.wanted, input);
+  const wanted = input.wanted && withoutExcluded(input.wanted, input);
   if (mode === 'report') return NO_PLAN(current);
   if (wanted === undefined) return current === undefined ? NO_PLAN(undefined) : planDeparture(input, current);
   return current === undefined ? planCreation(wanted) : planUpdate(input, wanted, current);
 }
 
-function withoutBarred(wanted: WantedGroup, { barred, current }: DraftInput): WantedGroup {
-  if (barred === undefined || barred.size === 0) return wanted;
-  const mayBeSent = (user: PlatformUserId) => !barred.has(user) || current?.users.has(user) === true;
+function withoutExcluded(wanted: WantedGroup, { excluded, current }: DraftInput): WantedGroup {
+  if (excluded === undefined || excluded.size === 0) return wanted;
+  const mayBeSent = (user: PlatformUserId) => !excluded.has(user) || current?.users.has(user) === true;
   return { ...wanted, users: new Map([...wanted.users].filter(([user]) => mayBeSent(user))) };
 }
 
@@ -105,8 +105,8 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
   const { acceptedDrift } = input;
   const wanted = asAllowed(directory, current, input);
   const users = mergeUsers({
-    ours: new Set(wanted.users.keys()),
-    theirs: current.users,
+    wanted: new Set(wanted.users.keys()),
+    current: current.users,
     membership: input.membership,
     keep: (user) =>
       input.mode === 'upsertOnly' || input.held.has(user) || acceptedDrift?.present.has(user) === true,
@@ -126,7 +126,7 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
       );
     }),
   ];
-  // A whole group cannot be sent without a spokeId, so where a policy lets that be gone, only the changes are.
+  // A PUT needs a spokeId. If a policy accepts its removal, only the changes are sent.
   const isWhole = input.whole && wanted.spokeId !== null && !input.fixed?.size;
   const action: PlanAction = changes.length === 0 ? 'none' : isWhole ? 'put' : 'patch';
   return {
@@ -160,7 +160,7 @@ function asAllowed(wanted: WantedGroup, current: View, { acceptedDrift, fixed }:
 /** If the platform normalised the wanted name, its form stays. */
 function namesAfter(wanted: Allowed, current: View): Pick<View, 'name' | 'alias'> {
   const { name, alias } = current;
-  if (!says(current, 'name', wanted.name)) return { name: wanted.name };
+  if (!fieldMatches(current, 'name', wanted.name)) return { name: wanted.name };
   return alias === undefined ? { name } : { name, alias };
 }
 
@@ -168,7 +168,7 @@ const fieldChanges = (wanted: WrittenFields, current: View): readonly PlanChange
   FIELD_NAMES.flatMap((field) => {
     const { change: kind, reason } = GROUP_FIELDS[field];
     const after = wanted[field];
-    return after === null || says(current, field, after)
+    return after === null || fieldMatches(current, field, after)
       ? []
       : [{ kind, before: current[field], after, reason }];
   });
@@ -191,9 +191,9 @@ const removed = (user: PlatformUserId, member: MemberId | null, reason: string):
 
 export interface MergeInput extends Pick<ConnectionSettings, 'membership'> {
   /** Users that the directory wants in the group. */
-  readonly ours: ReadonlySet<PlatformUserId>;
-  /** Users in the group on the platform; `true` where we put them there (the base of the three-way merge). */
-  readonly theirs: ReadonlyMap<PlatformUserId, boolean>;
+  readonly wanted: ReadonlySet<PlatformUserId>;
+  /** Users in the group on the platform; `true` if groupsync added them (the base of the three-way merge). */
+  readonly current: ReadonlyMap<PlatformUserId, boolean>;
   /** Users that must stay whatever the result of the merge: removals that are held or that a policy forbids. */
   readonly keep: (user: PlatformUserId) => boolean;
 }
@@ -211,12 +211,12 @@ export interface MergeInput extends Pick<ConnectionSettings, 'membership'> {
  *
  * `keep` turns a removal into a stay. Linear in the size of both sides.
  */
-export function mergeUsers({ ours, theirs, membership, keep }: MergeInput): Map<PlatformUserId, boolean> {
+export function mergeUsers({ wanted, current, membership, keep }: MergeInput): Map<PlatformUserId, boolean> {
   const merged = new Map<PlatformUserId, boolean>();
-  for (const [user, mine] of theirs) {
-    if (ours.has(user)) merged.set(user, mine || membership === 'authoritative');
+  for (const [user, mine] of current) {
+    if (wanted.has(user)) merged.set(user, mine || membership === 'authoritative');
     else if ((membership === 'additive' && !mine) || keep(user)) merged.set(user, mine);
   }
-  for (const user of ours) if (!merged.has(user)) merged.set(user, true);
+  for (const user of wanted) if (!merged.has(user)) merged.set(user, true);
   return merged;
 }

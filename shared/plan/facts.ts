@@ -11,16 +11,16 @@ import type { RecentRemovals } from './guard.ts';
 export type PendingMember = Omit<PendingMark, 'sinceMs'>;
 
 /** The member behind a wanted user. A refusal is stored with the revision of the person. */
-export interface Standing {
+export interface WantedMember {
   readonly member: MemberId;
   readonly revision: number;
-  /** The platform has refused them before: they are tried again. */
+  /** The platform has refused this user before; this write tries again. */
   readonly wasRefused?: boolean;
   /** Users that a successful write did not show: they are still sent. `lately`: they alone cause no write. */
   readonly unshown?: 'lately' | 'earlier';
 }
 
-/** What the directory wants of one group, in the platform's terms. */
+/** What the directory wants of one group, with the ids of platform users. */
 export interface Wanted {
   /** Only the members of the last change were read. All others are assumed to be as the view has them. */
   readonly isPart?: true;
@@ -32,15 +32,16 @@ export interface Wanted {
   readonly pending: ReadonlyMap<MemberId, PendingMember>;
   /** Users that the directory names but who may not be members now, with the reason of their removal. */
   readonly whyNot: ReadonlyMap<PlatformUserId, { readonly member: MemberId; readonly reason: string }>;
-  readonly standing: ReadonlyMap<PlatformUserId, readonly Standing[]>;
+  /** The wanted members by platform user. Several members may be one user. */
+  readonly membersByUser: ReadonlyMap<PlatformUserId, readonly WantedMember[]>;
   readonly registers: readonly StoredMember[];
-  /** Up to when the directory deleted the users whose registers say that they are in. */
+  /** When the directory deleted users whose registers still name them as members. */
   readonly userFloors: ReadonlyMap<MemberId, Stamp>;
 }
 
-/** Our own idea of the platform's group. */
+/** What groupsync stored about the platform's group. */
 export interface Views {
-  /** As last written or read; undefined where there is no link, or the stored view cannot be read. */
+  /** The latest view; undefined if there is no link, or the stored view cannot be read. */
   readonly base: View | undefined;
   readonly isUnreadable: boolean;
   /** The intended result of the open intent: the base with its change. */
@@ -53,9 +54,9 @@ export interface Views {
 
 /** The removals that the group's hold is about. */
 export interface HeldUsers {
-  /** The full set; undefined where it cannot be read. */
+  /** All held users; undefined if the set cannot be read. */
   readonly users: ReadonlySet<PlatformUserId> | undefined;
-  /** The kind of write that the hold names, to this very platform group; undefined: another group, or unreadable. */
+  /** The kind of write that is held for this platform group; undefined: the hold is for another group, or unreadable. */
   readonly about: 'remove' | 'delete' | undefined;
   /** Removals that an operator approved next to the hold; undefined if there are none, or the set cannot be read. */
   readonly approved?: Omit<HeldUsers, 'approved'> | undefined;
@@ -84,11 +85,11 @@ export interface UnlistedGroups {
 /** The platform's groups. */
 export interface Listing {
   readonly groups: readonly ListedGroup[];
-  /** Begun no longer ago than this. */
+  /** The maximum age of the list. */
   readonly ageMs: number;
   /** Whether the list shows a platform group that another directory group of the company owns; undefined: not read yet. */
   readonly showsManaged?: boolean | undefined;
-  /** Groups that existed before and that the list lacks; undefined: not compared yet. */
+  /** Groups that existed before and are missing from the list; undefined: not compared yet. */
   readonly unlisted?: UnlistedGroups | undefined;
 }
 
@@ -102,8 +103,8 @@ export interface Rejected {
 export type Shown = Pick<ObservedGroup, 'id' | 'version'> & { readonly atMs: number };
 
 /**
- * All that a decision about one group rests on. What has not been read is undefined: where it matters, the decision is
- * the question for it. Facts are frozen for a round; nothing in them changes behind a decision.
+ * The facts for a decision about one group. A fact that has not been read is undefined. If it matters, the decision is
+ * to read it. Facts do not change during a pass.
  */
 export interface Facts {
   readonly nowMs: number;
@@ -116,14 +117,14 @@ export interface Facts {
   readonly held?: HeldUsers | undefined;
   /** Users that the directory removed since the drift in the view was accepted. */
   readonly departed?: ReadonlyMap<PlatformUserId, Stamp> | undefined;
-  /** The platform's group just now. Of a creation whose outcome is unknown: the groups that may be it. */
-  readonly look?: ObservedGroup | 'gone' | undefined;
-  /** What the last fetch or answer of this attempt showed, which may span several rounds. */
+  /** The platform's group, fetched in this pass. After a creation of unknown outcome: the group that it created. */
+  readonly fetched?: ObservedGroup | 'gone' | undefined;
+  /** What the last fetch or answer of this attempt showed, which may span several passes. */
   readonly shown?: Shown | undefined;
   readonly listed?: Listing | undefined;
   readonly reservation?: Reservation | undefined;
-  /** Additions that are left out of this round's write, since the platform refused one that had them. */
-  readonly barred?: ReadonlySet<PlatformUserId> | undefined;
+  /** Additions that this pass's write excludes, because the platform refused a write with them. */
+  readonly excluded?: ReadonlySet<PlatformUserId> | undefined;
   /** Fields that this attempt does not write, because the platform refused a write with them. */
   readonly withheld?: ReadonlySet<GroupField> | undefined;
   /** A write was refused in this attempt: from then on only the changes are sent, never the whole group. */
@@ -132,6 +133,6 @@ export interface Facts {
   readonly passedOver?: ReadonlyMap<string, 'not_found' | GroupRef> | undefined;
   /** How the platform has just answered the DELETE of the open intent: 2xx, or 404. */
   readonly deletion?: 'deleted' | 'absent' | undefined;
-  /** The platform has just refused the open intent, or the one that was dropped in this round. */
+  /** The platform has just refused the open intent, or the one that was dropped in this pass. */
   readonly rejected?: Rejected | undefined;
 }

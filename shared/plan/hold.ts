@@ -16,7 +16,7 @@ export interface HeldSets {
   readonly approval: HeldRemovals | undefined;
 }
 
-/** What an existing hold says about the removals of a new draft. */
+/** The removals of a new draft, split by the decision about an existing hold. */
 export interface HoldVerdict {
   /** Permitted by a person: the guard is not asked. */
   readonly approved: readonly PlatformUserId[];
@@ -64,7 +64,7 @@ export function judgeByHold(
 }
 
 /** Removals of a plan that an operator approved while other removals of the group stayed held. */
-export function approvedBeside(
+export function approvedRemovals(
   approval: Hold | undefined,
   approved: HeldUsers['approved'],
   { plan, nowMs }: { readonly plan: Plan; readonly nowMs: number },
@@ -81,7 +81,7 @@ export function approvedBeside(
  * hold applies only if the plan still contains one of its removals, or deletes the group after all its users left, and the
  * guard is on or the hold may cover rejected removals.
  */
-export function holdWithSay(
+export function applicableHold(
   hold: Hold,
   { users, about }: HeldUsers,
   { plan, limits, nowMs, isEmptyDeletion = false }: Held,

@@ -16,7 +16,7 @@ export type FailureKind =
   /** The request certainly never reached the platform. */
   | 'unreached';
 
-/** What was called: writes of a group, one group by its id, the list of all, or anything else. */
+/** The kind of call: a write of a group, one group by its id, the list of groups, or another call. */
 export type Call = 'create' | 'change' | 'delete' | 'group' | 'groups' | 'other';
 
 export interface Failed {

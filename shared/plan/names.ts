@@ -35,7 +35,7 @@ export function carrying<Group extends Pick<ListedGroup, 'spokeId'>>(
   return exact.length > 0 ? exact : groups.filter((group) => mayBeSpokeId(group.spokeId, spokeId));
 }
 
-/** A view of ours under the name that the platform made of the one we sent, which is remembered beside it. */
+/** The view with the name in the platform's form. `alias` keeps the name that was sent. */
 export const renamedTo = (view: View, { name }: Pick<ObservedGroup, 'name'>): View =>
   view.name === name ? view : { ...view, name, alias: view.alias ?? view.name };
 
@@ -43,7 +43,7 @@ export const renamedTo = (view: View, { name }: Pick<ObservedGroup, 'name'>): Vi
  * Whether a view has this value of a field: the name as shown or as sent, the external id in any form. An external id
  * is written once, and the form in which the platform stores it stays.
  */
-export const says = (
+export const fieldMatches = (
   view: Pick<View, GroupField | 'alias'>,
   field: GroupField,
   value: WrittenFields[GroupField],
@@ -61,15 +61,15 @@ interface AlreadyThere {
 }
 
 /**
- * Before a group is created: is it there already? Groups that carry its spokeId or name are adopted where the
- * connection says so; the others are remembered, so that they are never taken for what our POST made.
+ * The existing groups with the spokeId or name of a group to be created. Some are adopted, if the settings allow it. The
+ * ids of the others are stored, so that they never count as the result of the POST.
  */
 export function alreadyThere(
   after: View,
   groups: readonly ListedGroup[],
   setting: ConnectionSettings['adoptExisting'],
 ): AlreadyThere {
-  const { bySpokeId, byFold, odd } = lookedThrough(groups);
+  const { bySpokeId, byFold, odd } = indexed(groups);
   const found = [
     ...(bySpokeId.get(foldNull(after.spokeId)) ?? []),
     ...(byFold.get(foldName(after.name)) ?? []),
@@ -83,18 +83,18 @@ export function alreadyThere(
   };
 }
 
-export const isListed = (groups: readonly ListedGroup[], id: string) => lookedThrough(groups).ids.has(id);
+export const isListed = (groups: readonly ListedGroup[], id: string) => indexed(groups).ids.has(id);
 
-const listings = new WeakMap<readonly ListedGroup[], ReturnType<typeof lookThrough>>();
+const listings = new WeakMap<readonly ListedGroup[], ReturnType<typeof indexOf>>();
 
-/** A listing serves many groups that are created: it is gone through once. */
-function lookedThrough(groups: readonly ListedGroup[]) {
-  const known = listings.get(groups) ?? lookThrough(groups);
+/** A list serves the creation of many groups, so it is indexed once. */
+function indexed(groups: readonly ListedGroup[]) {
+  const known = listings.get(groups) ?? indexOf(groups);
   listings.set(groups, known);
   return known;
 }
 
-const lookThrough = (groups: readonly ListedGroup[]) => ({
+const indexOf = (groups: readonly ListedGroup[]) => ({
   ids: new Set(groups.map(({ id }) => id)),
   odd: groups.filter(mayBeAny),
   bySpokeId: grouped(groups, ({ spokeId }) => foldNull(spokeId)),
@@ -111,7 +111,7 @@ export function grouped<Listed, Key>(groups: readonly Listed[], keyOf: (group: L
   return found;
 }
 
-/** A malformed group without a spokeId: after our POST it could not be told from the group that the POST created. */
+/** A malformed group without a spokeId. It cannot be distinguished from a group that a POST has just created. */
 export const mayBeAny = (group: ListedGroup): boolean => !isWhole(group) && group.spokeId === null;
 
 /**

@@ -2,30 +2,30 @@ import type { ConnectionName } from '../domain/ids.ts';
 import { type Episode, type Finding, type Notice, SUBJECTS, type Subject } from '../domain/notice.ts';
 
 /*
- * | an episode                                  | told                  |
- * |---------------------------------------------|-----------------------|
- * | began, and its beginning was not told       | that it began         |
- * | has more in it than was told                | that it grew          |
- * | is over, its beginning was told             | that it ended         |
- * | is over, its beginning was not told         | nothing               |
- * | began again before its end was told         | nothing: it goes on   |
- * | the outcome of the last attempt is unknown  | what is so now        |
+ * | an episode                                        | notice                |
+ * |---------------------------------------------------|-----------------------|
+ * | began, and no notice was sent                     | that it began         |
+ * | has a higher count than the latest notice         | that it grew          |
+ * | is over, and its beginning was sent               | that it ended         |
+ * | is over, and its beginning was not sent           | none                  |
+ * | began again before the notice of its end          | none: it continues    |
+ * | the outcome of the latest attempt is unknown      | the current state     |
  *
- * At most one message of a subject in 15 minutes, vain attempts included.
+ * At most one attempt per subject in 15 minutes, failed attempts included.
  */
-const TELL_AGAIN_AFTER_MS = 15 * 60_000;
+const MIN_INTERVAL_MS = 15 * 60_000;
 export const MOST_NAMES = 5;
 
 /** Returns the episodes after a check of some subjects; the episodes of other subjects stay as they are. */
 export function observe(
   known: readonly Episode[],
   found: readonly Finding[],
-  { looked, nowMs }: { readonly looked: readonly Subject[]; readonly nowMs: number },
+  { checked, nowMs }: { readonly checked: readonly Subject[]; readonly nowMs: number },
 ): readonly Episode[] {
   return SUBJECTS.flatMap((subject) => {
     const episode = known.find((one) => one.subject === subject);
     const finding = found.find((one) => one.subject === subject && one.count > 0);
-    if (!looked.includes(subject)) return episode ?? [];
+    if (!checked.includes(subject)) return episode ?? [];
     if (finding !== undefined) return goingOn(episode, finding, nowMs);
     if (episode === undefined || (!isEndOwed(episode) && !isRecent(episode, nowMs))) return [];
     return { ...episode, endedMs: episode.endedMs ?? nowMs };
@@ -34,43 +34,45 @@ export function observe(
 
 function goingOn(known: Episode | undefined, finding: Finding, nowMs: number): Episode {
   const sinceMs = finding.sinceMs ?? nowMs;
-  const { triedMs, told, over, isUnrecorded, sinceMs: beganMs = sinceMs } = known ?? {};
+  const { triedMs, notifiedCount, over, isUnrecorded, sinceMs: beganMs = sinceMs } = known ?? {};
   const tried = triedMs === undefined ? {} : { triedMs };
   if (over) return { ...finding, ...tried, sinceMs };
   const attempt = { ...tried, ...(isUnrecorded && { isUnrecorded }) };
-  if (told === undefined) return { ...finding, ...attempt, sinceMs: beganMs };
-  return { ...finding, ...attempt, told, sinceMs: Math.min(beganMs, sinceMs) };
+  if (notifiedCount === undefined) return { ...finding, ...attempt, sinceMs: beganMs };
+  return { ...finding, ...attempt, notifiedCount, sinceMs: Math.min(beganMs, sinceMs) };
 }
 
 /** Whether its beginning was reported, or may have been, and its end was not. */
-const isEndOwed = ({ over, told, isUnrecorded }: Episode): boolean =>
-  over !== true && (told !== undefined || isUnrecorded === true);
+const isEndOwed = ({ over, notifiedCount, isUnrecorded }: Episode): boolean =>
+  over !== true && (notifiedCount !== undefined || isUnrecorded === true);
 
 const isRecent = ({ triedMs }: Episode, nowMs: number): boolean =>
-  triedMs !== undefined && nowMs - triedMs < TELL_AGAIN_AFTER_MS;
+  triedMs !== undefined && nowMs - triedMs < MIN_INTERVAL_MS;
 
-export function isToBeTold(episode: Episode, nowMs: number): boolean {
-  const { told, count, endedMs, over, isUnrecorded } = episode;
+export function isNoticeDue(episode: Episode, nowMs: number): boolean {
+  const { notifiedCount, count, endedMs, over, isUnrecorded } = episode;
   if (over || isRecent(episode, nowMs)) return false;
-  return endedMs === undefined ? isUnrecorded === true || count > (told ?? 0) : isEndOwed(episode);
+  return endedMs === undefined ? isUnrecorded === true || count > (notifiedCount ?? 0) : isEndOwed(episode);
 }
 
 /** The episode as it is stored before an attempt. Until the outcome is stored, the notice may or may not have been sent. */
-export const beforeTelling = (episode: Episode, nowMs: number): Episode => ({
+export const beforeNotice = (episode: Episode, nowMs: number): Episode => ({
   ...episode,
   triedMs: nowMs,
   isUnrecorded: true,
 });
 
 /** The episode as it is recorded after an attempt. */
-export function afterTelling(attempted: Episode, { isSent }: { readonly isSent: boolean }): Episode {
+export function afterNotice(attempted: Episode, { isSent }: { readonly isSent: boolean }): Episode {
   const { isUnrecorded: _, ...episode } = attempted;
   if (!isSent) return episode;
-  return episode.endedMs === undefined ? { ...episode, told: episode.count } : { ...episode, over: true };
+  return episode.endedMs === undefined
+    ? { ...episode, notifiedCount: episode.count }
+    : { ...episode, over: true };
 }
 
 /** The state of each subject, and the command for it. */
-const WORDS: Readonly<Record<Subject, readonly [what: string, command: string]>> = {
+const SUBJECT_TEXTS: Readonly<Record<Subject, readonly [what: string, command: string]>> = {
   hold: ['groups held until an operator decides: {n}', 'holds'],
   gate: ['nothing is written, the gate to the platform is closed', 'doctor'],
   failed: ['groups failed that wait for a person: {n}', 'groups --state failed'],
@@ -80,13 +82,13 @@ const WORDS: Readonly<Record<Subject, readonly [what: string, command: string]>>
   token: ['SCIM tokens that end within 14 days: {n}', 'scim token list'],
 };
 
-/** What, how many, since when, and the command. @param connection undefined: of the whole stage */
+/** The text: what, how many, since when, and the command. @param connection undefined: the whole stage */
 export function noticeOf(
   { subject, count, sinceMs, names = [], endedMs }: Episode,
   prefix: string,
   connection?: ConnectionName,
 ): Notice {
-  const [what, command] = WORDS[subject];
+  const [what, command] = SUBJECT_TEXTS[subject];
   const where = connection === undefined ? prefix : `${prefix} ${connection}`;
   if (endedMs !== undefined) {
     return [`${where}: over: ${what.replace(': {n}', '')}`, `From ${utc(sinceMs)} to ${utc(endedMs)}.`];
@@ -100,6 +102,6 @@ export function noticeOf(
 
 const utc = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-/** Names come from outside: no line of their own, no turned reading direction, no endless one. */
+/** Names come from outside: line breaks and control characters are replaced, and long names are cut. */
 const shown = (name: string): string =>
   `"${name.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?').slice(0, 80)}"`;

@@ -5,7 +5,7 @@ import { compareText } from './plan.ts';
 /** The fields of a platform role that decide to which person it belongs. */
 export interface Role {
   readonly role: RoleId;
-  /** Absent where the credential's scopes hide it. */
+  /** Absent if the credential's scopes hide it. */
   readonly userId?: string;
   readonly state: string;
 }

@@ -25,9 +25,9 @@ export interface Plan {
   readonly action: PlanAction;
   /** Sorted by kind, then by user. */
   readonly changes: readonly PlanChange[];
-  /** The group afterwards; undefined where it will be gone or let go. */
+  /** The group after the write; undefined if it is deleted or released. */
   readonly after: View | undefined;
-  /** Users that the plan takes out of the group (all of them where it deletes the group), sorted. */
+  /** Users that the plan removes, sorted. A deletion removes all users. */
   readonly removals: readonly PlatformUserId[];
   /** The directory deleted the group by an event of its own: that it loses everybody is the point. */
   readonly departs: boolean;

@@ -2,7 +2,7 @@ import { FIELD_NAMES, GROUP_FIELDS, type GroupField } from '../domain/group-fiel
 import type { GroupError, GroupState, RefusedValue } from '../domain/group-state.ts';
 import type { View } from '../domain/view.ts';
 import type { DraftInput, WantedGroup } from './draft.ts';
-import { says } from './names.ts';
+import { fieldMatches } from './names.ts';
 
 /** The platform may accept a refused value later, so it is tried once a day. */
 const AGAIN_MS = 86_400_000;
@@ -35,7 +35,7 @@ export const differing = (
   fields: readonly GroupField[],
   wanted: Fields,
   current: View,
-): readonly GroupField[] => fields.filter((field) => !says(current, field, wanted[field]));
+): readonly GroupField[] => fields.filter((field) => !fieldMatches(current, field, wanted[field]));
 
 /** Fields that a plan does not change to the wanted value, although no policy accepts the difference. */
 export function leftDiffering({

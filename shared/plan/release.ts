@@ -3,7 +3,7 @@ import { GROUP_FIELDS } from '../domain/group-fields.ts';
 import type { View } from '../domain/view.ts';
 import type { Decision } from './decision.ts';
 import type { Facts } from './facts.ts';
-import { says } from './names.ts';
+import { fieldMatches } from './names.ts';
 import type { Plan } from './plan.ts';
 
 /** Number of tries to clear the external id; afterwards the group is released anyway. */
@@ -24,13 +24,14 @@ const RELEASE: Decision = { kind: 'release', reason: 'a person released this gro
  *   otherwise                                    | PATCH without an external id
  */
 export function decideRelease(facts: Facts): Decision {
-  const { state, settings, look, rejected, views, wanted } = facts;
+  const { state, settings, fetched, rejected, views, wanted } = facts;
   const { mode, excluded } = policyFor(settings, state.ref.group, state.registers.name?.value);
-  const isAnswered = look !== undefined || rejected !== undefined;
+  const isAnswered = fetched !== undefined || rejected !== undefined;
   if (isAnswered || excluded || mode === 'report' || state.attempts >= MAX_TRIES) return RELEASE;
   if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] };
   const { base } = views;
-  if (base === undefined || base.spokeId === null || !says(base, 'spokeId', state.ref.group)) return RELEASE;
+  if (base === undefined || base.spokeId === null || !fieldMatches(base, 'spokeId', state.ref.group))
+    return RELEASE;
   return {
     kind: 'write',
     plan: withoutSpokeId(base, base.spokeId),

@@ -13,9 +13,9 @@ import type { Plan } from './plan.ts';
  */
 
 /** Users that the last write did not show, and that no write by themselves is due for. */
-function unshownLately({ standing }: Wanted, current: View | undefined): ReadonlySet<PlatformUserId> {
+function unshownLately({ membersByUser }: Wanted, current: View | undefined): ReadonlySet<PlatformUserId> {
   const users = new Set<PlatformUserId>();
-  for (const [user, some] of standing) {
+  for (const [user, some] of membersByUser) {
     const isLate = some.length > 0 && some.every(({ unshown }) => unshown === 'lately');
     if (isLate && current?.users.has(user) !== true) users.add(user);
   }
@@ -27,6 +27,6 @@ export function draftRested(input: DraftInput, wanted: Wanted): Plan {
   const plan = draftPlan(input);
   const lately = unshownLately(wanted, input.current);
   if (lately.size === 0 || input.current === undefined) return plan;
-  const others = draftPlan({ ...input, barred: new Set([...(input.barred ?? []), ...lately]) });
+  const others = draftPlan({ ...input, excluded: new Set([...(input.excluded ?? []), ...lately]) });
   return others.action === 'none' ? others : plan;
 }

@@ -6,7 +6,7 @@ import type { Facts } from './facts.ts';
 import { hasFailed } from './refused-fields.ts';
 import { treatmentOf } from './treatment.ts';
 
-/** What becomes of one member, as a word and as a sentence. */
+/** The result for one member: a code and a sentence. */
 export interface Verdict {
   readonly outcome: string;
   readonly detail: string;
@@ -17,11 +17,11 @@ export interface Asked {
   readonly member: MemberId;
   /** Who they are on the platform, as far as that is known. */
   readonly user: PlatformUserId | undefined;
-  /** With the directory's word and our own view. */
+  /** The facts, with the wanted state and the views. */
   readonly facts: Facts;
   /** Where apply's decisions lead. */
   readonly decision: Decision;
-  /** What keeps every write of the group back, if anything does. */
+  /** The reason why nothing is written to the group; undefined if there is none. */
   readonly obstacle: Verdict | undefined;
   /** Why a pending member waits, in words. */
   readonly whyPending: string;
@@ -35,7 +35,7 @@ const verdict = (outcome: string, detail: string): Verdict => ({ outcome, detail
 export const isWanted = ({ member, facts: { wanted } }: Asked): boolean =>
   wanted !== undefined &&
   (wanted.pending.has(member) ||
-    [...wanted.standing.values()].some((standing) => standing.some((one) => one.member === member)));
+    [...wanted.membersByUser.values()].some((members) => members.some((one) => one.member === member)));
 
 /** In the platform's group, as it was last written or read. */
 export const isPresent = ({ user, facts: { views } }: Asked): boolean =>
@@ -45,7 +45,7 @@ export const isPresent = ({ user, facts: { views } }: Asked): boolean =>
 const isUnshown = (asked: Asked): boolean =>
   asked.user !== undefined &&
   !isPresent(asked) &&
-  asked.facts.wanted?.standing
+  asked.facts.wanted?.membersByUser
     .get(asked.user)
     ?.some(({ member, unshown }) => member === asked.member && unshown !== undefined) === true;
 
@@ -56,7 +56,7 @@ export function verdictOf(asked: Asked): Verdict {
   return isWanted(asked) ? verdictOfWanted(asked) : verdictOfStranger(asked);
 }
 
-/** undefined where the platform's group follows the directory's, so that it depends on the member. */
+/** @returns undefined if the group is synced, so that the result depends on the member */
 function verdictOfGroup(asked: Asked): Verdict | undefined {
   const { facts } = asked;
   const { released, registers } = facts.state;
@@ -83,7 +83,7 @@ function verdictOfWanted(asked: Asked): Verdict {
       'another client removed them on the platform, and the drift policy accepts that',
     );
   return state.dirtySinceMs === undefined
-    ? verdict('waiting', 'they became known since the group was last looked at; the next look adds them')
+    ? verdict('waiting', 'they became known since the group was last read; the next read adds them')
     : verdict('waiting', `they will be added by the next write${lastTry(asked)}`);
 }
 
@@ -104,7 +104,7 @@ function verdictOfStranger(asked: Asked): Verdict {
   const { facts, decision, user, obstacle } = asked;
   const { state } = facts;
   const why = whyUnwanted(asked);
-  const [twin] = (user && facts.wanted?.standing.get(user)) ?? [];
+  const [twin] = (user && facts.wanted?.membersByUser.get(user)) ?? [];
   if (twin !== undefined)
     return verdict('not_wanted', `${why}; it has them in as ${twin.member}, the same person`);
   if (user === undefined || !isPresent(asked)) return verdict('not_wanted', why);

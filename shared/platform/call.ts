@@ -14,7 +14,7 @@ export type QueryValue = string | number | boolean | undefined;
 /**
  * Fills the path's `{names}` and adds the query. Every identifier is percent-encoded as one segment, so that no id can
  * point at another resource.
- * @throws TypeError where an id is missing, empty, `.`, `..`, or no well-formed Unicode.
+ * @throws TypeError if an id is missing, empty, `.`, `..`, or no well-formed Unicode.
  */
 export function targetOf(
   endpoint: Endpoint,
@@ -68,7 +68,7 @@ export interface Call<T> {
   /** What is sent, and the schema that it must pass first: nothing is sent that the specification does not allow. */
   readonly body?: RequestBody;
   readonly decoding: Decoding<T>;
-  /** True where a slow answer is asked for again in smaller pieces by the caller, not as it is by us. */
+  /** True if a slow answer is asked for again in smaller pieces by the caller, not as it is by us. */
   readonly canShrink?: boolean;
 }
 
@@ -90,7 +90,7 @@ export interface AttemptFacts {
   readonly ignoredFields?: readonly string[] | undefined;
 }
 
-/** Path and query of a call. @throws InvalidRequestError where an id cannot stand in a path. */
+/** Path and query of a call. @throws InvalidRequestError if an id cannot stand in a path. */
 export function checkedTarget<T>({ endpoint, ids, query }: Call<T>): string {
   try {
     return targetOf(endpoint, ids, query);

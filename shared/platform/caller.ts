@@ -152,7 +152,7 @@ function headersOf(settings: CallerSettings, token: string, body: string | undef
 const asksForLess = <T>({ canShrink }: Call<T>, error: PlatformError): boolean =>
   canShrink === true && isTooSlow(error);
 
-/** Milliseconds until the next try, or undefined where there is none. */
+/** Milliseconds until the next try, or undefined if there is none. */
 function waitAfter<T>(
   error: PlatformError,
   attempt: number,

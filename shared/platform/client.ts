@@ -15,7 +15,7 @@ export type PlatformClient = ReturnType<typeof createPlatformClient>;
  * Every method takes `{signal, deadlineMs, timeoutMs}` last and fails with a PlatformError of `errors.ts`:
  * InvalidRequestError, BadRequestError, UnauthorizedError, ForbiddenError, NotFoundError, ConflictError,
  * RateLimitedError, ServerError, TimeoutError, NetworkError, AbortedError, UnexpectedStatusError, UnexpectedBodyError.
- * @throws TypeError where an option is not as described.
+ * @throws TypeError if an option is not as described.
  */
 export function createPlatformClient(options: PlatformClientOptions) {
   const { call, close } = openCaller(options);
@@ -94,7 +94,7 @@ const PUSH: Endpoint = { method: 'POST', path: '/platform/api/ats_candidates/pus
 const candidatesResource = (call: Caller) => ({
   /**
    * `POST /ats_candidates/push_candidate`: pushes a candidate into onboarding; answers the candidate as recorded.
-   * Repeated only where the first try provably did nothing. @throws BadRequestError, ForbiddenError
+   * Repeated only if the first try provably did nothing. @throws BadRequestError, ForbiddenError
    */
   push: (value: NewCandidate, options?: CallOptions) =>
     call({ endpoint: PUSH, body: { schema: NewCandidate, value }, decoding: { schema: Candidate } }, options),

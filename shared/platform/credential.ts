@@ -1,8 +1,8 @@
 /** What proves who is calling. One credential serves many concurrent calls. */
 export interface Credential {
-  /** The value for `Authorization: Bearer` now, refreshed first where it is about to expire. */
+  /** Returns the value for `Authorization: Bearer`. A token that is about to expire is refreshed first. */
   accessToken(signal?: AbortSignal): Promise<string>;
-  /** Told of a 401 that `token` got. True where another token is there now, so that one more try makes sense. */
+  /** Told of a 401 that `token` got. True if another token is there now, so that one more try makes sense. */
   renewAfter(token: string, signal?: AbortSignal): Promise<boolean>;
   /** Texts that must never show in a log or an error. */
   secrets(): readonly string[];
@@ -13,7 +13,7 @@ const HEADER_SAFE = /^[\x21-\x7e]+$/;
 
 /**
  * A customer API key or an access token that never changes.
- * @throws TypeError where the token cannot stand in a header; the message does not show it.
+ * @throws TypeError if the token cannot stand in a header; the message does not show it.
  */
 export function staticBearer(token: string): Credential {
   if (!HEADER_SAFE.test(token)) {

@@ -5,7 +5,7 @@ import { excerptOf } from './redact.ts';
 export interface Decoding<T> {
   readonly schema: z.ZodType<T>;
   /**
-   * True where every field matters, because what we write next depends on it (groups); or those paths that do.
+   * True if every field matters, because what we write next depends on it (groups); or those paths that do.
    * Elsewhere an optional field of another form than specified is left out and reported: one odd photo must not hide
    * ten thousand people.
    */
@@ -18,7 +18,7 @@ export interface Decoding<T> {
   readonly envelope?: (raw: unknown) => unknown;
   /** Member of an envelope that is null on success. */
   readonly errorMember?: string;
-  /** True where the body is not specified: nothing is parsed. */
+  /** True if the body is not specified: nothing is parsed. */
   readonly ignoreBody?: boolean;
 }
 
@@ -27,7 +27,7 @@ type Path = readonly PropertyKey[];
 /**
  * Reads a 2xx answer: its value, and the paths of fields that were left out because of their form.
  * @throws UnexpectedBodyError naming the field, where the text is no JSON or a field that must be there is not;
- * ReportedError where the envelope holds an error.
+ * ReportedError if the envelope holds an error.
  */
 export function decode<T>(
   text: string,
@@ -99,7 +99,7 @@ function memberOf(value: unknown, key: PropertyKey): unknown {
     : undefined;
 }
 
-/** What came at a path; where nothing did, what came around it. */
+/** The shape of the value at a path, or of the nearest value above it. */
 function shapeAt(raw: unknown, path: Path): string {
   const value = path.reduce(memberOf, raw);
   if (value !== undefined || path.length === 0) return shapeOf(value);

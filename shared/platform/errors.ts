@@ -8,7 +8,7 @@ import { retryAfterOf } from './retry.ts';
  */
 export type Sent = 'no' | 'maybe' | 'answered';
 
-/** What every error of the client tells. No token, e-mail address or whole body is ever in it. */
+/** The facts in every error of the client. They never contain a token, an e-mail address or a whole body. */
 export interface PlatformErrorFacts {
   readonly method: string;
   /** The path as the specification writes it (`/platform/api/groups/{groupId}`), so that errors group by endpoint. */
@@ -48,7 +48,7 @@ function describe(what: string, facts: PlatformErrorFacts): string {
 
 /** Our own arguments are not what the specification allows; nothing was sent. */
 export class InvalidRequestError extends PlatformError {}
-/** 400 or 422: the platform refuses what was sent. A stale group version may look like this too. */
+/** 400 or 422: the platform refuses the content. Some platforms answer a stale group version like this too. */
 export class BadRequestError extends PlatformError {}
 /** 401: the credential is expired or revoked. A state of the connection, not of one call. */
 export class UnauthorizedError extends PlatformError {}
@@ -60,7 +60,7 @@ export class ForbiddenError extends PlatformError {}
 export class NotFoundError extends PlatformError {}
 /** 409 or 412: the record changed since the version that was sent. */
 export class ConflictError extends PlatformError {}
-/** 429: too many calls; `retryAfterMs` where the platform said how long to wait. Nothing was done. */
+/** 429: too many calls. `retryAfterMs` is set if the platform states a wait. Nothing was done. */
 export class RateLimitedError extends PlatformError {}
 /** 5xx. A write may have taken effect. */
 export class ServerError extends PlatformError {}
@@ -86,7 +86,7 @@ export class UnexpectedBodyError extends PlatformError {
 }
 
 /**
- * Whether a write that ended in this error may have been done all the same. False only where it provably was not:
+ * Whether a write that ended in this error may have been done all the same. False only if it provably was not:
  * it never left, or the platform definitely rejected it.
  */
 export function mayHaveTakenEffect(error: PlatformError): boolean {

@@ -34,7 +34,7 @@ const REQUEST_ID_HEADERS = ['x-request-id', 'x-correlation-id', 'x-amzn-requesti
 
 /**
  * Sends one request, once, and reads the whole answer within `timeoutMs`. Redirects are not followed.
- * @throws TimeoutError, NetworkError, AbortedError with `sent`; UnexpectedBodyError where the answer is too large or
+ * @throws TimeoutError, NetworkError, AbortedError with `sent`; UnexpectedBodyError if the answer is too large or
  * cannot be read as text.
  */
 export async function exchange(dispatcher: Dispatcher, request: ExchangeRequest): Promise<ExchangeResponse> {
@@ -85,7 +85,7 @@ export function factsOf(
 /** Node's timers take no more, and fire at once for anything above. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** One signal for the caller's signal and the time limit, and a way to tell which of them fired. */
+/** One signal for the caller's signal and the time limit. It also shows which of them fired. */
 function startTimeLimit(request: ExchangeRequest) {
   const controller = new AbortController();
   const timeout = AbortSignal.timeout(Math.min(Math.max(1, Math.ceil(request.timeoutMs)), LONGEST_TIMER_MS));
@@ -148,7 +148,7 @@ const BEFORE_SENDING = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** True only where it is certain. A socket that failed while connecting carried nothing; of the rest we cannot know. */
+/** True only if it is certain. A socket that failed while connecting carried nothing; of the rest we cannot know. */
 function neverLeft(thrown: unknown): boolean {
   if (thrown instanceof AggregateError && thrown.errors.length > 0) return thrown.errors.every(neverLeft);
   const code = codeOf(thrown);
@@ -186,7 +186,7 @@ interface BodyLimit {
 
 /**
  * Reads an answer as UTF-8 text, never holding more than `limit.max` bytes.
- * @throws UnexpectedBodyError where it is larger, wrongly compressed, or no UTF-8 (only where the whole is wanted).
+ * @throws UnexpectedBodyError if it is larger, wrongly compressed, or no UTF-8 (only if the whole is wanted).
  */
 export async function readBody(
   body: Readable,

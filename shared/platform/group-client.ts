@@ -25,7 +25,7 @@ export function groupClient(call: Caller, options: PlatformClientOptions) {
 
 /**
  * A caller, and what ends our own connections; an injected dispatcher is its owner's to close.
- * @throws TypeError where an option is not as described.
+ * @throws TypeError if an option is not as described.
  */
 export function openCaller(options: PlatformClientOptions) {
   const { origin, path: basePath } = parseSecureUrl(options.baseUrl, 'baseUrl');
@@ -36,7 +36,7 @@ export function openCaller(options: PlatformClientOptions) {
   return { call, close: own.close };
 }
 
-/** Shorter than any try, so that a connection that does not come about is told from a request that got lost. */
+/** Shorter than any try, so that a failed connection is distinguished from a lost request. */
 const CONNECT_TIMEOUT_MS = 3000;
 
 function ownAgent(connections: number) {

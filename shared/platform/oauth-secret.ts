@@ -19,7 +19,7 @@ interface Tokens {
   readonly mayRefresh: (cause: RefreshCause) => boolean;
 }
 
-/** What a connection's secret proves. @param tokens where what is learnt of them is kept */
+/** The credential of a connection's secret. @param tokens the store for refreshed tokens */
 export const credentialFor = (
   name: ConnectionName,
   secret: SecretValue,
@@ -97,9 +97,9 @@ const STORED_LATELY_MS = 900_000;
 
 /** The secret that a connection's platform was opened with. */
 export interface SecretInUse {
-  /** The latest version that holds these credentials: ours, once we have stored fresh tokens. */
+  /** The latest version with these credentials: the one that groupsync stored after a refresh, if there is one. */
   version: string;
-  /** When one of our workers stored it; undefined where a person did. */
+  /** When one of our workers stored it; undefined if a person did. */
   storedAtMs: number | undefined;
   /** By `/me`. */
   wasAccepted: boolean;

@@ -60,7 +60,7 @@ export const UNSENT = { method: 'POST', pathTemplate: TOKEN_ENDPOINT, sent: 'no'
 
 interface State {
   tokens: OAuthTokens;
-  /** What could not be stored, as far as was heard. It is all there is, for the old refresh token may be void. */
+  /** Refreshed tokens that were not stored. They must be kept, because the old refresh token may be invalid. */
   unsaved: { readonly old: OAuthTokens; readonly fresh: OAuthTokens } | undefined;
 }
 
@@ -134,7 +134,7 @@ export interface OAuthOptions {
   readonly onTokens: (tokens: OAuthTokens) => Promise<void>;
   /** Reads what another process may have stored since; asked before each refresh and after `invalid_grant`. */
   readonly reread?: (() => Promise<OAuthTokens>) | undefined;
-  /** false where these credentials had their one refresh, and were refused again; asked before each refresh. */
+  /** false if these credentials had their one refresh, and were refused again; asked before each refresh. */
   readonly mayRefresh?: ((cause: 'expired' | 'refused') => boolean) | undefined;
   /** Runs a refresh while no other process does (a lease). */
   readonly exclusively?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined;

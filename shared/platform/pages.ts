@@ -127,7 +127,7 @@ interface ReadPage<T> {
 /**
  * An endpoint that knows no offset gives its first page for ever. Unless it is as long as it was asked to be (and may have
  * been cut), it was the whole list.
- * @throws UnexpectedBodyError where it may have been cut
+ * @throws UnexpectedBodyError if it may have been cut
  */
 function isWholeListAgain<T>(
   page: readonly T[],

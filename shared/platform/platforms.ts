@@ -132,7 +132,7 @@ function usable<Client>(secretVersion: string, make: () => Client): Client {
 
 interface Opened {
   readonly call: Calling;
-  /** Asks who the credential belongs to, and fails where it is not the connection's company. */
+  /** Asks who the credential belongs to, and fails if it is not the connection's company. */
   readonly identify: () => Promise<void>;
   readonly inUse: SecretInUse;
   readonly clock: () => number;

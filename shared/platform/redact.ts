@@ -10,7 +10,7 @@ const SECRET_MEMBER =
   /(["']?(?:[\w-]{0,40}(?:token|secret|password|api[_-]?key)|authorization)["']?\s*[:=]\s*)("(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,;&}\]<>]+)/gi;
 const EMAIL = /[^\s"'<>(),;:=[\]{}@]{1,64}(?:@|%40)[^\s"'<>(),;:=[\]{}@&?]{1,253}/gi;
 const JWT = /\beyJ[\w-]+\.[\w-]+\.[\w-]*/g;
-/** Longer than any id we know; a token cannot be told from noise otherwise. */
+/** Longer than any known id: such a text may be a token. */
 const LONG_RUN = /[A-Za-z0-9_+/=~-]{41,}/g;
 
 /**
@@ -53,7 +53,7 @@ export function safeCause(thrown: unknown, secrets: readonly string[] = [], dept
   return typeof code === 'string' ? Object.assign(copy, { code }) : copy;
 }
 
-/** The stack keeps its lines; its frames are file names, where nothing is secret. */
+/** Redacts the message of a stack and keeps its lines. Frames are file names and contain no secret. */
 function redactLines(stack: string, secrets: readonly string[]): string {
   return stack
     .split('\n')

@@ -45,7 +45,7 @@ type RetryDecision =
 
 const BACKOFF_FIRST_MS = 200;
 const BACKOFF_CAP_MS = 20_000;
-/** Spreads callers that were all told the same Retry-After. */
+/** Spreads callers that got the same Retry-After. */
 const SPREAD_MS = 250;
 
 /** Decides by the table above. Pure: the same question has the same answer. Waits are milliseconds. */

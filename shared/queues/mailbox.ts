@@ -110,7 +110,7 @@ function messageOf({
 }: Message): DeadMessage {
   const text = (name: string) => MessageAttributes?.[name]?.StringValue;
   const sentAtMs = Number(Attributes?.SentTimestamp ?? 0);
-  // What SQS itself has moved carries no reason, but tells from where.
+  // A message that SQS moved has no reason, only its source queue.
   const movedFrom = Attributes?.DeadLetterQueueSourceArn?.split(':').at(-1);
   const failedAt = Date.parse(text(MESSAGE_ATTRIBUTES.failedAt) ?? '');
   const failedAtMs = Number.isNaN(failedAt) ? sentAtMs : failedAt;

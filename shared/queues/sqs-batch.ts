@@ -4,7 +4,7 @@ import pMap from 'p-map';
 import { MESSAGE_ATTRIBUTES } from '../contract/names.ts';
 import type { EventSender, OutgoingEvent, SendOutcome } from '../sync/ports/queues.ts';
 
-/** The events queues, for what is sent on purpose: each message's fate is told. */
+/** The events queues, for messages of operators. The result of each message is returned. */
 export const createEventSender = (
   client: SQSClient,
   queueUrl: () => Promise<string>,

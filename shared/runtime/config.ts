@@ -5,7 +5,7 @@ import { parsedUrl } from '../contract/url.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import { LEVELS } from './logger.ts';
 
-/** The environment does not say what it must; a person has to look at the deployment. */
+/** A required environment variable is missing or invalid. An operator must correct the deployment. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -48,7 +48,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     logLevel: level(read('logLevel', LEVELS.join(' or '), (text) => !!level(text))) ?? 'info',
     /** Names of queues whose messages are of one connection, whatever they say. */
     boundQueues: new Map(boundQueues.map((one) => boundOf(one.split('=') as [string, ConnectionName]))),
-    /** Who is told without asking: `webhook`, ARNs of topics. */
+    /** Notification targets: `webhook` and ARNs of topics. */
     notify: list('notify', 'webhook or ARNs of topics', /^(?:(?:webhook|arn:[\w:-]+)(?:,|$))*$/),
     /** In AWS, not on the local stack. */
     isDeployed: environment['AWS_LAMBDA_FUNCTION_NAME'] !== undefined,
@@ -61,7 +61,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   };
 }
 
-/** @throws ConfigError where a function that needs the value was deployed without it */
+/** @throws ConfigError if a function that needs the value was deployed without it */
 export function required<Value>(value: Value | undefined, variable: string): Value {
   if (value === undefined) throw new ConfigError(`${variable}: expected a value, got nothing`);
   return value;

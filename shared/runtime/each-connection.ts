@@ -13,9 +13,9 @@ interface Round {
 }
 
 /**
- * Runs a task for each connection, one company's failure keeping no other from its turn; nor does one that takes all
+ * Runs a task for each connection. The failure of one connection does not stop the others; nor does one that takes all
  * the time there is, since each run has another order.
- * @returns what each turn gave; a failure is thrown by the caller once it has said what it must
+ * @returns the result of each connection, and the first failure, which the caller throws after it has reported
  */
 export async function eachConnection<Report>(
   { connections, only, logger, random = systemRandom }: Round,

@@ -28,7 +28,7 @@ export function reportIngest(report: IngestReport, { logger, metrics }: Telling)
     accepted: report.acceptedFrom.length,
     ignored: report.ignored,
     rejected: report.rejected.length,
-    touched: report.touched.length,
+    changedGroups: report.changedGroups.length,
     retried: report.failedMessages.size,
     notStarted: report.notStarted,
   });
@@ -77,7 +77,7 @@ export function reportOdd({ pathTemplate, ignoredFields = [] }: AttemptFacts, lo
 /** Every healthy connection has such ages: the feed is read each few minutes, the credential checked each day. */
 const USUAL = { feedAgeSeconds: 3_600, uncheckedSeconds: 25 * 3_600 };
 
-/** A metric is billed for each hour in which it is sent, and alarms take silence for health: only trouble is sent. */
+/** A metric is billed for each hour in which it is sent, and alarms treat missing data as healthy. So only faults are sent. */
 export function reportLevels(connection: string, levels: Levels, metrics: Metrics): void {
   const emit = (name: MetricName, value = 0, usual = 0) =>
     value > usual && metrics.emit(name, value, connection);
@@ -115,7 +115,7 @@ function reportDuplicates(duplicates: number, metrics: Metrics): void {
  * @param call.endpoint first part of the path below the base, as of `endpointOf`
  */
 export function reportScim(
-  { reply, connection, tokenEndsSoon, staleMembers, cause }: ScimReport,
+  { reply, connection, tokenExpiresSoon, staleMembers, cause }: ScimReport,
   call: { readonly method: string; readonly endpoint: string; readonly elapsedMs: number },
   { logger, metrics }: Telling,
 ): void {
@@ -133,7 +133,7 @@ export function reportScim(
       unknownCount: unknown.length,
     });
   }
-  if (tokenEndsSoon) metrics.emit('ScimTokensEnding', 1, connection);
+  if (tokenExpiresSoon) metrics.emit('ScimTokensEnding', 1, connection);
   if (status >= 500) metrics.emit('ScimFailures', 1);
   else if (status >= 400) metrics.emit('ScimRefusals', 1, String(status));
   const level = status >= 500 ? 'error' : 'info';

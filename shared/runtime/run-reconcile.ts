@@ -3,15 +3,15 @@ import type { ReconcileInvocation } from '../contract/invocation.ts';
 import type { ReconcilePorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { PlatformFailure } from '../sync/ports/platform.ts';
-import { type PumpPorts, pump } from '../sync/pump.ts';
 import { followFeed } from '../sync/reconcile/feed.ts';
 import { checkHealth, type HealthPorts, readLevels } from '../sync/reconcile/levels.ts';
 import { type NotifyPorts, notify, notifyOfHour } from '../sync/reconcile/notify.ts';
 import { sweep } from '../sync/reconcile/sweep.ts';
+import { type RequeuePorts, requeueDue } from '../sync/requeue.ts';
 import type { Metrics } from './metrics.ts';
 import { reportFeed, reportLevels, reportSweep } from './report.ts';
 
-export type ReconcileTaskPorts = ReconcilePorts & PumpPorts & HealthPorts & NotifyPorts;
+export type ReconcileTaskPorts = ReconcilePorts & RequeuePorts & HealthPorts & NotifyPorts;
 
 interface Run {
   readonly ports: ReconcileTaskPorts;
@@ -28,7 +28,7 @@ export async function runReconcile(
 ): Promise<object> {
   switch (task) {
     case 'pump': {
-      const report = await pump(connection.name, ports, { everything: all });
+      const report = await requeueDue(connection.name, ports, { everything: all });
       const levels = await readLevels(connection.name, ports);
       reportLevels(connection.name, levels, metrics);
       await notify(levels.found, ports, connection.name);
@@ -51,11 +51,11 @@ export async function runReconcile(
       return run.report;
     }
     case 'notify': {
-      const { prefix, targets, tell } = ports.notifier;
+      const { prefix, targets, send } = ports.notifier;
       const title = `${prefix} ${connection.name}: groupsync notify test was run`;
       const notice = [title, 'Holds, closed gates and the like are told here.'] as const;
-      const failed = silent ? new Map<string, string>() : await tell(notice);
-      return { told: targets.map((target) => ({ target, failure: failed.get(target) ?? null })) };
+      const failed = silent ? new Map<string, string>() : await send(notice);
+      return { notified: targets.map((target) => ({ target, failure: failed.get(target) ?? null })) };
     }
     case 'health':
       return { connection: connection.name, ...(await checkHealth(connection, ports)) };

@@ -22,7 +22,7 @@ import { storesOver } from './stores.ts';
 import { type Base, wireBase, wireState } from './wire.ts';
 
 const CONNECTIONS_PER_ORIGIN = 16;
-/** Shorter than any call, so that a platform that cannot be reached is told from one that does not answer. */
+/** Shorter than any call, so that an unreachable platform is distinguished from one that does not answer. */
 const CONNECT_TIMEOUT_MS = 3_000;
 
 /**
@@ -112,5 +112,5 @@ export function wireReconcile(): Base & {
   };
 }
 
-/** What the local stack asks beside the functions that it runs; they share its environment. */
+/** The ports of the local stack itself, which shares its environment with the functions that it runs. */
 export const wireLocalStack = wirePeople;

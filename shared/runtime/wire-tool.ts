@@ -1,4 +1,4 @@
-import { createAlarmDesk } from '../aws/alarms.ts';
+import { createAlarmClient } from '../aws/alarms.ts';
 import {
   configurationOf,
   createCaller,
@@ -48,7 +48,7 @@ export interface Tool {
 const CONNECT_TIMEOUT_MS = 3_000;
 
 /**
- * The composition root of the command line. Unlike a function it is told nothing by its environment: everything is
+ * The composition root of the command line. It has no environment variables, unlike a function: everything is
  * found by the names that the prefix makes, and only when a command asks for it.
  */
 export async function wireTool(target: ToolTarget): Promise<Tool> {
@@ -66,7 +66,7 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
   const deployment = {
     ...createDeployment(sdk, options, urlOf),
     allowsLoopback: local !== undefined || target.emulator !== undefined,
-    alarms: local === undefined ? createAlarmDesk(sdk, { prefix, endpoint: target.emulator }) : undefined,
+    alarms: local === undefined ? createAlarmClient(sdk, { prefix, endpoint: target.emulator }) : undefined,
     ...createScimServer(sdk, { prefix, scimUrl: target.scimUrl }),
   };
   const bindingOf = bindingsOf(sdk, prefix);
@@ -122,7 +122,7 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
   };
 }
 
-/** A console that is open for days hears of a deployment so soon. */
+/** How soon an open console notices a new deployment. */
 const REMEMBER_BINDINGS_MS = 60_000;
 
 /** Queues that are bound to a connection, as ingest is told of them; asked for where a dead-lettered message is of none but the common one. */

@@ -72,7 +72,7 @@ const schemaDocument = (schema: Schema, baseUrl: string): ScimObject => ({
   meta: { resourceType: 'Schema', location: `${baseUrl}/Schemas/${schema.id}` },
 });
 
-/** What is kept, by type, and what describes it; `/Schemas` promises no attribute that would be forgotten. */
+/** The schemas of each resource type. `/Schemas` describes only attributes that are stored. */
 export const schemaDocuments = (
   types: ResourceTypes,
   baseUrl: string,

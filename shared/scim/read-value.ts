@@ -48,7 +48,7 @@ export function readSingle(attribute: Attribute, raw: ScimValue): ScimValue | un
  * The parts of a complex value after those that a client names: a part that is null is taken away, one that is not named
  * stays (RFC 7644 section 3.5.2.3). A bare value stands for an object with that `value`, as some clients write members,
  * addresses and managers.
- * @returns undefined where no part is left
+ * @returns undefined if no part is left
  */
 export function mergeParts(attribute: Attribute, before: ScimObject, raw: ScimValue): ScimObject | undefined {
   const given: ScimObject = isObject(raw) ? raw : { value: raw };

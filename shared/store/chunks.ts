@@ -41,7 +41,7 @@ export async function writeChunks(
   return { chunks: texts.length, hash: hashOf(texts) };
 }
 
-/** @returns the lines, or undefined where a chunk is missing or is not the one that was written */
+/** @returns the lines, or undefined if a chunk is missing or is not the one that was written */
 export async function readChunks(
   table: Table,
   keyOf: (index: number) => Key,

@@ -5,8 +5,8 @@ import type { GroupRegisters } from '../domain/group.ts';
 import { type GroupRef, groupId, type MemberId } from '../domain/ids.ts';
 import { nestedMember } from '../domain/nesting.ts';
 import { laterStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../domain/stamp.ts';
-import type { DesiredStore, Dirty, MemberEntry, Said } from '../sync/ports/desired.ts';
-import { dirtying, promise } from './group-writes.ts';
+import type { DesiredStore, Dirty, GroupUpdate, MemberEntry } from '../sync/ports/desired.ts';
+import { dirtying, wakeUpFields } from './group-writes.ts';
 import { OF_THIS_SCHEMA, plain, understood } from './item-form.ts';
 import { groupKey, IN_PREFIX, inGroupKey, memberKey, partKey, partPrefix, userKey } from './keys.ts';
 import type { Attributes, Condition, Item, Table } from './table.ts';
@@ -33,11 +33,11 @@ export function createDesiredStore(table: Table): DesiredStore {
    * Each register of the group has its own condition. Most events are later than all that is stored, so all registers are
    * tried in one write with the mark first; where one of them is not, each is written on its own.
    */
-  async function markWith(said: Said | undefined, ref: GroupRef, dirty: Dirty) {
+  async function markWith(update: GroupUpdate | undefined, ref: GroupRef, dirty: Dirty) {
     const key = groupKey(ref);
-    const registers = said === undefined ? [] : registerWrites(said);
-    const heard = plain({ batchDigest: said?.digest });
-    const setIfMissing = plain({ changedMembers: said?.changedMembers });
+    const registers = update === undefined ? [] : registerWrites(update);
+    const heard = plain({ batchDigest: update?.digest });
+    const setIfMissing = plain({ changedMembers: update?.changedMembers });
     if (registers.length > 0) {
       const set: Attributes = Object.assign({ ...heard }, ...registers.map((one) => one.set));
       const isLater = all(...registers.map(({ when }) => when));
@@ -94,8 +94,8 @@ export function createDesiredStore(table: Table): DesiredStore {
       return (await Promise.all(floors)).reduce(laterStamp, STAMP_ZERO);
     },
 
-    async markDirty(ref, dirty, said) {
-      const marked = await markWith(said, ref, dirty);
+    async markDirty(ref, dirty, update) {
+      const marked = await markWith(update, ref, dirty);
       const { wakeAt, lastWriteAt, paused, isContained }: Attributes = marked.written ? marked.item : {};
       return {
         wakeAtMs: Number(wakeAt),
@@ -105,7 +105,7 @@ export function createDesiredStore(table: Table): DesiredStore {
       };
     },
 
-    async isHeard(ref, digest, mayBeDirty) {
+    async isRepeated(ref, digest, mayBeDirty) {
       const item: Attributes = (await table.get(groupKey(ref))) ?? {};
       const { batchDigest, dirtySince, failedAt, isContained } = item;
       // The groups around it may not have been marked.
@@ -128,7 +128,7 @@ export function createDesiredStore(table: Table): DesiredStore {
 
     async renew(ref, seenMs, wakeAtMs) {
       const isAsSeen = all(exists('dirtySince'), equal('wakeAt', seenMs));
-      return (await table.update(groupKey(ref), { set: promise(ref, wakeAtMs) }, isAsSeen)).written;
+      return (await table.update(groupKey(ref), { set: wakeUpFields(ref, wakeAtMs) }, isAsSeen)).written;
     },
   };
 }
@@ -142,14 +142,16 @@ function memberChange({ member, register }: MemberEntry, nowMs: number) {
     : { set: { ...set, expiresAt: tombstoneEndSeconds(stamp, nowMs) }, remove: noActor };
 }
 
-function registerWrites({ name, saidBy, ...floors }: GroupRegisters) {
-  const said = (['upserted', 'deleted', 'snapshot'] as const).filter((floor) => floors[floor] !== STAMP_ZERO);
-  const writes: { readonly set: Attributes; readonly when: Condition }[] = said.map((floor) => ({
+function registerWrites({ name, author, ...floors }: GroupRegisters) {
+  const update = (['upserted', 'deleted', 'snapshot'] as const).filter(
+    (floor) => floors[floor] !== STAMP_ZERO,
+  );
+  const writes: { readonly set: Attributes; readonly when: Condition }[] = update.map((floor) => ({
     set: { [floor]: floors[floor] },
     when: laterThanStored(floor, floors[floor]),
   }));
-  if (saidBy !== undefined) {
-    const { stamp, actor } = saidBy;
+  if (author !== undefined) {
+    const { stamp, actor } = author;
     writes.push({ set: { actor, actorStamp: stamp }, when: laterThanStored('actorStamp', stamp) });
   }
   if (name !== undefined) {

@@ -78,7 +78,7 @@ export function createDynamoBatches(client: DynamoDBClient, { tableName, sleep }
 
 type Outgoing = Key & { readonly wire: ReturnType<typeof toWire>; readonly isOnce: boolean };
 
-/** Fails where the SDK would send the command again, unless DynamoDB refused it: what got no answer may still be executed. */
+/** Fails if the SDK would send the command again, unless DynamoDB refused it: what got no answer may still be executed. */
 function sendOnce(command: BatchWriteItemCommand): void {
   let isUnanswered = false;
   command.middlewareStack.add(
@@ -161,8 +161,8 @@ interface Waiting<Question, Answer> {
 }
 
 /**
- * Sends together what independent callers ask in one turn of the event loop. Callers see what they would see alone, in
- * fewer requests: nothing is kept from one turn to the next, so an answer is never older than its question.
+ * Combines the requests that independent callers make within one iteration of the event loop. Each caller gets the same
+ * result as alone. Nothing is cached between iterations, so an answer is never older than its request.
  */
 export function gathering<Question, Answer>(
   options: Gathering<Question, Answer>,

@@ -47,7 +47,7 @@ const SORTS: Readonly<Record<string, string>> = {
 };
 
 export function createEraser(table: Table): Eraser {
-  /** @param erase the sort of what it erased of an item; undefined where it is to stay */
+  /** @param erase the sort of what it erased of an item; undefined if it is to stay */
   const eraseAll = async (
     erase: (item: Item) => Promise<string | undefined>,
     part?: Part,
@@ -95,9 +95,9 @@ export function createEraser(table: Table): Eraser {
 
   /** No identity provider lists the member, no employee matches, and all memberships ended long ago. */
   const hasLeft = async (connection: ConnectionName, user: UserState, overMs: number) => {
-    // Something is known of them, and nothing was said after that time.
-    const said = [...user.attributes.values()].filter(({ value }) => value !== '');
-    if (said.length === 0 || said.some(({ stamp }) => stampTimeMs(stamp) >= overMs)) return false;
+    // The user has values, and no event after that time.
+    const values = [...user.attributes.values()].filter(({ value }) => value !== '');
+    if (values.length === 0 || values.some(({ stamp }) => stampTimeMs(stamp) >= overMs)) return false;
     if ((await table.get(resourceKey(connection, 'User', user.member))) !== undefined) return false;
     if (await isEmployed(connection, user)) return false;
     for await (const groups of users.groupsOf(connection, user.member)) {

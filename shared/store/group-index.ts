@@ -1,7 +1,7 @@
 import type { PendingCause, SettledState } from '../domain/group-state.ts';
 import { type ConnectionName, type GroupRef, groupId, memberId } from '../domain/ids.ts';
 import type { GroupIndex, GroupSummary, PendingEntry } from '../sync/ports/group-index.ts';
-import { promise } from './group-writes.ts';
+import { wakeUpFields } from './group-writes.ts';
 import { dueText, groupIndexSort, groupKey, IN_SYNC, indexPartition, NOT_DUE, SHARDS } from './keys.ts';
 import { all, eachOf, equal, exists, type Item, type Table } from './table.ts';
 
@@ -49,7 +49,8 @@ export function createGroupIndex(table: Table): GroupIndex {
     async reschedule({ ref, dueMs: seenMs }, { wakeAtMs, dueMs }) {
       const seen = groupIndexSort(seenMs === undefined ? NOT_DUE : dueText(seenMs), ref.group);
       const isAsSeen = all(exists('dirtySince'), equal('gsk', seen));
-      return (await table.update(groupKey(ref), { set: promise(ref, wakeAtMs, dueMs) }, isAsSeen)).written;
+      return (await table.update(groupKey(ref), { set: wakeUpFields(ref, wakeAtMs, dueMs) }, isAsSeen))
+        .written;
     },
 
     async *all(connection, which) {

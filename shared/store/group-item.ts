@@ -28,7 +28,7 @@ export function parseGroup(ref: GroupRef, item: Item): GroupState {
       deleted,
       snapshot,
       ...(name === undefined ? {} : { name: { value: name, stamp: nameStamp } }),
-      ...(actor === undefined ? {} : { saidBy: { stamp: actorStamp, actor } }),
+      ...(actor === undefined ? {} : { author: { stamp: actorStamp, actor } }),
     },
   };
 }

@@ -3,7 +3,7 @@ import { usedUp } from '../domain/hold.ts';
 import type { GroupRef } from '../domain/ids.ts';
 import { nestedGroup } from '../domain/nesting.ts';
 import { STAMP_ZERO } from '../domain/stamp.ts';
-import type { Flip, FoundForeign, GroupStore, HeldRemovals, HeldSets } from '../sync/ports/groups.ts';
+import type { Commit, Findings, GroupStore, HeldRemovals, HeldSets } from '../sync/ports/groups.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { findChunks, readChunks, writeChunks } from './chunks.ts';
 import { parseGroup, parseMember } from './group-item.ts';
@@ -11,18 +11,18 @@ import {
   collectTombstones,
   decisionIs,
   dirtying,
-  ending,
-  foundBeside,
+  findingsToStore,
   holdIsAs,
   intentIs,
   intentIsAs,
-  promise,
+  PARTIAL_READ_HINTS,
   revIsAs,
-  suspectIsAs,
-  TOLD,
+  settledChange,
+  suspectedChangeIsAs,
   unsettledSince,
-  untouchedSince,
+  unwrittenSince,
   viewIsAs,
+  wakeUpFields,
 } from './group-writes.ts';
 import { plain } from './item-form.ts';
 import {
@@ -40,7 +40,7 @@ import type { Change, Condition, Item, Table } from './table.ts';
 import { all, any, equal, exists, missing } from './table.ts';
 import { createViewStore, decodeUser } from './view-store.ts';
 
-/** That the platform answered 404 is over once it has shown the group, or the link is gone. */
+/** The time of the first 404. It is removed when the platform shows the group, or the link ends. */
 const MISSED = 'missedAt';
 const LINK = ['platformId', 'version', 'view', 'viewId', 'createdAt', 'takeOver', 'refusedFields'] as const;
 
@@ -53,10 +53,10 @@ const linkAttributes = ({ id, version, view }: LinkedGroup) => ({
   viewId: view.id,
 });
 
-/** The attributes that a flip removes, whether the group is clean after it or not. */
+/** The attributes that a commit removes, whether the group is clean after it or not. */
 const removedBy = (
   seen: GroupState,
-  { driftClosed, platform, consumedHold, settled, isCertain, hasRemoved, found }: Flip,
+  { driftClosed, platform, consumedHold, settled, isCertain, hasRemoved, found }: Commit,
 ): readonly string[] => [
   'intent',
   'intentId',
@@ -71,29 +71,29 @@ const removedBy = (
   ...refusalExplainedBy(found),
 ];
 
-/** The change of a flip, whether the group is clean after it or not. */
-const writtenBy = (flip: Flip): Change => {
-  const { seen, platform, found, createdAtMs, settled, counts, writtenAtMs, calledMs } = flip;
+/** The change of a commit, whether the group is clean after it or not. */
+const writtenBy = (commit: Commit): Change => {
+  const { seen, platform, found, createdAtMs, settled, counts, writtenAtMs, calledMs } = commit;
   return {
     set: {
       ...(platform === undefined ? plain({ previousLink: linkOf(seen, true) }) : linkAttributes(platform)),
-      ...foundBeside(seen, found),
+      ...findingsToStore(seen, found),
       ...plain({ createdAt: createdAtMs, settled, counts, lastWriteAt: writtenAtMs, calledMs }),
     },
-    remove: removedBy(seen, flip),
+    remove: removedBy(seen, commit),
   };
 };
 
 /**
- * What is written where another client changed the platform group.
+ * The change of the item after an external change of the platform group.
  * @param platform undefined: the directory group has no platform group any more
  */
 const acceptedChange = (
   seen: GroupState,
   platform: LinkedGroup | undefined,
-  found: FoundForeign | undefined,
+  found: Findings | undefined,
 ): Change => {
-  const foundNow = foundBeside(seen, found);
+  const foundNow = findingsToStore(seen, found);
   const answered = seen.suspectedChange === undefined ? [] : ['suspectedChange', 'suspectedChangeAt'];
   if (platform === undefined) {
     const previousLink = linkOf(seen, found?.isGone ?? false);
@@ -114,11 +114,11 @@ const acceptedChange = (
 
 const isOtherView = ({ view }: GroupState, platform: LinkedGroup): boolean => platform.view.id !== view?.id;
 
-/** The link that a group had, as the item keeps it. */
+/** The current link, in the form of `previousLink`. */
 const linkOf = ({ platformId, view }: GroupState, isGone: boolean) =>
   platformId && view && { platformId, view, isGone };
 
-const refusalExplainedBy = ({ explainsRefusal = false }: FoundForeign = {}) =>
+const refusalExplainedBy = ({ explainsRefusal = false }: Findings = {}) =>
   explainsRefusal ? ['lastError'] : [];
 
 /** The guard record of the new write replaces the guard record of uncertain writes. */
@@ -151,7 +151,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
   });
 
   /** Deletes the sets that a commit leaves unused: the previous view, and the change of the intent. */
-  async function discardOld({ seen: { ref, view, intent }, platform }: Flip, item: Item) {
+  async function discardOld({ seen: { ref, view, intent }, platform }: Commit, item: Item) {
     if (platform === undefined || platform.view.id !== view?.id) await views.discard(ref, view, item);
     const { change: sent } = intent ?? {};
     if (sent?.head && sent.id !== platform?.view.id) await views.discard(ref, sent, item);
@@ -209,8 +209,8 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         seen.ref,
         {
           set: { intent: plain(intent), intentId: intent.id, ...withoutRemovals(seen) },
-          // Beside an intent the item is at its largest.
-          remove: TOLD,
+          // The item is largest while it has an intent.
+          remove: PARTIAL_READ_HINTS,
         },
         unsettledSince(seen),
       ),
@@ -241,31 +241,31 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       return dropped.written;
     },
 
-    async flip(ref, flip) {
-      const { seen, platform } = flip;
-      const written = writtenBy(flip);
+    async commit(ref, commit) {
+      const { seen, platform } = commit;
+      const written = writtenBy(commit);
       const writeClean = () => {
-        const { set, remove } = ending(seen, platform?.view, flip);
+        const { set, remove } = settledChange(seen, platform?.view, commit);
         const removed = new Set([...(written.remove ?? []), ...remove]);
         const clean = { set: { ...written.set, ...set }, remove: [...removed] };
         const isAsSeen = all(revIsAs(seen), holdIsAs(seen), missing('paused'));
-        return change(ref, clean, all(intentIs(flip.intent), isAsSeen));
+        return change(ref, clean, all(intentIs(commit.intent), isAsSeen));
       };
       const writeDirty = () => {
-        const dirty = { ...written, set: { ...written.set, ...promise(ref, flip.wakeAtMs) } };
-        return change(ref, dirty, intentIs(flip.intent));
+        const dirty = { ...written, set: { ...written.set, ...wakeUpFields(ref, commit.wakeAtMs) } };
+        return change(ref, dirty, intentIs(commit.intent));
       };
-      const ended = flip.unfinished === true ? undefined : await writeClean();
+      const ended = commit.unfinished === true ? undefined : await writeClean();
       const clean = ended?.written === true;
-      const flipped = clean ? ended : await writeDirty();
-      if (!flipped.written) return undefined;
-      await discardOld(flip, flipped.item);
+      const committed = clean ? ended : await writeDirty();
+      if (!committed.written) return undefined;
+      await discardOld(commit, committed.item);
       return { clean };
     },
 
     async storeObserved(seen, platform, found) {
       const how = acceptedChange(seen, platform, found);
-      const accepted = await change(seen.ref, how, all(unsettledSince(seen), suspectIsAs(seen)));
+      const accepted = await change(seen.ref, how, all(unsettledSince(seen), suspectedChangeIsAs(seen)));
       if (accepted.written && platform !== undefined && isOtherView(seen, platform))
         await views.discard(seen.ref, seen.view, accepted.item);
       return accepted.written;
@@ -283,8 +283,8 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       const { isListed, ...previousLink } = seen.previousLink ?? {};
       const { set, remove } =
         againAtMs === undefined
-          ? ending(seen, seen.view, { settled, counts, failing })
-          : { set: promise(seen.ref, againAtMs), remove: ['attempts', 'lastError'] };
+          ? settledChange(seen, seen.view, { settled, counts, failing })
+          : { set: wakeUpFields(seen.ref, againAtMs), remove: ['attempts', 'lastError'] };
       const certain = againAtMs === undefined ? ['uncertain'] : [];
       return update(
         seen.ref,
@@ -298,7 +298,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
           },
           remove: [...remove, ...certain, MISSED, ...(driftClosed ? ['openDrift'] : [])],
         },
-        all(untouchedSince(seen), revIsAs(seen), holdIsAs(seen), missing('paused')),
+        all(unwrittenSince(seen), revIsAs(seen), holdIsAs(seen), missing('paused')),
       );
     },
 
@@ -308,25 +308,31 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       await update(seen.ref, left, viewIsAs(seen));
     },
 
-    suspect: (seen, suspicion, dirty) => {
-      const { version, atMs } = suspicion;
-      const suspectedChange = { version, atMs, traces: suspicion.traces.map((trace) => ({ ...trace })) };
+    noteSuspected: (seen, suspected, dirty) => {
+      const { version, atMs } = suspected;
+      const suspectedChange = {
+        version,
+        atMs,
+        activityEvents: suspected.activityEvents.map((event) => ({ ...event })),
+      };
       return update(
         seen.ref,
         {
           ...dirtying(seen.ref, dirty, { set: { suspectedChange, suspectedChangeAt: atMs } }),
           // Repeated external changes must not raise the number of calls, so they keep `calledMs` and `attempts`. Only an
           // operator's `sync` resets them.
-          ...(version === null && suspectedChange.traces.length === 0 ? {} : { remove: ['failedAt'] }),
+          ...(version === null && suspectedChange.activityEvents.length === 0
+            ? {}
+            : { remove: ['failedAt'] }),
         },
-        all(equal('platformId', seen.platformId ?? ''), suspectIsAs(seen)),
+        all(equal('platformId', seen.platformId ?? ''), suspectedChangeIsAs(seen)),
       );
     },
 
-    decideHold: ({ ref, hold }, word, dirty) => {
+    decideHold: ({ ref, hold }, request, dirty) => {
       if (hold === undefined) return Promise.resolve(false);
-      const decided = { ...word, decision: { ...word.decision } };
-      // A client that heard no answer repeats the write: what it finds then is its own.
+      const decided = { ...request, decision: { ...request.decision } };
+      // A client whose answer was lost repeats the write, and then finds its own decision.
       const isAsSeen = any(decisionIs(hold), decisionIs(decided));
       return update(ref, dirtying(ref, dirty, { set: { hold: decided } }), isAsSeen);
     },
@@ -347,7 +353,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
             MISSED,
           ],
         }),
-        all(exists('rev'), untouchedSince(seen)),
+        all(exists('rev'), unwrittenSince(seen)),
       ),
 
     release: (ref, dirty) => update(ref, dirtying(ref, dirty, { set: { released: true } }), exists('rev')),
@@ -395,7 +401,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         mine === undefined ? missing('intentId') : any(missing('intentId'), intentIs(mine));
       const until = (wakeAtMs: number, when: Condition) => {
         const tried = { attempts, calledMs, lastError: { ...error } };
-        const set = { ...tried, ...(mine && { releasedIntent: mine }), ...promise(ref, wakeAtMs) };
+        const set = { ...tried, ...(mine && { releasedIntent: mine }), ...wakeUpFields(ref, wakeAtMs) };
         return update(ref, { set }, all(exists('dirtySince'), noOtherIntent, when));
       };
       if (await until(retryAtMs, revIsAs(seen))) return retryAtMs;

@@ -1,9 +1,9 @@
 import type { GroupState, ViewPointer } from '../domain/group-state.ts';
 import type { Hold } from '../domain/hold.ts';
 import type { GroupRef, IntentId } from '../domain/ids.ts';
-import { WAKE_GRACE_MS } from '../domain/promise.ts';
+import { WAKE_GRACE_MS } from '../domain/wake-up.ts';
 import type { Dirty } from '../sync/ports/desired.ts';
-import type { Flip, FoundForeign, ReportedError } from '../sync/ports/groups.ts';
+import type { Commit, Findings, ReportedError } from '../sync/ports/groups.ts';
 import { OF_THIS_SCHEMA, plain } from './item-form.ts';
 import { dueText, groupKey, IN_SYNC, MEMBER_PREFIX, NOT_DUE, placed } from './keys.ts';
 import { all, type Change, type Condition, equal, exists, less, missing, type Table } from './table.ts';
@@ -11,17 +11,17 @@ import { all, type Change, type Condition, equal, exists, less, missing, type Ta
 /*
  * The life of a write, as conditions on the group item:
  *
- *     openIntent   no intent, view, uncertain and dirty as read  intent := ours
- *     flip         intent is ours (and rev and hold as read)     view, version, intent gone (dirty gone, or a promise)
- *     postpone     no intent but ours (and rev as it was read)   a promise, intent released
- *     dropIntent   intent is ours                                intent gone
+ *     openIntent   no intent, view, uncertain and dirty as read  intent := this one
+ *     commit       intent is this one (and rev, hold as read)    view, version, intent gone (dirty gone, or a wake-up)
+ *     postpone     no intent but this one (and rev as read)      a wake-up, intent released
+ *     dropIntent   intent is this one                            intent gone
  *     accept       no intent, view, uncertain and dirty as read  view, version
  *     settle       no intent, rev, view and hold as read         dirty gone
  *
  *     fail         intent and rev as they were read              dirty gone
  *
  * A superseded worker fails its condition and changes nothing. The conditions compare dirty too: otherwise a worker could
- * link a group that a later worker has settled, and no message would follow. From openIntent to flip dirty stays.
+ * link a group that a later worker has settled, and no message would follow. From openIntent to commit dirty stays.
  */
 export const intentIs = (id: IntentId): Condition => equal('intentId', id);
 export const viewIsAs = ({ view }: GroupState): Condition =>
@@ -29,14 +29,14 @@ export const viewIsAs = ({ view }: GroupState): Condition =>
 /** The record of uncertain writes as it was read: another worker may have opened and dropped an intent since. */
 const uncertainIsAs = ({ uncertain }: GroupState): Condition =>
   uncertain === undefined ? missing('uncertain') : equal('uncertain.untilMs', uncertain.untilMs);
-export const untouchedSince = (seen: GroupState): Condition =>
+export const unwrittenSince = (seen: GroupState): Condition =>
   all(missing('intentId'), viewIsAs(seen), uncertainIsAs(seen));
 export const unsettledSince = (seen: GroupState): Condition =>
-  seen.dirtySinceMs === undefined ? untouchedSince(seen) : all(untouchedSince(seen), exists('dirtySince'));
+  seen.dirtySinceMs === undefined ? unwrittenSince(seen) : all(unwrittenSince(seen), exists('dirtySince'));
 export const intentIsAs = ({ intent }: GroupState): Condition =>
   intent === undefined ? missing('intentId') : intentIs(intent.id);
-/** A suspicion that came after the look is not answered by it. */
-export const suspectIsAs = ({ suspectedChange }: GroupState): Condition =>
+/** A suspected change that was noted after the fetch stays. */
+export const suspectedChangeIsAs = ({ suspectedChange }: GroupState): Condition =>
   suspectedChange === undefined
     ? missing('suspectedChangeAt')
     : equal('suspectedChangeAt', suspectedChange.atMs);
@@ -44,7 +44,7 @@ export const revIsAs = ({ rev }: GroupState): Condition => (rev === 0 ? missing(
 /** A hold that came after the group was read keeps the group from being done: the next apply checks it. */
 export const holdIsAs = ({ hold }: GroupState): Condition =>
   hold === undefined ? missing('hold') : equal('hold.digest', hold.digest);
-/** The hold as it was read, with the same word on it. */
+/** The hold as it was read, with the same decision. */
 export const decisionIs = ({ digest, decision }: Hold): Condition =>
   all(
     equal('hold.digest', digest),
@@ -57,9 +57,9 @@ const MAX_OPEN_DRIFT = 500;
 const MAX_UNATTRIBUTED = 100;
 
 /** The external changes that a fetch found, as attributes of the group item, merged with the open ones. */
-export const foundBeside = (
+export const findingsToStore = (
   seen: GroupState,
-  { openDrift = [], unattributed = [], acceptedDeletion, flapDamping, audited, uncertain }: FoundForeign = {},
+  { openDrift = [], unattributed = [], acceptedDeletion, flapDamping, audited, uncertain }: Findings = {},
 ) =>
   plain({
     openDrift: merged(seen.openDrift, openDrift, MAX_OPEN_DRIFT),
@@ -72,35 +72,35 @@ const merged = (before: readonly string[], more: readonly string[], most: number
 
 /**
  * Ends what apply has to do. If each wanted member is one user of the view, and no other user is in it, the next mark may
- * name the members that it is about (`sync/match/touched.ts`).
+ * name the members that it is about (`sync/match/changed-members.ts`).
  */
-export function ending(
+export function settledChange(
   { rev, ref, hold, approval }: GroupState,
   view: ViewPointer | undefined,
   {
     settled,
     counts: { wanted, applied, pending },
     failing,
-  }: Pick<Flip, 'settled' | 'counts'> & { readonly failing?: ReportedError | undefined },
+  }: Pick<Commit, 'settled' | 'counts'> & { readonly failing?: ReportedError | undefined },
 ) {
   if (failing !== undefined) {
     const { reported, ...error } = failing;
     const set = { ...placed(ref, NOT_DUE), failedAt: error.atMs, lastError: { ...error } };
-    return { set: { ...set, reportedFailure: reported }, remove: [...DONE_WITH, ...TOLD] };
+    return { set: { ...set, reportedFailure: reported }, remove: [...DONE_WITH, ...PARTIAL_READ_HINTS] };
   }
   const isInSync = settled === 'in_sync' && view?.size === wanted && applied === wanted && pending === 0;
   if (!isInSync || (hold ?? approval) !== undefined)
-    return { set: placed(ref, NOT_DUE), remove: [...CLEAN, ...TOLD] };
+    return { set: placed(ref, NOT_DUE), remove: [...CLEAN, ...PARTIAL_READ_HINTS] };
   const set = { ...placed(ref, IN_SYNC), inSync: { rev, view: view.id } };
   return { set, remove: [...CLEAN, 'changedMembers'] };
 }
 
-export const TOLD = ['changedMembers', 'inSync'];
+export const PARTIAL_READ_HINTS = ['changedMembers', 'inSync'];
 const DONE_WITH = ['dirtySince', 'wakeAt', 'attempts', 'failedBefore', 'releasedPlatformId'];
 const CLEAN = [...DONE_WITH, 'lastError', 'failedAt', 'refusedFields', 'reportedFailure'];
 
 /** The scheduled wake-up of a group, and the time from which the requeue job treats it as lost. The index sorts by it. */
-export const promise = (ref: GroupRef, wakeAtMs: number, dueMs = wakeAtMs + WAKE_GRACE_MS) => ({
+export const wakeUpFields = (ref: GroupRef, wakeAtMs: number, dueMs = wakeAtMs + WAKE_GRACE_MS) => ({
   wakeAt: wakeAtMs,
   ...placed(ref, dueText(dueMs)),
 });
@@ -115,7 +115,7 @@ export const dirtying = (
   { nowMs, wakeAtMs, dueMs, isAtOnce = false, isAgain = false }: Dirty,
   { set = {}, setIfMissing = {}, remove = [] }: Omit<Change, 'add'> = {},
 ) => {
-  const { wakeAt, ...due } = promise(ref, wakeAtMs, dueMs);
+  const { wakeAt, ...due } = wakeUpFields(ref, wakeAtMs, dueMs);
   return {
     add: { rev: 1 },
     set: { ...set, group: ref.group, ...due, ...(isAtOnce ? { wakeAt } : {}) },

@@ -1,6 +1,6 @@
 import type { GuardRecord } from '../domain/group-state.ts';
 import { type GroupRef, type PlatformGroupId, platformGroupId } from '../domain/ids.ts';
-import { AT_WORK_MS } from '../domain/promise.ts';
+import { AT_WORK_MS } from '../domain/wake-up.ts';
 import type { GuardReservation, GuardStore } from '../sync/ports/guard.ts';
 import { connectionKey, GUARD_PREFIX, guardKey, guardMinute, UNLINK_PREFIX, unlinkKey } from './keys.ts';
 import { type Item, itemsOf, type Table } from './table.ts';
@@ -34,10 +34,10 @@ export function createGuardStore(table: Table): GuardStore {
   const recent = async (
     { connection, group }: GroupRef,
     atMs: number,
-    besides: readonly (GuardRecord | undefined)[],
+    excluded: readonly (GuardRecord | undefined)[],
     writtenAtMs = 0,
   ) => {
-    const own = besides.flatMap((record) =>
+    const own = excluded.flatMap((record) =>
       record ? [guardKey(connection, record.atMs, record.intent).sk] : [],
     );
     const sum = { group: 0, connection: 0, largestSize: 0, concurrent: 0 };

@@ -15,7 +15,7 @@ export const OF_THIS_SCHEMA = { schema: SCHEMA } as const;
 /**
  * An item in the form that this version writes.
  * @param what as in “expected a group at …”, to be found by
- * @throws CorruptItemError where it has another form, or a newer release wrote it
+ * @throws CorruptItemError if it has another form, or a newer release wrote it
  */
 export function understood<Form>(form: z.ZodType<Form>, item: Item, what: string): Form {
   const { schema = SCHEMA } = item;

@@ -98,13 +98,13 @@ function parseEntry(item: Item): KeptEntry {
 }
 
 /** Attributes that are not part of the content of an entry: keys, schema and expiry. */
-const BESIDE = new Set(['pk', 'sk', 'gpk', 'gsk', 'schema', 'expiresAt']);
+const NOT_HASHED = new Set(['pk', 'sk', 'gpk', 'gsk', 'schema', 'expiresAt']);
 
 /** Hashes all content attributes in a canonical order, also those that a later release adds. 132 bits keep it short. */
 function linkTo(item: Item): string {
-  const said = Object.entries(item).filter(([name]) => !BESIDE.has(name));
+  const hashed = Object.entries(item).filter(([name]) => !NOT_HASHED.has(name));
   const hash = createHash('sha256')
-    .update(canonical(Object.fromEntries(said)))
+    .update(canonical(Object.fromEntries(hashed)))
     .digest('base64url');
   const [at = ''] = item.sk.slice(AUDIT_PREFIX.length).split('#');
   return `${Date.parse(at)}#${hash.slice(0, 22)}`;

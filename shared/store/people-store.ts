@@ -132,7 +132,7 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
       return true;
     },
 
-    async heard(connection, persons) {
+    async clearFanOutDue(connection, persons) {
       await pMap(
         persons,
         ({ role, revision }) =>

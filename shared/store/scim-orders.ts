@@ -102,7 +102,7 @@ function orderOf({ listing, changes }: Known): ScimOrder {
   const entries = listing.entries.filter(({ id }) => !removed.has(id));
   return {
     ids: entries.filter(({ isLive }) => isLive).map(({ id }) => id),
-    ending: entries.filter(({ isLive }) => !isLive).map(({ id }) => id),
+    deleting: entries.filter(({ isLive }) => !isLive).map(({ id }) => id),
   };
 }
 

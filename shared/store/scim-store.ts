@@ -70,7 +70,7 @@ export function createScimStore(table: Table): ScimStore {
         createdMs: nowMs,
         modifiedMs: untilMs,
         changedMs: nowMs,
-        state: 'ending',
+        state: 'deleting',
         expiresAt: Math.ceil((untilMs + BLOCK_KEPT_MS) / 1_000),
       };
       return (await table.put(item, missing('pk'))) ? parseResource(item) : undefined;

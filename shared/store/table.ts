@@ -33,7 +33,7 @@ export const any = (...of: readonly Condition[]): Condition => ({ kind: 'any', o
 /** A change of one item; the item comes into being where it was missing. An attribute is named in one part only. */
 export interface Change {
   readonly set?: Attributes;
-  /** Set only where the attribute is missing. */
+  /** Set only if the attribute is missing. */
   readonly setIfMissing?: Attributes;
   /** Numbers to add; a missing attribute counts as 0. */
   readonly add?: { readonly [name: string]: number };
@@ -68,7 +68,7 @@ export type WriteOutcome =
 
 /**
  * The table. Reads by key and of partitions are strongly consistent; throttling is retried inside.
- * @throws StoreError where the table cannot be reached or refuses: the caller's message is tried again later.
+ * @throws StoreError if the table cannot be reached or refuses: the caller's message is tried again later.
  * @throws UnstorableError if it can never store the item
  */
 export interface Table {

@@ -33,7 +33,7 @@ export function createUserStore(
 
   /**
    * Writes what was computed from `known` if the item is still that; else computes it again from what is there now.
-   * @param next the user after the change; undefined where the change says nothing new
+   * @param next the user after the change; undefined if the change says nothing new
    */
   async function changeUser(
     connection: ConnectionName,
@@ -138,46 +138,48 @@ export function createUserStore(
       const erased = (user = undescribed(member)): UserState => {
         const attributes = new Map(user.attributes);
         // Whether an account is switched on says nothing of a person, and membership hangs on it.
-        const told = [...attributes].filter(([name, { value }]) => name !== ACTIVE_ATTRIBUTE && value !== '');
-        for (const [name, { stamp }] of told) attributes.set(name, { value: '', stamp });
-        count = told.length;
+        const erased = [...attributes].filter(
+          ([name, { value }]) => name !== ACTIVE_ATTRIBUTE && value !== '',
+        );
+        for (const [name, { stamp }] of erased) attributes.set(name, { value: '', stamp });
+        count = erased.length;
         return { ...user, attributes, erasedMs: atMs, writes: user.writes + 1 };
       };
       await changeUser(connection, member, erased, stored);
       return count;
     },
 
-    async endWalk(connection, member, revision) {
+    async endFanOut(connection, member, revision) {
       const change = { remove: ['fanOut', 'gpk', 'gsk'], add: { writes: 1 } };
       const isSame = all(exists('fanOut'), equal('revision', revision));
       await table.update(userKey(connection, member), change, isSame);
     },
 
-    openWalks: (connection) =>
+    openFanOuts: (connection) =>
       eachOf(queryIndex(table, 'fanOuts', connection), ({ member }) => memberId(String(member))),
   };
 }
 
-/** The user after the change, undefined where that says nothing new; and how many attributes are not kept. */
+/** The user after the change, undefined if that says nothing new; and how many attributes are not kept. */
 function joined(
   current: UserState | undefined,
-  { user, attributes: said, deleted, boundTo }: UserChange,
+  { user, attributes: newAttributes, deleted, boundTo }: UserChange,
   matched: ReadonlySet<string>,
 ): { readonly next: UserState | undefined; readonly dropped: number } {
   const before = current ?? undescribed(user);
   const stored = before.attributes;
-  const all = joinedAttributes(before, said);
+  const all = joinedAttributes(before, newAttributes);
   const attributes = keptOf(all, matched);
-  const cut = [...said].filter(([name, register]) => storable(name, register) !== register);
+  const cut = [...newAttributes].filter(([name, register]) => storable(name, register) !== register);
   const dropped = all.size - attributes.size + cut.length;
   const hasOtherValue = ([name, { value }]: NamedRegister) => stored.get(name)?.value !== value;
   const hasOtherStamp = ([name, { stamp }]: NamedRegister) => stored.get(name)?.stamp !== stamp;
   const news = [...attributes].filter((one) => hasOtherStamp(one) || hasOtherValue(one));
   const changesMatch = news.some((one) => matched.has(one[0]) && hasOtherValue(one));
   const floor = laterStamp(before.floor, deleted);
-  const mustBeHeard = current === undefined || changesMatch || floor !== before.floor;
-  if (news.length === 0 && !mustBeHeard) return { next: undefined, dropped };
-  const revision = before.revision + (mustBeHeard ? 1 : 0);
+  const needsFanOut = current === undefined || changesMatch || floor !== before.floor;
+  if (news.length === 0 && !needsFanOut) return { next: undefined, dropped };
+  const revision = before.revision + (needsFanOut ? 1 : 0);
   const next = {
     ...before,
     attributes,
@@ -186,7 +188,7 @@ function joined(
     revision,
     writes: before.writes + 1,
     // A user without an item needs no fan-out: every group notes an unknown user before it settles.
-    ...(mustBeHeard && current !== undefined ? { fanOut: revision } : {}),
+    ...(needsFanOut && current !== undefined ? { fanOut: revision } : {}),
     ...(current === undefined ? boundTo : {}),
   };
   return { next, dropped };
@@ -195,9 +197,9 @@ function joined(
 type NamedRegister = readonly [name: string, register: Register<string>];
 
 /** The attributes of a user, with those of a change. Of an erased user, none that is older than the erasure comes back. */
-function joinedAttributes({ attributes, erasedMs }: UserState, said: UserChange['attributes']) {
+function joinedAttributes({ attributes, erasedMs }: UserState, newAttributes: UserChange['attributes']) {
   const all = new Map<string, Register<string>>(attributes);
-  for (const [name, register] of said) {
+  for (const [name, register] of newAttributes) {
     const isErased = erasedMs !== undefined && stampTimeMs(register.stamp) < erasedMs;
     if (isErased && name !== ACTIVE_ATTRIBUTE) continue;
     all.set(name, join(all.get(name), storable(name, register)));

@@ -63,7 +63,7 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
     pMap(keys, ({ pk, sk }) => table.delete({ pk, sk }), { concurrency: IN_FLIGHT });
 
   return {
-    /** @returns undefined where a chunk or a bucket is missing, or is not what was written */
+    /** @returns undefined if a chunk or a bucket is missing, or is not what was written */
     async read(ref: GroupRef, pointer: ViewPointer): Promise<View | undefined> {
       const lines = await linesAt(ref, pointer);
       const buckets = [...new Set(lines?.filter(isBucket))];

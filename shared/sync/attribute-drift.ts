@@ -1,56 +1,58 @@
-import { type Trace, UNKNOWN_INITIATOR } from '../domain/drift.ts';
+import { type ActivityEvent, UNKNOWN_INITIATOR } from '../domain/drift.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import type { PlatformGroupId } from '../domain/ids.ts';
 import { type Attribution, attribute } from '../plan/attribute.ts';
 import type { Ports } from './ports/bundles.ts';
 import type { DriftRecord } from './ports/logs.ts';
 
-/** The feed tells of a change within minutes; after a day it will not any more. */
+/** The feed reports a change within minutes. After a day no report is expected. */
 export const HOPE_MS = 24 * 3_600_000;
-/** How far the platform's clock may be ahead of ours: an event after that is not what was found before it. */
+/** How far the platform's clock may be ahead. A later event cannot explain a difference that was found earlier. */
 const CLOCK_SLACK_MS = 60_000;
 
 /**
  * Apply may find an external change before the feed reports it: in a conflict, or in a fetch before a removal. When the
  * feed reports the initiator, the open records get it, each from the events of its own platform group. A group that
- * replaces a deleted one has its own events, which say nothing about the deletion.
+ * replaces a deleted one has its own events; they do not explain the deletion.
  */
 export async function attributeDrift(
   state: GroupState,
-  told: ReadonlyMap<PlatformGroupId, readonly Trace[]>,
+  activity: ReadonlyMap<PlatformGroupId, readonly ActivityEvent[]>,
   { drift, groups, clock }: Pick<Ports, 'drift' | 'groups' | 'clock'>,
 ): Promise<void> {
-  if (state.unattributed.length === 0 || told.size === 0) return;
+  if (state.unattributed.length === 0 || activity.size === 0) return;
   const left: string[] = [];
   for (const record of await drift.read(state.ref, state.unattributed)) {
     if (record.initiator !== UNKNOWN_INITIATOR || clock() - record.detectedAtMs >= HOPE_MS) continue;
-    const named = attributeTo(record, told);
+    const named = attributeTo(record, activity);
     if (named.initiator === UNKNOWN_INITIATOR) left.push(record.id);
     else await drift.attribute(state.ref, record.id, named);
   }
   if (left.length < state.unattributed.length) await groups.keepUnattributed(state, left);
 }
 
-/** Who made a difference that was found before the feed told of it. */
+/** The initiator of a difference that was found before the feed reported it. */
 export function attributeTo(
   record: DriftRecord,
-  told: ReadonlyMap<PlatformGroupId, readonly Trace[]>,
+  activity: ReadonlyMap<PlatformGroupId, readonly ActivityEvent[]>,
 ): Attribution {
-  const traces = (record.platformId === null ? undefined : told.get(record.platformId)) ?? [];
-  const before = traces.filter((trace) => isBefore(trace, record));
+  const activityEvents = (record.platformId === null ? undefined : activity.get(record.platformId)) ?? [];
+  const before = activityEvents.filter((event) => isBefore(event, record));
   return attribute(record.kind, before);
 }
 
-function isBefore({ at }: Trace, { detectedAtMs }: DriftRecord): boolean {
+function isBefore({ at }: ActivityEvent, { detectedAtMs }: DriftRecord): boolean {
   const atMs = at === null ? Number.NaN : Date.parse(at);
   return Number.isNaN(atMs) || atMs <= detectedAtMs + CLOCK_SLACK_MS;
 }
 
 /** Returns the activity events of a suspected change; they are about the linked platform group. */
-export const toldOf = ({
+export const activityOf = ({
   platformId,
   suspectedChange,
-}: GroupState): ReadonlyMap<PlatformGroupId, readonly Trace[]> =>
+}: GroupState): ReadonlyMap<PlatformGroupId, readonly ActivityEvent[]> =>
   new Map(
-    platformId === undefined || suspectedChange === undefined ? [] : [[platformId, suspectedChange.traces]],
+    platformId === undefined || suspectedChange === undefined
+      ? []
+      : [[platformId, suspectedChange.activityEvents]],
   );

@@ -9,13 +9,13 @@ import { entryOf, journalOf, OURSELVES } from './ports/logs.ts';
 import { failureIn, type Platform, PlatformFailure } from './ports/platform.ts';
 import { backoffMs, boundedWaitMs, FAILING_GROUPS, READS_IN_FLIGHT, REFUSED_WAIT_MS } from './tuning.ts';
 
-/** So many changes of one gate in a row would be a fault elsewhere. */
+/** Attempts of a conditional write of the gate. */
 const MAX_RACES = 20;
 
 /**
- * Writes what becomes of a gate as it is at that moment.
- * @param next undefined where it is to stay
- * @throws Error where others change it again and again
+ * Changes the gate with a conditional write, and reads it again after each conflict.
+ * @param next returns the new gate; undefined: no change
+ * @throws Error after `MAX_RACES` conflicts
  */
 export async function changeGate(
   name: ConnectionName,
@@ -35,9 +35,9 @@ export type GateWriter = Pick<Ports, 'gates' | 'clock' | 'newId'> & {
 };
 
 /**
- * The connection's journal has when a gate closed and opened, and why. It is told afterwards: a worker that dies in
- * between is not told of, but nothing is told that did not happen. A person's pause is on record as their action.
- * @returns false where the gate is another than the one seen
+ * Writes the gate, and then records in the connection's journal why it closed or opened. After a crash in between, the
+ * entry is missing; an entry without a change is impossible. An operator's pause is recorded as an action of the operator.
+ * @returns false if the gate differs from `seen`
  */
 export async function writeGate(
   name: ConnectionName,
@@ -80,7 +80,7 @@ export async function throughGate<Result>(
   try {
     return await read();
   } catch (cause) {
-    if (cause instanceof PlatformFailure) await tellGate(connection, cause, ports);
+    if (cause instanceof PlatformFailure) await reportToGate(connection, cause, ports);
     throw cause;
   }
 }
@@ -101,13 +101,13 @@ const isClosedForAll = (gate: Gate): boolean =>
  * @param group the group of the call
  * @returns whether the failure concerns all groups. A gate that is already closed for all, or paused, stays as it is.
  */
-export async function tellGate(
+export async function reportToGate(
   connection: Connection,
   failure: PlatformFailure,
   ports: GatePorts,
   group?: GroupId,
 ): Promise<boolean> {
-  const general = await troubleOfAll(connection, failure, { ports, group });
+  const general = await generalFailureOf(connection, failure, { ports, group });
   if (general === undefined) return false;
   const { witness } = general;
   await changeGate(connection.name, ports, (gate) => {
@@ -118,7 +118,7 @@ export async function tellGate(
   return true;
 }
 
-async function troubleOfAll(
+async function generalFailureOf(
   connection: Connection,
   failure: PlatformFailure,
   { ports, group }: { readonly ports: GatePorts; readonly group: GroupId | undefined },
@@ -131,7 +131,7 @@ async function troubleOfAll(
     const probed = await platform.probe();
     if (probed !== undefined) return { failure: probed };
     if (next !== 'gate' || (failure.call ?? 'other') === 'other') return undefined;
-    const witness = (await ourOther(connection.name, group, ports)) ?? LIST_ALONE;
+    const witness = (await otherLinkedGroup(connection.name, group, ports)) ?? LIST_ALONE;
     const refused = await refusalAtGroups(witness, platform);
     return refused && { failure: refused, witness };
   } catch (cause) {
@@ -140,11 +140,11 @@ async function troubleOfAll(
   }
 }
 
-/** Stands for a witness where no group of ours is there to be asked. */
+/** The witness if no linked group can be fetched: then only the list decides. */
 const LIST_ALONE = platformGroupId('*');
 
-/** Any, so that no group is asked for each time that another is refused. */
-async function ourOther(
+/** A random linked group that is in sync. Random, so that not always the same group is fetched. */
+async function otherLinkedGroup(
   connection: ConnectionName,
   group: GroupId | undefined,
   { index, groups, random }: GatePorts,
@@ -152,8 +152,8 @@ async function ourOther(
   for await (const page of index.all(connection)) {
     const others = page.filter(({ ref, settled }) => ref.group !== group && settled === 'in_sync');
     const first = Math.floor(random() * others.length);
-    const inTurn = [...others.slice(first), ...others.slice(0, first)];
-    const refs = inTurn.slice(0, READS_IN_FLIGHT).map(({ ref }) => ref);
+    const rotated = [...others.slice(first), ...others.slice(0, first)];
+    const refs = rotated.slice(0, READS_IN_FLIGHT).map(({ ref }) => ref);
     const states = await groups.readMany(refs, () => {});
     const linked = states.find(({ platformId, released }) => platformId !== undefined && !released);
     if (linked !== undefined) return linked.platformId;
@@ -162,8 +162,8 @@ async function ourOther(
 }
 
 /**
- * How the platform refuses its groups to the credential: the witness by id, and the list as well, for two groups may
- * each be forbidden, and a list alone. Any other trouble is theirs.
+ * The failure with which the platform refuses all groups to the credential: both the witness by its id and the list.
+ * @returns undefined if only some groups, or only the list, are refused
  */
 export async function refusalAtGroups(
   witness: PlatformGroupId,
@@ -184,11 +184,11 @@ export async function refusalAtGroups(
 export const isClosedByGroups = ({ state, failing = [] }: Gate): boolean =>
   state === 'backoff' && failing.length >= FAILING_GROUPS;
 
-/** Each group once, and no more of them than close the gate. */
+/** The latest distinct groups, at most as many as close the gate. */
 export const latestOf = (groups: readonly GroupId[]): readonly GroupId[] =>
   [...new Set([...groups].reverse())].slice(0, FAILING_GROUPS).reverse();
 
-/** The gate as this failure leaves it; it stays half-open to come where groups had closed it. */
+/** The gate after this failure. */
 export function closedBy(
   failure: PlatformFailure,
   gate: Gate,
@@ -214,13 +214,13 @@ export function closedBy(
 function waitMs({ retryAfterMs }: PlatformFailure, gate: Gate, random: number): number {
   if (retryAfterMs !== undefined) return boundedWaitMs(retryAfterMs, gate.closings);
   const backOff = backoffMs(gate.closings, random);
-  // Healthy groups may wait behind the few that closed it.
+  // A few failing groups closed the gate, so healthy groups wait: the wait has a limit.
   return (gate.failing ?? []).length >= FAILING_GROUPS ? Math.min(REFUSED_WAIT_MS, backOff) : backOff;
 }
 
 /**
- * Counts a group that failed alone. Five different ones with no success in between close the gate, and so does the
- * canary: then it is not theirs, whatever `/me` says.
+ * Counts a failure of one group. Five different failing groups without a success in between close the gate. A failing
+ * canary closes it too: the fault then concerns the connection, whatever `/me` answers.
  * @returns whether the gate is closed now
  */
 export async function countFailing(
@@ -230,9 +230,9 @@ export async function countFailing(
 ): Promise<boolean> {
   let isClosed = false;
   await changeGate(connection, ports, (gate) => {
-    const isTrial = gate.canary === group;
-    isClosed = gate.state !== 'open' && !isTrial;
-    if (isClosed || (!isTrial && gate.failing?.includes(group))) return undefined;
+    const isCanary = gate.canary === group;
+    isClosed = gate.state !== 'open' && !isCanary;
+    if (isClosed || (!isCanary && gate.failing?.includes(group))) return undefined;
     const failing = latestOf([...(gate.failing ?? []), group]);
     const counted = { ...gate, failing };
     isClosed = failing.length >= FAILING_GROUPS;

@@ -1,6 +1,6 @@
 import { type Gate, REOPENED_GATE } from '../domain/gate.ts';
 import type { ConnectionName } from '../domain/ids.ts';
-import { WAKE_GRACE_MS } from '../domain/promise.ts';
+import { WAKE_GRACE_MS } from '../domain/wake-up.ts';
 import { closedBy, type GateWriter, isClosedByGroups, latestOf, refusalAtGroups, writeGate } from './gate.ts';
 import type { Ports } from './ports/bundles.ts';
 import type { Connection, Connections } from './ports/connections.ts';
@@ -13,8 +13,8 @@ export type GateKeeperPorts = GateWriter &
   };
 
 /**
- * Tries a gate that closed by itself: when its time has come, or when the connection's secret is another than the one
- * that was found wanting. Only the pump does this, so a broken connection is asked once a minute at most.
+ * Probes a closed gate when its time has come, or when the connection's secret is another than the refused one. Only the
+ * requeue job does this, so a broken connection gets at most one probe a minute.
  */
 export async function tryGate(name: ConnectionName, ports: GateKeeperPorts): Promise<Gate> {
   const gate = await ports.gates.read(name);
@@ -57,13 +57,13 @@ const isOtherSecret = (version: string | undefined, { secretVersion, state }: Ga
   version !== secretVersion &&
   (secretVersion !== undefined || state === 'unauthorized');
 
-/** The secret that the platform did not accept; undefined where the gate closed for another reason. */
+/** The secret that the platform refused; undefined if the gate closed for another reason. */
 const refusedSecret = ({ secretVersion, state, refusedAtMs }: Gate) =>
   state === 'unauthorized' && secretVersion !== undefined
     ? { version: secretVersion, atMs: refusedAtMs }
     : undefined;
 
-/** All groups, or, where groups closed the gate, one of them first: the connection itself was well all along. */
+/** Opens the gate for all groups. If failing groups had closed it, first for one of them: the canary. */
 async function letIn(name: ConnectionName, gate: Gate, ports: GateKeeperPorts): Promise<Gate> {
   const canary = isClosedByGroups(gate) ? await nextCanary(name, gate, ports) : undefined;
   if (canary === undefined) {

@@ -3,9 +3,9 @@ import type { Connection } from './ports/connections.ts';
 import { type Platform, PlatformFailure, type Platforms, type Trying } from './ports/platform.ts';
 
 /**
- * A connection's platform, whose answers about one group are about that group. An answer about another one fits
- * nothing: taken for ours, it would link us to a stranger. What became of a write that was so answered is not known.
- * @throws PlatformFailure where the platform cannot be opened; its calls, `unavailable` where an answer does not fit
+ * Opens a connection's platform, and checks that each answer is about the requested group. An answer about another group
+ * would link an external group. The outcome of a write with such an answer is unknown.
+ * @throws PlatformFailure if the platform cannot be opened. Its calls throw `unavailable` if an answer is about another group
  */
 export async function openPlatform(
   connection: Connection,

@@ -3,13 +3,13 @@ import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
 import type { GroupId, RoleId } from '../domain/ids.ts';
 import { mayBeMember } from '../plan/person.ts';
-import { atOnce } from './gather.ts';
+import { mapConcurrently } from './async-collections.ts';
 import { wakeMembersOf } from './people-wake.ts';
 import type { PeoplePorts } from './ports/bundles.ts';
 import type { Connection } from './ports/connections.ts';
 import { GONE, type Person } from './ports/people.ts';
 import { type EmployeeRecord, failureIn, type Platform, PlatformFailure } from './ports/platform.ts';
-import { ENDING_WAIT_MS, WRITES_IN_FLIGHT } from './tuning.ts';
+import { ROLE_END_WAIT_MS, WRITES_IN_FLIGHT } from './tuning.ts';
 
 /** The result of a listing of the employees. */
 export interface Listing {
@@ -77,14 +77,14 @@ function savePages(saving: Saving) {
   return {
     async add(page: readonly EmployeeRecord[]) {
       const known = await ports.people.read(connection.name, rolesOf(page));
-      const ending = endingAmong(page, known, connection);
+      const ended = endedRoles(page, known, connection);
       await save(
-        page.filter((record) => !ending.has(record)),
+        page.filter((record) => !ended.has(record)),
         known,
       );
       if (waiting.length === 0) waitingSinceMs = ports.clock();
-      waiting.push(...ending);
-      if (waiting.length === 0 || ports.clock() - waitingSinceMs < ENDING_WAIT_MS) return;
+      waiting.push(...ended);
+      if (waiting.length === 0 || ports.clock() - waitingSinceMs < ROLE_END_WAIT_MS) return;
       await save(waiting);
       waiting = [];
     },
@@ -105,23 +105,23 @@ export async function saveAndWake(records: readonly EmployeeRecord[], saving: Sa
   );
   if (news.length === 0) return { changed: 0, woken: [] };
   const woken = await wakeMembersOf(connection, news, ports);
-  await ports.people.heard(connection.name, news);
+  await ports.people.clearFanOutDue(connection.name, news);
   return { changed: news.filter(({ revision }) => revision > 1).length, woken };
 }
 
-function endingAmong(
+function endedRoles(
   page: readonly EmployeeRecord[],
   known: Known,
   { settings }: Connection,
 ): ReadonlySet<EmployeeRecord> {
   if (settings.memberIdField === 'id') return new Set();
-  const isEnding = (record: EmployeeRecord) => {
+  const hasEnded = (record: EmployeeRecord) => {
     const seen = known.get(record.role);
     if (seen === undefined || !mayBeMember(seen, settings)) return false;
     const facts = factsOf(record, seen);
     return !mayBeMember(facts, settings) || facts.userId !== seen.userId;
   };
-  return new Set(page.filter(isEnding));
+  return new Set(page.filter(hasEnded));
 }
 
 const rolesOf = (list: readonly { readonly role: RoleId }[]) => list.map(({ role }) => role);
@@ -137,7 +137,7 @@ async function saveRecords(
   // Nearly every role is unchanged.
   const isNews = (record: EmployeeRecord, seen: Person | undefined) =>
     seen === undefined || seen.fanOutDue || differs(factsOf(record, seen), seen);
-  const persons = await atOnce(
+  const persons = await mapConcurrently(
     WRITES_IN_FLIGHT,
     records.filter((record) => isNews(record, known.get(record.role))),
     async (record) => {
@@ -167,8 +167,8 @@ async function saveRecord(
       ? joinsUser && hasBindings
       : facts.state !== seen.state || facts.userId !== seen.userId;
   const fanOutDue = isNews || seen?.fanOutDue === true;
-  const former = seen?.previousUserId ?? (facts.userId === seen?.userId ? undefined : seen?.userId);
-  const person = { ...facts, fanOutDue, ...(former !== undefined && { previousUserId: former }) };
+  const previousUserId = seen?.previousUserId ?? (facts.userId === seen?.userId ? undefined : seen?.userId);
+  const person = { ...facts, fanOutDue, ...(previousUserId !== undefined && { previousUserId }) };
   const isSaved = await ports.people.save(name, person, seen);
   return isSaved ? { ...person, revision: (seen?.revision ?? 0) + 1 } : undefined;
 }

@@ -1,8 +1,9 @@
 import type { GroupId, MemberId, RoleId } from '../domain/ids.ts';
 import { mayBeMember, personsOf } from '../plan/person.ts';
-import { atOnce, gather } from './gather.ts';
+import { collectPages, mapConcurrently } from './async-collections.ts';
+import { fanOutUser } from './fan-out.ts';
 import { boundToOf, personsBoundTo } from './match/bound-person.ts';
-import { refusedRevisionOf, standingNow } from './match/member-standing.ts';
+import { currentEligibility, refusedRevisionOf } from './match/eligibility.ts';
 import { type MatchInput, matchMember } from './match/resolve.ts';
 import type { PeoplePorts } from './ports/bundles.ts';
 import type { Connection } from './ports/connections.ts';
@@ -10,7 +11,6 @@ import { type UserState, undescribed } from './ports/desired.ts';
 import type { Binding, PeopleStore, Person } from './ports/people.ts';
 import { READS_IN_FLIGHT, WRITES_IN_FLIGHT } from './tuning.ts';
 import { wakeAll } from './wake.ts';
-import { walkUser } from './walk.ts';
 
 /**
  * Wakes the groups of all members who are bound to the persons of these roles. If a binding names a role that is no longer
@@ -32,24 +32,24 @@ export async function wakeMembersOf(
   const known = await ports.users.read(name, members);
   const users = members.map((member) => known.get(member) ?? undescribed(member));
   const persons = await personsBoundTo(users, connection, ports.people);
-  const walking: UserState[] = [];
+  const fanningOut: UserState[] = [];
   const groups = new Set<GroupId>();
-  await atOnce(WRITES_IN_FLIGHT, users.entries(), async ([at, user]) => {
+  await mapConcurrently(WRITES_IN_FLIGHT, users.entries(), async ([at, user]) => {
     const isUnproven = user.role !== undefined && unproven.has(keyOf(user.member, user.role));
-    const walked = await followed({ ...user, isUnproven }, persons[at], connection, ports);
-    if (walked !== undefined) walking.push(walked);
+    const changedUser = await followed({ ...user, isUnproven }, persons[at], connection, ports);
+    if (changedUser !== undefined) fanningOut.push(changedUser);
     const reached =
-      walked === undefined
-        ? await gather(ports.users.groupsOf(name, user.member))
-        : await walkUser(ports.users, name, walked);
+      changedUser === undefined
+        ? await collectPages(ports.users.groupsOf(name, user.member))
+        : await fanOutUser(ports.users, name, changedUser);
     for (const group of reached) groups.add(group);
   });
   await wakeAll(
     [...groups].map((group) => ({ connection: name, group })),
     ports,
   );
-  await atOnce(WRITES_IN_FLIGHT, walking, ({ member, revision }) =>
-    ports.users.endWalk(name, member, revision),
+  await mapConcurrently(WRITES_IN_FLIGHT, fanningOut, ({ member, revision }) =>
+    ports.users.endFanOut(name, member, revision),
   );
   return [...groups];
 }
@@ -63,12 +63,14 @@ async function bindingsTo(
   const all = new Set(roles.map(({ role }) => role));
   if (settings.memberIdField === 'userId') {
     const users = new Set(roles.flatMap(({ userId, previousUserId }) => [userId, previousUserId]));
-    const found = await atOnce(READS_IN_FLIGHT, users, (userId) =>
+    const found = await mapConcurrently(READS_IN_FLIGHT, users, (userId) =>
       userId === undefined ? [] : people.ofUser(name, userId),
     );
     for (const { role } of found.flat()) all.add(role);
   }
-  const bindings = await atOnce(READS_IN_FLIGHT, all, (role) => gather(people.membersBoundTo(name, role)));
+  const bindings = await mapConcurrently(READS_IN_FLIGHT, all, (role) =>
+    collectPages(people.membersBoundTo(name, role)),
+  );
   return bindings.flat();
 }
 
@@ -124,11 +126,11 @@ export async function groupsOfSolvable(
   for await (const page of ports.index.pending(connection.name)) {
     const members = page.map(({ member }) => member);
     const known = await ports.users.read(connection.name, members);
-    const solved = await atOnce(WRITES_IN_FLIGHT, page, async (entry) => {
+    const solved = await mapConcurrently(WRITES_IN_FLIGHT, page, async (entry) => {
       // A member without any event of its own can still be found by its id.
       const user = known.get(entry.member) ?? undescribed(entry.member);
       const refused = refusedRevisionOf(entry, ports.clock());
-      const { cause } = await standingNow(user, refused, { connection, people });
+      const { cause } = await currentEligibility(user, refused, { connection, people });
       return cause === entry.cause ? [] : [entry.ref.group];
     });
     groups.push(...solved.flat());

@@ -2,8 +2,9 @@ import type { PeopleReport } from '../contract/answers.ts';
 import { matchRules } from '../contract/settings.ts';
 import type { GroupId, RoleId } from '../domain/ids.ts';
 import { mayBeMember, personsOf } from '../plan/person.ts';
+import { collectPages, mapConcurrently } from './async-collections.ts';
+import { fanOutAndWake } from './fan-out.ts';
 import { throughGate } from './gate.ts';
-import { atOnce, gather } from './gather.ts';
 import { boundToOf, personsBoundTo } from './match/bound-person.ts';
 import { matchMember } from './match/resolve.ts';
 import { readListing, saveAndWake } from './people-listing.ts';
@@ -16,7 +17,6 @@ import { PlatformFailure } from './ports/platform.ts';
 import { WRITES_IN_FLIGHT } from './tuning.ts';
 import { askUnlisted } from './unlisted-people.ts';
 import { wakeAll } from './wake.ts';
-import { walkAndWake } from './walk.ts';
 
 /**
  * Brings the people index up to date with the platform's employees, and wakes the affected groups: those of people whose
@@ -33,7 +33,7 @@ async function refresh(connection: Connection, ports: PeoplePorts): Promise<Peop
   const { name, settings } = connection;
   const fields = matchRules(settings).map(({ employeeField }) => employeeField);
   const platform = await ports.platforms.open(connection);
-  const bound = await gather(ports.people.bound(name));
+  const bound = await collectPages(ports.people.bound(name));
   const saving = { connection, ports, hasBindings: bound.length > 0 };
   const { listed, unread, cut, ...listing } = await readListing(platform, saving);
   const solvable = await groupsOfSolvable(connection, ports);
@@ -105,14 +105,14 @@ async function judgeBindings(
     name,
     doubted.map(({ binding }) => binding.member),
   );
-  const woken = await atOnce(WRITES_IN_FLIGHT, judged, async ({ binding, person }) => {
+  const woken = await mapConcurrently(WRITES_IN_FLIGHT, judged, async ({ binding, person }) => {
     const user = users.get(binding.member);
     const isListed = person === undefined || seen.has(person.role);
     const isDoubted = person?.role !== binding.role;
-    // A match that is not stored yet may be soon, by what was known before this refresh: the next one judges it.
+    // A match from before this refresh may not be stored yet. The next refresh judges it.
     if (!isListed || (isDoubted && user?.role === undefined)) return [];
     const changed = isDoubted && user ? await judgeAgain(user, { binding, person }, connection, ports) : {};
-    const groups = changed.user === undefined ? [] : (await walkAndWake(name, changed.user, ports)).groups;
+    const groups = changed.user === undefined ? [] : (await fanOutAndWake(name, changed.user, ports)).groups;
     if (!changed.isOpen) await ports.people.prove(name, binding);
     return groups;
   });

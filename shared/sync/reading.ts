@@ -8,17 +8,17 @@ import type { Platform } from './ports/platform.ts';
 /** The ports for reading facts: apply's own ports, or, for a preview, ports that write nothing. */
 export interface Reading {
   readonly connection: Connection;
-  /** Rejects if the connection was changed since the round began. */
+  /** Rejects if the connection was changed since the pass began. */
   readonly confirm?: () => Promise<void>;
   readonly platform: { readonly groups: Pick<Platform['groups'], 'list' | 'get'> };
   readonly ports: Pick<ApplyPorts, 'clock'> & {
-    /** Without `registers`, every member is read, whomever the change is about. */
+    /** Without `registers`, all members are read. */
     readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'previousOwner' | 'claimedBy'>;
     readonly groups: Pick<ApplyPorts['groups'], 'read' | 'members' | 'readView' | 'readChange' | 'readHeld'> &
       Partial<Pick<ApplyPorts['groups'], 'registers'>>;
     /** Without `copyToMember`, registers keep their copies; without `noteUnknown`, no unknown user is noted. */
     readonly users: Pick<UserStore, 'read'> & Partial<Pick<UserStore, 'copyToMember' | 'noteUnknown'>>;
-    /** Without `bind`, first matches are believed and not recorded. */
+    /** Without `bind`, first matches are used but not stored. */
     readonly people: ResolvePeople;
     readonly createSettleMs: number;
   };

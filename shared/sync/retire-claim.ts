@@ -3,7 +3,7 @@ import type { GroupRef, PlatformGroupId } from '../domain/ids.ts';
 import { HOPE_MS } from './attribute-drift.ts';
 import type { Ports } from './ports/bundles.ts';
 
-/** Lets go of a platform group that is gone. Who deleted it the feed may tell only now, under the id that it had. */
+/** Ends the claim to a deleted platform group. The feed may still report its initiator under the old id. */
 export const retireClaim = (
   company: string,
   id: PlatformGroupId,

@@ -2,7 +2,7 @@
 export const WRITES_IN_FLIGHT = 32;
 export const READS_IN_FLIGHT = 32;
 
-/** How often one apply may meet a conflict before the group goes back to wait its turn. */
+/** Conflicts of one apply, after which the group waits for another message. */
 export const MAX_CONFLICTS = 5;
 /** The most refusals of one write and its parts; they cost a dozen calls. The rest is tried an hour later. */
 export const MAX_REFUSALS = 6;
@@ -17,23 +17,23 @@ export const UNCERTAIN_MS = 900_000;
 export const LARGE_GROUP = 1_000;
 
 /** The end of a role waits this long for a later page to show the user's next role. An hourly listing is not faster anyway. */
-export const ENDING_WAIT_MS = 60_000;
+export const ROLE_END_WAIT_MS = 60_000;
 
-/** How many people missing from a listing one refresh requests by id, and how many of these requests run at a time. */
+/** The number of missing people that one refresh requests by id, and the number of concurrent requests. */
 export const ASKED_BY_ID = 100;
 export const ASKED_IN_FLIGHT = 4;
 
 /** A retry this far ahead sends its own message; one that SQS keeps for longer would look like a queue that is stuck. */
 export const OWN_MESSAGE_MS = 600_000;
 
-/** Groups that one pump wakes per connection: a backlog drains at this many a minute when deployed. */
-export const PUMP_BATCH = 600;
-/** Walks that one pump takes up per connection: each may mean thousands of groups. */
-export const PUMP_WALKS = 100;
+/** Groups of a connection that one run of the requeue job wakes. A deployed backlog drains at this rate per minute. */
+export const REQUEUE_BATCH = 600;
+/** Fan-outs of a connection that one run of the requeue job resumes. Each may reach thousands of groups. */
+export const MAX_RESUMED_FAN_OUTS = 100;
 
 /** This many failing groups in a row close the gate, even if the connection itself answers well. */
 export const FAILING_GROUPS = 5;
-/** How often a credential that was refused is tried again, and groups that closed the gate. */
+/** Time between two probes of a refused credential, and of groups that closed the gate. */
 export const REFUSED_WAIT_MS = 600_000;
 
 const SHORTEST_ASKED_MS = 1_000;
@@ -66,10 +66,10 @@ export function backoffMs(attempts: number, random: number, firstMs = FIRST_BACK
   return Math.round(full / 2 + (full / 2) * random);
 }
 
-/** For a group that fails: the hour's calls reach further this way. */
+/** The backoff of a failing group. It is long enough for the calls per hour. */
 export const tryAgainMs = (attempts: number, random: number): number =>
   backoffMs(attempts, random, FIRST_BACKOFF_MS, 4);
 
-/** For what the platform takes and does not do: few tries, since each of them costs calls and seldom helps. */
+/** The backoff of a write that the platform accepts without effect. It is longer, because retries rarely help. */
 export const undoneBackoffMs = (attempts: number, random: number): number =>
   backoffMs(attempts, random, FIRST_UNDONE_BACKOFF_MS);

@@ -2,7 +2,7 @@ import type { EmployeeField } from '../contract/match-rule.ts';
 import type { RoleId } from '../domain/ids.ts';
 import { mayBeMember } from '../plan/person.ts';
 import { compareText } from '../plan/plan.ts';
-import { atOnce } from './gather.ts';
+import { mapConcurrently } from './async-collections.ts';
 import { otherRolesOf } from './match/bound-person.ts';
 import type { Connection } from './ports/connections.ts';
 import { type Binding, GONE, type PeopleStore } from './ports/people.ts';
@@ -48,7 +48,7 @@ export async function askUnlisted(
   const unlistedRoles = [...known.values(), ...others.filter(({ role }) => !listed.has(role))];
   const inGroups = unlistedRoles.filter((one) => mayBeMember(one, settings) || one.fanOutDue);
   const roles = inGroups.map(({ role }) => role).sort(compareText);
-  const outcomes = await atOnce(ASKED_IN_FLIGHT, stretchOf(roles, nowMs), (role) =>
+  const outcomes = await mapConcurrently(ASKED_IN_FLIGHT, stretchOf(roles, nowMs), (role) =>
     platform
       .employee(role, fields)
       .then((found): EmployeeRecord => found ?? { role, state: GONE, fields: new Map() }, ofThisRole),

@@ -1,26 +1,26 @@
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
-import { delayMs, isPromised } from '../domain/promise.ts';
-import { atOnce } from './gather.ts';
+import { coversChange, delayMs } from '../domain/wake-up.ts';
+import { mapConcurrently } from './async-collections.ts';
 import type { WakePorts } from './ports/bundles.ts';
-import type { Said, Standing } from './ports/desired.ts';
+import type { GroupUpdate, WakeUpState } from './ports/desired.ts';
 import type { GroupIndex } from './ports/group-index.ts';
 import type { Wake } from './ports/queues.ts';
 import { WRITES_IN_FLIGHT } from './tuning.ts';
 
-/** How a group that is to be looked at without any wait becomes dirty. */
+/** The mark of a group that is read again immediately. */
 export function dirtyNow({ clock }: Pick<WakePorts, 'clock'>) {
   const nowMs = clock();
   return { nowMs, wakeAtMs: nowMs, isAtOnce: true };
 }
 
-/** @throws Error where one of them could not be woken */
+/** @throws Error if a group could not be woken */
 export async function wakeAll(...asked: Parameters<typeof wakeGroups>): Promise<void> {
   const [first, ...others] = await wakeGroups(...asked);
   if (first === undefined) return;
   throw new Error(`${others.length + 1} groups could not be woken`, { cause: first.cause });
 }
 
-/** Apply reads settings each time, but until then ingest may hear changes of users by the match rules from before. */
+/** After this time no worker uses the old settings. Until then ingest may match users by the old rules. */
 export const WORKERS_KNOW_AFTER_MS = 35_000;
 
 /**
@@ -41,7 +41,7 @@ export async function replanAll(
   const nowMs = clock();
   const dueMs = nowMs + WORKERS_KNOW_AFTER_MS;
   for await (const page of index.all(connection)) {
-    await atOnce(WRITES_IN_FLIGHT, page, ({ ref }) =>
+    await mapConcurrently(WRITES_IN_FLIGHT, page, ({ ref }) =>
       desired.markDirty(ref, { nowMs, wakeAtMs: dueMs, dueMs, isAtOnce: true }),
     );
     groups += page.length;
@@ -53,8 +53,8 @@ export interface ReplanPorts extends Pick<WakePorts, 'desired' | 'clock'> {
   readonly index: Pick<GroupIndex, 'all'>;
 }
 
-/** A group to be woken, with what is said of the group itself. */
-export type SaidOf = GroupRef & { readonly said?: Said | undefined };
+/** A group to wake, and what its own events changed. */
+export type UpdatedGroup = GroupRef & { readonly update?: GroupUpdate | undefined };
 
 export interface UnwokenGroup {
   readonly ref: GroupRef;
@@ -62,29 +62,29 @@ export interface UnwokenGroup {
 }
 
 /**
- * Marks groups dirty with a promise, and sends a message for each whose promise is ours to keep, in that order: a lost
- * message leaves a dirty group, which the pump finds; a message without the mark would find a group that looks clean.
- * News of a group is news of all groups around it, whose members it changes (`domain/nesting.ts`).
- * @param why `asked`: a person asks, no window and no older promise is waited for; `again`: there is no news, and what the
- *   platform was called about the group in this hour counts
- * @returns the groups for which either failed
+ * Marks groups dirty, stores their wake-ups, and then sends a message for each wake-up that is new. If a message is lost,
+ * the requeue job finds the dirty group. A message before the mark could find a clean group and would be lost.
+ * A change of a group also marks the groups that contain it (`domain/nesting.ts`).
+ * @param why `asked`: an operator asks, so no window and no earlier wake-up is waited for; `again`: nothing is new, so the
+ *   calls of this hour still count towards the limit
+ * @returns the groups that could not be marked or woken
  */
 export async function wakeGroups(
-  refs: readonly SaidOf[],
+  refs: readonly UpdatedGroup[],
   ports: WakePorts,
   why: 'asked' | 'news' | 'again' = 'news',
 ): Promise<readonly UnwokenGroup[]> {
   const unwoken: UnwokenGroup[] = [];
   const wakes: Wake[] = [];
   const marked = new Set(refs.map(nameOf));
-  const markWithAround = async (ref: SaidOf): Promise<void> => {
+  const markWithAround = async (ref: UpdatedGroup): Promise<void> => {
     const { wake, isContained } = await mark(ref, why, ports);
     if (wake !== undefined) wakes.push(wake);
     if (!isContained || why !== 'news') return;
     const around = await groupsToMark(ref, marked, ports);
-    await atOnce(WRITES_IN_FLIGHT, around, markWithAround);
+    await mapConcurrently(WRITES_IN_FLIGHT, around, markWithAround);
   };
-  await atOnce(WRITES_IN_FLIGHT, refs, async (ref) => {
+  await mapConcurrently(WRITES_IN_FLIGHT, refs, async (ref) => {
     try {
       await markWithAround(ref);
     } catch (cause) {
@@ -98,7 +98,7 @@ export async function wakeGroups(
 
 const nameOf = ({ connection, group }: GroupRef): string => `${connection}#${group}`;
 
-/** The groups directly around a group that are not marked yet; they count as marked from then on. */
+/** The groups that directly contain a group and are not marked yet. Adds them to `marked`. */
 async function groupsToMark(
   { connection, group }: GroupRef,
   marked: Set<string>,
@@ -114,7 +114,7 @@ async function groupsToMark(
 
 /** @returns the message to send, if any, and whether other groups contain the group */
 async function mark(
-  { said, ...ref }: SaidOf,
+  { update, ...ref }: UpdatedGroup,
   why: 'asked' | 'news' | 'again',
   { desired, clock, coalesceMs }: WakePorts,
 ): Promise<{ readonly wake: Wake | undefined; readonly isContained: boolean }> {
@@ -125,26 +125,26 @@ async function mark(
   const moment = { nowMs: clock(), coalesceMs };
   const wakeAtMs = moment.nowMs + coalesceMs;
   const dirty = { nowMs: moment.nowMs, wakeAtMs, isAgain: why === 'again' };
-  const found = await desired.markDirty(ref, dirty, said);
+  const found = await desired.markDirty(ref, dirty, update);
   const { isContained, lastWriteAtMs } = found;
-  const isKept = found.paused || !(await isOurs(ref, found, { desired, moment, wakeAtMs }));
+  const isKept = found.paused || !(await sendsMessage(ref, found, { desired, moment, wakeAtMs }));
   return { wake: isKept ? undefined : { ...ref, afterMs: delayMs(lastWriteAtMs, moment) }, isContained };
 }
 
-/** Whether this author keeps the promise: it made the promise, or renewed a broken one. */
-async function isOurs(
+/** Whether this call sends the message: it stored the wake-up, or replaced a lost one. */
+async function sendsMessage(
   ref: GroupRef,
-  found: Pick<Standing, 'wakeAtMs'>,
+  found: Pick<WakeUpState, 'wakeAtMs'>,
   {
     desired,
     moment,
     wakeAtMs,
   }: Pick<WakePorts, 'desired'> & {
-    readonly moment: Parameters<typeof isPromised>[1];
+    readonly moment: Parameters<typeof coversChange>[1];
     readonly wakeAtMs: number;
   },
 ): Promise<boolean> {
   if (found.wakeAtMs === wakeAtMs) return true;
-  if (isPromised(found.wakeAtMs, moment)) return false;
+  if (coversChange(found.wakeAtMs, moment)) return false;
   return desired.renew(ref, found.wakeAtMs, wakeAtMs);
 }

@@ -48,7 +48,7 @@ describe('notification webhook', () => {
     [undefined, 'SocketError'],
   ])('a webhook that answers %s gives the outcome %o', async (status, expected) => {
     const { url, bodies } = await webhook(status);
-    const told = await notifierOf(url, { isLocal: true }).notifier.tell(NOTICE);
+    const told = await notifierOf(url, { isLocal: true }).notifier.send(NOTICE);
     expect(told.get('webhook')).toBe(expected);
     expect(JSON.parse(bodies[0] ?? '')).toEqual({ text: NOTICE.join('\n') });
   });
@@ -61,7 +61,7 @@ describe('notification webhook', () => {
     ['', true],
   ])('the webhook address %s is refused (local stack: %s)', async (url, isLocal) => {
     const dispatcher = { request: () => expect.fail('was asked') } as never;
-    const told = await notifierOf(url, { isLocal, dispatcher }).notifier.tell(NOTICE);
+    const told = await notifierOf(url, { isLocal, dispatcher }).notifier.send(NOTICE);
     expect(told.get('webhook')).toBe('the secret prod/notify holds no {"url": "https://…"}');
   });
 
@@ -74,7 +74,7 @@ describe('notification webhook', () => {
       },
     } as never;
     for (const url of ['https://hooks.slack.com/services/x', 'https://x.westeurope.logic.azure.com/y?sig=z'])
-      await notifierOf(url, { dispatcher }).notifier.tell(NOTICE);
+      await notifierOf(url, { dispatcher }).notifier.send(NOTICE);
     expect(JSON.parse(sent[0] ?? '').text).toContain('"&lt;!channel&gt; &amp; Élan"');
     expect(JSON.parse(sent[1] ?? '').attachments[0].content.body[1]).toEqual({
       type: 'RichTextBlock',
@@ -85,7 +85,7 @@ describe('notification webhook', () => {
 
 it('the SNS subject is valid ASCII, and a failing target does not stop the other', async () => {
   const { notifier, sns } = notifierOf(undefined, { targets: ['webhook', TOPIC] });
-  const told = await notifier.tell([`Élan ${'x'.repeat(200)}`, 'line']);
+  const told = await notifier.send([`Élan ${'x'.repeat(200)}`, 'line']);
   expect([...told]).toEqual([['webhook', 'ResourceNotFoundException']]);
   const [call] = sns.commandCalls(PublishCommand);
   expect(call?.args[0].input).toMatchObject({ TopicArn: TOPIC, Message: expect.stringContaining('Élan') });

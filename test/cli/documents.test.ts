@@ -399,8 +399,8 @@ describe('documents of --json', () => {
     const [, client] = listed.json.clients;
     expect(client.secrets.map(({ expiresAt }: { expiresAt: string }) => expiresAt)).toEqual([tomorrow, null]);
     expect((await document('scim token list', ['scim', 'token', 'list'])).json.tokens).toEqual([]);
-    const atOnce = await document('scim client rotate', [...rotate, '--previous', 'none', '--yes']);
-    expect(atOnce.json.previousEndAt).toBe(new Date(clock.ms).toISOString());
+    const mapConcurrently = await document('scim client rotate', [...rotate, '--previous', 'none', '--yes']);
+    expect(mapConcurrently.json.previousEndAt).toBe(new Date(clock.ms).toISOString());
     const revoked = await document('scim client revoke', ['scim', 'client', 'revoke', json.clientId]);
     expect(revoked.json).toEqual({ clientId: json.clientId, revoked: true });
   });

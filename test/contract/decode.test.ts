@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { REWORDED } from '../../shared/contract/decode.ts';
+import { EDITED_SOURCE } from '../../shared/contract/decode.ts';
 import { MAX_JSON_DEPTH } from '../../shared/contract/events/bounds.ts';
 import { nestsDeeperThan } from '../../shared/contract/json.ts';
 import { connectionName } from '../../shared/domain/ids.ts';
@@ -266,10 +266,10 @@ describe('event with a time of its own', () => {
   it('a rejected event with its own time has no stamp attribute, unless an operator edited it', () => {
     const bad = deleted('g1', { time: '2000-01-01T00:00:00Z' });
     expect(decode(bad).rejected[0]).not.toHaveProperty('stamp');
-    const edit = makeStamp({ time: SENT_AT, id: 'm1', source: REWORDED, operation: 3 });
+    const edit = makeStamp({ time: SENT_AT, id: 'm1', source: EDITED_SOURCE, operation: 3 });
     for (const body of [bad, { ...bad, data: 'unreadable' }]) {
       const { stamp } = decode(body, { stamp: edit }).rejected[0] ?? {};
-      expect(readStamp(stamp ?? '')).toMatchObject({ source: REWORDED, operation: 3 });
+      expect(readStamp(stamp ?? '')).toMatchObject({ source: EDITED_SOURCE, operation: 3 });
       expect(decode(body, { stamp }).rejected[0]?.stamp).toBe(stamp);
     }
   });

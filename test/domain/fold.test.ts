@@ -128,8 +128,8 @@ describe('foldEvents', () => {
       event(1, { kind: 'user.upserted', user: { id: M, attributes: said } }),
       event(2, { kind: 'user.upserted', user: { id: M, attributes: more } }),
     ).users.get(M);
-    expect(user).toMatchObject({ saidAt: at(1) });
-    expect(user?.said).toBe(said);
+    expect(user).toMatchObject({ attributesStamp: at(1) });
+    expect(user?.attributes).toBe(said);
   });
 
   it('a membership event without attributes creates no record of the user', () => {

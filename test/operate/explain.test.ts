@@ -192,8 +192,8 @@ describe('explain', () => {
     const actor = { role: 'r-eve', name: 'Eve Hand' };
     const trace = { id: 't', initiator: 'ROLE', actor, type: 'UPDATE', at: null };
     const at = { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true };
-    const suspicion = { version: null, traces: [trace], atMs: world.nowMs() };
-    if (seen !== undefined) await world.toolPorts.groups.suspect(seen, suspicion, at);
+    const suspicion = { version: null, activityEvents: [trace], atMs: world.nowMs() };
+    if (seen !== undefined) await world.toolPorts.groups.noteSuspected(seen, suspicion, at);
     await world.toolPorts.applyQueue.wake([{ connection: CONNECTION, group: groupId('g') }]);
     world.advance(60_000);
     await tell();

@@ -82,8 +82,8 @@ describe('groupsync sync', () => {
       const { version } = world.platform.groups.get(id) ?? {};
       if (seen === undefined || version === undefined) throw new Error('expected the group on both sides');
       const at = dirtyNow(world.ports);
-      const suspicion = { version: versionToken(version), traces: [], atMs: world.clock.ms };
-      expect(await world.ports.groups.suspect(seen, suspicion, at)).toBe(true);
+      const suspicion = { version: versionToken(version), activityEvents: [], atMs: world.clock.ms };
+      expect(await world.ports.groups.noteSuspected(seen, suspicion, at)).toBe(true);
       await world.apply('g');
     };
     for (const stranger of ['x-1', 'x-2']) {

@@ -157,7 +157,7 @@ describe('hold', () => {
     await tell({ snapshot: 'g', of: EVERYBODY });
     expect((await state('g'))?.hold).toBeUndefined();
     const [dropped, held] = await audit('g');
-    const said = '5 to go, 1 stay';
+    const said = '5 to remove, 1 stay';
     expect(held).toMatchObject({
       action: 'hold',
       actor: { kind: 'directory' },
@@ -522,16 +522,16 @@ describe('four eyes', () => {
   });
 
   it.each([
-    ['said', 'import', []],
-    ['said', 'connections_set', []],
-    ['unsigned', 'import', ['ann']],
-    ['unsigned', 'dlq_replay', ['ann']],
-    ['unsigned', 'connections_set', []],
-    ['not_said', 'connections_set', ['ann']],
-    ['not_said', 'import', []],
-    ['not_said', 'holds_approve', []],
+    ['event', 'import', []],
+    ['event', 'connections_set', []],
+    ['unsigned_event', 'import', ['ann']],
+    ['unsigned_event', 'dlq_replay', ['ann']],
+    ['unsigned_event', 'connections_set', []],
+    ['no_event', 'connections_set', ['ann']],
+    ['no_event', 'import', []],
+    ['no_event', 'holds_approve', []],
   ] as const)('the cause %s makes the operator of %s an author: %j', (kind, action, authors) => {
-    expect([...authorsOf([{ kind }, { kind: 'said' }], [{ action, by: 'ann' }])]).toEqual(authors);
+    expect([...authorsOf([{ kind }, { kind: 'event' }], [{ action, by: 'ann' }])]).toEqual(authors);
     expect([...authorsOf([{ kind, by: 'bob' }], [{ action, by: 'ann' }])]).toEqual(['bob', ...authors]);
   });
 

@@ -32,7 +32,7 @@ async function worldOf(traits: Traited = {}, settings: Partial<ConnectionSetting
       return { ...platform, groups: { ...groups, ...bend(groups) } };
     };
     const connection = await current();
-    const request = { connection, by: 'me', signal: stop.signal, tell: (what: string) => told.push(what) };
+    const request = { connection, by: 'me', signal: stop.signal, report: (what: string) => told.push(what) };
     const report = await probePlatform(request, { ...world.ports, platforms: { open } });
     return {
       ...report,

@@ -11,7 +11,7 @@ import { createScimTokenStore } from '../../shared/store/scim-token-store.ts';
 import type { Value } from '../../shared/store/table.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import type { GateStore } from '../../shared/sync/ports/connections.ts';
-import { pump } from '../../shared/sync/pump.ts';
+import { requeueDue } from '../../shared/sync/requeue.ts';
 import { WORKERS_KNOW_AFTER_MS } from '../../shared/sync/wake.ts';
 import { calledBy, story } from '../support/engine/story.ts';
 import { CONNECTION } from '../support/engine/world.ts';
@@ -64,7 +64,7 @@ describe('changed setting', () => {
     await expect(changeSettings(plan, dying)).rejects.toThrow();
     await tell();
     world.advance(181_000);
-    await pump(CONNECTION, world.toolPorts);
+    await requeueDue(CONNECTION, world.toolPorts);
     world.advance(WORKERS_KNOW_AFTER_MS);
     await tell();
     expect(names()).toEqual(['new g']);
@@ -84,7 +84,7 @@ describe('changed setting', () => {
     await tell();
     expect(names()).not.toEqual(['new g']);
     world.advance(181_000);
-    await pump(CONNECTION, world.toolPorts);
+    await requeueDue(CONNECTION, world.toolPorts);
     world.advance(WORKERS_KNOW_AFTER_MS);
     await tell();
     expect(names()).toEqual(['new g']);

@@ -3,7 +3,7 @@ import type { Difference } from '../../shared/domain/drift.ts';
 import { memberId, type PlatformUserId, platformUserId } from '../../shared/domain/ids.ts';
 import type { Stamp } from '../../shared/domain/stamp.ts';
 import type { AcceptedDrift } from '../../shared/domain/view.ts';
-import { acceptDrift, type LatestStamps, standingAcceptedDrift } from '../../shared/plan/accepted-drift.ts';
+import { acceptDrift, type LatestStamps, validAcceptedDrift } from '../../shared/plan/accepted-drift.ts';
 import type { WantedGroup } from '../../shared/plan/draft.ts';
 
 const users = (ids: string) => [...ids].map(platformUserId);
@@ -31,8 +31,8 @@ const latestStamps = (over: Partial<LatestStamps> = {}): LatestStamps => ({
   user: () => at('5'),
   ...over,
 });
-const standing = (now: Partial<LatestStamps>, given = acceptedDrift(), group = wanted('ab')) =>
-  standingAcceptedDrift(given, latestStamps(now), group);
+const valid = (now: Partial<LatestStamps>, given = acceptedDrift(), group = wanted('ab')) =>
+  validAcceptedDrift(given, latestStamps(now), group);
 
 describe('acceptDrift', () => {
   it('keeps earlier accepted differences, and drops those that are undone', () => {
@@ -72,8 +72,8 @@ describe('acceptDrift', () => {
 
 describe('remainder of an accepted drift', () => {
   it('the remainder is the whole drift while the directory sends nothing new', () => {
-    expect(standing({})).toEqual(acceptedDrift());
-    expect(standing({}, acceptedDrift({ policy: 'report' }))).toEqual(acceptedDrift({ policy: 'report' }));
+    expect(valid({})).toEqual(acceptedDrift());
+    expect(valid({}, acceptedDrift({ policy: 'report' }))).toEqual(acceptedDrift({ policy: 'report' }));
   });
 
   it.each<[string, Partial<LatestStamps>, Partial<AcceptedDrift>]>([
@@ -84,7 +84,7 @@ describe('remainder of an accepted drift', () => {
     ['all users', { allUsers: at('6') }, { present: set('') }],
     ['something else', {}, {}],
   ])('accepted drift under policy adopt ends only with a newer event about %s', (_, now, changed) => {
-    expect(standing({ newest: at('6'), ...now })).toEqual(acceptedDrift(changed));
+    expect(valid({ newest: at('6'), ...now })).toEqual(acceptedDrift(changed));
   });
 
   it.each<[string, Partial<AcceptedDrift>]>([
@@ -94,19 +94,19 @@ describe('remainder of an accepted drift', () => {
     ['the spokeId', { spokeId: true }],
   ])('an accepted drift is kept for %s alone', (_, one) => {
     const alone = acceptedDrift({ ...NOTHING, ...one });
-    expect(standing({}, alone)).toEqual(alone);
+    expect(valid({}, alone)).toEqual(alone);
   });
 
   it('leaves out members that no longer differ', () => {
-    expect(standing({}, acceptedDrift(), wanted('xb'))).toEqual(
+    expect(valid({}, acceptedDrift(), wanted('xb'))).toEqual(
       acceptedDrift({ present: set(''), absent: set('') }),
     );
   });
 
   it('the remainder is undefined if no part of the drift remains', () => {
-    expect(standing({}, acceptedDrift({ name: false, spokeId: false }), wanted('xb'))).toBeUndefined();
-    expect(standingAcceptedDrift(undefined, latestStamps(), wanted(''))).toBeUndefined();
+    expect(valid({}, acceptedDrift({ name: false, spokeId: false }), wanted('xb'))).toBeUndefined();
+    expect(validAcceptedDrift(undefined, latestStamps(), wanted(''))).toBeUndefined();
     // Under `report`, once the directory has said anything newer.
-    expect(standing({ newest: at('6') }, acceptedDrift({ policy: 'report' }))).toBeUndefined();
+    expect(valid({ newest: at('6') }, acceptedDrift({ policy: 'report' }))).toBeUndefined();
   });
 });

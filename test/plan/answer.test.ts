@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import { platformUserId, versionToken } from '../../shared/domain/ids.ts';
-import { isUndone, judgeAnswer, readAnswer, showsWrite, toldOf } from '../../shared/plan/answer.ts';
+import { isUndone, judgeAnswer, keptMessage, readAnswer, showsWrite } from '../../shared/plan/answer.ts';
 import type { Plan, PlanAction, PlanChange } from '../../shared/plan/plan.ts';
 
 const [a, b, c] = ['a', 'b', 'c'].map(platformUserId) as [never, never, never];
@@ -67,7 +67,7 @@ describe('answer to a write', () => {
     [{ hasAdded: true }, undefined],
   ])('the message about kept users and names is correct: %o', (over, told) => {
     const answer = { made: after, kept: [], hasAdded: false, keepsName: false, ...over };
-    expect(toldOf(answer)).toBe(told && `the platform keeps ${told}`);
+    expect(keptMessage(answer)).toBe(told && `the platform keeps ${told}`);
   });
 
   const add = { kind: 'add_member', member: null, before: null, after: b, reason: '' } as const;
@@ -94,28 +94,28 @@ describe('answer to a write', () => {
       'lacks a user that was sent',
       adding('patch'),
       [a],
-      { isAsPrepared: false, unshown: [b], foreign: undefined },
+      { isAsPrepared: false, unshown: [b], external: undefined },
     ],
-    ['to a PUT shows a user not sent', adding('put'), [a, b, c], { foreign: undefined, isUndone: true }],
+    ['to a PUT shows a user not sent', adding('put'), [a, b, c], { external: undefined, isUndone: true }],
     [
       'to a PATCH shows a user that was not sent',
       adding('patch'),
       [a, b, c],
-      { foreign: theirs([{ kind: 'members_added', before: [], after: [c] }]), isAsPrepared: false },
+      { external: theirs([{ kind: 'members_added', before: [], after: [c] }]), isAsPrepared: false },
     ],
     [
       'to a new name lacks a user',
       renaming,
       [],
-      { foreign: undefined, unshown: [a], view: { users: new Map(), unshown: new Set([a]) } },
+      { external: undefined, unshown: [a], view: { users: new Map(), unshown: new Set([a]) } },
     ],
     [
       'shows users that groupsync removed',
       removing,
       [a, b],
       {
-        ...{ kept: [b], changes: [{ before: c }], trouble: { code: 'kept' }, isAsPrepared: false },
-        ...{ foreign: undefined, view: { users: both.users } },
+        ...{ kept: [b], changes: [{ before: c }], error: { code: 'kept' }, isAsPrepared: false },
+        ...{ external: undefined, view: { users: both.users } },
       },
     ],
     ['is missing', plan('delete', { after: undefined }), undefined, { view: undefined, isAsPrepared: false }],

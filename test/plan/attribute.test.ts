@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DriftKind, Trace } from '../../shared/domain/drift.ts';
+import type { ActivityEvent, DriftKind } from '../../shared/domain/drift.ts';
 import { attribute } from '../../shared/plan/attribute.ts';
 
 const MEMBER_ADDED = 'EXTERNAL_GROUP_MEMBER_ADD';
@@ -8,8 +8,9 @@ const REMOVED = 'EXTERNAL_GROUP_REMOVE';
 const ADDED = 'EXTERNAL_GROUP_ADD';
 const OTHER = 'SOMETHING_UNLISTED';
 
-const traces = (...events: readonly (readonly [id: string, initiator: string, type: string])[]): Trace[] =>
-  events.map(([id, initiator, type]) => ({ id, initiator, type, at: null }));
+const activityEvents = (
+  ...events: readonly (readonly [id: string, initiator: string, type: string])[]
+): ActivityEvent[] => events.map(([id, initiator, type]) => ({ id, initiator, type, at: null }));
 
 describe('attribute', () => {
   it.each<[DriftKind, string]>([
@@ -23,7 +24,10 @@ describe('attribute', () => {
     ['duplicate_spoke_id', OTHER],
   ])('attribute for %s prefers the event type %s to stronger initiators of other events', (kind, type) => {
     const wrong = [MEMBER_ADDED, MEMBER_REMOVED, REMOVED].filter((one) => one !== type);
-    const told = traces(['right', 'EXTERNAL', type], ...wrong.map((one) => [one, 'ROLE', one] as const));
+    const told = activityEvents(
+      ['right', 'EXTERNAL', type],
+      ...wrong.map((one) => [one, 'ROLE', one] as const),
+    );
     expect(attribute(kind, told)).toEqual({ initiator: 'EXTERNAL', eventIds: ['right'] });
   });
 
@@ -33,30 +37,30 @@ describe('attribute', () => {
     ['a known initiator before an unknown one', ['ROBOT', 'EXTERNAL'], 'EXTERNAL'],
     ['the first of equal initiators', ['ROBOT', 'GHOST'], 'ROBOT'],
   ])('names %s, and only the events of that initiator', (_, initiators, named) => {
-    const told = traces(
+    const told = activityEvents(
       ...initiators.map((initiator) => [`by ${initiator}`, initiator, MEMBER_ADDED] as const),
     );
     expect(attribute('members_added', told)).toEqual({ initiator: named, eventIds: [`by ${named}`] });
   });
 
   it('uses any event if none has a fitting type', () => {
-    const told = traces(['a', 'ROLE', MEMBER_REMOVED]);
+    const told = activityEvents(['a', 'ROLE', MEMBER_REMOVED]);
     expect(attribute('name', told)).toEqual({ initiator: 'ROLE', eventIds: ['a'] });
   });
 
   it('does not attribute a difference to another action of an application, which may be groupsync', () => {
-    const told = traces(['own', 'EXTERNAL', MEMBER_ADDED]);
+    const told = activityEvents(['own', 'EXTERNAL', MEMBER_ADDED]);
     expect(attribute('deleted', told)).toEqual({ initiator: 'UNKNOWN', eventIds: [] });
-    const unlisted = traces(['own', 'EXTERNAL', MEMBER_ADDED], ['theirs', 'EXTERNAL', OTHER]);
+    const unlisted = activityEvents(['own', 'EXTERNAL', MEMBER_ADDED], ['theirs', 'EXTERNAL', OTHER]);
     expect(attribute('deleted', unlisted)).toEqual({ initiator: 'EXTERNAL', eventIds: ['theirs'] });
-    const both = traces(['own', 'EXTERNAL', MEMBER_ADDED], ['theirs', 'SYSTEM', OTHER]);
+    const both = activityEvents(['own', 'EXTERNAL', MEMBER_ADDED], ['theirs', 'SYSTEM', OTHER]);
     expect(attribute('deleted', both)).toEqual({ initiator: 'SYSTEM', eventIds: ['theirs'] });
   });
 
   it('does not use another action of an initiator for a difference with its own event type', () => {
-    const told = traces(['other', 'ROLE', MEMBER_ADDED]);
+    const told = activityEvents(['other', 'ROLE', MEMBER_ADDED]);
     expect(attribute('deleted', told)).toEqual({ initiator: 'UNKNOWN', eventIds: [] });
-    expect(attribute('name', traces(['own', 'EXTERNAL', MEMBER_ADDED])).initiator).toBe('UNKNOWN');
+    expect(attribute('name', activityEvents(['own', 'EXTERNAL', MEMBER_ADDED])).initiator).toBe('UNKNOWN');
   });
 
   it('returns UNKNOWN without an event', () => {

@@ -68,7 +68,7 @@ const wanted = (users: string, over: Partial<Wanted> = {}): Wanted => ({
   count: users.length,
   pending: new Map(),
   whyNot: new Map(),
-  standing: new Map([...users].map((one) => [user(one), [{ member: memberId(one), revision: 1 }]])),
+  membersByUser: new Map([...users].map((one) => [user(one), [{ member: memberId(one), revision: 1 }]])),
   registers: [...users].map((one) => ({
     member: memberId(one),
     value: 'present' as const,
@@ -94,7 +94,7 @@ const intent: Intent = {
   platformId: platformGroupId('p'),
   versionBefore: versionToken('v1'),
 };
-const suspectedChange = { version: versionToken('v2'), traces: [], atMs: NOW_MS };
+const suspectedChange = { version: versionToken('v2'), activityEvents: [], atMs: NOW_MS };
 const REMOVED = { id: 'e', initiator: 'ROLE', type: 'EXTERNAL_GROUP_REMOVE', at: null };
 const base: Facts = {
   nowMs: NOW_MS,
@@ -260,7 +260,7 @@ describe('decide', () => {
     ],
     [
       'was released and whose clearing was answered is released',
-      { state: state({ released: true }), look: shown('a') },
+      { state: state({ released: true }), fetched: shown('a') },
       RELEASE,
     ],
     [
@@ -288,10 +288,14 @@ describe('decide', () => {
     [
       'without a name is unnamed',
       { wanted: { ...ABSENT, state: 'unnamed' } },
-      { as: 'unnamed', ending: 'open' },
+      { as: 'unnamed', driftOutcome: 'open' },
     ],
     ['has a suspected change is read', SUSPECTED, READ_GROUP],
-    ['was suspected without reason is observed as unchanged', { ...SUSPECTED, look: shown('a') }, UNCHANGED],
+    [
+      'was suspected without reason is observed as unchanged',
+      { ...SUSPECTED, fetched: shown('a') },
+      UNCHANGED,
+    ],
     ['has an unreadable view is read', { views: views(undefined, { isUnreadable: true }) }, READ_GROUP],
     ['would be changed is fetched first', { wanted: wanted('ab'), ...UNREAD }, READ_GROUP],
     ['would be deleted is fetched first', { ...DEPARTS, ...UNREAD }, READ_GROUP],
@@ -312,12 +316,12 @@ describe('decide', () => {
     ],
     [
       'would be changed and is as stored is changed',
-      { wanted: wanted('ab'), ...UNREAD, look: shown('a') },
+      { wanted: wanted('ab'), ...UNREAD, fetched: shown('a') },
       PATCH,
     ],
     [
       'would be changed and was changed by another client has that change recorded first',
-      { wanted: wanted('ab'), ...UNREAD, look: changed('ax') },
+      { wanted: wanted('ab'), ...UNREAD, fetched: changed('ax') },
       { kind: 'observe', external: {} },
     ],
     ['needs no write is not fetched', UNREAD, { kind: 'settle', as: 'in_sync' }],
@@ -328,15 +332,15 @@ describe('decide', () => {
     ],
     [
       'was changed by another client is observed with an external change',
-      { ...SUSPECTED, look: changed('ax') },
+      { ...SUSPECTED, fetched: changed('ax') },
       { kind: 'observe', view: { spokeId: 'g' }, external: {} },
     ],
     [
       'was changed in mode report is observed without flap damping',
-      { ...SUSPECTED, look: changed('ax'), settings: WATCHED },
+      { ...SUSPECTED, fetched: changed('ax'), settings: WATCHED },
       { flapDamping: undefined },
     ],
-    ['shows no spokeId leads to a read of the list', { ...SUSPECTED, look: unechoed }, readList(5_000)],
+    ['shows no spokeId leads to a read of the list', { ...SUSPECTED, fetched: unechoed }, readList(5_000)],
     ['may differ under policy report is settled', accepted('report'), { kind: 'settle', as: 'in_sync' }],
     ['may differ under adopt leads to a read', accepted('adopt'), { kind: 'read', what: ['departed'] }],
     [
@@ -371,8 +375,12 @@ describe('decide', () => {
       },
       ADOPT_Q,
     ],
-    ['was refused fails', { rejected: { owed: undefined }, look: shown('a') }, { kind: 'fail' }],
-    ['was refused and is gone has the 404 recorded', { rejected: { owed: undefined }, look: 'gone' }, MISSED],
+    ['was refused fails', { rejected: { owed: undefined }, fetched: shown('a') }, { kind: 'fail' }],
+    [
+      'was refused and is gone has the 404 recorded',
+      { rejected: { owed: undefined }, fetched: 'gone' },
+      MISSED,
+    ],
   ])('a group that %s', (_, over, expected) => {
     expect(decide(facts(over))).toMatchObject(expected);
   });
@@ -390,7 +398,7 @@ describe('decide', () => {
   });
   const creating = (misses: number, minutes = 1) =>
     opened({ action: 'create', misses, atMs: NOW_MS - minutes * MINUTE_MS });
-  const refused = { rejected: { owed: undefined }, look: shown('a') };
+  const refused = { rejected: { owed: undefined }, fetched: shown('a') };
   const added = (...after: string[]) => ({
     kind: 'observe',
     external: { differences: [{ kind: 'members_added', after }] },
@@ -401,20 +409,20 @@ describe('decide', () => {
     ['an unknown outcome leads to a read of the group', opened(), READ_GROUP],
     [
       'a shown write is observed',
-      { ...made, look: changed('ab') },
+      { ...made, fetched: changed('ab') },
       { kind: 'observe', intent: {}, view: {} },
     ],
     [
       'a write shown without a spokeId leads to a read of the list',
-      { ...made, look: unechoed },
+      { ...made, fetched: unechoed },
       readList(MINUTE_MS),
     ],
     [
       'a write that is shown under another name is observed with an external change',
-      { ...made, look: changed('ab', 'Theirs') },
+      { ...made, fetched: changed('ab', 'Theirs') },
       { kind: 'observe', external: {} },
     ],
-    ['a write that is not shown is dropped', { ...made, look: shown('a') }, { kind: 'drop' }],
+    ['a write that is not shown is dropped', { ...made, fetched: shown('a') }, { kind: 'drop' }],
     ['a refused write owes no removals', { ...made, ...refused }, { kind: 'drop', owed: undefined }],
     [
       'a refusal may keep its guard record',
@@ -423,96 +431,100 @@ describe('decide', () => {
     ],
     [
       'only the change of another client is recorded as external',
-      { ...made, look: changed('abx') },
+      { ...made, fetched: changed('abx') },
       added('x'),
     ],
     [
       'a refused write records its shown additions as external',
-      { ...made, ...refused, look: changed('abx') },
+      { ...made, ...refused, fetched: changed('abx') },
       added('b', 'x'),
     ],
     [
       'a read that may be older than the last write leads to a wait',
-      { ...made, state: state({ intent, lastWriteAtMs: NOW_MS - 1 }), look: changed('abx') },
+      { ...made, state: state({ intent, lastWriteAtMs: NOW_MS - 1 }), fetched: changed('abx') },
       waits('waiting'),
     ],
-    ['a write with an unreadable view may find additions', { ...opened(), look: changed('ax') }, added('x')],
+    [
+      'a write with an unreadable view may find additions',
+      { ...opened(), fetched: changed('ax') },
+      added('x'),
+    ],
     [
       'an answered deletion of a group that is gone is done',
-      { ...deleting, look: 'gone', deletion: 'deleted' },
+      { ...deleting, fetched: 'gone', deletion: 'deleted' },
       { kind: 'observe', observed: 'gone', intent: {} },
     ],
-    ['a deletion with a single 404 has the 404 recorded', { ...deleting, look: 'gone' }, MISSED],
+    ['a deletion with a single 404 has the 404 recorded', { ...deleting, fetched: 'gone' }, MISSED],
     [
       'a deletion answered with 404 has the 404 recorded',
-      { ...deleting, look: 'gone', deletion: 'absent' },
+      { ...deleting, fetched: 'gone', deletion: 'absent' },
       MISSED,
     ],
     [
       'a deletion with two 404s waits while the group is listed',
-      { ...deletingMissed, look: 'gone', listed: listing(shown('a')) },
+      { ...deletingMissed, fetched: 'gone', listed: listing(shown('a')) },
       waits('missing'),
     ],
     [
       'a deletion with two 404s is done if other managed groups are listed',
-      { ...deletingMissed, look: 'gone', listed: { ...listing(other), showsManaged: true } },
+      { ...deletingMissed, fetched: 'gone', listed: { ...listing(other), showsManaged: true } },
       { kind: 'observe', observed: 'gone', intent: {} },
     ],
     [
       'a deletion with two 404s leads to a check whether listed groups are managed',
-      { ...deletingMissed, look: 'gone', listed: listing(other) },
+      { ...deletingMissed, fetched: 'gone', listed: listing(other) },
       { kind: 'read', what: ['managed'] },
     ],
-    ['a deletion of an existing group is dropped', { ...deleting, look: shown('a') }, { kind: 'drop' }],
+    ['a deletion of an existing group is dropped', { ...deleting, fetched: shown('a') }, { kind: 'drop' }],
     [
       'an answered deletion waits shortly because the read may be older',
-      { ...opened({ action: 'delete', atMs: NOW_MS - 1_000 }), look: shown('a'), deletion: 'deleted' },
+      { ...opened({ action: 'delete', atMs: NOW_MS - 1_000 }), fetched: shown('a'), deletion: 'deleted' },
       { ...waits('kept'), waitMs: MINUTE_MS - 1_000, noting: { misses: 1 } },
     ],
     [
       'an unanswered deletion waits shortly after it was sent',
-      { ...opened({ action: 'delete', atMs: NOW_MS - 1_000 }), look: shown('a') },
+      { ...opened({ action: 'delete', atMs: NOW_MS - 1_000 }), fetched: shown('a') },
       waits('kept'),
     ],
     [
       'a deletion without an effect fails after three answers',
-      { ...opened({ action: 'delete', misses: 3 }), look: shown('a') },
+      { ...opened({ action: 'delete', misses: 3 }), fetched: shown('a') },
       { kind: 'drop', failing: { code: 'platform_rejected' } },
     ],
     [
       'a creation that is not shown has the miss recorded',
-      { ...opened({ action: 'create' }), look: 'gone' },
+      { ...opened({ action: 'create' }), fetched: 'gone' },
       { noting: { misses: 1 } },
     ],
     [
       'a third miss within ten minutes is recorded',
-      { ...creating(2, 9), look: 'gone' },
+      { ...creating(2, 9), fetched: 'gone' },
       { noting: { misses: 3 } },
     ],
     [
       'a second miss after ten minutes is recorded',
-      { ...creating(1, 10), look: 'gone' },
+      { ...creating(1, 10), fetched: 'gone' },
       { noting: { misses: 2 } },
     ],
-    ['a creation with three misses leads to the list', { ...creating(2, 10), look: 'gone' }, readList(0)],
+    ['a creation with three misses leads to the list', { ...creating(2, 10), fetched: 'gone' }, readList(0)],
     [
       'a creation with three misses leads to a check of the list',
-      { ...creating(2, 10), look: 'gone', listed: listing(other) },
+      { ...creating(2, 10), fetched: 'gone', listed: listing(other) },
       { kind: 'read', what: ['unlisted'] },
     ],
     [
       'a creation that a complete list does not show is dropped',
-      { ...creating(2, 10), look: 'gone', listed: lacking(undefined, false) },
+      { ...creating(2, 10), fetched: 'gone', listed: lacking(undefined, false) },
       { kind: 'drop' },
     ],
     [
       'a creation waits while the list lacks an existing group',
-      { ...creating(2, 10), look: 'gone', listed: lacking(platformGroupId('q'), false) },
+      { ...creating(2, 10), fetched: 'gone', listed: lacking(platformGroupId('q'), false) },
       { ...waits('list_incomplete'), noting: { misses: 3 } },
     ],
     [
       'a creation waits while the list lacks every managed group',
-      { ...creating(2, 10), look: 'gone', listed: lacking(undefined, true) },
+      { ...creating(2, 10), fetched: 'gone', listed: lacking(undefined, true) },
       waits('list_incomplete'),
     ],
   ])('an open write: %s', (_, over, expected) => {
@@ -520,7 +532,7 @@ describe('decide', () => {
   });
 
   const named = (...groups: readonly ObservedGroup[]) => ({
-    ...{ listed: listing(...groups), rejected: { owed: undefined, name: 'Eng' }, look: shown('a') },
+    ...{ listed: listing(...groups), rejected: { owed: undefined, name: 'Eng' }, fetched: shown('a') },
     views: views(view('a', { name: 'Old' })),
   });
   const lastError = { code: 'other', message: '', atMs: NOW_MS - MINUTE_MS };
@@ -548,7 +560,7 @@ describe('decide', () => {
   });
   const late = (minutes: number, over: Partial<GroupState>, ...listed: readonly ObservedGroup[]) => ({
     ...{
-      look: 'gone' as const,
+      fetched: 'gone' as const,
       state: state({ suspectedChange, missedAtMs: NOW_MS - minutes * MINUTE_MS, ...over }),
     },
     listed: { ...listing(...listed), showsManaged: true },
@@ -571,19 +583,19 @@ describe('decide', () => {
         ...named(other),
         wanted: wanted('ab'),
         state: state({ takeOver: true }),
-        look: shown('a', { name: 'Old' }),
+        fetched: shown('a', { name: 'Old' }),
       },
       { kind: 'write', plan: { action: 'patch', after: { name: 'Old' } } },
     ],
     ['a refusal after another error is tried again', { ...refused, state: state({ lastError }) }, AGAIN],
     [
       'another version just after our own write leads to a wait',
-      { state: state({ suspectedChange, lastWriteAtMs: NOW_MS - 1_000 }), look: changed('a') },
+      { state: state({ suspectedChange, lastWriteAtMs: NOW_MS - 1_000 }), fetched: changed('a') },
       { ...waits('waiting'), waitMs: 59_000 },
     ],
     [
       'another version that a refused write may have met leads to a wait',
-      { ...refused, look: changed('ab'), state: state({ lastWriteAtMs: NOW_MS - 1 }) },
+      { ...refused, fetched: changed('ab'), state: state({ lastWriteAtMs: NOW_MS - 1 }) },
       waits('waiting'),
     ],
     [
@@ -593,17 +605,17 @@ describe('decide', () => {
     ],
     [
       'a 404 that was wrong is observed as unchanged',
-      { wanted: ABSENT, state: state({ ...departed, missedAtMs: 1 }), ...UNREAD, look: shown('a') },
+      { wanted: ABSENT, state: state({ ...departed, missedAtMs: 1 }), ...UNREAD, fetched: shown('a') },
       UNCHANGED,
     ],
     [
       'a damped group that is not read is read',
-      { state: state({ ...damping, suspectedChange }), look: changed('ax'), wanted: undefined },
+      { state: state({ ...damping, suspectedChange }), fetched: changed('ax'), wanted: undefined },
       { kind: 'read' },
     ],
     [
       "an operator's sync of a damped group resets the damping",
-      { state: state(damping), look: shown('a') },
+      { state: state(damping), fetched: shown('a') },
       { flapDamping: { count: 0 } },
     ],
     [
@@ -636,20 +648,20 @@ describe('decide', () => {
     ],
     [
       'a member that was tried and is shown settles the group',
-      { wanted: wanted('ab'), views: views(view('ab')), barred: B.users },
+      { wanted: wanted('ab'), views: views(view('ab')), excluded: B.users },
       { as: 'in_sync' },
     ],
     [
       'a member still to be tried waits',
-      { wanted: wanted('ab'), barred: B.users },
+      { wanted: wanted('ab'), excluded: B.users },
       waits('platform_rejected'),
     ],
     [
       'a removal in mode report is settled',
       { views: views(view('ab')), settings: WATCHED },
-      { ending: 'report' },
+      { driftOutcome: 'report' },
     ],
-    ['a hold settles the group as held', holding('ab'), { kind: 'settle', as: 'held', ending: 'open' }],
+    ['a hold settles the group as held', holding('ab'), { kind: 'settle', as: 'held', driftOutcome: 'open' }],
     ['a hold without removals ends', holding('a', APPROVED), { kind: 'hold', ends: expect.any(Array) }],
     [
       'a hold of another kind of write ends',
@@ -667,7 +679,7 @@ describe('decide', () => {
     expect(decide(facts(over))).toMatchObject(expected);
   });
 
-  const told = { ...suspectedChange, traces: [REMOVED] };
+  const told = { ...suspectedChange, activityEvents: [REMOVED] };
   const missed = (minutes: number) => state({ suspectedChange, missedAtMs: NOW_MS - minutes * MINUTE_MS });
   const UNLINK = { kind: 'unlink' };
   const LATER = { kind: 'wait', waitMs: undefined };
@@ -726,7 +738,7 @@ describe('decide', () => {
       { difference: { kind: 'recreated', after: 'q' } },
     ],
   ])('a group that answers 404 %s', (_, over, expected) => {
-    expect(decide(facts({ ...over, look: 'gone' }))).toMatchObject(expected);
+    expect(decide(facts({ ...over, fetched: 'gone' }))).toMatchObject(expected);
   });
 
   it("a late effect of groupsync's own write is not a change by another client", () => {
@@ -735,15 +747,22 @@ describe('decide', () => {
     const change = (added: string, removed: string) => ({
       uncertain: { added: new Set([...added].map(user)), removed: new Set([...removed].map(user)) },
     });
-    const added = { views: views(view('a'), change('b', '')), look: changed('ab') };
-    const expected = { view: { users: view('ab').users }, external: { differences: [], landed: intent } };
+    const added = { views: views(view('a'), change('b', '')), fetched: changed('ab') };
+    const expected = { view: { users: view('ab').users }, external: { differences: [], lateWrite: intent } };
     expect(decide(facts({ ...late, ...added }))).toMatchObject(expected);
-    const unlanded = facts({ ...late, views: views(view('a'), change('', '')), look: changed('ax') });
-    expect(decide(unlanded)).toMatchObject({ external: { landed: undefined }, flapDamping: undefined });
-    const removed = facts({ ...late, views: views(view('ab'), change('', 'b')), look: changed('a') });
-    expect(decide(removed)).toMatchObject({ kind: 'observe', external: { differences: [], landed: intent } });
+    const unlanded = facts({ ...late, views: views(view('a'), change('', '')), fetched: changed('ax') });
+    expect(decide(unlanded)).toMatchObject({ external: { lateWrite: undefined }, flapDamping: undefined });
+    const removed = facts({ ...late, views: views(view('ab'), change('', 'b')), fetched: changed('a') });
+    expect(decide(removed)).toMatchObject({
+      kind: 'observe',
+      external: { differences: [], lateWrite: intent },
+    });
     // The platform writes names in its own way, and has not shown this one yet.
-    const renamed = facts({ ...late, views: views(view('a'), change('', '')), look: changed('a', 'Eng x') });
+    const renamed = facts({
+      ...late,
+      views: views(view('a'), change('', '')),
+      fetched: changed('a', 'Eng x'),
+    });
     expect(decide(renamed)).toMatchObject({
       external: { differences: [] },
       view: { name: 'Eng x', alias: 'Eng  x' },
@@ -754,7 +773,7 @@ describe('decide', () => {
     const lost = facts({
       settings: settingsWith({ membership: 'additive' }),
       views: views(undefined, { isUnreadable: true }),
-      look: shown('alx'),
+      fetched: shown('alx'),
       departed: new Map([[user('l'), stampAt(2)]]),
     });
     const users = new Map([...view('al').users, [user('x'), false]]);
@@ -791,9 +810,11 @@ describe('decide', () => {
     });
 
     it('reverts twice immediately, then once an hour, and starts again after a calm time or on request', () => {
-      const look = changed('ax');
+      const fetched = changed('ax');
       const flapDampingAfter = (over: Partial<GroupState>, nowMs = NOW_MS, more: Partial<Facts> = {}) => {
-        const decision = decide(facts({ state: state({ suspectedChange, ...over }), look, nowMs, ...more }));
+        const decision = decide(
+          facts({ state: state({ suspectedChange, ...over }), fetched, nowMs, ...more }),
+        );
         return decision.kind === 'observe' ? decision.flapDamping : undefined;
       };
       expect(flapDampingAfter({})).toMatchObject({ count: 1 });
@@ -804,7 +825,7 @@ describe('decide', () => {
         count: 2,
       });
       // A newcomer that none of our writes contained does not wait for the hour.
-      const unwritten = { views: views(view('')), look: changed('x') };
+      const unwritten = { views: views(view('')), fetched: changed('x') };
       expect(flapDampingAfter(second, NOW_MS, unwritten)).not.toHaveProperty('seen');
       const overMs = flapDamping.sinceMs + HOUR_MS;
       expect(flapDampingAfter(second, overMs)).toEqual({ sinceMs: overMs, count: 1 });

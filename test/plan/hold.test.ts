@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Hold, HoldDecision } from '../../shared/domain/hold.ts';
 import { platformUserId } from '../../shared/domain/ids.ts';
-import { holdWithSay, isOver, judgeByHold } from '../../shared/plan/hold.ts';
+import { applicableHold, isOver, judgeByHold } from '../../shared/plan/hold.ts';
 import { NO_PLAN } from '../../shared/plan/plan.ts';
 
 const users = (...ids: string[]) => ids.map(platformUserId);
@@ -55,7 +55,7 @@ describe('judgeByHold', () => {
   });
 });
 
-describe('holdWithSay', () => {
+describe('applicableHold', () => {
   const removing = (...ids: string[]) => ({ ...NO_PLAN(undefined), removals: users(...ids) });
   const limits = {
     minSize: 1,
@@ -66,7 +66,7 @@ describe('holdWithSay', () => {
     deletedGroupsShare: 0,
   };
   const say = (hold: Hold, { removal = 'a', guard = true, nowMs = 0 }) =>
-    holdWithSay(
+    applicableHold(
       hold,
       { users: SET, about: 'remove' },
       { plan: removing(removal, 'z'), limits: guard ? limits : null, nowMs },
@@ -89,16 +89,18 @@ describe('holdWithSay', () => {
     'a hold of another group or kind of write (%s) does not apply',
     (about) => {
       const asked = { plan: removing('a'), limits, nowMs: 0 };
-      expect(holdWithSay(waiting, { users: SET, about }, asked)).toBeUndefined();
+      expect(applicableHold(waiting, { users: SET, about }, asked)).toBeUndefined();
       const deleting = { ...asked, plan: { ...asked.plan, departs: true } };
-      expect(holdWithSay(waiting, { users: SET, about }, deleting) === undefined).toBe(about === undefined);
+      expect(applicableHold(waiting, { users: SET, about }, deleting) === undefined).toBe(
+        about === undefined,
+      );
     },
   );
 
   it('covers the deletion of the group after all its users left', () => {
     const plan = { ...NO_PLAN(undefined), action: 'delete', departs: true } as const;
     const covers = (hold: Hold, about: 'remove' | 'delete') =>
-      holdWithSay(hold, { users: SET, about }, { plan, limits, nowMs: 0, isEmptyDeletion: true }) !==
+      applicableHold(hold, { users: SET, about }, { plan, limits, nowMs: 0, isEmptyDeletion: true }) !==
       undefined;
     expect([covers(waiting, 'delete'), covers(rejected, 'delete')]).toEqual([true, true]);
     expect([covers(waiting, 'remove'), covers(rejected, 'remove')]).toEqual([false, false]);
@@ -106,7 +108,7 @@ describe('holdWithSay', () => {
 
   it('a hold whose set cannot be read may contain any of these removals, so all are held again', () => {
     const unreadable = { users: undefined, about: undefined };
-    const current = holdWithSay(approved, unreadable, { plan: removing('a'), limits, nowMs: 0 });
+    const current = applicableHold(approved, unreadable, { plan: removing('a'), limits, nowMs: 0 });
     expect(judgeByHold(users('a'), current, 0)).toMatchObject({ held: users('a'), superseded: true });
   });
 });

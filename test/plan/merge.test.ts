@@ -17,8 +17,8 @@ const TABLE: readonly (readonly [boolean, boolean, boolean, boolean | null, bool
 function merge(row: (typeof TABLE)[number], membership: MergeInput['membership'], isKept = false) {
   const [wanted, there, mine] = row;
   const merged = mergeUsers({
-    ours: new Set(wanted ? [U] : []),
-    theirs: new Map(there ? [[U, mine]] : []),
+    wanted: new Set(wanted ? [U] : []),
+    current: new Map(there ? [[U, mine]] : []),
     membership,
     keep: () => isKept,
   });
@@ -38,8 +38,8 @@ describe('mergeUsers', () => {
   it('mergeUsers asks only about users that it would remove', () => {
     const asked: string[] = [];
     mergeUsers({
-      ours: new Set(['a', 'b'].map(platformUserId)),
-      theirs: new Map([
+      wanted: new Set(['a', 'b'].map(platformUserId)),
+      current: new Map([
         [platformUserId('b'), true],
         [platformUserId('c'), true],
         [platformUserId('d'), false],
@@ -53,8 +53,8 @@ describe('mergeUsers', () => {
   it('merges 100,000 users on both sides in linear time', () => {
     const users = Array.from({ length: 100_000 }, (_, index) => platformUserId(`u${index}`));
     const merged = mergeUsers({
-      ours: new Set(users.slice(1)),
-      theirs: new Map(users.slice(0, -1).map((user) => [user, true])),
+      wanted: new Set(users.slice(1)),
+      current: new Map(users.slice(0, -1).map((user) => [user, true])),
       membership: 'authoritative',
       keep: () => false,
     });

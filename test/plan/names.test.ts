@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { ListedGroup } from '../../shared/domain/view.ts';
-import { alreadyThere, foldName, isListed, namedLike, renamedTo, says } from '../../shared/plan/names.ts';
+import {
+  alreadyThere,
+  fieldMatches,
+  foldName,
+  isListed,
+  namedLike,
+  renamedTo,
+} from '../../shared/plan/names.ts';
 
 describe('names that platforms normalise', () => {
   it.each([
@@ -26,7 +33,7 @@ describe('names that platforms normalise', () => {
     expect(shown).toEqual({ ...view, name: 'Sales', alias: ' Sales' });
     expect(renamedTo(shown, { name: 'sales' })).toMatchObject({ name: 'sales', alias: ' Sales' });
     expect(renamedTo(view, { name: ' Sales' })).toBe(view);
-    const said = [' Sales', 'Sales', 'sales'].filter((name) => says(shown, 'name', name));
+    const said = [' Sales', 'Sales', 'sales'].filter((name) => fieldMatches(shown, 'name', name));
     expect(said).toEqual([' Sales', 'Sales']);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { connectionName } from '../../shared/domain/ids.ts';
 import type { Episode, Finding } from '../../shared/domain/notice.ts';
-import { afterTelling, beforeTelling, isToBeTold, noticeOf, observe } from '../../shared/plan/notice.ts';
+import { afterNotice, beforeNotice, isNoticeDue, noticeOf, observe } from '../../shared/plan/notice.ts';
 
 const MINUTE = 60_000;
 const START_MS = Date.UTC(2026, 10, 20, 10);
@@ -15,11 +15,12 @@ function told(counts: Readonly<Record<number, number>>, minutes: number, failing
     const nowMs = START_MS + minute * MINUTE;
     count = counts[minute] ?? count;
     const found: readonly Finding[] = [{ subject: 'hold', count }];
-    episodes = observe(episodes, found, { looked: ['hold'], nowMs }).map((episode) => {
-      if (!isToBeTold(episode, nowMs)) return episode;
-      const kind = episode.endedMs !== undefined ? 'ended' : episode.told === undefined ? 'began' : 'grew';
+    episodes = observe(episodes, found, { checked: ['hold'], nowMs }).map((episode) => {
+      if (!isNoticeDue(episode, nowMs)) return episode;
+      const kind =
+        episode.endedMs !== undefined ? 'ended' : episode.notifiedCount === undefined ? 'began' : 'grew';
       said.push(`${minute} ${kind} ${episode.count}${failing.includes(minute) ? ' in vain' : ''}`);
-      return afterTelling(beforeTelling(episode, nowMs), { isSent: !failing.includes(minute) });
+      return afterNotice(beforeNotice(episode, nowMs), { isSent: !failing.includes(minute) });
     });
   }
   return { said, episodes };
@@ -70,8 +71,10 @@ describe('notifications about findings', () => {
   });
 
   it('draws no conclusion about a finding that was not counted', () => {
-    const known: readonly Episode[] = [{ subject: 'token', count: 1, sinceMs: 1, told: 1, triedMs: 1 }];
-    expect(observe(known, [], { looked: ['hold', 'gate'], nowMs: START_MS })).toEqual(known);
+    const known: readonly Episode[] = [
+      { subject: 'token', count: 1, sinceMs: 1, notifiedCount: 1, triedMs: 1 },
+    ];
+    expect(observe(known, [], { checked: ['hold', 'gate'], nowMs: START_MS })).toEqual(known);
   });
 
   it('a notification contains the finding, the count, the start time and the command', () => {

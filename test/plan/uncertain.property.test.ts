@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Intent } from '../../shared/domain/group-state.ts';
 import { intentId, platformUserId, versionToken } from '../../shared/domain/ids.ts';
 import type { ObservedGroup, View } from '../../shared/domain/view.ts';
-import { foreignDifferences } from '../../shared/plan/foreign.ts';
+import { externalDifferences } from '../../shared/plan/external-change.ts';
 import {
   changeBetween,
   changedView,
@@ -75,7 +75,7 @@ const sorted = ({ names, spokeIds, change, ...others }: UncertainWrites) => ({
 });
 const foreignTo = (base: View, { change, ...stored }: UncertainWrites, shown: View) => {
   const observed = asShown(shown);
-  return foreignDifferences([base], observed, { late: lateWrites(stored, change, observed, base) });
+  return externalDifferences([base], observed, { late: lateWrites(stored, change, observed, base) });
 };
 
 it('a view with the change of an intent equals the view after the write', () => {

@@ -6,10 +6,10 @@ import { verdictOf } from '../../shared/plan/verdict.ts';
 const zero = { upserted: STAMP_ZERO, deleted: STAMP_ZERO, snapshot: STAMP_ZERO };
 const named = { ...zero, upserted: 'x', name: { value: 'G', stamp: 'x' } };
 const [with_, without] = [{ views: { base: { users: new Map([['u', true]]) } } }, { views: {} }];
-const stranger = { ...with_, wanted: { pending: new Map(), standing: new Map(), registers: [] } };
+const stranger = { ...with_, wanted: { pending: new Map(), membersByUser: new Map(), registers: [] } };
 const wanted = {
   ...stranger.wanted,
-  standing: new Map([
+  membersByUser: new Map([
     ['o', [{}]],
     ['u', [{ member: 'm' }]],
   ]),
@@ -35,7 +35,7 @@ it.each<[string, object, object, object?]>([
   ['so has the platform', with_, {}],
   ['refused the group: because', without, FAILED],
   ['added by the next write; last try: because', without, { ...FAILED, dirtySinceMs: 1 }, writes('u')],
-  ['the next look adds them', without, {}, writes('u')],
+  ['the next read adds them', without, {}, writes('u')],
   ['another client removed them', without, {}, writes('x')],
   ['another client removed them', without, {}],
   ['(mode upsertOnly)', policy({ groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }), {}],

@@ -4,8 +4,8 @@ import { parseSettings } from '../../shared/contract/change-setting.ts';
 import { createPlatforms } from '../../shared/platform/platforms.ts';
 import { createGateStore } from '../../shared/store/connection-states.ts';
 import type { SecretValue } from '../../shared/sync/ports/secrets.ts';
-import { type PumpPorts, pump } from '../../shared/sync/pump.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
+import { type RequeuePorts, requeueDue } from '../../shared/sync/requeue.ts';
 import { createWorld } from '../sync/reconcile/support/world.ts';
 import { type Answer, startScriptedPlatform } from './support/scripted-platform.ts';
 
@@ -58,7 +58,7 @@ async function refusedCompany(secret: Partial<Exclude<SecretValue, { token: stri
     gates,
     platforms: worker(),
     connections: { find: async () => connection, list: async () => [connection], replanned: async () => {} },
-  } as PumpPorts & { platforms: PumpPorts['platforms'] };
+  } as RequeuePorts & { platforms: RequeuePorts['platforms'] };
   const gate = await gates.read(connection.name);
   await gates.write(connection.name, gate, { state: 'unauthorized', closings: 1 });
   return {
@@ -74,7 +74,7 @@ async function refusedCompany(secret: Partial<Exclude<SecretValue, { token: stri
       for (let minute = 0; minute < minutes; minute += 1) {
         world.advance(MINUTE_MS);
         await between(minute);
-        await pump(connection.name, ports);
+        await requeueDue(connection.name, ports);
       }
       return (await gates.read(connection.name)).state;
     },

@@ -29,13 +29,13 @@ const event = {
 
 it('listing the notification targets sends nothing, and a test does', async () => {
   const { connection, ports } = await createWorld();
-  const tell = vi.fn(async () => new Map());
-  const told = { ...ports, notifier: { prefix: 'prod', targets: ['webhook'], tell } };
+  const send = vi.fn(async () => new Map());
+  const told = { ...ports, notifier: { prefix: 'prod', targets: ['webhook'], send } };
   const on = { ports: told as never, metrics: { emit: () => {} }, deadlineMs: 0 };
   for (const silent of [true, false]) {
     const report = await runReconcile(connection, { task: 'notify', silent }, on);
-    expect(report).toEqual({ told: [{ target: 'webhook', failure: null }] });
-    expect(tell).toHaveBeenCalledTimes(silent ? 0 : 1);
+    expect(report).toEqual({ notified: [{ target: 'webhook', failure: null }] });
+    expect(send).toHaveBeenCalledTimes(silent ? 0 : 1);
   }
 });
 

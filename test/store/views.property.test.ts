@@ -27,7 +27,7 @@ const ODD: readonly Partial<View>[] = [{ alias: ' !x\n' }, { acceptedDrift }, { 
 const some = fc.uniqueArray(fc.nat(150), { maxLength: 3 });
 const action = fc.record({
   kind: fc.constantFrom('write', 'write', 'write', 'storeObserved', 'unlink', 'sweep', 'sweep', 'lose'),
-  end: fc.constantFrom('flip', 'flip', 'flip', 'drop', 'uncertain', 'open'),
+  end: fc.constantFrom('commit', 'commit', 'commit', 'drop', 'uncertain', 'open'),
   toggled: fc.oneof(some, some, fc.uniqueArray(fc.nat(150), { maxLength: 120 })),
   shape: fc.nat(24),
   hours: fc.constantFrom(0, 0.1, 2),
@@ -131,12 +131,12 @@ async function live(all: readonly (readonly [Action, number, Action | null])[]):
         uncertain: { ...record, change: await changed(store, seen, drawn) },
       });
     }
-    if (end !== 'flip') return false;
+    if (end !== 'commit') return false;
     const now = { ...seen, intent: opened };
     const view = action === 'create' && change ? change : (await prepare(store, now, drawn)).view;
     const counts = { wanted: 0, applied: 0, pending: 0 };
-    const flip = { intent: id, seen: now, writtenAtMs: nowMs, wakeAtMs: nowMs, counts };
-    return store.flip(ref, { ...flip, platform: { ...link, view }, settled: 'in_sync' });
+    const commit = { intent: id, seen: now, writtenAtMs: nowMs, wakeAtMs: nowMs, counts };
+    return store.commit(ref, { ...commit, platform: { ...link, view }, settled: 'in_sync' });
   };
   const act = async (store: GroupStore, mine: Action, at = 0, then?: Action | null): Promise<void> => {
     let effects = 0;

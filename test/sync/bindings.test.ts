@@ -9,7 +9,7 @@ import { createUserStore } from '../../shared/store/user-store.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
-import { pump } from '../../shared/sync/pump.ts';
+import { requeueDue } from '../../shared/sync/requeue.ts';
 import { LARGE_GROUP } from '../../shared/sync/tuning.ts';
 import { MemoryTable } from '../../simulate/table.ts';
 import { story } from '../support/engine/story.ts';
@@ -245,10 +245,10 @@ describe('binding of a member', () => {
     await world.toolPorts.hire([person('ann', 'ann'), person('other', 'other')]);
     await tell({ snapshot: 'g', of: ['ann'] }, { snapshot: 'h', of: ['ann'] });
     await world.toolPorts.users.rebind(CONNECTION, member('ann'), { role: role('other') });
-    expect(await pump(CONNECTION, world.toolPorts)).toMatchObject({ walksResumed: 1 });
+    expect(await requeueDue(CONNECTION, world.toolPorts)).toMatchObject({ walksResumed: 1 });
     await tell();
     expect([shown('g'), shown('h')]).toEqual([[['u-other']], [['u-other']]]);
-    expect(await pump(CONNECTION, world.toolPorts)).toMatchObject({ walksResumed: 0 });
+    expect(await requeueDue(CONNECTION, world.toolPorts)).toMatchObject({ walksResumed: 0 });
   });
 });
 

@@ -6,9 +6,9 @@ import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { PlatformFailure, type Platforms } from '../../shared/sync/ports/platform.ts';
-import { pump } from '../../shared/sync/pump.ts';
 import { followFeed } from '../../shared/sync/reconcile/feed.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
+import { requeueDue } from '../../shared/sync/requeue.ts';
 import { dirtyNow } from '../../shared/sync/wake.ts';
 import type { CallFault } from '../support/engine/platform.ts';
 import { story, twice } from '../support/engine/story.ts';
@@ -42,7 +42,7 @@ describe('gate of a connection', () => {
     heal();
     platform.secretVersion = 'secret-2';
     world.advance(MINUTE_MS);
-    expect(await pump(CONNECTION, world.toolPorts)).toMatchObject({ gate: 'open', reenqueued: 1 });
+    expect(await requeueDue(CONNECTION, world.toolPorts)).toMatchObject({ gate: 'open', reenqueued: 1 });
     await work(20);
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
     const cause = expect.stringContaining('401');
@@ -89,9 +89,9 @@ describe('gate of a connection', () => {
     const closed = await gate();
     expect(closed).toMatchObject({ state: 'backoff', untilMs: world.nowMs() + 90_000 });
     world.advance(89_999);
-    expect((await pump(CONNECTION, world.toolPorts)).gate).toBe('backoff');
+    expect((await requeueDue(CONNECTION, world.toolPorts)).gate).toBe('backoff');
     world.advance(1);
-    expect((await pump(CONNECTION, world.toolPorts)).gate).toBe('open');
+    expect((await requeueDue(CONNECTION, world.toolPorts)).gate).toBe('open');
   });
 
   it('stays open if the table is so slow that nothing is sent', async () => {
@@ -126,7 +126,7 @@ describe('gate of a connection', () => {
     expect(await gate()).toMatchObject({ state: 'unauthorized' });
     for (let minute = 0; minute < 30; minute += 1) {
       world.advance(MINUTE_MS);
-      expect((await pump(CONNECTION, world.portsFor())).gate).toBe('unauthorized');
+      expect((await requeueDue(CONNECTION, world.portsFor())).gate).toBe('unauthorized');
     }
     troubles.platform = NO_FAULTS.platform;
     await tell();
@@ -191,7 +191,7 @@ describe('gate of a connection', () => {
     met = 0;
     for (let minute = 0; minute < 60; minute += 1) {
       world.advance(MINUTE_MS);
-      expect((await pump(CONNECTION, world.portsFor())).gate).toBe('unauthorized');
+      expect((await requeueDue(CONNECTION, world.portsFor())).gate).toBe('unauthorized');
     }
     // Each ten minutes, by id and by the list.
     expect(met).toBeLessThanOrEqual(12);
@@ -235,14 +235,14 @@ describe('gate of a connection', () => {
       await applyGroup(ref('g'), { ...world.toolPorts, platforms: { open } });
       expect((await gate()).untilMs).toBe(world.nowMs() + waitMs);
       world.advance(waitMs);
-      expect((await pump(CONNECTION, world.toolPorts)).gate).toBe('open');
+      expect((await requeueDue(CONNECTION, world.toolPorts)).gate).toBe('open');
     }
     world.platform.begin('throttles', 1, ['600']);
     for (const minutes of [10, 20, 40, 60, 60]) {
       await applyGroup(ref('g'), world.toolPorts);
       expect((await gate()).untilMs).toBe(world.nowMs() + minutes * MINUTE_MS);
       world.advance(minutes * MINUTE_MS);
-      await pump(CONNECTION, world.toolPorts);
+      await requeueDue(CONNECTION, world.toolPorts);
     }
   });
 
@@ -351,7 +351,7 @@ describe.each([
     expect(calls).toEqual([]);
     expect((await state('g'))?.dirtySinceMs).toBeDefined();
     world.advance(MINUTE_MS);
-    await pump(CONNECTION, world.toolPorts);
+    await requeueDue(CONNECTION, world.toolPorts);
     expect(await outcome()).toBeUndefined();
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { suspectTouched } from '../../shared/sync/reconcile/suspect.ts';
+import { checkGroups } from '../../shared/sync/reconcile/check-groups.ts';
 import { allOf, story } from '../support/engine/story.ts';
 import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS } from '../support/engine/world.ts';
 
@@ -21,8 +21,8 @@ async function company(platform: object = {}, settings: Readonly<Record<string, 
       const id = [...fake.groups.keys()][0] as never;
       fake.changeAsOther(id, { name, ...(users && { users }) });
       const connection = await world.connection();
-      const looking = { platform: await toolPorts.platforms.open(connection), ports: toolPorts as never };
-      await suspectTouched(connection, new Map([[id, []]]), looking);
+      const checking = { platform: await toolPorts.platforms.open(connection), ports: toolPorts as never };
+      await checkGroups(connection, new Map([[id, []]]), checking);
       await told.tell();
     },
   };

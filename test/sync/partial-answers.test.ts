@@ -41,8 +41,8 @@ async function company(settings = {}, platform = {}) {
           const state = await world.toolPorts.groups.read(ref);
           if (state?.version === undefined) throw new Error('expected a group with a version');
           const at = { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true };
-          const suspicion = { version: state.version, traces: [], atMs: world.nowMs() };
-          await world.toolPorts.groups.suspect(state, suspicion, at);
+          const suspicion = { version: state.version, activityEvents: [], atMs: world.nowMs() };
+          await world.toolPorts.groups.noteSuspected(state, suspicion, at);
           await world.toolPorts.applyQueue.wake([ref]);
         }
       await told.tell();

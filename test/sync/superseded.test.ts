@@ -186,8 +186,8 @@ it.each(['restore', 'adopt'])(
     await tell();
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
     expect(await allOf(world.toolPorts.drift.list(CONNECTION))).toEqual([]);
-    const landed = expect.objectContaining({ action: 'delete', outcome: 'found_written' });
-    expect(await audit('g')).toContainEqual(landed);
+    const lateWrite = expect.objectContaining({ action: 'delete', outcome: 'found_written' });
+    expect(await audit('g')).toContainEqual(lateWrite);
   },
 );
 

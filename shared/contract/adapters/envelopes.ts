@@ -95,7 +95,7 @@ export const readCloudEvent: Adapter = (value) => {
   return readNative(type, value);
 };
 
-/** A value with a `directory.*` type. Types are ours to define, so one that we do not know is a fault. */
+/** A value with a `directory.*` type. groupsync defines these types, so an unknown one is an error. */
 function readNative(type: string, value: Readonly<Record<string, unknown>>): Reading {
   const schema = isNativeType(type) ? SCHEMAS.get(type) : undefined;
   if (schema === undefined) {

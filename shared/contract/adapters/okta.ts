@@ -17,7 +17,7 @@ const Target = z.lazy(() =>
 );
 type Target = z.infer<typeof Target>;
 
-/** Whatever else stands there refuses no event. */
+/** Other fields may have any value. */
 const OktaActor = z.lazy(() =>
   z
     .object({ id: Identifier, alternateId: z.string().nullish(), displayName: z.string().nullish() })
@@ -66,14 +66,14 @@ const NATIVE_TYPES: Readonly<Record<string, keyof typeof NATIVE_DATA>> = {
   'user.account.update_profile': 'directory.user.upserted',
 };
 
-/** Okta keeps the groups of an account that is switched off, and tells of none when it is switched on again. */
+/** Okta keeps the groups of a deactivated account, and sends no group event when it is activated again. */
 const ACTIVE: Readonly<Record<string, 'true' | 'false'>> = {
   'user.lifecycle.deactivate': 'false',
   'user.lifecycle.activate': 'true',
   'user.lifecycle.reactivate': 'true',
 };
 
-/** The native type that an Okta event type means; undefined where it says nothing of groups and their members. */
+/** The native type that an Okta event type means; undefined if it says nothing of groups and their members. */
 function nativeTypeOf(eventType: string): keyof typeof NATIVE_DATA | undefined {
   if (Object.hasOwn(NATIVE_TYPES, eventType)) return NATIVE_TYPES[eventType];
   return eventType.startsWith('user.lifecycle.') ? 'directory.user.upserted' : undefined;
@@ -106,7 +106,7 @@ function changesOf(
   return { changes };
 }
 
-/** An AppUser is the same person under an application's id, so it stands in only where the User is not named. */
+/** An AppUser is the same person under an application's id, so it stands in only if the User is not named. */
 function usersAmong(targets: readonly Target[]): readonly Target[] {
   const users = targets.filter((target) => target.type === 'User');
   return users.length > 0 ? users : targets.filter((target) => target.type === 'AppUser');
@@ -122,7 +122,7 @@ function actorOf(actor: z.infer<typeof OktaActor>): EventActor | undefined {
   };
 }
 
-/** Okta writes "unknown" where it has no value. */
+/** Okta writes "unknown" for a missing value. */
 const known = (text: string | null | undefined): text is string =>
   text != null && text !== '' && text !== 'unknown';
 

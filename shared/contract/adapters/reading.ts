@@ -16,7 +16,7 @@ export interface Invalid {
 export interface Changes {
   readonly kind: 'changes';
   readonly source: string;
-  /** Absent where the format carries none: the envelope's or the delivery's is taken. */
+  /** Absent if the format carries none: the envelope's or the delivery's is taken. */
   readonly time?: string | undefined;
   readonly id?: string | undefined;
   readonly sequence?: string | undefined;

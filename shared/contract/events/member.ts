@@ -5,8 +5,8 @@ import { looksLikeAddress } from '../address.ts';
 import { MAX_ATTRIBUTE_BYTES, MAX_ATTRIBUTES_PER_MEMBER, MAX_MEMBERS_PER_EVENT } from './bounds.ts';
 import { expecting, Identifier, LONE_SURROGATE } from './fields.ts';
 
-const said = z.unknown().optional();
-const attribute = (description: string) => said.meta({ type: ['string', 'null'], description });
+const anyValue = z.unknown().optional();
+const attribute = (description: string) => anyValue.meta({ type: ['string', 'null'], description });
 
 /**
  * A member as an event writes it: `id`, and any attributes that match rules may use. A null attribute says nothing,

@@ -21,7 +21,7 @@ export interface ConnectRequest {
   readonly token: string;
   /** Plan only, write nothing, until a person resumes. */
   readonly observing: boolean;
-  /** The connection from which the settings were made; undefined where there was none. */
+  /** The connection from which the settings were made; undefined if there was none. */
   readonly known: Connection | undefined;
 }
 
@@ -71,7 +71,7 @@ async function connectNew(request: ConnectRequest, ports: ConnectPorts): Promise
   );
 }
 
-/** @returns undefined where the settings are the same as before */
+/** @returns undefined if the settings are the same as before */
 async function reconnect(read: Connection, request: ConnectRequest, ports: ConnectPorts) {
   const { name, company, settings, token, observing } = request;
   const wanted = { name, company, settings, observing };

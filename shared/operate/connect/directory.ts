@@ -4,10 +4,10 @@ import type { DirectorySetting } from '../../contract/settings.ts';
 import { groupExists } from '../../domain/group.ts';
 import type { GroupId } from '../../domain/ids.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
+import { collectPages, mapConcurrently } from '../../sync/async-collections.ts';
 import type { ListedGroup } from '../../sync/directory/context.ts';
 import { readWhole } from '../../sync/directory/whole-group.ts';
-import { atOnce, gather } from '../../sync/gather.ts';
-import { standingNow } from '../../sync/match/member-standing.ts';
+import { currentEligibility } from '../../sync/match/eligibility.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { undescribed } from '../../sync/ports/desired.ts';
@@ -51,7 +51,7 @@ export async function previewDirectory(
       problem: typeof users === 'string' ? users : null,
     });
   }
-  const stored = await gather(ports.index.all(connection.name));
+  const stored = await collectPages(ports.index.all(connection.name));
   const unlisted = stored.map(({ ref }) => ref).filter(({ group }) => !listed.has(group));
   const existing = (await ports.groups.readMany(unlisted)).filter(({ registers }) => groupExists(registers));
   const others = existing.map(({ ref }) => ref.group);
@@ -84,10 +84,10 @@ async function countMatched(
   connection: Connection,
   { people }: PreviewPorts,
 ): Promise<number> {
-  const found = await atOnce(READS_IN_FLIGHT, users, async ({ id, attributes }) => {
+  const found = await mapConcurrently(READS_IN_FLIGHT, users, async ({ id, attributes }) => {
     const registers = [...attributes].map(([name, value]) => [name, { value, stamp: STAMP_ZERO }] as const);
     const user = { ...undescribed(id), attributes: new Map(registers) };
-    return (await standingNow(user, undefined, { connection, people })).person;
+    return (await currentEligibility(user, undefined, { connection, people })).person;
   });
   return found.filter((person) => person !== undefined).length;
 }

@@ -8,7 +8,7 @@ import { checkMemberIds, findMemberIds } from './member-id.ts';
 import { type InspectInput, planAdoption, previewMatch, type SampledEmployee } from './preview.ts';
 import { checkWriteScopes } from './write-scopes.ts';
 
-/** Employees that are looked at for their fields and for the preview. */
+/** The number of employees that are read for their fields and for the preview. */
 const SAMPLE = 1_000;
 
 /** Asks the platform everything that a connection depends on, with a credential that is not stored yet. */

@@ -9,8 +9,8 @@ import { type ConnectionName, type MemberId, type PlatformGroupId, roleId } from
 import { clashFinder, type NamedGroup } from '../../plan/name-clash.ts';
 import { carrying, namedLike } from '../../plan/names.ts';
 import { choosePerson, type Role } from '../../plan/person.ts';
+import { collectPages } from '../../sync/async-collections.ts';
 import { leftBehind } from '../../sync/claim-group.ts';
-import { gather } from '../../sync/gather.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { UserState } from '../../sync/ports/desired.ts';
 import type { Applicant } from '../../sync/ports/platform.ts';
@@ -29,7 +29,7 @@ export type SampledEmployee = ReadonlyMap<string, string | null>;
 
 const MEMBERS = 500;
 
-/** Tries the rules on members that are known already, against the employees that were looked at. */
+/** Tries the match rules on known members, against the employees that were read. */
 export async function previewMatch(
   { name, settings }: InspectInput,
   employees: readonly SampledEmployee[],
@@ -154,7 +154,7 @@ export async function planAdoption(
   const clashing: (NamedGroup & { readonly group: string })[] = [];
   const pairs: Record<'bySpokeId' | 'byName', AdoptedPair[]> = { bySpokeId: [], byName: [] };
   let directory = 0;
-  for (const { ref } of await gather(index.all(connection))) {
+  for (const { ref } of await collectPages(index.all(connection))) {
     const state = await groups.read(ref);
     const named = state && nameInDirectory(state);
     if (state === undefined || named === undefined) continue;

@@ -1,4 +1,4 @@
-import { REWORDED } from '../../contract/decode.ts';
+import { EDITED_SOURCE } from '../../contract/decode.ts';
 import { DEFAULT_CONNECTION } from '../../contract/names.ts';
 import { type GroupRef, groupId } from '../../domain/ids.ts';
 import { makeStamp, readStamp, type Stamp, type StampParts } from '../../domain/stamp.ts';
@@ -28,7 +28,7 @@ function auditedAt({ connection, group }: DeadLetter): GroupRef {
  */
 function rewordedStamp({ message, events }: DeadLetter): Stamp {
   const { operation = 0, ...place } = readStamp(stampOf(message)) as StampParts;
-  return makeStamp({ ...place, source: REWORDED, operation: operation + Math.max(1, events.length) });
+  return makeStamp({ ...place, source: EDITED_SOURCE, operation: operation + Math.max(1, events.length) });
 }
 
 /** Where an edited message goes: one that names no connection to its own queue, any other to the common events queue. */
@@ -58,7 +58,7 @@ export async function sendAmended(
   await walkMailbox(ports.mailboxes[queue], look, async (messages, held) => {
     const taken = messages.find(({ id }) => id === message.id);
     if (taken === undefined) return true;
-    await recordWords(deadLetter, 'edit', { before: taken.body, after: body, reason }, ports);
+    await recordBodies(deadLetter, 'edit', { before: taken.body, after: body, reason }, ports);
     const again = { ...outgoing({ ...taken, ...wayBack(taken), body }), stamp: rewordedStamp(deadLetter) };
     const [outcome] = await ports.events.send([again]);
     if (outcome?.messageId === undefined) throw new Error(`the events queue refused it: ${outcome?.refused}`);
@@ -77,14 +77,14 @@ export const discardDeadLetter = async ({ queue, message }: DeadLetter, reason: 
   (await discardDeadLetters(queue, new Set([message.id]), { reason, ports })) === 1;
 
 /** A dead-lettered message may be of 1 MiB, and an audit entry of 400 KB: it is kept in as many entries as that takes, in order. */
-async function recordWords(
+async function recordBodies(
   deadLetter: DeadLetter,
   verb: 'edit' | 'discard',
-  words: { readonly before: string; readonly after: string | null; readonly reason: string },
+  bodies: { readonly before: string; readonly after: string | null; readonly reason: string },
   ports: AmendPorts,
 ): Promise<void> {
-  const { reason } = words;
-  const [before, after] = [partsOf(words.before), words.after === null ? [] : partsOf(words.after)];
+  const { reason } = bodies;
+  const [before, after] = [partsOf(bodies.before), bodies.after === null ? [] : partsOf(bodies.after)];
   for (let part = 0; part < Math.max(before.length, after.length); part += 1) {
     const values = { before: before[part] ?? null, after: after[part] ?? null };
     const action = { action: `dlq_${verb}`, changes: [{ kind: `${verb}_deadLetter`, ...values, reason }] };
@@ -101,7 +101,7 @@ export const SHORT_ID = 8;
 /**
  * Looks for dead-lettered messages by their ids, or by how these begin, in every queue named; all are put back. In the order of the
  * ids, without the missing.
- * @throws NotFound where a beginning fits several
+ * @throws NotFound if a beginning fits several
  */
 export async function findDeadLetters(
   ids: readonly string[],
@@ -142,7 +142,7 @@ export async function discardDeadLetters(
     for (const message of messages.filter(({ id }) => ids.has(id))) {
       if (signal?.aborted === true) return false;
       const deadLetter = readDeadLetter(message, queue, ports.clock());
-      await recordWords(deadLetter, 'discard', { before: message.body, after: null, reason }, ports);
+      await recordBodies(deadLetter, 'discard', { before: message.body, after: null, reason }, ports);
       await held.remove([message]);
       discarded += 1;
     }

@@ -55,13 +55,13 @@ type Loose = { readonly [field: string]: Loose } | null | undefined;
 /** What is refused for another reason mostly still says whose it is, and which group it is about. */
 function guess(body: string) {
   const parsed = parseJson(body);
-  const said = parsed.ok ? (parsed.value as Loose) : undefined;
-  const id: unknown = said?.['data']?.['group']?.['id'];
-  return { connection: said?.['connection'], group: typeof id === 'string' ? groupId(id) : undefined };
+  const event = parsed.ok ? (parsed.value as Loose) : undefined;
+  const id: unknown = event?.['data']?.['group']?.['id'];
+  return { connection: event?.['connection'], group: typeof id === 'string' ? groupId(id) : undefined };
 }
 
-const asName = (said: unknown) =>
-  typeof said === 'string' && /^[a-z0-9-]{1,32}$/.test(said) ? connectionName(said) : undefined;
+const asName = (event: unknown) =>
+  typeof event === 'string' && /^[a-z0-9-]{1,32}$/.test(event) ? connectionName(event) : undefined;
 
 /**
  * The stamp to send along when a dead-lettered message goes back to the events queue. An event without a time of its own keeps the

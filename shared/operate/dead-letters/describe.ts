@@ -8,12 +8,12 @@ import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import { stateName } from '../report.ts';
 import type { DeadLetter } from './dead-letter.ts';
 
-export type StandingPorts = Pick<ToolPorts, 'groups' | 'users'>;
+export type StateReadPorts = Pick<ToolPorts, 'groups' | 'users'>;
 
-/** All that can be said of a dead-lettered message, and the connections that it names in vain. */
+/** Describes a dead-lettered message, and names the unknown connections in it. */
 export async function describeDeadLetter(
   deadLetter: DeadLetter,
-  ports: StandingPorts & Pick<ToolPorts, 'connections'>,
+  ports: StateReadPorts & Pick<ToolPorts, 'connections'>,
 ) {
   const { message, queue, events } = deadLetter;
   const { problems, missing } = await refusalsOf(deadLetter, ports);
@@ -38,14 +38,14 @@ export async function describeDeadLetter(
     superseded: await isSuperseded(deadLetter, ports),
     problems,
     events: decoded,
-    now: await standingOf(deadLetter, ports),
+    now: await currentStates(deadLetter, ports),
     body: message.body,
   };
   return { document, missing };
 }
 
 /** The groups that a dead-lettered message names, as they are now; unknown groups are left out. */
-export async function standingOf(deadLetter: DeadLetter, { groups }: Pick<ToolPorts, 'groups'>) {
+export async function currentStates(deadLetter: DeadLetter, { groups }: Pick<ToolPorts, 'groups'>) {
   const refs = new Map<string, GroupRef>();
   if (deadLetter.ref !== undefined) refs.set(deadLetter.ref.group, deadLetter.ref);
   for (const { connection, change } of deadLetter.events) {
@@ -62,7 +62,7 @@ export async function standingOf(deadLetter: DeadLetter, { groups }: Pick<ToolPo
   }));
 }
 
-/** Why ingest would refuse the dead-lettered message again if it were sent now, and the connections that it names in vain. */
+/** The reasons why ingest would refuse the dead-lettered message now, and the unknown connections in it. */
 export async function refusalsOf(
   { events, problems }: Pick<DeadLetter, 'events' | 'problems'>,
   { connections }: Pick<ToolPorts, 'connections'>,
@@ -92,7 +92,7 @@ export async function refusalsOf(
  *
  * A dead-lettered message that cannot be read is never called moot.
  */
-export async function isSuperseded(deadLetter: DeadLetter, ports: StandingPorts): Promise<boolean> {
+export async function isSuperseded(deadLetter: DeadLetter, ports: StateReadPorts): Promise<boolean> {
   if (deadLetter.ref !== undefined) {
     const state = await ports.groups.read(deadLetter.ref);
     return state !== undefined && state.failedAtMs === undefined;
@@ -102,7 +102,10 @@ export async function isSuperseded(deadLetter: DeadLetter, ports: StandingPorts)
   return true;
 }
 
-async function isMoot({ connection, change, stamp }: DirectoryEvent, ports: StandingPorts): Promise<boolean> {
+async function isMoot(
+  { connection, change, stamp }: DirectoryEvent,
+  ports: StateReadPorts,
+): Promise<boolean> {
   if (change.kind === 'user.deleted') {
     const user = (await ports.users.read(connection, [change.user])).get(change.user);
     return user !== undefined && user.floor > stamp;
@@ -128,7 +131,7 @@ async function areAttributesGiven(
   connection: ConnectionName,
   members: readonly Member[],
   stamp: Stamp,
-  { users }: StandingPorts,
+  { users }: StateReadPorts,
 ): Promise<boolean> {
   const described = members.filter(({ attributes }) => attributes.size > 0);
   const known = await users.read(
@@ -163,7 +166,7 @@ async function areSpokenOf(
   ref: GroupRef,
   members: readonly { readonly id: MemberId }[],
   stamp: Stamp,
-  ports: StandingPorts,
+  ports: StateReadPorts,
 ): Promise<boolean> {
   const ids = members.map(({ id }) => id);
   const stored = await ports.groups.registers(ref, ids);

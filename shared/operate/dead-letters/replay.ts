@@ -136,7 +136,7 @@ function groupWaker(ports: ReplayPorts): Resend {
     async send(deadLetters) {
       const refs = new Map(deadLetters.flatMap(({ ref }) => (ref === undefined ? [] : [[keyOf(ref), ref]])));
       const fresh = [...refs].filter(([key]) => !woken.has(key));
-      // Before the wake-up: who fails again is told again, with the age of the oldest dead-lettered message.
+      // Must come before the wake-up: a group that fails again is reported again, with the age of its oldest message.
       for (const [key, ref] of fresh) {
         const ofGroup = deadLetters.filter(
           (deadLetter) => deadLetter.ref !== undefined && keyOf(deadLetter.ref) === key,

@@ -1,11 +1,11 @@
 import type { Cause, DeadLetterSummary, Survey } from '../../contract/answers.ts';
 import type { GroupRef } from '../../domain/ids.ts';
-import { atOnce } from '../../sync/gather.ts';
+import { mapConcurrently } from '../../sync/async-collections.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Mailbox } from '../../sync/ports/queues.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { type DeadLetter, readDeadLetter } from './dead-letter.ts';
-import { isSuperseded, refusalsOf, type StandingPorts } from './describe.ts';
+import { isSuperseded, refusalsOf, type StateReadPorts } from './describe.ts';
 import { LOOK_MS, type WalkOptions, walkMailbox } from './walk.ts';
 
 /** Which dead-lettered messages a command is about; each part that is given must hold. */
@@ -17,7 +17,7 @@ export interface Selection {
   readonly code?: string | undefined;
 }
 
-export type SurveyPorts = StandingPorts & Pick<ToolPorts, 'connections' | 'mailboxes' | 'clock'>;
+export type SurveyPorts = StateReadPorts & Pick<ToolPorts, 'connections' | 'mailboxes' | 'clock'>;
 
 export interface SurveyOptions extends Pick<WalkOptions, 'signal' | 'onElsewhere' | 'patienceSeconds'> {
   readonly queues: readonly Mailbox['name'][];
@@ -69,7 +69,7 @@ export const isNamed = (message: Pick<DeadLetter['message'], 'id'>, id: string):
   id !== '' && message.id.startsWith(id);
 
 const summarise = (deadLetters: readonly DeadLetter[], nowMs: number, ports: SurveyPorts) =>
-  atOnce(
+  mapConcurrently(
     READS_IN_FLIGHT,
     deadLetters,
     async (deadLetter): Promise<DeadLetterSummary> => ({

@@ -1,8 +1,8 @@
 import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
 
-/** How long a message that we look at is hidden from others: what a killed process held is back after this. */
+/** How long a message that is read here is hidden from other readers. After a crash it is visible again after this time. */
 export const HOLD_SECONDS = 30;
-/** A look at a queue ends before its first hold does: it hides messages no longer than that. */
+/** The maximum time of reading a queue. It is shorter than `HOLD_SECONDS`, so no message becomes visible meanwhile. */
 export const LOOK_MS = 25_000;
 /** How often the visibility timeout of held messages is renewed: at least twice within a hold. */
 export const RENEW_AFTER_MS = (HOLD_SECONDS * 1_000) / 3;
@@ -43,7 +43,7 @@ export async function walkMailbox(
   const endMs = clock() + longestMs;
   const expected = (await mailbox.counts()).visible;
   let [found, vain, wanted, patience] = [0, 0, true, waiting.patienceSeconds ?? PATIENCE_SECONDS];
-  /** @returns false where no other consumer holds messages, or they were waited for long enough */
+  /** @returns false if no other consumer holds messages, or they were waited for long enough */
   const spendPatience = (elsewhere: number): boolean => {
     if (elsewhere <= 0 || patience <= 0) return false;
     waiting.onElsewhere?.(elsewhere, Math.min(patience, Math.ceil((endMs - clock()) / 1_000)));
@@ -69,7 +69,7 @@ export async function walkMailbox(
     const { inFlight } = await mailbox.counts();
     return { complete: !isOver(), found, elsewhere: Math.max(0, inFlight - held.count()) };
   } finally {
-    // What the queue does not hear of now is visible again when its hold ends; what was done is done.
+    // If this fails, the messages become visible again when their time ends.
     await held.giveBack().catch(() => {});
   }
 }

@@ -1,7 +1,7 @@
 import type { Check } from '../../contract/answers.ts';
 import { testedAlarm } from '../../contract/names.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
-import type { AlarmDesk } from '../../sync/ports/deployment.ts';
+import type { AlarmClient } from '../../sync/ports/deployment.ts';
 import { check, fault, guarded } from './check.ts';
 import { redeploy } from './deployment.ts';
 
@@ -10,7 +10,7 @@ const BETWEEN_MS = 2_000;
 
 /** Triggers one alarm and follows it as far as AWS reports it, to the topic and its subscribers. Then resets the alarm. */
 export const checkAlarms = (
-  { prefix, alarms }: { readonly prefix: string; readonly alarms: AlarmDesk },
+  { prefix, alarms }: { readonly prefix: string; readonly alarms: AlarmClient },
   { clock, sleep }: Pick<ToolPorts, 'clock' | 'sleep'>,
 ): Promise<readonly Check[]> =>
   guarded('alarm', async () => {
@@ -29,15 +29,15 @@ export const checkAlarms = (
     const topic = /arn:[\w-]+:sns:[\w:-]+/.exec(actions.join(' '))?.[0];
     if (topic === undefined)
       return fault('alarm', `${name} rang, and no action of it is on record`, redeploy);
-    const isTold = actions.some((action) => /^successfully executed/i.test(action));
-    const rang = check('alarm', isTold, {
-      detail: `${name} rang: ${isTold ? `${topic} was told` : actions.join('; ')}`,
+    const isNotified = actions.some((action) => /^successfully executed/i.test(action));
+    const rang = check('alarm', isNotified, {
+      detail: `${name} rang: ${isNotified ? `${topic} was told` : actions.join('; ')}`,
       fix: `the policies of topic and key must let cloudwatch.amazonaws.com in: ${redeploy}; of a key given by keyArn see docs/deploy.md, "Remove"`,
     });
     return [rang, ...(await guarded('alarm subscription', () => checkSubscriptions(topic, alarms)))];
   });
 
-async function checkSubscriptions(topic: string, alarms: AlarmDesk): Promise<Check> {
+async function checkSubscriptions(topic: string, alarms: AlarmClient): Promise<Check> {
   const all = await alarms.subscriptionsOf(topic);
   const confirmed = all.filter((arn) => arn.startsWith('arn:')).length;
   const waiting = all.length - confirmed;

@@ -5,7 +5,7 @@ import { type Applicant, failureIn } from '../../sync/ports/platform.ts';
 import { checkFields, neededFields } from '../connect/inspect.ts';
 import { plural } from '../names.ts';
 import { rowsOf } from '../setting-requests.ts';
-import { failingEndpoints, sayFailingCalls, sayGate } from '../status.ts';
+import { failingEndpoints, formatFailingCalls, formatGate } from '../status.ts';
 import { type Checked, check, connectAgain, fault, fixOfCall, guarded, wait, well } from './check.ts';
 
 /** Of members that count, past this share it is rarely the people who are at fault. */
@@ -127,11 +127,11 @@ async function checkGate(connection: Connection, { gates, clock }: ToolPorts): P
   };
   return [
     check('gate', state === 'open', {
-      detail: state === 'open' ? 'open' : `${sayGate({ state, reason, until })}${since}`,
+      detail: state === 'open' ? 'open' : `${formatGate({ state, reason, until })}${since}`,
       fix: fixes[state],
     }),
     check('platform calls', failing.length === 0, {
-      detail: failing.length === 0 ? 'none fails' : failing.map(sayFailingCalls).join('; '),
+      detail: failing.length === 0 ? 'none fails' : failing.map(formatFailingCalls).join('; '),
       fix: wait(untilMs, clock()),
     }),
     check('observing', !connection.observing, {

@@ -19,7 +19,7 @@ interface Looked {
   readonly deployment: Deployment;
 }
 
-/** Queues, table, functions and schedules: whether each is there and set as the code expects it. */
+/** Checks that queues, table, functions and schedules exist and have the expected settings. */
 export async function checkDeployment(looked: Looked): Promise<readonly Check[]> {
   const rounds = await Promise.all([
     guarded('account', () => checkAccount(looked)),

@@ -1,7 +1,7 @@
 import type { Check } from '../../contract/answers.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
-import { ENDS_SOON_MS, listTokens, type TokenSummary } from '../../sync/scim/tokens.ts';
+import { EXPIRES_SOON_MS, listTokens, type TokenSummary } from '../../sync/scim/tokens.ts';
 import { type Checked, check, fault, guarded, messageOf, well } from './check.ts';
 import { checkConnection } from './connection.ts';
 import { checkAccess, checkDeployment } from './deployment.ts';
@@ -104,10 +104,10 @@ function checkTokens(name: ConnectionName, tokens: readonly TokenSummary[], nowM
     const fix = `paste a new one at the identity provider:\n${create(name)}`;
     return hasExpired ? fault(title, 'all have expired: the identity provider is refused', fix) : [];
   }
-  const endsMs = Math.max(...active.map(({ expiresMs }) => expiresMs ?? Number.POSITIVE_INFINITY));
-  const days = Math.floor((endsMs - nowMs) / DAY_MS);
-  return check(title, endsMs - nowMs > ENDS_SOON_MS, {
-    detail: `${active.length} active${Number.isFinite(endsMs) ? `, the last for ${days} days` : ''}`,
+  const lastExpiryMs = Math.max(...active.map(({ expiresMs }) => expiresMs ?? Number.POSITIVE_INFINITY));
+  const days = Math.floor((lastExpiryMs - nowMs) / DAY_MS);
+  return check(title, lastExpiryMs - nowMs > EXPIRES_SOON_MS, {
+    detail: `${active.length} active${Number.isFinite(lastExpiryMs) ? `, the last for ${days} days` : ''}`,
     fix: `paste a new one at the identity provider, then revoke the old one:\n${create(name)}`,
   });
 }

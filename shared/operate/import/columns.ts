@@ -14,16 +14,16 @@ export interface Layout {
 
 interface GroupColumns {
   readonly at: number;
-  /** True where the column holds the directory's ids; else ids or names, of groups that are known or not. */
+  /** True if the column holds the directory's ids; else ids or names, of groups that are known or not. */
   readonly isId: boolean;
   readonly name: number | undefined;
 }
 
 interface MemberColumns {
   readonly at: number;
-  /** True where the column holds the directory's ids; else an address may stand for the member who has it. */
+  /** True if the column holds the directory's ids; else an address may stand for the member who has it. */
   readonly isId: boolean;
-  /** Its heading alone does not tell ids from names of people. */
+  /** The heading fits both ids and names of people. */
   readonly mayBeName: boolean;
   readonly email: number | undefined;
   /** A user name, which is an address in most directories. */

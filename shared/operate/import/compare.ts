@@ -8,8 +8,8 @@ import { makeStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { ListedGroup } from '../../domain/view.ts';
 import { judgeRemovals, NOTHING_REMOVED } from '../../plan/guard.ts';
 import { clashFinder } from '../../plan/name-clash.ts';
-import { atOnce } from '../../sync/gather.ts';
-import { standingNow } from '../../sync/match/member-standing.ts';
+import { mapConcurrently } from '../../sync/async-collections.ts';
+import { currentEligibility } from '../../sync/match/eligibility.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { undescribed } from '../../sync/ports/desired.ts';
@@ -146,19 +146,19 @@ async function countJoining(
   fresh: readonly (readonly [MemberId, string])[],
   { file, found, known, context: { connection, ports } }: Joining,
 ): Promise<void> {
-  const standings = await atOnce(READS_IN_FLIGHT, fresh, ([member, email]) => {
+  const eligibilities = await mapConcurrently(READS_IN_FLIGHT, fresh, ([member, email]) => {
     const attributes = new Map([['email', { value: email, stamp: STAMP_ZERO }]]);
     const user = known.get(member) ?? { ...undescribed(member), ...(email !== '' && { attributes }) };
-    return standingNow(user, undefined, { connection, people: ports.people });
+    return currentEligibility(user, undefined, { connection, people: ports.people });
   });
   for (const [at, [member]] of fresh.entries()) {
     note('added', member, file, found);
-    const cause = standings[at]?.cause ?? 'solved';
+    const cause = eligibilities[at]?.cause ?? 'solved';
     if (cause === 'unknown') note('unmatched', member, file, found);
     if (cause !== 'solved') found.pending.set(cause, (found.pending.get(cause) ?? 0) + 1);
   }
   const newcomers = fresh.flatMap(([member], at) => {
-    const person = standings[at]?.person;
+    const person = eligibilities[at]?.person;
     return person === undefined || known.has(member) ? [] : [{ member, person }];
   });
   found.otherIds.push(...(await knownUnderOtherIds(newcomers, connection, ports)));
@@ -200,9 +200,9 @@ async function readNow(ref: GroupRef, members: readonly MemberId[], ports: ToolP
       .map(({ member }) => member),
   );
   const stampOf = new Map(registers.map((one) => [one.member, one.stamp]));
-  /** Whether the directory has said something later. */
+  /** Whether the directory has a later event. */
   const isStated = (member: MemberId, asOf: Stamp) =>
-    [floor, stampOf.get(member), known.get(member)?.floor].some((said = STAMP_ZERO) => said > asOf);
+    [floor, stampOf.get(member), known.get(member)?.floor].some((stamp = STAMP_ZERO) => stamp > asOf);
   const size = Math.max(now.size, state?.view?.size ?? 0);
   const name = state?.registers.name;
   const stamps = [floor, name?.stamp ?? STAMP_ZERO, ...stampOf.values()];

@@ -2,7 +2,7 @@ import { matchForm } from '../../contract/match-rule.ts';
 import { ACTIVE_ATTRIBUTE } from '../../domain/active.ts';
 import { groupId, type MemberId, memberId } from '../../domain/ids.ts';
 import { foldName } from '../../plan/names.ts';
-import { gather } from '../../sync/gather.ts';
+import { collectPages } from '../../sync/async-collections.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { membersHolding } from '../find-member.ts';
@@ -18,7 +18,7 @@ export interface Directory {
 export interface NamedGroup {
   readonly id: string;
   readonly name: string;
-  /** undefined where no deployment was there to ask. */
+  /** undefined if no deployment was there to ask. */
   readonly isKnown?: boolean;
 }
 
@@ -39,7 +39,7 @@ type DirectoryPorts = Pick<ToolPorts, 'groups' | 'users' | 'index' | 'people'>;
 export function createDirectory(connection: Connection, ports: DirectoryPorts): Directory {
   const { name } = connection;
   const groups = once(async () => {
-    const all = await gather(ports.index.all(name));
+    const all = await collectPages(ports.index.all(name));
     return all.map(({ ref, name: own }) => ({
       id: ref.group as string,
       name: own ?? ref.group,

@@ -20,7 +20,7 @@ export interface ImportPorts extends JournalPorts {
 export interface ImportOptions {
   readonly connection: ConnectionName;
   readonly dryRun: boolean;
-  /** When the file was true (RFC 3339): what the directory has said since stands. Now where undefined. */
+  /** The time of the file's data (RFC 3339). Later events of the directory take precedence. Default: now. */
   readonly asOf?: string | undefined;
   /** Columns by their headings, where these are not the usual ones. */
   readonly columns?: Headings | undefined;

@@ -1,6 +1,6 @@
 import type { ImportComparison } from '../../contract/answers.ts';
 import type { MemberId } from '../../domain/ids.ts';
-import { atOnce, gather } from '../../sync/gather.ts';
+import { collectPages, mapConcurrently } from '../../sync/async-collections.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import type { Person } from '../../sync/ports/people.ts';
@@ -23,8 +23,8 @@ export async function knownUnderOtherIds(
   { name }: Connection,
   { people, users }: Pick<ToolPorts, 'people' | 'users'>,
 ): Promise<readonly OtherId[]> {
-  const found = await atOnce(READS_IN_FLIGHT, newcomers, async ({ member, person }) => {
-    const bound = await gather(people.membersBoundTo(name, person.role));
+  const found = await mapConcurrently(READS_IN_FLIGHT, newcomers, async ({ member, person }) => {
+    const bound = await collectPages(people.membersBoundTo(name, person.role));
     const others = bound.map((one) => one.member).filter((one) => one !== member);
     const known = others.length === 0 ? undefined : await users.read(name, others);
     const other = others.find((one) => known?.get(one)?.role === person.role);

@@ -1,6 +1,6 @@
 import { addressForm } from '../../contract/address.ts';
 import type { LineError } from '../../contract/answers.ts';
-import { atOnce } from '../../sync/gather.ts';
+import { mapConcurrently } from '../../sync/async-collections.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { createErrors } from '../events.ts';
 import { plural } from '../names.ts';
@@ -36,9 +36,9 @@ interface GroupSize {
 
 export type ReadFile = Awaited<ReturnType<typeof readAll>>;
 
-/** Rows whose groups and members are looked up together. */
+/** The number of rows whose groups and members are read together. */
 const CHUNK = 100;
-/** Records within which a header is looked for, below a title. */
+/** The number of records that are searched for a header, below a title. */
 const MAX_TITLE_LINES = 10;
 
 /** Reads every row of a file into the row sort, by the ids of its group and member. */
@@ -96,7 +96,7 @@ async function* identifiedRows(
   { directory, group: given, kind = 'snapshot' }: Reading,
 ): AsyncGenerator<ReadRow | LineError | typeof OTHER_GROUP> {
   for await (const chunk of inChunks(records)) {
-    yield* await atOnce(READS_IN_FLIGHT, chunk, async (record) => {
+    yield* await mapConcurrently(READS_IN_FLIGHT, chunk, async (record) => {
       const row = readRow(record, layout);
       return 'message' in row ? row : identify(row, layout, { directory, given, kind });
     });

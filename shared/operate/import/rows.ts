@@ -93,9 +93,9 @@ export interface Row {
   readonly line: number;
   readonly group: string;
   readonly name: string;
-  /** Empty where the line only tells that the group exists. */
+  /** Empty if the line only tells that the group exists. */
   readonly member: string;
-  /** Empty where the file gives none. */
+  /** Empty if the file gives none. */
   readonly email: string;
 }
 
@@ -169,7 +169,7 @@ function problemOf({ group, name, member, email }: Row, layout: Layout): string 
     (email !== '' && !isAddress(email)
       ? `expected an e-mail address, got "${email.slice(0, 80)}"`
       : undefined) ??
-    (member === '' && email !== '' ? 'expected a member id beside the email' : undefined)
+    (member === '' && email !== '' ? 'expected a member id next to the email' : undefined)
   );
 }
 

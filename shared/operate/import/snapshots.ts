@@ -6,7 +6,7 @@ import type { Row } from './rows.ts';
  * a hundred messages, so that a full one can be stored within a run even if all its members are new.
  */
 const PART_BYTES = 8_000;
-/** What a member takes beside its id and address. */
+/** The bytes of a member in addition to its id and address. */
 const MEMBER_OVERHEAD = 20;
 
 /** At least the bytes that a row's member takes in a message. */

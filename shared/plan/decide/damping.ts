@@ -3,9 +3,9 @@ import { STAMP_ZERO } from '../../domain/stamp.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { latestStampsOf } from '../accepted-drift.ts';
 import type { Decision, Read } from '../decision.ts';
+import { withUnwanted } from '../external-change.ts';
 import type { Facts, Views, Wanted } from '../facts.ts';
-import { withUnwanted } from '../foreign.ts';
-import { says } from '../names.ts';
+import { fieldMatches } from '../names.ts';
 import { treatmentOf } from '../treatment.ts';
 
 /** So often within an hour a group is put right at once. */
@@ -50,7 +50,7 @@ const passesDamping = ({ suspectedChange, hold, approval }: GroupState): boolean
 function hasLeaver({ group }: Wanted, { base }: Views): boolean {
   const { users } = group ?? NO_USERS;
   const current = base && withUnwanted(base, users);
-  return [...(current?.users ?? [])].some(([user, isOurs]) => isOurs && !users.has(user));
+  return [...(current?.users ?? [])].some(([user, isManaged]) => isManaged && !users.has(user));
 }
 
 /** True for an operator's `sync`: it expects no version, so the group is always read from the platform. */
@@ -96,7 +96,7 @@ function countedAgain(
 
 /** Whether the group already contains what the directory wants. A write of a new directory event must not wait. */
 function isWritten({ group }: Wanted, base: View | undefined, shown: ObservedGroup): boolean {
-  if (base === undefined || !says(base, 'name', group?.name ?? base.name)) return false;
+  if (base === undefined || !fieldMatches(base, 'name', group?.name ?? base.name)) return false;
   const known = new Set([...shown.users, ...base.users.keys()]);
   return [...(group?.users.keys() ?? [])].every((user) => known.has(user));
 }

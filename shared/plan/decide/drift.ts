@@ -4,17 +4,17 @@ import type { Difference } from '../../domain/drift.ts';
 import { type FlapDamping, type GroupState, READS_BEHIND_MS } from '../../domain/group-state.ts';
 import type { PlatformUserId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
-import { acceptDrift, latestStampsOf, standingAcceptedDrift } from '../accepted-drift.ts';
+import { acceptDrift, latestStampsOf, validAcceptedDrift } from '../accepted-drift.ts';
 import { type Decision, type ObserveExternal, READ_GROUP, type Read, type Wait } from '../decision.ts';
-import type { Facts, Views, Wanted } from '../facts.ts';
 import {
-  foreignDifferences,
+  externalDifferences,
   isAsLeft,
   isSpokeIdLost,
   mayPrecedeWriteForMs,
   viewOf,
   withHidden,
-} from '../foreign.ts';
+} from '../external-change.ts';
+import type { Facts, Views, Wanted } from '../facts.ts';
 import { treatmentOf } from '../treatment.ts';
 import { lateWrites } from '../uncertain.ts';
 import { flapDampingAfter, isAsked, NO_USERS } from './damping.ts';
@@ -33,45 +33,45 @@ const UNPROVEN_READ = {
  *
  *     the platform shows                           | decision
  *     ---------------------------------------------|-----------------------------
- *     our version, and we know what we left        | undefined: as we left it
+ *     the known version and content                | undefined: nothing changed
  *     the same, but a 404 came before              | observe that nothing changed
- *     another version within 60 s of our write     | wait
- *     our version, fewer users, within the 60 s    | wait
- *     our version, fewer users, later              | observe: users of ours are hidden, and sent again
+ *     another version within 60 s of a write       | wait
+ *     the known version, fewer users, in the 60 s  | wait
+ *     the known version, fewer users, later        | observe: managed users are hidden, and sent again
  *     another version or content, unreadable view  | observe
  *     nothing (404)                                | see `decideMissing`
  */
-export function decideLook(facts: Facts): Decision | undefined {
-  const { state, look, views } = facts;
+export function decideFetched(facts: Facts): Decision | undefined {
+  const { state, fetched, views } = facts;
   if (state.platformId === undefined) return OBSERVED_GONE;
-  if (look === undefined) return READ_GROUP;
-  if (look === 'gone') return decideMissing(facts);
-  const unproven = waitForProof(facts, look);
+  if (fetched === undefined) return READ_GROUP;
+  if (fetched === 'gone') return decideMissing(facts);
+  const unproven = waitForProof(facts, fetched);
   if (unproven !== undefined) return unproven;
   if (views === undefined) return { kind: 'read', what: ['views'] };
-  if (views.base === undefined) return decideUnreadable(facts, look);
-  if (!isAsLeft(look, views.base, state.version))
-    return decideLacking(facts, look, [views.base]) ?? decideForeign(facts, look, [views.base]);
+  if (views.base === undefined) return decideUnreadable(facts, fetched);
+  if (!isAsLeft(fetched, views.base, state.version))
+    return decideLacking(facts, fetched, [views.base]) ?? decideExternal(facts, fetched, [views.base]);
   return state.missedAtMs === undefined ? undefined : clear(facts);
 }
 
-export function waitForProof(facts: Facts, look: ObservedGroup): Wait | undefined {
-  const waitMs = mayPrecedeWriteForMs(look, facts);
+export function waitForProof(facts: Facts, fetched: ObservedGroup): Wait | undefined {
+  const waitMs = mayPrecedeWriteForMs(fetched, facts);
   return waitMs > 0 ? { kind: 'wait', waitMs, why: UNPROVEN_READ } : undefined;
 }
 
 /** A read that lacks users soon after groupsync's own write may be older than that write, so it proves no removal. */
 export function decideLacking(
   { state, nowMs, createSettleMs }: Facts,
-  look: ObservedGroup,
+  fetched: ObservedGroup,
   views: readonly (View | undefined)[],
 ): Wait | undefined {
   const { intent, lastWriteAtMs = 0 } = state;
   const provenAtMs = Math.max(lastWriteAtMs, intent?.atMs ?? 0) + Math.min(READS_BEHIND_MS, createSettleMs);
   const waitMs = provenAtMs - nowMs;
   if (waitMs <= 0) return undefined;
-  const ours = views.filter((view) => view !== undefined);
-  const isLacking = foreignDifferences(ours, look).some(({ kind }) => kind === 'members_removed');
+  const knownViews = views.filter((view) => view !== undefined);
+  const isLacking = externalDifferences(knownViews, fetched).some(({ kind }) => kind === 'members_removed');
   return isLacking ? { kind: 'wait', waitMs, why: UNPROVEN_READ } : undefined;
 }
 
@@ -80,21 +80,21 @@ export function decideLacking(
  * stay, every user with a register here counts as managed, tombstones included. Otherwise a member that we added and the
  * directory removed would stay forever.
  */
-export function decideUnreadable(facts: Facts, look: ObservedGroup): Decision {
-  const observe = decideForeign(facts, look, []);
+export function decideUnreadable(facts: Facts, fetched: ObservedGroup): Decision {
+  const observe = decideExternal(facts, fetched, []);
   const { wanted, departed, settings } = facts;
   if (observe.kind === 'read' || settings.membership !== 'additive') return observe;
   if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
   if (departed === undefined) return { kind: 'read', what: ['departed'] };
   const registered = [...departed.keys(), ...(wanted.group?.users.keys() ?? []), ...wanted.whyNot.keys()];
-  const ours = { ...look, users: new Map(registered.map((user) => [user, true])) };
-  return { ...observe, view: viewOf(look, ours) };
+  const managed = { ...fetched, users: new Map(registered.map((user) => [user, true])) };
+  return { ...observe, view: viewOf(fetched, managed) };
 }
 
 /** An operator's `sync` also resets the flap counter, so a damped group is written now. */
-export const clear = ({ look, nowMs, state: { flapDamping, suspectedChange } }: Facts): Decision => ({
+export const clear = ({ fetched, nowMs, state: { flapDamping, suspectedChange } }: Facts): Decision => ({
   kind: 'observe',
-  observed: look as ObservedGroup,
+  observed: fetched as ObservedGroup,
   flapDamping:
     flapDamping !== undefined && isAsked(suspectedChange) ? { sinceMs: nowMs, count: 0 } : undefined,
 });
@@ -104,7 +104,7 @@ export const clear = ({ look, nowMs, state: { flapDamping, suspectedChange } }: 
  * lets stay are marked as accepted.
  * @param views the views that groupsync may have written: the view before, and the result of an uncertain write
  */
-export function decideForeign(
+export function decideExternal(
   facts: Facts,
   observed: ObservedGroup,
   views: readonly (View | undefined)[],
@@ -112,23 +112,23 @@ export function decideForeign(
   if (facts.views === undefined) return { kind: 'read', what: ['views'] };
   const known = views.filter((view) => view !== undefined);
   const late = lateIn(facts, facts.views, observed);
-  const ours = late === undefined ? known : [...known, late.view];
-  const isSpokeIdGone = isSpokeIdLost(observed, ours, facts.listed, ECHO_LISTING_AGES_MS);
+  const knownViews = late === undefined ? known : [...known, late.view];
+  const isSpokeIdGone = isSpokeIdLost(observed, knownViews, facts.listed, ECHO_LISTING_AGES_MS);
   if (typeof isSpokeIdGone !== 'boolean') return isSpokeIdGone;
   const hidden = hiddenUsers(known, observed, facts.state);
   const all = { ...observed, users: [...observed.users, ...hidden.map(([user]) => user)] };
-  const differences = foreignDifferences(known, all, { isSpokeIdGone, late });
+  const differences = externalDifferences(known, all, { isSpokeIdGone, late });
   const flapDamping = dampingAfter(differences, facts, observed);
   if (flapDamping !== undefined && 'kind' in flapDamping) return flapDamping;
-  const withoutLate = foreignDifferences(known, all, { isSpokeIdGone });
-  const hasLanded = weightOf(withoutLate) > weightOf(differences);
-  const shown = withHidden(viewOf(observed, ...ours), hidden);
+  const withoutLate = externalDifferences(known, all, { isSpokeIdGone });
+  const tookEffect = weightOf(withoutLate) > weightOf(differences);
+  const shown = withHidden(viewOf(observed, ...knownViews), hidden);
   return withAcceptedDrift(facts, {
     kind: 'observe',
     observed,
     view: isSpokeIdGone ? { ...shown, spokeId: null } : shown,
     intent: facts.state.intent,
-    external: { differences, landed: hasLanded ? facts.state.uncertain?.write : undefined },
+    external: { differences, lateWrite: tookEffect ? facts.state.uncertain?.write : undefined },
     flapDamping,
   });
 }
@@ -147,7 +147,9 @@ function dampingAfter(
   facts: Facts,
   observed: ObservedGroup,
 ): FlapDamping | Read | undefined {
-  const isRestored = differences.some((one) => endingOf(one, facts.state, facts.settings) === 'restore');
+  const isRestored = differences.some(
+    (one) => driftPolicyFor(one, facts.state, facts.settings) === 'restore',
+  );
   return isRestored ? flapDampingAfter(facts, observed) : undefined;
 }
 
@@ -183,7 +185,7 @@ const weightOf = (differences: readonly Difference[]): number =>
  * Returns the drift policy that applies to a difference. Two kinds are never restored, whatever the policy says: drift of
  * a group that is only observed, and additions where external members may stay.
  */
-export function endingOf(
+export function driftPolicyFor(
   { kind }: Difference,
   { ref, registers }: GroupState,
   settings: ConnectionSettings,
@@ -200,13 +202,13 @@ export function stillAccepted(
   { state, departed }: Facts,
   wanted: Wanted,
   { acceptedDrift }: Pick<View, 'acceptedDrift'>,
-): ReturnType<typeof standingAcceptedDrift> | Read {
+): ReturnType<typeof validAcceptedDrift> | Read {
   if (acceptedDrift === undefined) return undefined;
   const group = wanted.group ?? NO_USERS;
   // Tombstones and deleted users name directory members. Their platform users matter only if the stay of a user was
   // adopted.
   if (acceptedDrift.policy !== 'adopt' || acceptedDrift.present.size === 0)
-    return standingAcceptedDrift(acceptedDrift, latestStampsOf(state, wanted), group);
+    return validAcceptedDrift(acceptedDrift, latestStampsOf(state, wanted), group);
   if (departed === undefined) return { kind: 'read', what: ['departed'] };
-  return standingAcceptedDrift(acceptedDrift, { ...latestStampsOf(state, wanted), departed }, group);
+  return validAcceptedDrift(acceptedDrift, { ...latestStampsOf(state, wanted), departed }, group);
 }

@@ -2,10 +2,10 @@ import type { SettledState } from '../../domain/group-state.ts';
 import type { Hold } from '../../domain/hold.ts';
 import type { IntentId, PlatformUserId } from '../../domain/ids.ts';
 import type { Decision, EndHold, Reserve, Wait, Write } from '../decision.ts';
+import { withUnwanted } from '../external-change.ts';
 import type { Facts, Reservation } from '../facts.ts';
-import { withUnwanted } from '../foreign.ts';
 import { type GuardInput, type GuardVerdict, judgeRemovals } from '../guard.ts';
-import { approvedBeside, holdWithSay, isOver, judgeByHold } from '../hold.ts';
+import { applicableHold, approvedRemovals, isOver, judgeByHold } from '../hold.ts';
 import type { Plan } from '../plan.ts';
 import { settle } from './settle.ts';
 
@@ -42,7 +42,7 @@ export function guard(plan: Plan, facts: Facts): Guarded | Decision {
   if (removesNothing) return isHoldOver(facts) ? endHold('hold', 'approval') : none;
   if ((state.hold ?? state.approval) !== undefined && read === undefined)
     return { kind: 'read', what: ['held'] };
-  const permitted = approvedBeside(state.approval, read?.approved, { plan, nowMs });
+  const permitted = approvedRemovals(state.approval, read?.approved, { plan, nowMs });
   if (state.approval !== undefined && permitted.length === 0) return endHold('approval');
   return guardOthers({ plan, facts, permitted });
 }
@@ -61,7 +61,7 @@ function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decisi
   const others = plan.removals.filter((user) => !permitted.includes(user));
   const isEmptyDeletion = plan.removals.length === 0;
   const asked = { plan: { ...plan, removals: others }, limits, nowMs, isEmptyDeletion };
-  const current = state.hold && read && holdWithSay(state.hold, read, asked);
+  const current = state.hold && read && applicableHold(state.hold, read, asked);
   if (state.hold !== undefined && current === undefined) return endHold('hold');
   if (isEmptyDeletion) return guardEmptyDeletion(current?.hold, plan, facts);
   const verdict = judgeByHold(others, current, nowMs, plan.action === 'delete');
@@ -121,7 +121,7 @@ function judgeReserved(
   plan: Plan,
   { state, settings, reservation }: Facts,
 ): GuardVerdict | Reserve | Wait {
-  // Either the earlier write happens yet or this one does, so the larger of the two is what is at stake.
+  // Only one of the two writes can take effect, so the larger number of removals counts.
   const replaces = state.uncertain?.removals;
   const atStake = Math.max(removals, replaces?.removals ?? 0);
   const deletes = plan.departs;

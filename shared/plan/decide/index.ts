@@ -6,7 +6,7 @@ import { foldName } from '../names.ts';
 import { decideRelease } from '../release.ts';
 import { treatmentOf } from '../treatment.ts';
 import { decideRest } from './damping.ts';
-import { clear, decideLook, waitForProof } from './drift.ts';
+import { clear, decideFetched, waitForProof } from './drift.ts';
 import { endHold, settleUnheld } from './holds.ts';
 import { decideIntent } from './intent.ts';
 import { decideMissing } from './missing.ts';
@@ -25,20 +25,21 @@ import { decideWanted } from './write.ts';
  *     had one that the platform refused                  | fail, a change the second time; gone, name taken: below
  *     is left out by the settings                        | end a hold that waits, settle excluded
  *     is put right and undone again and again            | wait for the rest of the hour; see `decideRest`
- *     is under suspicion                                 | read the group, observe; see `decideLook`
+ *     has a suspected change                             | read the group, observe; see `decideFetched`
  *     otherwise                                          | see `decideWanted`
  */
 export function decide(facts: Facts): Decision {
-  const { state, rejected, look } = facts;
+  const { state, rejected, fetched } = facts;
   if (state.intent !== undefined) return decideIntent(facts, state.intent);
   if (state.released) return decideReleased(facts);
   // The version of a group that answers 404 means nothing: the group is not listed yet, or another client deleted it.
-  if (rejected !== undefined) return look === 'gone' ? decideMissing(facts) : decideRejected(facts, rejected);
+  if (rejected !== undefined)
+    return fetched === 'gone' ? decideMissing(facts) : decideRejected(facts, rejected);
   const treatment = treatmentOf(facts);
   if (treatment.excluded) return decideExcluded(facts);
   const rest = decideRest(facts);
   if (rest !== undefined) return rest;
-  if (state.suspectedChange !== undefined) return decideLook(facts) ?? clear(facts);
+  if (state.suspectedChange !== undefined) return decideFetched(facts) ?? clear(facts);
   return decideWanted(facts, treatment);
 }
 
@@ -51,9 +52,9 @@ const decideExcluded = ({ state }: Facts): Decision =>
 
 /** If names are unique, a group waits until another group gives up its name; its other changes are written. */
 function decideRejected(facts: Facts, { name }: Rejected): Decision {
-  const { state, listed, look } = facts;
+  const { state, listed, fetched } = facts;
   // It is not known yet whether this was a conflict.
-  const unproven = look === undefined || look === 'gone' ? undefined : waitForProof(facts, look);
+  const unproven = fetched === undefined || fetched === 'gone' ? undefined : waitForProof(facts, fetched);
   if (unproven !== undefined) return unproven;
   if (name === undefined) return failing(facts);
   if (listed === undefined || listed.ageMs > 0) return readList(0);

@@ -2,11 +2,11 @@ import type { Intent } from '../../domain/group-state.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { decideDeletion, LISTING_AGE_MS } from '../absence.ts';
 import { type Decision, READ_GROUP } from '../decision.ts';
+import { isSpokeIdLost, shows, viewOf } from '../external-change.ts';
 import type { Facts, Views } from '../facts.ts';
-import { isSpokeIdLost, shows, viewOf } from '../foreign.ts';
 import { foldName, renamedTo } from '../names.ts';
 import { decideUnlisted } from '../unlisted.ts';
-import { decideForeign, decideLacking, decideUnreadable, waitForProof } from './drift.ts';
+import { decideExternal, decideLacking, decideUnreadable, waitForProof } from './drift.ts';
 import { CREATE_MISSES, notShownYet } from './missing.ts';
 
 /** Number of users that the platform may add to a new group: its installer. More users were added by another client. */
@@ -25,20 +25,20 @@ const ADDED_BY_PLATFORM = 1;
  *     … and other groups not listed | wait                | –          | –
  */
 export function decideIntent(facts: Facts, intent: Intent): Decision {
-  const { look, rejected } = facts;
-  if (look === undefined) return READ_GROUP;
+  const { fetched, rejected } = facts;
+  if (fetched === undefined) return READ_GROUP;
   const dropped: Drop = {
     kind: 'drop',
     intent,
-    // The guard's record stays: that a look did not find the write says nothing of a request that is still on its way.
-    // No more than one of two writes from the same version can succeed, so the next one takes the record over.
+    // The guard's record stays, because the request may still arrive after the fetch. At most one of two writes from the
+    // same version can succeed, so the next write takes the record over.
     owed: rejected === undefined ? intent.reserved : rejected.owed,
   };
   if (intent.action === 'delete') return decideDeletion(facts, intent, dropped);
-  if (intent.action === 'create' && look === 'gone') return decideMissingCreation(facts, dropped);
-  if (look === 'gone' || (intent.action !== 'create' && look.version === intent.versionBefore))
+  if (intent.action === 'create' && fetched === 'gone') return decideMissingCreation(facts, dropped);
+  if (fetched === 'gone' || (intent.action !== 'create' && fetched.version === intent.versionBefore))
     return dropped;
-  return decideOutcome(facts, look, dropped);
+  return decideOutcome(facts, fetched, dropped);
 }
 
 type Drop = Extract<Decision, { kind: 'drop' }>;
@@ -76,8 +76,8 @@ function decideOther(
   const unproven = waitForProof(facts, observed);
   if (unproven !== undefined) return unproven;
   if (views.isUnreadable) return decideUnreadable(facts, observed);
-  const ours = [views.base, prepared];
-  return decideLacking(facts, observed, ours) ?? decideForeign(facts, observed, ours);
+  const knownViews = [views.base, prepared];
+  return decideLacking(facts, observed, knownViews) ?? decideExternal(facts, observed, knownViews);
 }
 
 /** A refused write changed nothing. If the group still shows what it would have added, another client added it. */
@@ -89,7 +89,7 @@ function decideOtherAfterRefusal(
   if (waitForProof(facts, observed) !== undefined) return dropped;
   return views.isUnreadable
     ? decideUnreadable(facts, observed)
-    : decideForeign(facts, observed, [views.base]);
+    : decideExternal(facts, observed, [views.base]);
 }
 
 /** What the write would have made, with the form of the name that the platform stores and the user that it adds. */

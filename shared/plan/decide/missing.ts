@@ -12,7 +12,7 @@ import { uncertainDeletion } from '../uncertain.ts';
 /** After this many searches that do not find a created group, it counts as never created. */
 export const CREATE_MISSES = 3;
 
-/** There is no platform group to read, so the suspicion of an external change ends. */
+/** There is no platform group to read, so the suspected external change ends. */
 export const OBSERVED_GONE: Observe = { kind: 'observe', observed: 'gone' };
 
 const NOT_SHOWN_YET = { code: 'waiting', message: 'the platform does not show the created group yet' };
@@ -46,10 +46,16 @@ export function decideMissing(facts: Facts): Decision {
 /** A group that was made again is another one that carries the group's external id. */
 function decideUnlinking(facts: Facts, id: PlatformGroupId): Decision {
   const { state, wanted, listed } = facts;
-  const landed = uncertainDeletion(state);
-  const ours: Decision = { kind: 'unlink', id, difference: undefined, acceptedDrift: undefined, landed };
+  const lateWrite = uncertainDeletion(state);
+  const unlinking: Decision = {
+    kind: 'unlink',
+    id,
+    difference: undefined,
+    acceptedDrift: undefined,
+    lateWrite,
+  };
   // If the directory has deleted the group too, or our own DELETE took effect late, no other client changed anything.
-  if (hasDeparted(state.registers) || landed !== undefined) return ours;
+  if (hasDeparted(state.registers) || lateWrite !== undefined) return unlinking;
   const [again] = carrying(listed?.groups.filter((group) => group.id !== id) ?? [], state.ref.group);
   const difference: Difference =
     again === undefined

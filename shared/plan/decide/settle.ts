@@ -1,18 +1,18 @@
 import type { MemberCounts, SettledState } from '../../domain/group-state.ts';
-import type { Decision, DriftEnding } from '../decision.ts';
+import type { Decision, DriftOutcome } from '../decision.ts';
 import type { Wanted } from '../facts.ts';
 
 const NO_MEMBERS: MemberCounts = { wanted: 0, applied: 0, pending: 0 };
 
-/** What a group shows once its plan is carried out, be that by a write or because there was nothing to write. */
+/** The state of a group after its plan is carried out, or if nothing had to be written. */
 export const SETTLED: Readonly<Record<Wanted['state'], SettledState>> = {
   present: 'in_sync',
   absent: 'deleted',
   unnamed: 'unnamed',
 };
 
-/** How differences that were to be put right end with the group: a hold only delays that. */
-const ENDING: Readonly<Record<SettledState, DriftEnding>> = {
+/** What happens to open drift when the group settles. A hold only delays the restoration, so the drift stays open. */
+const DRIFT_OUTCOME: Readonly<Record<SettledState, DriftOutcome>> = {
   in_sync: 'restore',
   deleted: 'restore',
   excluded: 'report',
@@ -24,6 +24,6 @@ export const settle = (
   as: SettledState,
   {
     counts = NO_MEMBERS,
-    ending = ENDING[as],
-  }: { readonly counts?: MemberCounts; readonly ending?: DriftEnding } = {},
-): Extract<Decision, { kind: 'settle' }> => ({ kind: 'settle', as, counts, ending });
+    driftOutcome = DRIFT_OUTCOME[as],
+  }: { readonly counts?: MemberCounts; readonly driftOutcome?: DriftOutcome } = {},
+): Extract<Decision, { kind: 'settle' }> => ({ kind: 'settle', as, counts, driftOutcome });

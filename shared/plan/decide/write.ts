@@ -8,14 +8,14 @@ import { latestStampsOf } from '../accepted-drift.ts';
 import { countsOf } from '../counts.ts';
 import { type Decision, readList } from '../decision.ts';
 import type { DraftInput, WantedGroup } from '../draft.ts';
+import { isOurCreation, withUnwanted } from '../external-change.ts';
 import type { Facts, Wanted } from '../facts.ts';
-import { isOurCreation, withUnwanted } from '../foreign.ts';
 import { alreadyThere } from '../names.ts';
 import type { Plan } from '../plan.ts';
 import { dueField, fieldFailure, leftDiffering, refusedOf } from '../refused-fields.ts';
 import { uncertainDeletion } from '../uncertain.ts';
 import { draftRested } from '../unshown.ts';
-import { clear, decideLook, stillAccepted } from './drift.ts';
+import { clear, decideFetched, stillAccepted } from './drift.ts';
 import { type Guarded, guard, settleUnheld } from './holds.ts';
 import { NAME_IN_USE, TRIED } from './refusal.ts';
 import { SETTLED, settle } from './settle.ts';
@@ -26,7 +26,7 @@ import { SETTLED, settle } from './settle.ts';
  *     the group                                          | decision
  *     ---------------------------------------------------|------------------------------------------------
  *     has no name, and no deletion before that           | settle unnamed
- *     has a view that cannot be read                     | read the group; see `decideLook`
+ *     has a view that cannot be read                     | read the group; see `decideFetched`
  *     was deleted there, and the policy lets that stand  | settle in_sync
  *     is to be released when the directory deletes it    | release
  *     would be changed or deleted                        | read the group first, once in an attempt
@@ -39,8 +39,8 @@ export function decideWanted(facts: Facts, treatment: GroupTreatment): Decision 
   const { state, wanted, views } = facts;
   if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] };
   if (wanted.state === 'unnamed' && !hasDeparted(state.registers))
-    return settle('unnamed', { ending: 'open' });
-  if (views.isUnreadable) return decideLook(facts) ?? clear(facts);
+    return settle('unnamed', { driftOutcome: 'open' });
+  if (views.isUnreadable) return decideFetched(facts) ?? clear(facts);
   if (treatment.drift !== 'restore' && isLeftDeleted(facts, wanted))
     return decideAdoption(facts, listedAgain(state)) ?? settleUnheld(facts, 'in_sync');
   return decideDifference({ ...facts, wanted }, views.base, treatment);
@@ -63,7 +63,7 @@ function decideDifference(facts: Known, base: View | undefined, treatment: Group
       whole: state.takeOver && facts.isNarrowed !== true,
       whyNot: wanted.whyNot,
       acceptedDrift,
-      barred: facts.barred,
+      excluded: facts.excluded,
       fixed: leftFields(facts, wanted.group),
     },
     facts,
@@ -85,10 +85,10 @@ function decideDraft(input: Drafting, known: Known, treatment: GroupTreatment): 
  * these are only the users that an attempt excludes. All others may be in the group, so every attempt sends them.
  */
 const sentAgain = (
-  { isNarrowed, barred = new Set() }: Facts,
+  { isNarrowed, excluded = new Set() }: Facts,
   { group }: Wanted,
 ): WantedGroup['users'] | undefined =>
-  isNarrowed && group ? new Map([...group.users].filter(([user]) => barred.has(user))) : group?.users;
+  isNarrowed && group ? new Map([...group.users].filter(([user]) => excluded.has(user))) : group?.users;
 
 /** Fields of an existing group that this attempt does not write. */
 function leftFields(facts: Facts, wanted: WantedGroup | undefined): ReadonlySet<GroupField> {
@@ -108,7 +108,7 @@ type Known = Facts & { readonly wanted: Wanted };
 function decidePlan(input: Drafting, facts: Known, treatment: GroupTreatment): Decision {
   const unguarded = draftRested({ ...input, held: new Set() }, facts.wanted);
   if (unguarded.action === 'release') return { kind: 'release', reason: 'the directory deleted this group' };
-  const seen = changesGroup(unguarded) && !isCurrent(facts) ? decideLook(facts) : undefined;
+  const seen = changesGroup(unguarded) && !isCurrent(facts) ? decideFetched(facts) : undefined;
   if (seen !== undefined) return seen;
   const guarded = guard(unguarded, facts);
   if ('kind' in guarded) return guarded;
@@ -132,11 +132,11 @@ function settleAs(
   { left, facts, treatment }: Settling,
 ): Extract<Decision, { kind: 'settle' }> {
   // A group that is only watched has no plan, so it shows no difference.
-  if (treatment.mode === 'report') return settle(as, { counts, ending: 'report' });
+  if (treatment.mode === 'report') return settle(as, { counts, driftOutcome: 'report' });
   const failing = fieldFailure(left, facts.state);
   return failing === undefined
     ? settle(as, { counts })
-    : { ...settle(as, { counts, ending: 'open' }), failing };
+    : { ...settle(as, { counts, driftOutcome: 'open' }), failing };
 }
 
 interface Settling {
@@ -157,7 +157,7 @@ function whyUnwritten(
   if (recovered !== undefined) return recovered;
   if (isNameTaken(facts)) return NAME_IN_USE;
   const isTriedLater = left.some((field) => facts.withheld?.has(field));
-  return isTriedLater || hasBarredMember(facts, facts.wanted) ? TRIED : undefined;
+  return isTriedLater || hasExcludedMember(facts, facts.wanted) ? TRIED : undefined;
 }
 
 /** A group with uncertain writes stays scheduled until their deadline, and is then fetched once more. */
@@ -167,7 +167,7 @@ function settleOnceCertain(settled: Decision, facts: Facts): Decision {
   const mayTakeEffect = uncertain?.write !== undefined || uncertainDeletion(state) !== undefined;
   if (uncertain === undefined || !mayTakeEffect) return settled;
   if (nowMs < uncertain.untilMs) return { ...settled, againAtMs: uncertain.untilMs } as Decision;
-  return (platformId === undefined ? undefined : decideLook(facts)) ?? settled;
+  return (platformId === undefined ? undefined : decideFetched(facts)) ?? settled;
 }
 
 /** The name that was sent is refused, and another group has it: it stays as it is while the rest is written. */
@@ -211,25 +211,25 @@ function lateCreation({ state: { uncertain }, nowMs, views }: Facts, listed: rea
 const changesGroup = ({ action }: Plan): boolean =>
   action === 'patch' || action === 'put' || action === 'delete';
 
-/** A change is planned from a fetch or an answer that is at most this old when its round begins. */
+/** A change is planned from a fetch or an answer that is at most this old when its pass begins. */
 const CURRENT_MS = 5_000;
 
-/** An earlier round of this attempt fetched the group, or wrote it, in the stored version: the stored view is current. */
-function isCurrent({ state, look, shown, nowMs }: Facts): boolean {
-  if (look !== undefined || shown === undefined || nowMs - shown.atMs > CURRENT_MS) return false;
+/** An earlier pass of this attempt fetched the group, or wrote it, in the stored version: the stored view is current. */
+function isCurrent({ state, fetched, shown, nowMs }: Facts): boolean {
+  if (fetched !== undefined || shown === undefined || nowMs - shown.atMs > CURRENT_MS) return false;
   return shown.id === state.platformId && shown.version === state.version;
 }
 
 /** A wanted user is still excluded from the writes, so the group does not match the desired state. */
-const hasBarredMember = ({ barred = new Set(), views }: Facts, { group }: Wanted): boolean =>
-  [...barred].some((user) => group?.users.has(user) && !views?.base?.users.has(user));
+const hasExcludedMember = ({ excluded = new Set(), views }: Facts, { group }: Wanted): boolean =>
+  [...excluded].some((user) => group?.users.has(user) && !views?.base?.users.has(user));
 
 /** An external deletion of the group was accepted by the policy, and no directory event has come since. */
 function isLeftDeleted({ state }: Facts, wanted: Wanted): boolean {
   const { acceptedDeletion, registers } = state;
   if (acceptedDeletion === undefined || wanted.state !== 'present') return false;
   if (state.platformId !== undefined) return false;
-  const word =
+  const stamp =
     acceptedDeletion.policy === 'adopt' ? registers.upserted : latestStampsOf(state, wanted).newest;
-  return word <= acceptedDeletion.seen;
+  return stamp <= acceptedDeletion.seen;
 }

@@ -1,4 +1,4 @@
-/** Clocks may differ by this, and a directory may show what was true this long ago. */
+/** The maximum clock difference, and the maximum age of what a directory shows. */
 const BEHIND_MS = 60_000;
 
 /**

@@ -126,9 +126,9 @@ export const activityResource = (call: Caller, settings: Settings) => ({
   /**
    * `GET /company_activity`, page after page until there is no more for now; at least one page. The first request
    * carries the start date, every later one the cursor alone. The end may repeat events that were read before. `next`
-   * is the cursor to store once a page's events are recorded, null where none has come yet; `done` marks the last page.
+   * is the cursor to store once a page's events are recorded, null if none has come yet; `done` marks the last page.
    * An event without an id is left out.
-   * @throws ReportedError where the envelope's `error` is not null; UnexpectedBodyError for another envelope;
+   * @throws ReportedError if the envelope's `error` is not null; UnexpectedBodyError for another envelope;
    * InvalidRequestError for a start 90 days ago or longer.
    */
   follow: (start: ActivityStart = {}, options?: CallOptions) => follow(call, settings, start, options),
@@ -157,7 +157,7 @@ async function* follow(call: Caller, settings: Settings, start: ActivityStart, o
 const cursorOf = (start: ActivityStart): string | null =>
   'cursor' in start ? checked(z.string().min(1), start.cursor, FEED) : null;
 
-/** @throws UnexpectedBodyError where an earlier page gave the same cursor: the pages would never end */
+/** @throws UnexpectedBodyError if an earlier page gave the same cursor: the pages would never end */
 function refuseCircle(next: string, seen: ReadonlySet<string>): void {
   const circle = 'expected data.next to move on, got a cursor of an earlier page';
   if (seen.has(next)) throw new UnexpectedBodyError(circle, answered(FEED), 'data.next');

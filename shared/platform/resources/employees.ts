@@ -117,7 +117,7 @@ export function employeesResource(call: Caller) {
     pagesAll: all.pages,
     /** The same, but skips positions for which the platform keeps failing. */
     pagesAllPassingOver: all.pagesPassingOver,
-    /** `GET /employees/{employeeId}`: one employee by role id. @throws NotFoundError where there is none. */
+    /** `GET /employees/{employeeId}`: one employee by role id. @throws NotFoundError if there is none. */
     get: (employeeId: string, options?: CallOptions) =>
       call({ endpoint: ONE, ids: { employeeId }, decoding: { schema: Employee } }, options),
   };

@@ -107,7 +107,7 @@ export const groupsResource = (call: Caller) => ({
     call({ endpoint: READ, ids: { groupId }, decoding }, options),
   /**
    * `POST /groups` with name, spokeId (our id of the group) and users; answers the group with its version. Repeated
-   * only where the first try provably did nothing.
+   * only if the first try provably did nothing.
    */
   create: (value: NewGroup, options?: CallOptions) =>
     call({ endpoint: CREATE, body: { schema: NewGroup, value }, decoding }, options),

@@ -4,7 +4,7 @@ const FORM = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,4}))?$/;
 
 /**
  * An exact decimal as text in one canonical form: no exponent, no sign for plus or zero, no idle zeros
- * (`"7.50"`, `7.5` and `75e-1` are all `7.5`). Undefined where the text is no decimal.
+ * (`"7.50"`, `7.5` and `75e-1` are all `7.5`). Undefined if the text is no decimal.
  */
 export function canonicalDecimal(text: string): string | undefined {
   const [, sign, whole = '', fraction = '', exponent = '0'] = FORM.exec(text.trim()) ?? [];

@@ -49,7 +49,7 @@ const LocationCode = z.lazy(() =>
   }),
 );
 
-/** Workforce Platform API, Address. The whole may be null where it is used. */
+/** Workforce Platform API, Address. The whole may be null if it is used. */
 export const Address = z.lazy(() =>
   z.object({
     streetLine1: text,

@@ -80,7 +80,7 @@ class Reader {
     return this.#tokens[this.#at]?.startsWith('.') ?? false;
   }
 
-  word(what: string): string {
+  token(what: string): string {
     const token = this.#tokens[this.#at] ?? '';
     if (/^[()[\]]?$/.test(token) || literalOf(token) !== undefined) throw this.#expected(what);
     this.#at += 1;
@@ -95,14 +95,14 @@ class Reader {
   }
 
   path(): AttributePath {
-    const path = parseAttributePath(this.word('the name of an attribute'));
+    const path = parseAttributePath(this.token('the name of an attribute'));
     if (path === undefined) throw this.#expected('the name of an attribute');
     return path;
   }
 
   comparison(): Comparison {
-    const word = this.word('an operator').toLowerCase();
-    const found = COMPARISONS.find((operator) => operator === word);
+    const token = this.token('an operator').toLowerCase();
+    const found = COMPARISONS.find((operator) => operator === token);
     if (found === undefined) throw this.#expected('one of the operators eq ne co sw ew gt ge lt le pr');
     return found;
   }
@@ -170,8 +170,8 @@ function withPart(reader: Reader, where: Filter): Filter {
 }
 
 function readPart(reader: Reader): string {
-  const word = reader.word('a sub-attribute');
-  const path = word.startsWith('.') ? parseAttributePath(word.slice(1)) : undefined;
+  const token = reader.token('a sub-attribute');
+  const path = token.startsWith('.') ? parseAttributePath(token.slice(1)) : undefined;
   if (path === undefined || path.sub !== undefined || path.schema !== undefined) {
     throw badRequest('invalidFilter', 'expected a sub-attribute such as .value');
   }

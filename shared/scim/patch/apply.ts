@@ -15,7 +15,7 @@ import type { PatchOperation } from './operation.ts';
 /**
  * The resource after the operations, in their order; the one given stays as it is. What the type does not keep is
  * accepted and forgotten.
- * @throws ScimError where one of the operations cannot be done: then none of them is
+ * @throws ScimError if one of the operations cannot be done: then none of them is
  */
 export function applyPatch(resource: ScimObject, operations: readonly PatchOperation[], type: ResourceType) {
   const draft = structuredClone(resource) as ScimDraft;

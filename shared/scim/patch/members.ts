@@ -129,14 +129,14 @@ export const groupAsMember = () =>
 
 /**
  * Ids of a list of members: `{value, …}` or, by some clients, bare ids; each once.
- * @param join whether they are to be members: groups can be only where the type accepts them
+ * @param join whether they are to be members: groups can be only if the type accepts them
  * @throws ScimError invalidValue
  */
 export function readMemberIds(value: ScimValue, type: ResourceType, join = true): readonly string[] {
   const ids = new Set<string>();
   const isRefused = join && !acceptsNested(type);
   for (const element of elements(value)) {
-    if (isRefused && saysGroup(element)) throw groupAsMember();
+    if (isRefused && namesGroup(element)) throw groupAsMember();
     const id = isObject(element) ? element['value'] : element;
     if (typeof id !== 'string' || id.length === 0 || id.length > MAX_ID_LENGTH || LONE_SURROGATE.test(id)) {
       throw badRequest('invalidValue', `members: expected values of 1 to ${MAX_ID_LENGTH} characters`);
@@ -146,7 +146,7 @@ export function readMemberIds(value: ScimValue, type: ResourceType, join = true)
   return [...ids];
 }
 
-const saysGroup = (element: ScimValue): boolean =>
+const namesGroup = (element: ScimValue): boolean =>
   isObject(element) && (isText(element['type'], /^group$/i) || isText(element['$ref'], /\/Groups\//i));
 
 const isText = (value: ScimValue | undefined, form: RegExp): boolean =>

@@ -7,7 +7,7 @@ import { fieldOf, isObject, type ScimValue } from '../value.ts';
 export interface PatchOperation {
   readonly op: 'add' | 'remove' | 'replace';
   readonly path: PatchPath | undefined;
-  /** undefined where the client sent none, which is not the same as null. */
+  /** undefined if the client sent none, which is not the same as null. */
   readonly value: ScimValue | undefined;
 }
 

@@ -34,7 +34,7 @@ const photo = attribute('reference', 'value', 'Address of the photo.', {
 });
 const certificate = attribute('binary', 'value', 'The certificate, in DER and base64.', { caseExact: true });
 
-/** Kept only where the connection says `scim.storeProfile`; a password is never kept. */
+/** Kept only if the connection says `scim.storeProfile`; a password is never kept. */
 const PROFILE: readonly Attribute[] = [
   complex('name', 'Parts of the name.', [
     text('formatted', 'The whole name.'),

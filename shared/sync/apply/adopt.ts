@@ -3,13 +3,13 @@ import type { GroupState } from '../../domain/group-state.ts';
 import { type GroupRef, groupId, type PlatformGroupId } from '../../domain/ids.ts';
 import type { ListedGroup, View } from '../../domain/view.ts';
 import type { Decision } from '../../plan/decision.ts';
-import { isOurCreation, viewOf } from '../../plan/foreign.ts';
+import { isOurCreation, viewOf } from '../../plan/external-change.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { Reading } from '../reading.ts';
 import { retireClaim } from '../retire-claim.ts';
-import { linkTo, recordLanded } from './foreign.ts';
-import { type Performed, type Round, type Turn, unlessSuperseded } from './turn.ts';
+import { type ApplyContext, type PassFacts, type Performed, unlessSuperseded } from './context.ts';
+import { linkTo, recordLateWrite } from './external-change.ts';
 
 /**
  * The members of an adopted group that groupsync had added. The directory group that was linked to it before has this
@@ -18,17 +18,17 @@ import { type Performed, type Round, type Turn, unlessSuperseded } from './turn.
 export async function readPreviousLink(
   state: Pick<GroupState, 'ref' | 'previousLink'>,
   id: PlatformGroupId,
-  { connection, ports: { groups, claims } }: FormerReading,
+  { connection, ports: { groups, claims } }: PreviousLinkReading,
 ): Promise<View | undefined> {
-  const own = await formerView(state, id, groups);
+  const own = await previousView(state, id, groups);
   // Under any other setting this does not matter: every member that the directory does not name is removed.
   if (own !== undefined || connection.settings.membership !== 'additive') return own;
   const previous = await claims.previousOwner(connection.company, id);
   const before = previous && (await groups.read(previous));
-  return before && formerView(before, id, groups);
+  return before && previousView(before, id, groups);
 }
 
-interface FormerReading {
+interface PreviousLinkReading {
   readonly connection: Connection;
   readonly ports: {
     readonly groups: Pick<ApplyPorts['groups'], 'read' | 'readView'>;
@@ -36,7 +36,7 @@ interface FormerReading {
   };
 }
 
-async function formerView(
+async function previousView(
   { ref, previousLink }: Pick<GroupState, 'ref' | 'previousLink'>,
   id: PlatformGroupId,
   groups: Pick<ApplyPorts['groups'], 'readView'>,
@@ -64,29 +64,29 @@ export async function claimAdopted(
   return claim(id as PlatformGroupId);
 }
 
-/** Claim, then look, then link: the next round plans from what is there, and sends the whole group. */
+/** Claims the group, fetches it, and links it. The next pass plans from the fetched content and sends the whole group. */
 export async function adopt(
   { candidate }: Extract<Decision, { kind: 'adopt' }>,
-  round: Round,
-  turn: Turn,
+  facts: PassFacts,
+  context: ApplyContext,
 ): Promise<Performed> {
-  const { ports, platform, connection } = turn;
-  const { state } = round;
+  const { ports, platform, connection } = context;
+  const { state } = facts;
   const id = candidate.id as PlatformGroupId;
   const passOver = (why: 'not_found' | GroupRef): Performed => ({
-    round: { ...round, passedOver: new Map([...(round.passedOver ?? []), [id, why]]) },
+    facts: { ...facts, passedOver: new Map([...(facts.passedOver ?? []), [id, why]]) },
   });
-  const owner = await claimAdopted(candidate, state, turn);
+  const owner = await claimAdopted(candidate, state, context);
   if (owner !== undefined) return passOver(owner);
   const observed = await platform.groups.get(id);
   if (observed === undefined) {
     await retireClaim(connection.company, id, state.ref, ports);
     return passOver('not_found');
   }
-  const previousLink = await readPreviousLink(state, id, turn);
-  const link = await linkTo(state, observed, viewOf(observed, previousLink), turn);
+  const previousLink = await readPreviousLink(state, id, context);
+  const link = await linkTo(state, observed, viewOf(observed, previousLink), context);
   const made = state.uncertain?.write;
-  const isMade = made?.action === 'create' && isOurCreation(observed, made, round.views?.created);
-  const found = await recordLanded(isMade ? made : undefined, observed, state, turn);
+  const isMade = made?.action === 'create' && isOurCreation(observed, made, facts.views?.created);
+  const found = await recordLateWrite(isMade ? made : undefined, observed, state, context);
   return unlessSuperseded(ports.groups.storeObserved(state, link, found));
 }

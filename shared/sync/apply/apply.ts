@@ -2,17 +2,17 @@ import type { DriftKind } from '../../domain/drift.ts';
 import type { Gate } from '../../domain/gate.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupRef } from '../../domain/ids.ts';
-import { isAtWork, isEarly } from '../../domain/promise.ts';
+import { isAtWork, isEarly } from '../../domain/wake-up.ts';
 import { countSuccess } from '../gate.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import { endClaim } from '../retire-claim.ts';
 import { MAX_CONFLICTS, MAX_REFUSALS, undoneBackoffMs } from '../tuning.ts';
+import type { Bisection, NewGroupError, PassResult, WriteMade } from './context.ts';
+import { afterWrite, isUnfinished, NO_BISECTION } from './context.ts';
+import { isUnlinkingHeld } from './external-change.ts';
 import { handleFailure, postpone, UNACCEPTABLE } from './failure.ts';
-import { isUnlinkingHeld } from './foreign.ts';
-import { type Attempt, calledBy, SPENT, takeRound } from './round.ts';
-import type { Step, Trial, Trouble, WriteMade } from './turn.ts';
-import { afterWrite, isUnfinished, NO_TRIAL } from './turn.ts';
+import { type Attempt, calledBy, runPass, SPENT } from './pass.ts';
 
 export interface ApplyReport {
   readonly ref: GroupRef;
@@ -29,61 +29,60 @@ export interface ApplyReport {
   readonly conflicts: number;
   /** The external changes that were found, by kind. */
   readonly drift: readonly DriftKind[];
-  /** From when the group became dirty to the confirmation of the write, where that made it clean. */
+  /** The time from the first change to the confirmed write, if that write made the group clean. */
   readonly lagMs?: number;
-  /** The group answers 404, as too many do for all of them to be gone. */
+  /** The group answers 404, but so do too many groups for all of them to be gone. */
   readonly unlinkingHeld?: boolean;
   /** Members who keep access because the platform refuses to remove them. */
   readonly keepAccess?: number;
   readonly cause?: unknown;
 }
 
-type Ending = Pick<ApplyReport, 'outcome' | 'lagMs' | 'cause' | 'unlinkingHeld' | 'keepAccess'>;
+type PartialReport = Pick<ApplyReport, 'outcome' | 'lagMs' | 'cause' | 'unlinkingHeld' | 'keepAccess'>;
 
-/** Every round ends in a write, a settlement or a conflict; past this many the group waits its turn again. */
-const MAX_ROUNDS = 3 * MAX_CONFLICTS;
+/** After this many passes the group waits for another message. */
+const MAX_PASSES = 3 * MAX_CONFLICTS;
 
 /**
- * Makes the platform show what the directory wants of one group. The message that woke us is trusted with nothing but
- * the group's name: all else is read now, and consistently.
+ * Makes the platform show what the directory wants of one group. Only the group's name comes from the message; all other
+ * facts are read now, with consistent reads.
  *
  *     group item ──▶ open intent settled ──▶ registers ──▶ resolve, plan, guard ──▶ change, intent
- *       ──▶ platform call ──▶ view ──▶ audit ──▶ flip (view pointer, version, intent cleared, dirty cleared if rev is unchanged)
+ *       ──▶ platform call ──▶ view ──▶ audit ──▶ commit (view pointer, version, intent cleared, dirty cleared if rev is unchanged)
  *
- * Any arrow may be the last that this process lives to see: the next apply finds the intent and settles it
- * (invariant 2).
- * @throws only where our own table or queue fails: the message then comes again.
+ * The process may die at any arrow. The next apply finds the open intent and settles it (invariant 2).
+ * @throws if the table or the queue fails; SQS then delivers the message again
  */
 export async function applyGroup(ref: GroupRef, ports: ApplyPorts): Promise<ApplyReport> {
   const attempt: Attempt = {
     writes: [],
     conflicts: 0,
     drift: [],
-    trial: NO_TRIAL,
+    bisection: NO_BISECTION,
     isSuperseded: false,
-    hasLooked: false,
+    hasFetched: false,
     hasRefused: false,
   };
-  const ending = await applyInRounds(ref, ports, attempt);
+  const report = await runPasses(ref, ports, attempt);
   const { writes, conflicts, drift } = attempt;
-  return { ref, ...ending, writes, conflicts, drift };
+  return { ref, ...report, writes, conflicts, drift };
 }
 
-async function applyInRounds(ref: GroupRef, ports: ApplyPorts, attempt: Attempt): Promise<Ending> {
-  for (let round = 0; round < MAX_ROUNDS && attempt.conflicts <= MAX_CONFLICTS; round += 1) {
+async function runPasses(ref: GroupRef, ports: ApplyPorts, attempt: Attempt): Promise<PartialReport> {
+  for (let pass = 0; pass < MAX_PASSES && attempt.conflicts <= MAX_CONFLICTS; pass += 1) {
     const [state, gate, connection] = await Promise.all([
       ports.groups.read(ref),
       ports.gates.read(ref.connection),
       likely(ref.connection, ports),
     ]);
-    if (!isForUs(state, round, ports, attempt) || connection === undefined)
+    if (!isForUs(state, pass, ports, attempt) || connection === undefined)
       return { outcome: 'nothing_to_do' };
     const outcome = keptFrom(state, connection, gate);
     if (outcome !== undefined) return { outcome };
     attempt.callsMs ??= state.calledMs;
-    const ending = await applyOnce(state, { gate, connection }, ports, attempt);
-    if (ending === 'conflicts') break;
-    if (ending !== undefined) return ending;
+    const report = await applyOnce(state, { gate, connection }, ports, attempt);
+    if (report === 'conflicts') break;
+    if (report !== undefined) return report;
   }
   const message = `met ${attempt.conflicts} conflicting changes in a row`;
   const state = await ports.groups.read(ref);
@@ -91,37 +90,37 @@ async function applyInRounds(ref: GroupRef, ports: ApplyPorts, attempt: Attempt)
   return { outcome: 'postponed' };
 }
 
-/** One round. @returns undefined if another one follows at once; `conflicts` if the calls are used up by conflicts */
+/** @returns undefined if another pass follows at once; `conflicts` if conflicts have used up the calls of this hour */
 async function applyOnce(
   state: GroupState,
   { gate, connection }: { readonly gate: Gate; readonly connection: Connection },
   ports: ApplyPorts,
   attempt: Attempt,
-): Promise<Ending | 'conflicts' | undefined> {
+): Promise<PartialReport | 'conflicts' | undefined> {
   await endClaim(state, connection.company, ports);
-  // No round can settle these without reading the group from the platform.
-  attempt.hasLooked ||= (state.intent ?? state.suspectedChange) !== undefined;
-  const step = await takeRound(state, connection, ports, attempt);
-  if (step.kind === 'broken') {
-    const outcome = await handleFailure(state, step.cause, { ...attemptOf(attempt, ports), connection });
-    return { outcome, cause: step.cause };
+  // No pass can settle these without reading the group from the platform.
+  attempt.hasFetched ||= (state.intent ?? state.suspectedChange) !== undefined;
+  const result = await runPass(state, connection, ports, attempt);
+  if (result.kind === 'broken') {
+    const outcome = await handleFailure(state, result.cause, { ...attemptOf(attempt, ports), connection });
+    return { outcome, cause: result.cause };
   }
-  if (step.kind === 'spent' && attempt.conflicts > 0) return 'conflicts';
-  if (hasAnswered(step, attempt)) await countSuccess(state.ref.connection, gate, ports);
-  return goesOn(step, attempt) ? undefined : endWith(step, state, ports, attempt);
+  if (result.kind === 'spent' && attempt.conflicts > 0) return 'conflicts';
+  if (hasAnswered(result, attempt)) await countSuccess(state.ref.connection, gate, ports);
+  return goesOn(result, attempt) ? undefined : endWith(result, state, ports, attempt);
 }
 
 /** False if another worker runs, or the wake-up is early. Our own write does not count towards the coalescing window. */
 function isForUs(
   state: GroupState | undefined,
-  round: number,
+  pass: number,
   { clock, coalesceMs }: ApplyPorts,
   { mine, isSuperseded }: Attempt,
 ): state is GroupState {
   if (state === undefined || !needsApply(state)) return false;
   const nowMs = clock();
   return (
-    !isAtWork(state, nowMs, mine) && ((round > 0 && !isSuperseded) || !isEarly(state, { nowMs, coalesceMs }))
+    !isAtWork(state, nowMs, mine) && ((pass > 0 && !isSuperseded) || !isEarly(state, { nowMs, coalesceMs }))
   );
 }
 
@@ -131,30 +130,30 @@ const attemptOf = (attempt: Attempt, ports: ApplyPorts) => ({
   ports,
 });
 
-/** Whether another round follows at once; what that one has to know is kept in the attempt. */
+/** Whether another pass follows at once. Stores in the attempt what that pass needs. */
 function goesOn(
-  step: Step,
+  result: PassResult,
   attempt: Attempt,
-): step is Extract<Step, { kind: 'again' | 'conflict' | 'superseded' }> {
-  const { trial } = attempt;
-  if (step.kind === 'conflict') attempt.conflicts += 1;
-  attempt.isSuperseded = step.kind === 'superseded';
+): result is Extract<PassResult, { kind: 'again' | 'conflict' | 'superseded' }> {
+  const { bisection } = attempt;
+  if (result.kind === 'conflict') attempt.conflicts += 1;
+  attempt.isSuperseded = result.kind === 'superseded';
   if (attempt.isSuperseded) return true;
-  if (step.kind === 'narrowed') {
-    attempt.trial = step.trial;
-    return step.trial.refusals < MAX_REFUSALS;
+  if (result.kind === 'narrowed') {
+    attempt.bisection = result.bisection;
+    return result.bisection.refusals < MAX_REFUSALS;
   }
-  if (step.kind === 'written' && isUnfinished(trial)) {
-    attempt.writes.push(step.write);
-    attempt.trial = afterWrite(trial);
+  if (result.kind === 'written' && isUnfinished(bisection)) {
+    attempt.writes.push(result.write);
+    attempt.bisection = afterWrite(bisection);
     return true;
   }
-  return step.kind === 'again' || step.kind === 'conflict';
+  return result.kind === 'again' || result.kind === 'conflict';
 }
 
-/** The platform has answered well about this group, or has refused a write because of its content. */
-const hasAnswered = ({ kind }: Step, { hasLooked, hasRefused }: Attempt): boolean =>
-  kind === 'written' || (kind === 'in_sync' && hasLooked) || hasRefused;
+/** The platform is available: it has answered about this group, or has refused a write because of its content. */
+const hasAnswered = ({ kind }: PassResult, { hasFetched, hasRefused }: Attempt): boolean =>
+  kind === 'written' || (kind === 'in_sync' && hasFetched) || hasRefused;
 
 function keptFrom({ ref, paused }: GroupState, { observing }: Connection, gate: Gate) {
   if (observing) return 'observing';
@@ -173,52 +172,51 @@ const needsApply = (state: GroupState): boolean =>
 
 const HOUR_MS = 3_600_000;
 /** Members excluded only to isolate a rejected one are added again at once; otherwise the next attempt is in an hour. */
-const restMs = ({ hasWritten }: Trial): number => (hasWritten ? 0 : HOUR_MS);
+const restMs = ({ hasWritten }: Bisection): number => (hasWritten ? 0 : HOUR_MS);
 
-/** The first external change is followed by a retry after the coalescing window, later ones by ever longer waits. */
+/** After the first external change, retry after the coalescing window; after later ones, with exponential backoff. */
 const CONTESTED = { code: 'conflicts', message: 'another client changed the group while it was written' };
 
-/** What the report of a waiting group counts. */
-const factsOf = ({ why, keepAccess }: Extract<Step, { kind: 'wait' }>): Partial<Ending> => ({
+const factsOf = ({ why, keepAccess }: Extract<PassResult, { kind: 'wait' }>): Partial<PartialReport> => ({
   ...(keepAccess === undefined ? {} : { keepAccess }),
   ...(isUnlinkingHeld(why) ? { unlinkingHeld: true } : {}),
 });
 
 async function endWith(
-  step: Exclude<Step, { kind: 'again' | 'conflict' | 'superseded' | 'broken' }>,
+  result: Exclude<PassResult, { kind: 'again' | 'conflict' | 'superseded' | 'broken' }>,
   state: GroupState,
   ports: ApplyPorts,
   attempt: Attempt,
-): Promise<Ending> {
-  const putOff = async (why: Trouble, waitMs?: number): Promise<Ending> => {
+): Promise<PartialReport> {
+  const putOff = async (why: NewGroupError, waitMs?: number): Promise<PartialReport> => {
     await postpone(state, why, { ...attemptOf(attempt, ports), waitMs });
     return { outcome: 'postponed' };
   };
-  switch (step.kind) {
+  switch (result.kind) {
     case 'wait': {
-      const { why, waitMs = undoneBackoffMs(state.attempts, ports.random()) } = step;
-      return { ...(await putOff(why, waitMs)), ...factsOf(step) };
+      const { why, waitMs = undoneBackoffMs(state.attempts, ports.random()) } = result;
+      return { ...(await putOff(why, waitMs)), ...factsOf(result) };
     }
     case 'narrowed':
-      return putOff(UNACCEPTABLE, restMs(attempt.trial));
+      return putOff(UNACCEPTABLE, restMs(attempt.bisection));
     case 'spent':
       return putOff(state.lastError ?? SPENT, 0);
     case 'failed':
-      return { outcome: 'failed', cause: step.cause };
+      return { outcome: 'failed', cause: result.cause };
     case 'in_sync':
       return { outcome: attempt.writes.length > 0 ? 'written' : 'in_sync' };
     case 'written':
-      attempt.writes.push(step.write);
-      return endWritten(step, state, ports, putOff);
+      attempt.writes.push(result.write);
+      return endWritten(result, state, ports, putOff);
   }
 }
 
 async function endWritten(
-  { undone, isContested, clean }: Extract<Step, { kind: 'written' }>,
+  { undone, isContested, clean }: Extract<PassResult, { kind: 'written' }>,
   { ref, attempts, dirtySinceMs: since }: GroupState,
   ports: ApplyPorts,
-  putOff: (why: Trouble, waitMs?: number) => Promise<Ending>,
-): Promise<Ending> {
+  putOff: (why: NewGroupError, waitMs?: number) => Promise<PartialReport>,
+): Promise<PartialReport> {
   if (undone !== undefined) return putOff(undone, undoneBackoffMs(attempts, ports.random()));
   if (isContested && attempts > 0) return putOff(CONTESTED);
   if (isContested) await putOff(CONTESTED, ports.coalesceMs);

@@ -6,19 +6,19 @@ import type { Wanted } from '../../plan/facts.ts';
 import type { PlanChange } from '../../plan/plan.ts';
 import { type AuditEntry, OURSELVES } from '../ports/logs.ts';
 
-/** Why something is written, and who would have it so. */
+/** The cause and the author of a write. */
 export type Origin = Pick<AuditEntry, 'cause' | 'actor' | 'reason' | 'dirtySinceMs'>;
 
-const LOOKED_UP: Origin = { cause: 'the outcome of an earlier write was looked up', actor: OURSELVES };
+const FETCHED_LATER: Origin = { cause: 'a later fetch showed the outcome of the write', actor: OURSELVES };
 
-/** How a write ended, be it by its answer or by a look that came after. */
+/** The audit entry of a write whose outcome its answer or a later fetch showed. */
 export const auditOf = (
   { id, action, versionBefore }: Intent,
   changes: readonly PlanChange[],
   origin: Origin,
-  ending: Pick<AuditEntry, 'atMs' | 'versionAfter' | 'outcome'>,
+  result: Pick<AuditEntry, 'atMs' | 'versionAfter' | 'outcome'>,
 ): AuditEntry => ({
-  ...ending,
+  ...result,
   intent: id,
   action,
   changes,
@@ -27,26 +27,26 @@ export const auditOf = (
   ...origin,
 });
 
-/** A write whose answer was lost, and what was found instead of it. */
+/** The audit entry of a write whose answer was lost and whose outcome a later fetch showed. */
 export const foundOf = (
   intent: Intent,
   atMs: number,
   versionAfter: VersionToken | null,
   happened: boolean,
 ): AuditEntry =>
-  auditOf(intent, [], LOOKED_UP, {
+  auditOf(intent, [], FETCHED_LATER, {
     atMs,
     versionAfter,
     outcome: happened ? 'found_written' : 'found_changed',
   });
 
-/** A write whose answer was lost, and which was looked for in vain. */
-export const unfoundOf = (intent: Intent, atMs: number, doubtUntilMs: number): AuditEntry => ({
+/** The audit entry of a write whose answer was lost and that a later fetch did not show. */
+export const unfoundOf = (intent: Intent, atMs: number, untilMs: number): AuditEntry => ({
   ...foundOf(intent, atMs, null, false),
-  reason: `no answer came, and a look did not find it; it may land until ${new Date(doubtUntilMs).toISOString()}`,
+  reason: `no answer came, and a fetch did not show the write; it may take effect until ${new Date(untilMs).toISOString()}`,
 });
 
-/** Why a write is made: an approval, a difference being put right, or what the directory said last. */
+/** The cause of a write: an approval, the restoration of drift, or the latest event of the directory. */
 export function originOf(state: GroupState, wanted?: Wanted, consumes?: string): Origin {
   const { hold, approval, openDrift, rev, dirtySinceMs } = state;
   const since = dirtySinceMs === undefined ? {} : { dirtySinceMs };
@@ -62,10 +62,10 @@ export function originOf(state: GroupState, wanted?: Wanted, consumes?: string):
   const event = newest && readStamp(newest);
   if (!event) return { cause: `rev ${rev}`, actor: OURSELVES, ...since };
   const { id, source } = event;
-  const said = [state.registers.saidBy, ...wanted.registers].find((one) => one?.stamp === newest);
+  const register = [state.registers.author, ...wanted.registers].find((one) => one?.stamp === newest);
   return {
     cause: `event ${id} of ${source}`,
-    actor: said?.actor ?? { kind: 'directory', id: source },
+    actor: register?.actor ?? { kind: 'directory', id: source },
     ...since,
   };
 }

@@ -5,14 +5,21 @@ import { judgeAnswer, type Outcome, showsWrite } from '../../plan/answer.ts';
 import { countsOf } from '../../plan/counts.ts';
 import { SETTLED } from '../../plan/decide/settle.ts';
 import type { Write } from '../../plan/decision.ts';
+import { mayPrecedeWriteForMs } from '../../plan/external-change.ts';
 import type { Reservation, Wanted } from '../../plan/facts.ts';
-import { mayPrecedeWriteForMs } from '../../plan/foreign.ts';
-import type { Flip } from '../ports/groups.ts';
+import type { Commit } from '../ports/groups.ts';
 import { retireClaim } from '../retire-claim.ts';
 import { auditOf, originOf } from './audit.ts';
-import { closeDrift, linkTo, recordForeign } from './foreign.ts';
+import {
+  type ApplyContext,
+  isUnfinished,
+  type PassFacts,
+  type PassResult,
+  type Performed,
+  SUPERSEDED,
+} from './context.ts';
+import { closeDrift, linkTo, recordExternal } from './external-change.ts';
 import { ALL_MEMBERS, learn } from './load.ts';
-import { isUnfinished, type Performed, type Round, type Step, SUPERSEDED, type Turn } from './turn.ts';
 import { readRecord, storeMoved, withUncertain } from './uncertain.ts';
 
 /** An attempt that has reached its write; all facts for the write have been read. */
@@ -20,8 +27,8 @@ export interface Writing {
   readonly write: Write;
   readonly intent: Intent;
   /** As read, with the open intent. */
-  readonly round: Round & { readonly wanted: Wanted };
-  readonly turn: Turn;
+  readonly facts: PassFacts & { readonly wanted: Wanted };
+  readonly context: ApplyContext;
 }
 
 export const recordOf = ({ intent, atMs, removals }: Reservation): GuardRecord => ({
@@ -39,31 +46,31 @@ export async function confirmWrite(
   writing: Writing,
 ): Promise<Performed> {
   const observed = await shownAfter(answered, writing);
-  const { write, intent, round, turn } = writing;
-  const { ports } = turn;
-  const { state } = round;
+  const { write, intent, facts, context } = writing;
+  const { ports } = context;
+  const { state } = facts;
   const { outcome, wanted } = await judged(observed, writing);
-  const { foreign, view, unshown } = outcome;
-  await markUnshown(unshown, state, wanted, turn);
-  await markTaken(outcome.view, state, wanted, turn);
-  const found = foreign && (await recordForeign(foreign, state, turn));
-  if (foreign !== undefined && found === undefined) return SUPERSEDED;
+  const { external, view, unshown } = outcome;
+  await markUnshown(unshown, state, wanted, context);
+  await markTaken(outcome.view, state, wanted, context);
+  const found = external && (await recordExternal(external, state, context));
+  if (external !== undefined && found === undefined) return SUPERSEDED;
   const platform =
-    observed && view && (await linkTo(state, observed, view, turn, preparedIn(writing, outcome)));
+    observed && view && (await linkTo(state, observed, view, context, preparedIn(writing, outcome)));
   const uncertain = await stillUncertain(observed, outcome, writing);
   const nowMs = ports.clock();
-  const ending = { atMs: nowMs, versionAfter: observed?.version ?? null, outcome: 'written' } as const;
+  const result = { atMs: nowMs, versionAfter: observed?.version ?? null, outcome: 'written' } as const;
   const origin = originOf(state, wanted, write.consumes);
-  const audited = await turn.record(state, auditOf(intent, outcome.changes, origin, ending));
+  const audited = await context.record(state, auditOf(intent, outcome.changes, origin, result));
   // Before the commit, which may leave the group clean: after a crash in between, the open intent is settled again.
-  if (observed === undefined) await retireDeleted(state, turn);
+  if (observed === undefined) await retireDeleted(state, context);
   const driftClosed = closesDrift(write, outcome);
-  if (driftClosed) await closeDrift(state, turn);
-  const flipped = await ports.groups.flip(state.ref, {
+  if (driftClosed) await closeDrift(state, context);
+  const committed = await ports.groups.commit(state.ref, {
     intent: intent.id,
     seen: state,
     writtenAtMs: nowMs,
-    calledMs: turn.calledMs(),
+    calledMs: context.calledMs(),
     wakeAtMs: nowMs + ports.coalesceMs,
     driftClosed,
     settled: outcome.isUndone ? undefined : settledBy(write, wanted),
@@ -71,15 +78,15 @@ export async function confirmWrite(
     hasRemoved: write.plan.removals.length > outcome.kept.length,
     ...(platform && { platform }),
     ...(intent.action === 'create' && { createdAtMs: nowMs }),
-    found: { ...found, ...(found && { flapDamping: foreign?.flapDamping }), audited, uncertain },
+    found: { ...found, ...(found && { flapDamping: external?.flapDamping }), audited, uncertain },
     ...leftovers(writing, outcome),
   });
-  if (flipped === undefined) return SUPERSEDED;
+  if (committed === undefined) return SUPERSEDED;
   await giveBackKept(outcome, writing);
-  return { step: written(writing, outcome, flipped.clean) };
+  return { result: written(writing, outcome, committed.clean) };
 }
 
-const written = ({ write, intent }: Writing, outcome: Outcome, clean: boolean): Step => ({
+const written = ({ write, intent }: Writing, outcome: Outcome, clean: boolean): PassResult => ({
   kind: 'written',
   write: {
     action: intent.action,
@@ -87,8 +94,8 @@ const written = ({ write, intent }: Writing, outcome: Outcome, clean: boolean): 
     removed: write.plan.removals.length - outcome.kept.length,
   },
   clean,
-  isContested: outcome.foreign !== undefined,
-  undone: outcome.trouble,
+  isContested: outcome.external !== undefined,
+  undone: outcome.error,
 });
 
 /** The stored view of a new group, if the platform shows exactly that. */
@@ -96,10 +103,13 @@ const preparedIn = ({ intent }: Writing, { isAsPrepared }: Outcome) =>
   intent.action === 'create' && isAsPrepared ? intent.change : undefined;
 
 /** The write leaves no difference that another client made. */
-const closesDrift = ({ held, left }: Write, { foreign, isUndone }: Outcome): boolean =>
-  held.size === 0 && foreign === undefined && !isUndone && left === undefined;
+const closesDrift = ({ held, left }: Write, { external, isUndone }: Outcome): boolean =>
+  held.size === 0 && external === undefined && !isUndone && left === undefined;
 
-async function retireDeleted({ platformId, ref }: GroupState, { connection, ports }: Turn): Promise<void> {
+async function retireDeleted(
+  { platformId, ref }: GroupState,
+  { connection, ports }: ApplyContext,
+): Promise<void> {
   if (platformId !== undefined) await retireClaim(connection.company, platformId, ref, ports);
 }
 
@@ -107,14 +117,16 @@ async function retireDeleted({ platformId, ref }: GroupState, { connection, port
 function stillUncertain(
   observed: ObservedGroup | undefined,
   outcome: Outcome,
-  { write, intent, round, turn }: Writing,
+  { write, intent, facts, context }: Writing,
 ): Promise<Uncertain | undefined> | undefined {
   const { view } = outcome;
-  if (observed === undefined || view === undefined || isCertain(outcome, round.state)) return undefined;
+  if (observed === undefined || view === undefined || isCertain(outcome, facts.state)) return undefined;
   const record = mayTakeEffect(observed, outcome, intent)
-    ? withUncertain(intent, { ...round, after: write.plan.after }, turn.ports.clock(), { isAnswered: true })
-    : readRecord(round);
-  return storeMoved(record, round, { observed, view }, turn);
+    ? withUncertain(intent, { ...facts, after: write.plan.after }, context.ports.clock(), {
+        isAnswered: true,
+      })
+    : readRecord(facts);
+  return storeMoved(record, facts, { observed, view }, context);
 }
 
 /** Earlier writes were answered, and this write is shown completely, so no earlier write can still take effect. */
@@ -127,16 +139,15 @@ const isCertain = ({ isAsPrepared }: Outcome, { uncertain }: GroupState): boolea
  */
 const mayTakeEffect = (
   observed: ObservedGroup | undefined,
-  { unshown, isUndone, trouble }: Outcome,
+  { unshown, isUndone, error }: Outcome,
   { versionBefore }: Intent,
-): boolean =>
-  unshown.length > 0 || trouble !== undefined || (isUndone && observed?.version === versionBefore);
+): boolean => unshown.length > 0 || error !== undefined || (isUndone && observed?.version === versionBefore);
 
 async function judged(
   observed: ObservedGroup | undefined,
-  { write, round, turn }: Writing,
+  { write, facts, context }: Writing,
 ): Promise<{ readonly outcome: Outcome; readonly wanted: Wanted }> {
-  let known = round;
+  let known = facts;
   for (;;) {
     const judgement = judgeAnswer(write.plan, observed, known);
     const { wanted } = known;
@@ -144,15 +155,20 @@ async function judged(
     // If the answer differs from the write, its meaning depends on the persons of all members.
     if (isAnswered && (judgement.isAsPrepared || !wanted.isPart)) return { outcome: judgement, wanted };
     const question = isAnswered || wanted.isPart ? ALL_MEMBERS : judgement;
-    known = await learn(question, known, turn);
+    known = await learn(question, known, context);
   }
 }
 
 const settledBy = ({ held }: Write, { state }: Wanted) => (held.size > 0 ? 'held' : SETTLED[state]);
 
 /** Ends the marks of members that the platform had refused or not shown, and that are in the group now. */
-async function markTaken(view: View | undefined, { ref }: GroupState, { standing }: Wanted, { ports }: Turn) {
-  for (const [user, some] of standing) {
+async function markTaken(
+  view: View | undefined,
+  { ref }: GroupState,
+  { membersByUser }: Wanted,
+  { ports }: ApplyContext,
+) {
+  for (const [user, some] of membersByUser) {
     if (view?.users.has(user) !== true) continue;
     for (const { member, wasRefused, unshown } of some) {
       if (wasRefused || unshown) await ports.groups.markPending(ref, member, undefined);
@@ -164,12 +180,12 @@ async function markTaken(view: View | undefined, { ref }: GroupState, { standing
 async function markUnshown(
   users: readonly PlatformUserId[],
   { ref }: GroupState,
-  { standing, registers }: Wanted,
-  { ports }: Turn,
+  { membersByUser, registers }: Wanted,
+  { ports }: ApplyContext,
 ): Promise<void> {
   const atMs = ports.clock();
   const marks = new Map(registers.map(({ member, pending }) => [member, pending]));
-  for (const { member, revision } of users.flatMap((user) => standing.get(user) ?? [])) {
+  for (const { member, revision } of users.flatMap((user) => membersByUser.get(user) ?? [])) {
     const before = marks.get(member);
     const sinceMs = before?.cause === 'refused' ? before.sinceMs : atMs;
     await ports.groups.markPending(ref, member, { cause: 'refused', sinceMs, unshown: { revision, atMs } });
@@ -182,12 +198,12 @@ async function markUnshown(
  */
 async function shownAfter(
   answered: ObservedGroup | undefined,
-  { write: { plan }, intent, round, turn }: Writing,
+  { write: { plan }, intent, facts, context }: Writing,
 ): Promise<ObservedGroup | undefined> {
   if (answered === undefined || showsWrite(plan, answered)) return answered;
-  const fetched = await turn.platform.groups.get(answered.id as PlatformGroupId);
-  const state = { ...round.state, version: answered.version };
-  const known = { ...round, state, nowMs: turn.ports.clock() };
+  const fetched = await context.platform.groups.get(answered.id as PlatformGroupId);
+  const state = { ...facts.state, version: answered.version };
+  const known = { ...facts, state, nowMs: context.ports.clock() };
   const isUnproven =
     fetched === undefined ||
     fetched.version === intent.versionBefore ||
@@ -197,25 +213,25 @@ async function shownAfter(
 
 /** The approval that the write used up, and whether the group stays dirty after it. */
 function leftovers(
-  { write: { consumes, left }, intent, round: { rejected, state }, turn: { trial } }: Writing,
+  { write: { consumes, left }, intent, facts: { rejected, state }, context: { bisection } }: Writing,
   outcome: Outcome,
-): Partial<Flip> {
-  const { kept, foreign, isUndone, unshown } = outcome;
+): Partial<Commit> {
+  const { kept, external, isUndone, unshown } = outcome;
   // An approval of removals that did not happen stays.
   const isUsedUp = consumes !== undefined && kept.length === 0;
   const isEnded = isCertain(outcome, state);
   // An earlier write may still take effect, so the group is fetched once more.
-  const isLookedFor = rejected !== undefined || (state.uncertain !== undefined && !isEnded);
+  const needsFetchLater = rejected !== undefined || (state.uncertain !== undefined && !isEnded);
   // The hold was about another platform group, which this one replaces.
   const isHeldBefore = intent.action === 'create' && (state.hold ?? state.approval) !== undefined;
   const isLeft = [
-    foreign !== undefined,
+    external !== undefined,
     isUndone,
-    isLookedFor,
+    needsFetchLater,
     isHeldBefore,
     left !== undefined,
     unshown.length > 0,
-    isUnfinished(trial),
+    isUnfinished(bisection),
   ].includes(true);
   return {
     ...(isEnded && { isCertain: true }),
@@ -225,12 +241,12 @@ function leftovers(
 }
 
 /** The guard stops counting removals that did not happen; otherwise they would hold the leavers of other groups. */
-async function giveBackKept({ kept }: Outcome, { write, round, turn }: Writing): Promise<void> {
-  const { reservation, state } = round;
+async function giveBackKept({ kept }: Outcome, { write, facts, context }: Writing): Promise<void> {
+  const { reservation, state } = facts;
   if (kept.length === 0 || !write.isReserved || reservation === undefined) return;
   const { connection, group } = state.ref;
   const happened = Math.min(reservation.removals, write.plan.removals.length - kept.length);
   const { size } = reservation;
   const deletes = write.plan.departs ? state.platformId : undefined;
-  await turn.ports.guard.reduce({ connection, group, size, deletes, ...recordOf(reservation) }, happened);
+  await context.ports.guard.reduce({ connection, group, size, deletes, ...recordOf(reservation) }, happened);
 }

@@ -1,14 +1,14 @@
 import type { GroupState } from '../../domain/group-state.ts';
 import type { PlatformGroupId } from '../../domain/ids.ts';
 import { isWhole, type ListedGroup, type ObservedGroup } from '../../domain/view.ts';
+import { isOurCreation } from '../../plan/external-change.ts';
 import type { Facts, Views } from '../../plan/facts.ts';
-import { isOurCreation } from '../../plan/foreign.ts';
 import { foldName, mayBeAny, mayBeSpokeId } from '../../plan/names.ts';
 import { PlatformFailure } from '../ports/platform.ts';
 import type { Reading } from '../reading.ts';
 
 /** Looks for the group of an open creation. It lists the groups again, because the group may have appeared just now. */
-export async function lookForCreation<Known extends Facts & { readonly views: Views }>(
+export async function findCreation<Known extends Facts & { readonly views: Views }>(
   facts: Known,
   reading: Reading,
 ): Promise<Known> {
@@ -22,11 +22,11 @@ export async function lookForCreation<Known extends Facts & { readonly views: Vi
     if (observed === undefined || state.intent === undefined) continue;
     if (!isOurCreation(observed, state.intent, views.prepared)) continue;
     if ((await reading.claim(observed.id as PlatformGroupId)) === undefined) {
-      return { ...facts, look: observed, listed: { groups, ageMs: 0 } };
+      return { ...facts, fetched: observed, listed: { groups, ageMs: 0 } };
     }
   }
   refuseMoreOdd(groups, state.intent?.oddBefore);
-  return { ...facts, look: 'gone', listed: { groups, ageMs: 0 } };
+  return { ...facts, fetched: 'gone', listed: { groups, ageMs: 0 } };
 }
 
 /**

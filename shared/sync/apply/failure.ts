@@ -3,14 +3,14 @@ import type { GroupError, GroupState } from '../../domain/group-state.ts';
 import type { IntentId, PlatformUserId } from '../../domain/ids.ts';
 import { ONCE_REFUSED } from '../../plan/decide/refusal.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { countFailing, tellGate } from '../gate.ts';
+import { countFailing, reportToGate } from '../gate.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { ReportedError } from '../ports/groups.ts';
 import type { AuditLink } from '../ports/logs.ts';
 import type { PlatformFailure } from '../ports/platform.ts';
 import { affordableAtMs, OWN_MESSAGE_MS, tryAgainMs } from '../tuning.ts';
-import type { Trouble, Turn } from './turn.ts';
+import type { ApplyContext, NewGroupError } from './context.ts';
 
 /**
  * A failure that concerns all groups closes the gate. Any other failure makes only this group wait, at most an hour however
@@ -27,7 +27,7 @@ export async function handleFailure(
   // After a refusal and a failed call, the next refusal does not count as the first.
   const isKept = lastError !== undefined && ONCE_REFUSED.has(lastError.code);
   const error = (isKept && lastError) || { code: failure.kind, message: failure.message };
-  if (!isUnsent(failure) && (await tellGate(connection, failure, ports, ref.group))) {
+  if (!isUnsent(failure) && (await reportToGate(connection, failure, ports, ref.group))) {
     const nowMs = ports.clock();
     const { calledMs, mine } = how;
     const retryAtMs = affordableAtMs(nowMs, calledMs);
@@ -40,7 +40,7 @@ export async function handleFailure(
   return !isUnsent(failure) && (await countFailing(ref, failure, ports)) ? 'gate_closed' : 'postponed';
 }
 
-/** A call that groupsync did not send, so its failure says nothing about the platform. */
+/** The call was not sent, so its failure does not concern the platform. */
 const isUnsent = ({ kind, call }: PlatformFailure): boolean => kind === 'unreached' && call === undefined;
 
 /** The error of a group while the search for unacceptable users waits to go on. */
@@ -60,12 +60,12 @@ interface Attempt {
 }
 
 /**
- * Writes when to look at the group again; it stays dirty. What has changed since `state` was read does not wait so long.
- * A message is sent for what is soon, and the pump wakes the others.
+ * Stores when apply reads the group again; the group stays dirty. A change after `state` was read waits only for the
+ * coalescing window. If the wake-up is soon, a message is sent; otherwise the requeue job sends it.
  */
 export async function postpone(
   state: GroupState,
-  error: Trouble & { readonly atMs?: number },
+  error: NewGroupError & { readonly atMs?: number },
   {
     ports,
     calledMs,
@@ -91,7 +91,7 @@ interface Refusal {
 /**
  * Leaves the group until its next change, or for a day, and reports that. The report is sent first: a crash in between
  * repeats it, but in the other order it would be lost.
- * @returns false where something has changed meanwhile
+ * @returns false if the group has changed meanwhile
  */
 export async function giveUp(
   state: GroupState,
@@ -110,7 +110,7 @@ export async function giveUp(
 export async function reportFieldFailure(
   failing: GroupError,
   state: GroupState,
-  { ports }: Pick<Turn, 'ports'>,
+  { ports }: Pick<ApplyContext, 'ports'>,
 ): Promise<ReportedError> {
   const { code, message } = failing;
   const { name, spokeId } = state.refusedFields ?? {};

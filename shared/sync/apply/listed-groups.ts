@@ -71,6 +71,6 @@ async function readUnlisted(
 
 /** At most `count` of the items, evenly spread. */
 const spread = <Item>(items: readonly Item[], count: number): readonly Item[] => {
-  const step = Math.max(1, items.length / count);
-  return items.filter((_, at) => Math.floor(at / step) !== Math.floor((at - 1) / step)).slice(0, count);
+  const stride = Math.max(1, items.length / count);
+  return items.filter((_, at) => Math.floor(at / stride) !== Math.floor((at - 1) / stride)).slice(0, count);
 };

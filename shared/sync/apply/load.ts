@@ -8,10 +8,10 @@ import type { Facts, HeldUsers, Views } from '../../plan/facts.ts';
 import { changedView, NO_CHANGE } from '../../plan/uncertain.ts';
 import { readDeparted, readPart, readWanted } from '../match/wanted.ts';
 import type { Reading } from '../reading.ts';
-import { lookForCreation } from './creation.ts';
+import { findCreation } from './creation.ts';
 import { readOfList } from './listed-groups.ts';
 
-/** The facts that a round begins with. */
+/** The facts that a pass begins with. */
 export const startOf = (
   state: GroupState,
   { connection, ports }: Pick<Reading, 'connection' | 'ports'>,
@@ -42,12 +42,12 @@ async function readGroup<Known extends Facts>(facts: Known, reading: Reading): P
   const { intent, platformId } = facts.state;
   if (intent?.action === 'create') {
     const views = facts.views ?? (await readViews(facts.state, reading));
-    return lookForCreation({ ...facts, views }, reading);
+    return findCreation({ ...facts, views }, reading);
   }
   const id = intent?.platformId ?? platformId;
-  const look = await reading.platform.groups.get(id as PlatformGroupId);
-  const shown = look && { id: look.id, version: look.version, atMs: reading.ports.clock() };
-  return { ...facts, look: look ?? 'gone', shown };
+  const fetched = await reading.platform.groups.get(id as PlatformGroupId);
+  const shown = fetched && { id: fetched.id, version: fetched.version, atMs: reading.ports.clock() };
+  return { ...facts, fetched: fetched ?? 'gone', shown };
 }
 
 type Stored = Pick<Facts, 'wanted' | 'views' | 'held' | 'departed' | 'listed'>;

@@ -3,11 +3,11 @@ import type { Intent } from '../../domain/group-state.ts';
 import type { ObservedGroup } from '../../domain/view.ts';
 import { REFUSED } from '../../plan/decide/refusal.ts';
 import type { Observe, ObserveExternal } from '../../plan/decision.ts';
-import { attributeDrift, toldOf } from '../attribute-drift.ts';
+import { activityOf, attributeDrift } from '../attribute-drift.ts';
 import { retireClaim } from '../retire-claim.ts';
-import { flipFound, linkTo, recordForeign, recordLanded } from './foreign.ts';
-import type { Performed, Round, Turn } from './turn.ts';
-import { AGAIN, CONFLICT, SUPERSEDED, unlessSuperseded } from './turn.ts';
+import type { ApplyContext, PassFacts, Performed } from './context.ts';
+import { AGAIN, CONFLICT, SUPERSEDED, unlessSuperseded } from './context.ts';
+import { commitFound, linkTo, recordExternal, recordLateWrite } from './external-change.ts';
 import { readRecord, storeMoved } from './uncertain.ts';
 import { unreserve } from './write.ts';
 
@@ -17,82 +17,89 @@ import { unreserve } from './write.ts';
  *     the platform shows                        | what ends
  *     ------------------------------------------|------------------------------------------------
  *     nothing, and an open intent deletes       | the intent, and the link
- *     nothing                                   | the suspicion
+ *     nothing                                   | the suspected change
  *     what the open intent makes                | the intent
- *     what another client made                  | the open intent or the suspicion, after a report
- *     what groupsync left                       | the suspicion
+ *     what another client made                  | the open intent or the suspected change, after a report
+ *     what groupsync left                       | the suspected change
  */
-export function observe(decision: Observe, round: Round, turn: Turn): Promise<Performed> {
+export function observe(decision: Observe, facts: PassFacts, context: ApplyContext): Promise<Performed> {
   const { observed, intent } = decision;
-  if (observed === 'gone') return observeGone(intent, round, turn);
-  if (isExternal(decision)) return observeExternal(decision, round, turn);
-  if (intent !== undefined) return observeOutcome({ ...decision, observed, intent }, round, turn);
-  return observeUnchanged({ ...decision, observed }, round, turn);
+  if (observed === 'gone') return observeGone(intent, facts, context);
+  if (isExternal(decision)) return observeExternal(decision, facts, context);
+  if (intent !== undefined) return observeOutcome({ ...decision, observed, intent }, facts, context);
+  return observeUnchanged({ ...decision, observed }, facts, context);
 }
 
 const isExternal = (decision: Observe): decision is ObserveExternal => decision.external !== undefined;
 
-async function observeGone(intent: Intent | undefined, { state }: Round, turn: Turn): Promise<Performed> {
-  const { connection, ports } = turn;
+async function observeGone(
+  intent: Intent | undefined,
+  { state }: PassFacts,
+  context: ApplyContext,
+): Promise<Performed> {
+  const { connection, ports } = context;
   if (intent === undefined) return unlessSuperseded(ports.groups.storeObserved(state, undefined));
-  // Retire the claim before the flip: after the flip no item refers to it.
+  // Retire the claim before the commit: after the commit no item refers to it.
   if (intent.platformId !== undefined)
     await retireClaim(connection.company, intent.platformId, state.ref, ports);
   const left = { settled: 'deleted', counts: { wanted: 0, applied: 0, pending: 0 } } as const;
-  return unlessSuperseded(flipFound(intent, state, turn, { happened: true, left }));
+  return unlessSuperseded(commitFound(intent, state, context, { happened: true, left }));
 }
 
 /** The open intent happened: the group is as the view says. */
 async function observeOutcome(
   { observed, intent, view }: Observe & { readonly observed: ObservedGroup; readonly intent: Intent },
-  round: Round,
-  turn: Turn,
+  facts: PassFacts,
+  context: ApplyContext,
 ): Promise<Performed> {
-  const { state, rejected } = round;
+  const { state, rejected } = facts;
   if (view === undefined) throw new Error('expected the view that the intent has made');
-  const platform = await linkTo(state, observed, view, turn);
-  const uncertain = await storeMoved(readRecord(round), round, { observed, view }, turn);
+  const platform = await linkTo(state, observed, view, context);
+  const uncertain = await storeMoved(readRecord(facts), facts, { observed, view }, context);
   const left = { platform, found: { uncertain } };
-  // The client repeats what a server declined to serve (503, Retry-After); should that have been done after all, the
-  // repetition met its own version, and the removals stay in the guard's book.
+  // The client repeats a request after 503 with Retry-After. If the first request took effect after all, the repetition
+  // was refused as a conflict with it. So the guard keeps counting the removals.
   const next = rejected === undefined ? AGAIN : CONFLICT;
-  return unlessSuperseded(flipFound(intent, state, turn, { happened: true, left }), next);
+  return unlessSuperseded(commitFound(intent, state, context, { happened: true, left }), next);
 }
 
 /**
- * Takes what another client changed as the group's view. The report comes first: once the view is what was observed,
- * nothing can tell any more what was changed.
+ * Stores an external change as the group's view. The change is recorded first: afterwards the view no longer shows it.
  */
-async function observeExternal(decision: ObserveExternal, before: Round, turn: Turn): Promise<Performed> {
+async function observeExternal(
+  decision: ObserveExternal,
+  before: PassFacts,
+  context: ApplyContext,
+): Promise<Performed> {
   const { observed, view, intent, external, flapDamping } = decision;
-  await unreserve(before, turn);
+  await unreserve(before, context);
   const { state, rejected } = before;
-  const recorded = await recordForeign(decision, state, turn);
+  const recorded = await recordExternal(decision, state, context);
   if (recorded === undefined) return SUPERSEDED;
-  const link = await linkTo(state, observed, view, turn);
+  const link = await linkTo(state, observed, view, context);
   const explainsRefusal = state.lastError?.code === REFUSED.why.code;
-  const audited = await recordLanded(external.landed, observed, state, turn);
-  const uncertain = await storeMoved(readRecord(before), before, { observed, view }, turn);
+  const audited = await recordLateWrite(external.lateWrite, observed, state, context);
+  const uncertain = await storeMoved(readRecord(before), before, { observed, view }, context);
   const found = { ...recorded, flapDamping, explainsRefusal, ...audited, uncertain };
   const refused = rejected && { writtenAtMs: undefined };
   const isTaken =
     intent === undefined
-      ? turn.ports.groups.storeObserved(state, link, found)
-      : flipFound(intent, state, turn, { happened: false, left: { platform: link, found, ...refused } });
+      ? context.ports.groups.storeObserved(state, link, found)
+      : commitFound(intent, state, context, { happened: false, left: { platform: link, found, ...refused } });
   return unlessSuperseded(isTaken, CONFLICT);
 }
 
 /**
- * The group is as groupsync left it: the suspicion, or the 404 before, is answered. The digest becomes that of the fetch:
+ * The group is as groupsync left it, so the suspected change or the earlier 404 ends. The digest becomes that of the fetch:
  * the view may contain users that the platform does not show, and the sweep would fetch the group each hour.
  */
 async function observeUnchanged(
   { observed, flapDamping }: Observe & { readonly observed: ObservedGroup },
-  { state }: Round,
-  { ports }: Turn,
+  { state }: PassFacts,
+  { ports }: ApplyContext,
 ): Promise<Performed> {
   const { platformId, view } = state;
-  await attributeDrift(state, toldOf(state), ports);
+  await attributeDrift(state, activityOf(state), ports);
   if (platformId === undefined || view === undefined) return AGAIN;
   const shown = { ...view, digest: contentDigest(observed) };
   const link = { id: platformId, version: observed.version, view: shown };

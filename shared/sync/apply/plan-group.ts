@@ -126,7 +126,10 @@ function planOf({ group }: GroupRef, action: GroupPlan['action'], known: Partial
     clashes: [],
     ...known,
   };
-  const said = JSON.stringify([action, plan.changes.map(({ kind, before, after }) => [kind, before, after])]);
+  const content = JSON.stringify([
+    action,
+    plan.changes.map(({ kind, before, after }) => [kind, before, after]),
+  ]);
   const digest = action === 'hold' ? plan.hold?.digest : undefined;
-  return { ...plan, digest: digest ?? createHash('sha256').update(said).digest('hex') };
+  return { ...plan, digest: digest ?? createHash('sha256').update(content).digest('hex') };
 }

@@ -5,8 +5,8 @@ import { intentId, platformGroupId } from '../../domain/ids.ts';
 import type { View } from '../../domain/view.ts';
 import { decide } from '../../plan/decide/index.ts';
 import { type Decision, type Observe, readsGroup } from '../../plan/decision.ts';
+import { viewOf } from '../../plan/external-change.ts';
 import type { Facts, Shown } from '../../plan/facts.ts';
-import { viewOf } from '../../plan/foreign.ts';
 import { NO_WRITES } from '../../plan/uncertain.ts';
 import { ownerOf } from '../claim-group.ts';
 import { openPlatform } from '../open-platform.ts';
@@ -52,7 +52,7 @@ export async function previewGroup(
   const reading = readingOf(state, connection, ports);
   let facts = startOf(state, reading);
   let unseen: PlatformFailure | undefined;
-  for (let step = 0; step < MAX_DECISIONS; step += 1) {
+  for (let count = 0; count < MAX_DECISIONS; count += 1) {
     const decision = decide(facts);
     try {
       const next = await follow(decision, facts, reading, ports);
@@ -77,16 +77,16 @@ const storedOf = ({ state: { platformId: id, version }, nowMs }: Facts): Shown |
  * deleted. Apply does not need this: its conditional write fails instead. If the group keeps changing, the last answer
  * counts.
  */
-export async function undisturbed<Said>(
+export async function undisturbed<Result>(
   state: GroupState,
   { groups }: Pick<PreviewPorts, 'groups'>,
-  ask: (state: GroupState) => Promise<Said>,
-  needsProof: (said: Said) => boolean = () => true,
-): Promise<Said> {
+  ask: (state: GroupState) => Promise<Result>,
+  needsProof: (result: Result) => boolean = () => true,
+): Promise<Result> {
   for (let [seen, tries] = [state, 1]; ; tries += 1) {
-    const said = await ask(seen);
-    const now = tries < MAX_CONFLICTS && needsProof(said) ? await groups.read(seen.ref) : undefined;
-    if (now === undefined || JSON.stringify(now) === JSON.stringify(seen)) return said;
+    const result = await ask(seen);
+    const now = tries < MAX_CONFLICTS && needsProof(result) ? await groups.read(seen.ref) : undefined;
+    if (now === undefined || JSON.stringify(now) === JSON.stringify(seen)) return result;
     seen = now;
   }
 }
@@ -125,7 +125,7 @@ export function readingOf(
   };
 }
 
-/** The facts as they would be once a decision was carried out; undefined where apply would end or write. */
+/** The facts as they would be once a decision was carried out; undefined if apply would end or write. */
 async function follow(
   decision: Decision,
   facts: Facts,
@@ -169,7 +169,7 @@ async function follow(
       if (observed === undefined) return passOver('not_found');
       const previousLink = await readPreviousLink(state, id, reading);
       const linked = linkedTo(facts, observed.id, observed.version, viewOf(observed, previousLink));
-      return { ...linked, look: observed, state: { ...linked.state, takeOver: true } };
+      return { ...linked, fetched: observed, state: { ...linked.state, takeOver: true } };
     }
     default:
       return undefined;
@@ -191,16 +191,16 @@ function afterObserving({ observed, view, intent, external, flapDamping }: Obser
   const linked = linkedTo(facts, observed.id, observed.version, view);
   // A change that apply finds in a fetch makes it send the whole group, unless it was settling a write.
   const takeOver = external !== undefined && intent === undefined;
-  return { ...linked, look: observed, state: changed(withoutHold(linked.state, used), { takeOver }) };
+  return { ...linked, fetched: observed, state: changed(withoutHold(linked.state, used), { takeOver }) };
 }
 
 /** The part of the record of uncertain writes that affects the guard's decision. */
 const owing = ({ uncertain }: GroupState, removals: GuardRecord | undefined): Uncertain | undefined =>
   removals === undefined ? uncertain : { names: [], spokeIds: [], untilMs: 0, ...uncertain, removals };
 
-/** The facts of a new round: the wanted state is kept, the state of the platform must be read again. */
+/** The facts of a new pass: the wanted state is kept, the state of the platform must be read again. */
 function again(
-  { look, listed, views, departed, held, reservation, ...facts }: Facts,
+  { fetched, listed, views, departed, held, reservation, ...facts }: Facts,
   change: Partial<Loose>,
 ): Facts {
   const { state } = facts;

@@ -11,7 +11,7 @@ import {
   uncertainWrite,
 } from '../../plan/uncertain.ts';
 import { UNCERTAIN_MS } from '../tuning.ts';
-import type { Turn } from './turn.ts';
+import type { ApplyContext } from './context.ts';
 
 type Known = Pick<Facts, 'state' | 'views'>;
 
@@ -44,13 +44,18 @@ export async function storeMoved(
   record: UncertainWrites | undefined,
   known: Known,
   { observed: { version }, view }: { readonly observed: Pick<ObservedGroup, 'version'>; readonly view: View },
-  turn: Turn,
+  context: ApplyContext,
 ): Promise<Uncertain | undefined> {
   if (record === undefined) return undefined;
   const { removals, ...moved } = rebasedRecord(record, known.views?.base, view);
   // Under another version, an earlier write has taken effect or no longer can. The guard keeps counting its removals.
   const isSame = version === known.state.version;
-  return storeRecord({ ...moved, ...(isSame && removals && { removals }) }, known.state, known.views, turn);
+  return storeRecord(
+    { ...moved, ...(isSame && removals && { removals }) },
+    known.state,
+    known.views,
+    context,
+  );
 }
 
 /** A stored set is not written again. */
@@ -58,7 +63,7 @@ export async function storeRecord(
   { change, ...record }: UncertainWrites,
   state: GroupState,
   views: Views | undefined,
-  { ports }: Turn,
+  { ports }: ApplyContext,
 ): Promise<Uncertain> {
   if (change.added.size + change.removed.size === 0) return record;
   const stored = state.uncertain?.change;

@@ -1,6 +1,6 @@
 import type { ReaderGroup } from '../../domain/reader-group.ts';
 import { afterFailure, isUnreadable } from '../../plan/directory/schedule.ts';
-import { atOnce } from '../gather.ts';
+import { mapConcurrently } from '../async-collections.ts';
 import type { Connection } from '../ports/connections.ts';
 import { DirectoryError, type ReaderPosition } from '../ports/directory.ts';
 import type { DirectoryRunReport, ReaderPorts, ReaderRun } from './context.ts';
@@ -117,7 +117,7 @@ async function readDue(run: ReaderRun): Promise<void> {
   const missing: ReaderGroup[] = [];
   let isStopped = false;
   let failure: { readonly error: unknown } | undefined;
-  const outcomes = await atOnce(READ_AT_ONCE, due, async (group) => {
+  const outcomes = await mapConcurrently(READ_AT_ONCE, due, async (group) => {
     if (isStopped || ports.clock() >= run.deadlineMs) return 'waiting';
     const outcome = await readOne(group, run).catch((error: unknown) => {
       failure ??= { error };

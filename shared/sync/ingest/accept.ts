@@ -31,9 +31,9 @@ export interface AcceptPorts {
 /** One message of the events queue. */
 export interface IncomingMessage
   extends Omit<MessageToDecode, 'receivedAtMs' | 'knowsConnection' | 'unstorable'> {
-  /** How often the queue has given it out, this time included. */
+  /** How often the message was received, including this time. */
   readonly receives?: number;
-  /** Its earlier failures, where it was a dead letter and was sent again. */
+  /** The earlier failures of a replayed dead-lettered message. */
   readonly failedBefore?: string | undefined;
 }
 
@@ -53,7 +53,7 @@ export interface Acceptance {
   ignored: number;
 }
 
-/** Reads every message; what cannot be an event is dead-lettered at once and alone (invariant 9). */
+/** Decodes every message. A value that is not a valid event is dead-lettered immediately and by itself (invariant 9). */
 export async function acceptEvents(
   messages: readonly IncomingMessage[],
   ports: AcceptPorts,
@@ -116,7 +116,7 @@ async function send(
   if (left.length > 0) failures.add(new Error('the dead-letter queue did not accept a message'), left);
 }
 
-/** Looks up each connection that the message names; an event of an unknown one is rejected alone. */
+/** Decodes a message and rejects only its events of unknown connections. */
 export async function decodeForKnownConnections(
   message: Omit<MessageToDecode, 'receivedAtMs'>,
   ports: Pick<AcceptPorts, 'clock'> & { readonly connections: Pick<AcceptPorts['connections'], 'find'> },

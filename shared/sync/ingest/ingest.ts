@@ -12,28 +12,28 @@ import {
   refuseEvents,
   type UnstorableEvent,
 } from './accept.ts';
+import { chunksOf, isOversized } from './chunks.ts';
 import { originsOf } from './origins.ts';
-import { isWide, shareOut } from './shares.ts';
 import { type StorePorts, storeFold } from './store-fold.ts';
 
 export type IngestPorts = AcceptPorts & StorePorts & { readonly users: UserStore };
 
 export interface IngestReport {
-  /** Messages that must come again: something that they said could not be written or sent, or there was no time. */
+  /** Messages that must be received again: a change was not stored or sent, or there was no time. */
   readonly failedMessages: ReadonlySet<string>;
-  /** How many of those were not processed because the time was up. */
+  /** How many of these were not processed because the time was up. */
   readonly notStarted: number;
-  /** Why, for the log. */
+  /** The errors, for the log. */
   readonly causes: readonly unknown[];
   /** The connection of each event that was accepted. */
   readonly acceptedFrom: readonly ConnectionName[];
   readonly ignored: number;
   readonly rejected: readonly RejectedMessage[];
-  readonly touched: readonly GroupRef[];
+  readonly changedGroups: readonly GroupRef[];
 }
 
 export interface RunTimes {
-  /** No share but the first is begun from then on. */
+  /** After this time only the first chunk starts. */
   readonly startUntilMs?: number;
   /** After this time no request starts, not even in a chunk that was begun: only the messages of that chunk come again. */
   readonly stopAtMs?: number;
@@ -42,14 +42,14 @@ export interface RunTimes {
 /**
  * Folds one batch of messages into desired state and wakes the groups that it names.
  *
- *     decode ──▶ dead-letter what is bad ──▶ registers acknowledged ──▶ rev + dirty ──▶ read clock ──▶ send
+ *     decode ──▶ dead-letter bad messages ──▶ registers acknowledged ──▶ rev + dirty ──▶ read clock ──▶ send
  *
- * A crash after any arrow leaves messages undeleted: they come again, every write is a join that repeats harmlessly,
- * and every group named is marked and woken again even though no register changes then, unless the mark itself says that
- * it was made for all of this (invariants 2 and 9).
+ * A crash after any arrow leaves messages undeleted, so they are received again. Every write is a join that repeats
+ * harmlessly. Each group is marked and woken again, unless its mark shows that it was made for this batch
+ * (invariants 2 and 9).
  *
- * A hundred messages may name ten members or a hundred thousand. So the batch is taken in shares, and what a run stored
- * is acknowledged instead of being lost with a run that was cut off.
+ * A hundred messages may name ten members or a hundred thousand. So the batch is processed in chunks. If a run is cut
+ * off, the messages of its finished chunks are still acknowledged.
  */
 export async function ingest(
   messages: readonly IncomingMessage[],
@@ -62,29 +62,29 @@ export async function ingest(
     acceptedFrom: [] as ConnectionName[],
     ignored: 0,
     rejected: [] as RejectedMessage[],
-    touched: [] as GroupRef[],
+    changedGroups: [] as GroupRef[],
   };
-  for (const [number, share] of shareOut(messages).entries()) {
-    // The first share is taken whatever the time, so that every run gets somewhere.
+  for (const [number, chunk] of chunksOf(messages).entries()) {
+    // The first chunk is always processed, so that every run makes progress.
     if (number > 0 && ports.clock() >= startUntilMs) {
-      for (const { messageId } of share) failures.messages.add(messageId);
-      report.notStarted += share.length;
+      for (const { messageId } of chunk) failures.messages.add(messageId);
+      report.notStarted += chunk.length;
       continue;
     }
-    const { accepted, rejected, ignored } = await acceptEvents(share, ports, failures);
+    const { accepted, rejected, ignored } = await acceptEvents(chunk, ports, failures);
     report.acceptedFrom.push(...accepted.map(({ event }) => event.connection));
     report.rejected.push(...rejected);
     report.ignored += ignored;
     const refused = await storeEvents(accepted, failures, async (events, attempt) => {
       for (const fold of foldEvents(events.map(({ event }) => event)).values()) {
         const origins = originsOf(events, fold.connection);
-        const wide = share.find(isWide);
-        report.touched.push(
-          ...(await storeFold(fold, { ports, origins, failures: attempt, stopAtMs, wide })),
+        const oversized = chunk.find(isOversized);
+        report.changedGroups.push(
+          ...(await storeFold(fold, { ports, origins, failures: attempt, stopAtMs, oversized })),
         );
       }
     });
-    report.rejected.push(...(await refuseEvents(refused, share, ports, failures)));
+    report.rejected.push(...(await refuseEvents(refused, chunk, ports, failures)));
   }
   return { ...report, failedMessages: failures.messages, causes: failures.causes };
 }
@@ -103,18 +103,18 @@ async function storeEvents(
 ): Promise<readonly UnstorableEvent[]> {
   const attempt = new Failures();
   await store(events, attempt);
-  const suspects = events.filter(({ messageId }) => attempt.unstorable.has(messageId));
+  const unstored = events.filter(({ messageId }) => attempt.unstorable.has(messageId));
   for (const cause of attempt.causes) {
     const others = [...attempt.messages].filter((id) => !attempt.unstorable.has(id));
     if (!(cause instanceof UnstorableError)) failures.add(cause, others);
   }
-  const [only] = suspects;
+  const [only] = unstored;
   const cause = only && attempt.unstorable.get(only.messageId);
   if (only === undefined || cause === undefined) return [];
-  if (suspects.length === 1) return [{ ...only, cause }];
-  const half = Math.ceil(suspects.length / 2);
+  if (unstored.length === 1) return [{ ...only, cause }];
+  const half = Math.ceil(unstored.length / 2);
   return [
-    ...(await storeEvents(suspects.slice(0, half), failures, store)),
-    ...(await storeEvents(suspects.slice(half), failures, store)),
+    ...(await storeEvents(unstored.slice(0, half), failures, store)),
+    ...(await storeEvents(unstored.slice(half), failures, store)),
   ];
 }

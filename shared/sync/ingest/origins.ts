@@ -2,7 +2,7 @@ import type { DirectoryChange } from '../../domain/event.ts';
 import type { ConnectionName, GroupId, MemberId } from '../../domain/ids.ts';
 import type { AcceptedEvent } from './accept.ts';
 
-/** Which messages must come again when a group, or a user, could not be written. */
+/** The messages that must be received again if a group or a user could not be stored. */
 export interface Origins {
   ofGroup(group: GroupId): Iterable<string>;
   ofUser(user: MemberId): Iterable<string>;

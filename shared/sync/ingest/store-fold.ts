@@ -6,17 +6,17 @@ import type { ChangedMember } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupId, GroupRef, MemberId } from '../../domain/ids.ts';
 import type { Presence, Register } from '../../domain/register.ts';
 import { laterStamp, STAMP_ZERO } from '../../domain/stamp.ts';
-import { atOnce } from '../gather.ts';
+import { mapConcurrently } from '../async-collections.ts';
+import { fanOutUser } from '../fan-out.ts';
 import { boundToOf } from '../match/bound-person.ts';
 import { resolveUsers, soughtBy } from '../match/resolve.ts';
 import type { Ports, WakePorts } from '../ports/bundles.ts';
 import type { Connections, CurrentConnections } from '../ports/connections.ts';
-import type { JoinedUser, Said, UserState } from '../ports/desired.ts';
+import type { GroupUpdate, JoinedUser, UserState } from '../ports/desired.ts';
 import { undescribed } from '../ports/desired.ts';
 import type { BoundTo, PeopleStore } from '../ports/people.ts';
 import { WRITES_IN_FLIGHT } from '../tuning.ts';
-import { type SaidOf, type UnwokenGroup, wakeGroups } from '../wake.ts';
-import { walkUser } from '../walk.ts';
+import { type UnwokenGroup, type UpdatedGroup, wakeGroups } from '../wake.ts';
 import type { Failures, IncomingMessage } from './accept.ts';
 import type { Origins } from './origins.ts';
 
@@ -29,31 +29,31 @@ interface Batch {
   readonly ports: StorePorts;
   readonly origins: Origins;
   readonly failures: Failures;
-  /** After that nothing is begun: what is left comes again by itself, and what is done need not. */
+  /** After this time no request starts. The messages of the rest are received again. */
   readonly stopAtMs?: number;
-  /** The one message that says all this, where it says much. */
-  readonly wide?: IncomingMessage | undefined;
+  /** The oversized message, if the batch is one. */
+  readonly oversized?: IncomingMessage | undefined;
 }
 
 type Recalled = Pick<Awaited<ReturnType<typeof recall>>, 'known' | 'now'>;
 
 const TIME_IS_UP = new Error('not stored within the time of this run');
-/** How many users, or groups of an oversized message, are stored together while there is time. */
-const AT_ONCE = 500;
+/** The number of users, or of groups of an oversized message, that are stored together. */
+const SLICE_SIZE = 500;
 
 /**
- * Everything that one batch says of one connection: groups side by side, then users, then walks, then wake-ups. What
- * fails is charged to the messages that said it; the rest goes on. Registers come before users: a user that is walked
- * from here on finds every group of this batch. Groups of a wide message are woken slice by slice before the users, so
- * that a run that is cut off leaves less to the next; so are those of many users.
- * @returns the groups that were touched
+ * Stores the changes of one connection in a batch: groups in parallel, then users, then fan-outs, then wake-ups. After a
+ * failure, its messages are received again; the other changes are stored. Registers come before users, so that a fan-out
+ * finds every group of the batch. The groups of an oversized message, or of many users, are woken slice by slice. A run
+ * that is cut off then leaves less work to the next.
+ * @returns the changed groups
  */
 export async function storeFold(fold: ConnectionFold, batch: Batch): Promise<readonly GroupRef[]> {
   const { connection } = fold;
   const all = [...fold.groups.values()];
   const named = [...fold.users.values()].filter(isChange);
-  const slices = batch.wide === undefined ? [all] : slicesOf(all, ({ members }) => 1 + members.size);
-  const woken: SaidOf[] = [];
+  const slices = batch.oversized === undefined ? [all] : slicesOf(all, ({ members }) => 1 + members.size);
+  const woken: UpdatedGroup[] = [];
   let slice = await storeGroups(connection, slices.shift() ?? [], named, batch);
   for (const next of slices) {
     await wake(slice.refs, batch);
@@ -61,51 +61,51 @@ export async function storeFold(fold: ConnectionFold, batch: Batch): Promise<rea
     slice = await storeGroups(connection, next, named, batch);
   }
   const users = await storeUsers(fold, named, batch, slice);
-  return [...woken, ...(await walkAndWakeAll(connection, users, slice.refs, batch))];
+  return [...woken, ...(await fanOutAndWakeAll(connection, users, slice.refs, batch))];
 }
 
-async function walkAndWakeAll(
+async function fanOutAndWakeAll(
   connection: ConnectionName,
   users: readonly UserState[],
-  named: readonly SaidOf[],
+  named: readonly UpdatedGroup[],
   batch: Batch,
-): Promise<readonly SaidOf[]> {
+): Promise<readonly UpdatedGroup[]> {
   const { ports, origins } = batch;
   const ofUser = ({ member }: UserState) => origins.ofUser(member);
   const roles = new Map(users.map(({ member, role }) => [member as string, role]));
-  const said = new Map(named.map((ref) => [ref.group, ref.said]));
-  const walkers = new Map<GroupId, UserState[]>(named.map(({ group }) => [group, []]));
-  const [walking = [], ...others] = slicesOf(users.filter(({ fanOut: walk }) => walk !== undefined));
-  const lost = await attempt(walking, batch, ofUser, async (user) => {
-    for (const group of await walkUser(ports.users, connection, user)) {
-      walkers.set(group, [...(walkers.get(group) ?? []), user]);
+  const updates = new Map(named.map((ref) => [ref.group, ref.update]));
+  const fannedOut = new Map<GroupId, UserState[]>(named.map(({ group }) => [group, []]));
+  const [fanningOut = [], ...others] = slicesOf(users.filter(({ fanOut }) => fanOut !== undefined));
+  const lost = await attempt(fanningOut, batch, ofUser, async (user) => {
+    for (const group of await fanOutUser(ports.users, connection, user)) {
+      fannedOut.set(group, [...(fannedOut.get(group) ?? []), user]);
     }
   });
 
-  const refs: SaidOf[] = [...walkers].map(([group, users]) => {
-    const heard = said.get(group);
-    // A walk may be another's, of which more is to be said than that its member is touched.
-    const changedMembers = users.length > 0 ? undefined : heard?.changedMembers;
+  const refs: UpdatedGroup[] = [...fannedOut].map(([group, users]) => {
+    const update = updates.get(group);
+    // If a user fan-out also reached this group, discard the partial-read hint: other members may have changed.
+    const changedMembers = users.length > 0 ? undefined : update?.changedMembers;
     const hinted = changedMembers?.map((one) => ({ ...one, role: roles.get(one.member) }));
-    return { connection, group, said: heard && { ...heard, changedMembers: hinted } };
+    return { connection, group, update: update && { ...update, changedMembers: hinted } };
   });
   for (const { ref, cause } of await wake(refs, batch)) {
-    for (const user of walkers.get(ref.group) ?? []) {
+    for (const user of fannedOut.get(ref.group) ?? []) {
       batch.failures.add(cause, ofUser(user));
       lost.add(user);
     }
   }
-  // A walk ends only when every group that it reached was woken; the others are found again by the pump.
-  const heard = walking.filter((user) => !lost.has(user));
-  await attempt(heard, batch, ofUser, ({ member, revision }) =>
-    ports.users.endWalk(connection, member, revision),
+  // A fan-out ends only when every group that it reached was woken. The requeue job resumes the others.
+  const reached = fanningOut.filter((user) => !lost.has(user));
+  await attempt(reached, batch, ofUser, ({ member, revision }) =>
+    ports.users.endFanOut(connection, member, revision),
   );
-  for (const some of others) refs.push(...(await walkAndWakeAll(connection, some, [], batch)));
+  for (const some of others) refs.push(...(await fanOutAndWakeAll(connection, some, [], batch)));
   return refs;
 }
 
-/** @returns the groups that could not be woken, whose messages are charged */
-async function wake(refs: readonly SaidOf[], batch: Batch): Promise<readonly UnwokenGroup[]> {
+/** @returns the groups that could not be woken; their messages are received again */
+async function wake(refs: readonly UpdatedGroup[], batch: Batch): Promise<readonly UnwokenGroup[]> {
   const unwoken: UnwokenGroup[] = [];
   for (const some of slicesOf(refs)) {
     const late = isOver(batch) && some.map((ref) => ({ ref, cause: TIME_IS_UP }));
@@ -115,31 +115,31 @@ async function wake(refs: readonly SaidOf[], batch: Batch): Promise<readonly Unw
   return unwoken;
 }
 
-/** Folds no larger than one request can ask for. */
+/** BatchGetItem reads at most 100 items. */
 const RECALLED = 100;
 
 /**
- * What is stored of the users, and the groups of which not all this was said last, in one request: an event that comes
- * again is done with that. Whatever cannot be read now is taken for news. Of a wide message that comes again, what is
- * marked is done: a mark whose message was lost is found by the pump.
+ * Reads the users, and leaves out the groups that have stored exactly this change, in one request. This request is all
+ * that a repeated event costs. If the read fails, everything counts as new. For an oversized message that is received
+ * again, a group with its mark is done: the requeue job finds a mark whose message was lost.
  */
 async function recall(
   connection: ConnectionName,
   groups: readonly GroupFold[],
   named: readonly UserFold[],
-  { wide, ports: { users, desired, connections } }: Batch,
+  { oversized, ports: { users, desired, connections } }: Batch,
 ) {
-  const isAgain = (wide?.receives ?? 1) > 1;
+  const isAgain = (oversized?.receives ?? 1) > 1;
   const isFew = named.length > 0 && named.length + groups.length <= RECALLED;
   const nothing = { known: undefined, now: undefined, groups };
   if (!isFew && !isAgain) return nothing;
   const ids = named.map(({ user }) => user);
-  const heard = (fold: GroupFold) =>
-    desired.isHeard({ connection, group: fold.group }, digestOf(fold), isAgain);
+  const isRepeated = (fold: GroupFold) =>
+    desired.isRepeated({ connection, group: fold.group }, digestOf(fold), isAgain);
   const asked = Promise.all([
     isFew ? users.read(connection, ids) : undefined,
     isFew ? connections.current(connection) : undefined,
-    Promise.all(groups.map(heard)),
+    Promise.all(groups.map(isRepeated)),
   ]);
   return asked.then(
     ([known, now, isDone]) => ({ known, now, groups: groups.filter((_, at) => isDone[at] !== true) }),
@@ -148,15 +148,15 @@ async function recall(
 }
 
 function digestOf({ members, parts, ...registers }: GroupFold): string {
-  const said = JSON.stringify([registers, [...members], [...parts]]);
-  return createHash('sha256').update(said).digest('base64url').slice(0, 12);
+  const content = JSON.stringify([registers, [...members], [...parts]]);
+  return createHash('sha256').update(content).digest('base64url').slice(0, 12);
 }
 
 /**
- * Members before parts, parts before the floor: a floor that came first would hide members still to be written. All
- * notes, of the match too, at once before the registers, because they carry no condition and so travel together.
- * @returns the groups' own registers, floors included, which are joined in the write that marks a group dirty; not those
- *   of groups that have heard all this
+ * Stores members before parts, and parts before the floor: an earlier floor would hide members that are not written yet.
+ * The notes have no conditions, so they are sent together before the registers.
+ * @returns the groups' own registers with floors, to be stored in the write that marks a group dirty; without the groups
+ *   that have stored this change already
  */
 async function storeGroups(
   connection: ConnectionName,
@@ -167,12 +167,12 @@ async function storeGroups(
   const { groups, ...recalled } = await recall(connection, folds, named, batch);
   const { desired, clock } = batch.ports;
   const nowMs = clock();
-  // The people index is read here, to find the persons that newcomers are noted with. The users of an oversized message
-  // are stored after all its groups.
-  const isTheirTime = batch.wide === undefined && !isOver(batch);
-  const match = isTheirTime ? await firstBindings(named, presentIn(folds), recalled, batch.ports) : undefined;
-  const said = new Map<GroupId, Said>();
-  const touched = new Map<GroupId, (ChangedMember | undefined)[]>(groups.map(({ group }) => [group, []]));
+  // The people index shows which persons a new member may be; they are noted here. The users of an oversized message are
+  // stored after all its groups.
+  const matchesNow = batch.oversized === undefined && !isOver(batch);
+  const match = matchesNow ? await firstBindings(named, presentIn(folds), recalled, batch.ports) : undefined;
+  const updates = new Map<GroupId, GroupUpdate>();
+  const changes = new Map<GroupId, (ChangedMember | undefined)[]>(groups.map(({ group }) => [group, []]));
   const broken = new Set<GroupId>();
   const refOf = ({ group }: Pick<GroupFold, 'group'>) => ({ connection, group });
   const charged = ({ group }: Pick<GroupFold, 'group'>) => {
@@ -190,38 +190,38 @@ async function storeGroups(
     .flatMap(({ group, members }) => [...members].map(([member, register]) => ({ group, member, register })));
   await attempt(entries, batch, charged, async ({ group, ...entry }) => {
     if (isWhole({ group }))
-      touched.get(group)?.push(await desired.joinMember({ connection, group }, entry, nowMs));
+      changes.get(group)?.push(await desired.joinMember({ connection, group }, entry, nowMs));
   });
   await attempt(groups.filter(isWhole), batch, charged, async (fold) => {
     const floor = await desired.recordParts(refOf(fold), [...fold.parts.values()], nowMs);
-    said.set(fold.group, {
+    updates.set(fold.group, {
       ...fold,
       snapshot: laterStamp(fold.snapshot, floor),
       digest: digestOf(fold),
-      changedMembers: concerned(fold, touched.get(fold.group), batch),
+      changedMembers: changedMembersOf(fold, changes.get(fold.group), batch),
     });
   });
-  const refs = groups.map((fold): SaidOf => ({ ...refOf(fold), said: said.get(fold.group) }));
+  const refs = groups.map((fold): UpdatedGroup => ({ ...refOf(fold), update: updates.get(fold.group) }));
   return { ...recalled, bindings, refs };
 }
 
-/** Longer lists make the writes of the group dearer. */
-const MOST_TOUCHED = 10;
+/** A longer list would make each write of the group item more expensive. */
+const MAX_CHANGED_MEMBERS = 10;
 
 /**
  * Returns the members that a batch changed. Returns undefined if it may change all members, if part of it was known
  * before, or if no message would repeat it after a crash.
  */
-function concerned(
+function changedMembersOf(
   fold: GroupFold,
-  touched: readonly (ChangedMember | undefined)[] = [],
+  changes: readonly (ChangedMember | undefined)[] = [],
   { origins }: Batch,
 ) {
   const { group, deleted, snapshot, parts } = fold;
   const mayBeAll = deleted !== STAMP_ZERO || snapshot !== STAMP_ZERO || parts.size > 0;
-  const named = touched.filter((one) => one !== undefined);
-  const isKnown = named.length === touched.length && [...origins.ofGroup(group)].length > 0;
-  return isKnown && !mayBeAll && named.length <= MOST_TOUCHED ? named : undefined;
+  const named = changes.filter((one) => one !== undefined);
+  const isKnown = named.length === changes.length && [...origins.ofGroup(group)].length > 0;
+  return isKnown && !mayBeAll && named.length <= MAX_CHANGED_MEMBERS ? named : undefined;
 }
 
 async function storeUsers(
@@ -293,16 +293,17 @@ async function firstBindings(
 const presentIn = (groups: Iterable<GroupFold>): ReadonlySet<MemberId> =>
   new Set([...groups].flatMap(({ members }) => [...members].filter(isPresent).map(([member]) => member)));
 const isPresent = ([, { value }]: readonly [MemberId, Register<Presence>]) => value === 'present';
-const isChange = ({ said, deleted }: UserFold): boolean => said.size > 0 || deleted !== STAMP_ZERO;
+const isChange = ({ attributes, deleted }: UserFold): boolean =>
+  attributes.size > 0 || deleted !== STAMP_ZERO;
 
 const isOver = ({ ports, stopAtMs }: Batch): boolean => stopAtMs !== undefined && ports.clock() > stopAtMs;
 
-/** Slices of some five hundred in all, or of a single one that is heavier. */
+/** Slices of about `SLICE_SIZE` in weight. An item that is heavier is a slice by itself. */
 function slicesOf<Item>(items: readonly Item[], weightOf = (_: Item) => 1): Item[][] {
   const slices: Item[][] = [];
-  let weight = AT_ONCE;
+  let weight = SLICE_SIZE;
   for (const item of items) {
-    if (weight >= AT_ONCE) {
+    if (weight >= SLICE_SIZE) {
       slices.push([]);
       weight = 0;
     }
@@ -312,7 +313,7 @@ function slicesOf<Item>(items: readonly Item[], weightOf = (_: Item) => 1): Item
   return slices;
 }
 
-/** Runs one thing beside the other, while there is time. @returns those that failed, whose messages are charged */
+/** Runs `run` for all items in parallel until the time is up. @returns the items that failed; their messages are received again */
 async function attempt<Item>(
   items: Iterable<Item>,
   batch: Batch,
@@ -329,6 +330,6 @@ async function attempt<Item>(
       lost.add(item);
     }
   };
-  await atOnce(WRITES_IN_FLIGHT, items, tryOne);
+  await mapConcurrently(WRITES_IN_FLIGHT, items, tryOne);
   return lost;
 }

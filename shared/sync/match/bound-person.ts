@@ -1,5 +1,5 @@
 import { mayBeMember, personsOf } from '../../plan/person.ts';
-import { atOnce } from '../gather.ts';
+import { mapConcurrently } from '../async-collections.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { BoundTo, PeopleStore, Person } from '../ports/people.ts';
 import { READS_IN_FLIGHT } from '../tuning.ts';
@@ -45,7 +45,7 @@ export async function personsBoundTo(
 ): Promise<readonly (Person | undefined)[]> {
   const roles = bindings.flatMap(({ role }) => (role === undefined ? [] : [role]));
   const records = await people.read(connection.name, roles);
-  return atOnce(READS_IN_FLIGHT, bindings, (boundTo) => {
+  return mapConcurrently(READS_IN_FLIGHT, bindings, (boundTo) => {
     const record = boundTo.role && records.get(boundTo.role);
     return boundTo.role === undefined ? undefined : personBoundTo(boundTo, record, { connection, people });
   });
@@ -65,6 +65,6 @@ export async function otherRolesOf(
   const known = new Set(roles.map(({ role }) => role));
   const unsure = personsOf(roles, settings).filter((person) => !isEnough(person));
   const users = unsure.flatMap(([{ userId }]) => (userId === undefined ? [] : [userId]));
-  const found = await atOnce(READS_IN_FLIGHT, users, (userId) => people.ofUser(name, userId));
+  const found = await mapConcurrently(READS_IN_FLIGHT, users, (userId) => people.ofUser(name, userId));
   return found.flat().filter(({ role }) => !known.has(role));
 }

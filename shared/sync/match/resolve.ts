@@ -3,7 +3,7 @@ import { matchRules } from '../../contract/settings.ts';
 import type { PendingCause } from '../../domain/group-state.ts';
 import type { MemberId } from '../../domain/ids.ts';
 import { choosePerson, mayBeMember, personsOf } from '../../plan/person.ts';
-import { atOnce } from '../gather.ts';
+import { mapConcurrently } from '../async-collections.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { UserState } from '../ports/desired.ts';
 import type { BoundTo, PeopleStore, Person } from '../ports/people.ts';
@@ -84,10 +84,14 @@ export async function resolveUsers(
 ): Promise<ReadonlyMap<MemberId, Resolution>> {
   const roles = users.flatMap(({ role }) => (role === undefined ? [] : [role]));
   const bound = await people.read(connection.name, roles);
-  const entries = await atOnce(READS_IN_FLIGHT, users, async (user): Promise<[MemberId, Resolution]> => {
-    const record = user.role === undefined ? undefined : bound.get(user.role);
-    return [user.member, await resolveAndBind(user, record, connection, people)];
-  });
+  const entries = await mapConcurrently(
+    READS_IN_FLIGHT,
+    users,
+    async (user): Promise<[MemberId, Resolution]> => {
+      const record = user.role === undefined ? undefined : bound.get(user.role);
+      return [user.member, await resolveAndBind(user, record, connection, people)];
+    },
+  );
   return new Map(entries);
 }
 

@@ -6,18 +6,18 @@ import type { MemberId, PlatformUserId } from '../../domain/ids.ts';
 import { memberId, platformUserId, roleId } from '../../domain/ids.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { WantedGroup } from '../../plan/draft.ts';
-import type { Facts, PendingMember, Standing, Wanted } from '../../plan/facts.ts';
+import type { Facts, PendingMember, Wanted, WantedMember } from '../../plan/facts.ts';
 import { NO_WRITES } from '../../plan/uncertain.ts';
-import { atOnce } from '../gather.ts';
+import { mapConcurrently } from '../async-collections.ts';
+import { copyOf } from '../fan-out.ts';
 import type { Connection } from '../ports/connections.ts';
 import { type UserState, undescribed } from '../ports/desired.ts';
 import { GONE, type Person } from '../ports/people.ts';
 import type { Reading } from '../reading.ts';
 import { LARGE_GROUP, WRITES_IN_FLIGHT } from '../tuning.ts';
-import { copyOf } from '../walk.ts';
-import { isUnshownLately, refusedRevisionOf, standingOf } from './member-standing.ts';
+import { mayReadPart, membersAfter } from './changed-members.ts';
+import { eligibilityOf, isUnshownLately, refusedRevisionOf } from './eligibility.ts';
 import { type Resolution, resolveUsers } from './resolve.ts';
-import { isTold, membersAfter } from './touched.ts';
 
 /** Returns the users that the directory removed since the drift was accepted, each with the stamp of the removal. */
 export async function readDeparted({ wanted, views, state }: Facts, reading: Reading) {
@@ -39,7 +39,7 @@ export async function readDeparted({ wanted, views, state }: Facts, reading: Rea
     [...(await resolveUsers([...users.values()], connection, ports.people))].flatMap(
       ([member, resolution]): [PlatformUserId, Stamp][] => {
         if (resolution.kind !== 'person') return [];
-        const { id } = standingOf(resolution.person, undefined, settings);
+        const { id } = eligibilityOf(resolution.person, undefined, settings);
         return id === undefined ? [] : [[platformUserId(id), gone.get(member) ?? seen]];
       },
     ),
@@ -55,7 +55,8 @@ export async function readPart(
   const { ref, changedMembers = [], view } = facts.state;
   const desired = desiredGroup(ref.group, facts.state.registers);
   const { registers: readSome } = ports.groups;
-  if (readSome === undefined || desired.state !== 'present' || !isTold(facts, connection)) return undefined;
+  if (readSome === undefined || desired.state !== 'present' || !mayReadPart(facts, connection))
+    return undefined;
   const named = changedMembers.map(({ member }) => memberId(member));
   const { people } = ports;
   const hinted = changedMembers.flatMap(({ role }) => (role === undefined ? [] : roleId(role)));
@@ -69,24 +70,24 @@ export async function readPart(
   // A hint may save a read, and decides nothing.
   const read: typeof people.read = async (name, roles) =>
     roles.every((role) => persons.has(role)) ? persons : people.read(name, roles);
-  const standing = await membersAfter(facts, { base, registers, users }, (some) =>
+  const membersByUser = await membersAfter(facts, { base, registers, users }, (some) =>
     resolveUsers(some, connection, { ...people, read }),
   );
-  if (standing === undefined) return undefined;
-  const group = groupOf(desired, standing, connection);
+  if (membersByUser === undefined) return undefined;
+  const group = groupOf(desired, membersByUser, connection);
   const empty = withoutMembers('present', registers);
-  const wanted: Wanted = { ...empty, isPart: true, count: standing.size, standing, group };
+  const wanted: Wanted = { ...empty, isPart: true, count: membersByUser.size, membersByUser, group };
   return { wanted, views: { base, ...NO_WRITES, isUnreadable: false } };
 }
 
 const groupOf = (
   { id, name }: Extract<DesiredGroup, { state: 'present' }>,
-  standing: Wanted['standing'],
+  membersByUser: Wanted['membersByUser'],
   { settings, name: connection }: Connection,
 ): WantedGroup => ({
   name: renderName(settings.nameTemplate, { name, id, connection }),
   spokeId: id,
-  users: new Map([...standing].map(([user, [first]]) => [user, (first as Standing).member])),
+  users: new Map([...membersByUser].map(([user, [first]]) => [user, (first as WantedMember).member])),
 });
 
 /** Reads the group's registers, all of them and consistently, and resolves the members that count. */
@@ -105,7 +106,7 @@ export async function readWanted(state: GroupState, reading: Reading): Promise<W
     return writes === 0 && role === undefined && (found?.kind !== 'person' || found.unbound);
   });
   const note = ({ member }: UserState) => reading.ports.users.noteUnknown?.(reading.connection.name, member);
-  const noted = await atOnce(WRITES_IN_FLIGHT, unknown, note);
+  const noted = await mapConcurrently(WRITES_IN_FLIGHT, unknown, note);
   if (noted.includes(false)) return readWanted(state, reading);
   await rememberRoles(state, users, resolutions, reading);
   const placed = place(registers, resolutions, reading);
@@ -115,7 +116,7 @@ export async function readWanted(state: GroupState, reading: Reading): Promise<W
     count: users.length,
     registers,
     userFloors: new Map(deleted.map(({ user }) => [user.member, user.floor])),
-    group: groupOf(desired, placed.standing, reading.connection),
+    group: groupOf(desired, placed.membersByUser, reading.connection),
   };
 }
 
@@ -125,14 +126,14 @@ const withoutMembers = (state: Wanted['state'], registers: readonly StoredMember
   count: 0,
   pending: new Map(),
   whyNot: new Map(),
-  standing: new Map(),
+  membersByUser: new Map(),
   registers,
   userFloors: new Map(),
 });
 
 /**
- * The users behind the registers that say present, and whether each is a member, as far as the user's own registers have
- * a say. A register with a copy of its user saves reading that user.
+ * The users of the registers that are present, and whether each counts as a member after its own registers. A user whose
+ * copy is on the register is not read.
  */
 async function usersNamed(
   state: GroupState,
@@ -149,10 +150,7 @@ async function usersNamed(
   });
 }
 
-/**
- * In a large group, copies the role of each user that was just resolved onto its register: one write, once, saves every
- * later apply a read. In a small one the reads are too few to matter.
- */
+/** Copies the role of each resolved user onto its register, if the group is large: one write saves a read in each later apply. */
 async function rememberRoles(
   state: GroupState,
   users: readonly UserState[],
@@ -161,11 +159,11 @@ async function rememberRoles(
 ): Promise<void> {
   const { copyToMember } = ports.users;
   if (copyToMember === undefined || users.length < LARGE_GROUP) return;
-  await atOnce(WRITES_IN_FLIGHT, users, async (user) => {
+  await mapConcurrently(WRITES_IN_FLIGHT, users, async (user) => {
     const resolution = resolutions.get(user.member);
-    // A user that no event described has no revision by which a later walk could tell an old copy.
+    // Without a revision (no event described the user), a later fan-out could not recognise an old copy.
     if (resolution?.kind !== 'person' || resolution.unbound || user.revision === 0) return;
-    // Without attributes it is a copy already.
+    // A user without attributes was read from a copy.
     if (user.role !== undefined && !user.review && user.attributes.size === 0) return;
     await copyToMember(state.ref, user.member, { ...copyOf(user), ...resolution.boundTo });
   });
@@ -176,7 +174,7 @@ function triedAgain(
   mark: PendingMark | undefined,
   revision: number,
   nowMs: number,
-): Pick<Standing, 'wasRefused' | 'unshown'> {
+): Pick<WantedMember, 'wasRefused' | 'unshown'> {
   if (mark === undefined) return {};
   if (mark.unshown === undefined) return { wasRefused: true };
   return { unshown: isUnshownLately(mark, revision, nowMs) ? 'lately' : 'earlier' };
@@ -187,7 +185,7 @@ function place(
   registers: readonly StoredMember[],
   resolutions: ReadonlyMap<MemberId, Resolution>,
   { connection, ports }: Reading,
-): Pick<Wanted, 'pending' | 'whyNot' | 'standing'> {
+): Pick<Wanted, 'pending' | 'whyNot' | 'membersByUser'> {
   const refused = new Map(
     registers.flatMap(({ member, pending }) =>
       pending?.cause === 'refused' ? [[member, pending] as const] : [],
@@ -196,7 +194,7 @@ function place(
   const nowMs = ports.clock();
   const pending = new Map<MemberId, PendingMember>();
   const whyNot = new Map<PlatformUserId, { readonly member: MemberId; readonly reason: string }>();
-  const standing = new Map<PlatformUserId, Standing[]>();
+  const membersByUser = new Map<PlatformUserId, WantedMember[]>();
   for (const [member, resolution] of resolutions) {
     if (resolution.kind === 'pending') {
       pending.set(member, { cause: resolution.cause });
@@ -205,17 +203,17 @@ function place(
     const { person } = resolution;
     const { revision } = person;
     const mark = refused.get(member);
-    const { cause, id = '' } = standingOf(person, refusedRevisionOf(mark, nowMs), connection.settings);
+    const { cause, id = '' } = eligibilityOf(person, refusedRevisionOf(mark, nowMs), connection.settings);
     const user = platformUserId(id);
     if (cause === 'solved') {
       const one = { member, revision, ...triedAgain(mark, revision, nowMs) };
-      standing.set(user, [...(standing.get(user) ?? []), one]);
+      membersByUser.set(user, [...(membersByUser.get(user) ?? []), one]);
       continue;
     }
     pending.set(member, cause === 'refused' ? { cause, personRevision: revision } : { cause });
     if (cause === 'inactive') whyNot.set(user, { member, reason: inactivity(person) });
   }
-  return { pending, whyNot, standing };
+  return { pending, whyNot, membersByUser };
 }
 
 const inactivity = ({ state }: Person): string =>

@@ -22,7 +22,7 @@ import type { FeedStore, Leases } from './reconcile.ts';
 import type { ScimStore, ScimTokenStore } from './scim.ts';
 import type { CredentialVault } from './secrets.ts';
 
-/** All that the use cases need of the world; each takes what it needs of it. */
+/** All ports of the use cases. Each use case takes a part of them. */
 export interface Ports {
   readonly groups: GroupStore;
   readonly users: UserStore;
@@ -56,13 +56,13 @@ export interface Ports {
   readonly deployment: Deployment;
   readonly caller: Caller;
   readonly clock: () => number;
-  /** Unique; later ones sort after earlier ones, so that what is listed by them keeps its order while it grows. */
+  /** Returns a unique id. Later ids sort after earlier ones, so that pages by id keep their order. */
   readonly newId: () => string;
   /** A number from 0 up to 1, for jitter. */
   readonly random: () => number;
   /** That many random bytes, as hex. */
   readonly randomHex: (bytes: number) => string;
-  /** @throws AbortError where the signal fires */
+  /** @throws AbortError if the signal fires */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly coalesceMs: number;
   /** How long the platform may take to show a group that it has created. */

@@ -8,7 +8,7 @@ export interface Owners {
 
 /** One platform group has one owner, in all connections of a company. */
 export interface ClaimStore {
-  /** Claims for `owner`; true also where the claim was its own already, false where another group has it. */
+  /** Claims the platform group. @returns true also if `owner` had the claim already; false if another group has it */
   claim(company: string, id: PlatformGroupId, owner: GroupRef): Promise<boolean>;
   /** Moves the claim from one group to another, and stores the previous owner; false if `from` no longer owns it. */
   takeOver(

@@ -49,19 +49,19 @@ export const Connection = z.lazy(() =>
 );
 export type Connection = Readonly<z.infer<typeof Connection>> & {
   readonly contract?: ContractReport | undefined;
-  /** Dotted keys of stored settings that a newer release wrote and this one does not know: kept, and not heeded. */
+  /** Dotted keys of stored settings that only a newer release knows. They are kept and ignored. */
   readonly unknownSettings?: readonly string[];
 };
 
 export interface Replanned {
-  /** Every group is marked for the settings of `sinceMs`; nothing where they were changed again since. */
+  /** Notes that every group is marked for the settings of `sinceMs`. No effect if the settings changed again. */
   replanned(name: ConnectionName, sinceMs: number): Promise<void>;
 }
 
 export interface Connections {
-  /** undefined where no such connection exists. May be up to half a minute old. */
+  /** @returns undefined if the connection does not exist. The result may be 30 seconds old */
   find(name: ConnectionName): Promise<Connection | undefined>;
-  /** @param onUnreadable told of each whose item cannot be understood, which is then left out; else it is an error */
+  /** @param onUnreadable called for each unreadable item, which is then left out; without it, such an item is an error */
   list(onUnreadable?: (name: ConnectionName, error: Error) => void): Promise<readonly Connection[]>;
 }
 
@@ -100,7 +100,7 @@ export interface GateStore {
 export const Health = z.lazy(() =>
   z.object({
     checkedAtMs: number,
-    /** undefined where it has never been good. */
+    /** The time of the latest successful check; undefined if there was none. */
     goodAtMs: number.exactOptional(),
     lastFailure: z.object({ atMs: number, message: text }).exactOptional(),
   }),

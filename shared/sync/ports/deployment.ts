@@ -1,13 +1,13 @@
 import type { FunctionKey, QueueKey, ScheduleKey } from '../../contract/names.ts';
 
-/** A part of the deployment is missing; the message says which, and where it was looked for. */
+/** A part of the deployment is missing. The message names the part and its expected place. */
 export class MissingPart extends Error {
   override readonly name = 'MissingPart';
 }
 
 /** Runs a deployed function and waits for its answer. */
 export interface Functions {
-  /** @throws FunctionFailed where the function itself failed */
+  /** @throws FunctionFailed if the function failed */
   run(name: FunctionKey | 'directory', event: object): Promise<unknown>;
 }
 
@@ -26,16 +26,16 @@ export interface QueueFacts {
 
 export interface TableFacts {
   readonly active: boolean;
-  /** Attribute by which items end; undefined where that is off, null where the account does not let us ask. */
+  /** The TTL attribute; undefined if TTL is off, null if the credentials do not permit reading it. */
   readonly timeToLive: string | undefined | null;
   readonly indexes: readonly string[];
-  /** Point-in-time recovery; null where it cannot be asked. */
+  /** Whether point-in-time recovery is on; null if the credentials do not permit reading it. */
   readonly recoverable: boolean | null;
 }
 
 export interface FunctionFacts {
   readonly state: string;
-  /** State of its event sources, where it has any that can be asked for: of one that is not enabled, if there is one. */
+  /** The state of an event source, preferably of one that is not enabled; undefined if there is none. */
   readonly eventSource: string | undefined;
 }
 
@@ -45,22 +45,22 @@ export interface ScheduleFacts {
 }
 
 export interface ScimFacts {
-  /** As Lambda says it; `Active` on the local stack. */
+  /** The function's state as of Lambda; `Active` on the local stack. */
   readonly state: string;
-  /** What an identity provider asks for; undefined where the credentials do not let us find out. */
+  /** The base URL for identity providers; undefined if the credentials do not permit reading it. */
   readonly url: string | undefined;
 }
 
-/** The one alarm that may be triggered for a test, and its subscribers. */
-export interface AlarmDesk {
+/** Triggers the test alarm and reads its subscriptions. */
+export interface AlarmClient {
   ring(state: 'ALARM' | 'OK', reason: string): Promise<void>;
   /** The result of each alarm action, as CloudWatch reports it. */
   actionsSince(atMs: number): Promise<readonly string[]>;
-  /** Their ARNs, or a word instead of one that is not confirmed. */
+  /** The ARNs of the subscriptions; a text instead of one that is not confirmed. */
   subscriptionsOf(topicArn: string): Promise<readonly string[]>;
 }
 
-/** Looks at the deployed parts; each is undefined where it does not exist. */
+/** Reads the deployed resources. Each is undefined if it does not exist. */
 export interface Deployment {
   readonly region: string;
   readonly isLocal: boolean;
@@ -73,8 +73,8 @@ export interface Deployment {
   function(key: FunctionKey): Promise<FunctionFacts | undefined>;
   schedule(key: ScheduleKey): Promise<ScheduleFacts | undefined>;
   /** None on the local stack. */
-  readonly alarms?: AlarmDesk | undefined;
+  readonly alarms?: AlarmClient | undefined;
   scim(): Promise<ScimFacts | undefined>;
-  /** HTTP status that an address answers with, without any credential. @throws where nothing answers */
+  /** The HTTP status of a request without a credential. @throws if nothing answers */
   statusOf(url: string): Promise<number>;
 }

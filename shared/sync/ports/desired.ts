@@ -13,8 +13,8 @@ export interface DesiredStore {
   /** Notes that the member may be in the group, so that a change of the user finds its way there. Never undone. */
   noteMembership(ref: GroupRef, member: MemberId): Promise<void>;
   /**
-   * Joins the register with what is stored; `nowMs` dates a tombstone's end.
-   * @returns what that changed; undefined where a stored later one stays
+   * Joins the register with the stored one. `nowMs` sets the expiry of a tombstone.
+   * @returns the change; undefined if the stored register is later and stays
    */
   joinMember(ref: GroupRef, entry: MemberEntry, nowMs: number): Promise<ChangedMember | undefined>;
   /** Notes and joins the first members of a new group that no other request knows, so no register can be later. */
@@ -23,44 +23,44 @@ export interface DesiredStore {
   recordParts(ref: GroupRef, parts: readonly PartMarker[], nowMs: number): Promise<Stamp>;
   /**
    * Raises rev and marks the group dirty, always: a redelivery after a crash may find nothing else to write.
-   * @param said of the group itself: joined with the group's own registers, each by its own stamp, in the same write or before it
-   * @returns how the group stands after that: its promise is the older one, if there was one
+   * @param update registers of the group itself. Each is joined by its own stamp, in the same write or before it
+   * @returns the state after that; the wake-up is the earlier one, if one was stored
    */
-  markDirty(ref: GroupRef, dirty: Dirty, said?: Said): Promise<Standing>;
+  markDirty(ref: GroupRef, dirty: Dirty, update?: GroupUpdate): Promise<WakeUpState>;
   /**
-   * Whether exactly this was said of the group last, and nothing is left to be done in it.
-   * @param mayBeDirty what is left to be done is the pump's to find
+   * Whether this batch is the latest one that the group has stored, and the group is done.
+   * @param mayBeDirty the requeue job finds the remaining work
    */
-  isHeard(ref: GroupRef, digest: string, mayBeDirty: boolean): Promise<boolean>;
+  isRepeated(ref: GroupRef, digest: string, mayBeDirty: boolean): Promise<boolean>;
   /** Notes that the group contains these groups, before their registers say so. Never undone. */
   noteNesting(ref: GroupRef, inner: readonly GroupId[]): Promise<void>;
   /** Groups that contain the group, or did once. */
   groupsAround(ref: GroupRef): Promise<readonly GroupId[]>;
-  /** Makes a new promise in place of the one that was seen. false where that was broken, kept or renewed meanwhile. */
+  /** Stores a new wake-up in place of the one that was read. @returns false if that was changed meanwhile */
   renew(ref: GroupRef, seenMs: number, wakeAtMs: number): Promise<boolean>;
 }
 
 /** The registers that a batch states for a group; the digest covers the whole batch for the group, members included. */
-export interface Said extends GroupRegisters {
+export interface GroupUpdate extends GroupRegisters {
   readonly digest?: string;
   /** All members that it changes; missing if it may change any member. */
   readonly changedMembers?: readonly ChangedMember[] | undefined;
 }
 
-/** Since when a group is dirty, and when its author promises to wake it. */
+/** When a group became dirty, and when its author will wake it. */
 export interface Dirty {
   readonly nowMs: number;
   readonly wakeAtMs: number;
-  /** When the pump may take the promise for broken, where that is not as ever. */
+  /** When the requeue job may take over, if it is not the usual time. */
   readonly dueMs?: number;
   /** Replaces an older scheduled wake-up, so that an operator does not wait for it. */
   readonly isAtOnce?: boolean;
-  /** Nothing is new: what the platform was called about the group in this hour counts. */
+  /** Nothing is new, so the calls of this hour still count towards the limit. */
   readonly isAgain?: boolean;
 }
 
 /** The state of a group that decides about its next wake-up. */
-export interface Standing {
+export interface WakeUpState {
   readonly wakeAtMs: number;
   readonly lastWriteAtMs: number | undefined;
   readonly paused: boolean;
@@ -98,15 +98,15 @@ export const UserState = z.lazy(() =>
     /** The person found at the first match (`BoundTo`); sticky. */
     role: roleText.exactOptional(),
     userId: text.exactOptional(),
-    /** Attributes that matching uses changed since the binding: it must be looked at again. */
+    /** Attributes of the match rules changed after the binding, so the member is matched again. */
     review: z.boolean().default(false),
-    /** Raised by every change that registers must hear of. */
+    /** Raised by every change that the copies on registers need. */
     revision: number.default(0),
-    /** The revision of which the groups have not all heard yet. */
+    /** The revision of the open fan-out. */
     fanOut: number.exactOptional(),
-    /** When what was said of them until then was erased. */
+    /** The time of the erasure: earlier events of the user are ignored. */
     erasedMs: number.exactOptional(),
-    /** Counts writes, so that a change computed from what was read cannot overwrite another. */
+    /** The number of writes, for conditional writes. */
     writes: number.default(0),
   }),
 );
@@ -140,7 +140,7 @@ export interface UserStore {
   read(connection: ConnectionName, members: readonly MemberId[]): Promise<ReadonlyMap<MemberId, UserState>>;
   /**
    * Joins attributes and floor with what is stored; `known` saves reading that. Where that makes a new user, moves the floor or changes an
-   * attribute in `matched`, the same write raises the revision and, unless the user is new, sets the walk.
+   * attribute in `matched`, the same write raises the revision and, unless the user is new, opens the fan-out.
    * @returns each user as it is then, or why it could not be written
    */
   join(
@@ -154,10 +154,10 @@ export interface UserStore {
    * once: the caller fails if no answer comes.
    */
   addNew(connection: ConnectionName, change: UserChange): Promise<void>;
-  /** Notes that a group looked for a user and found nothing; false where something is stored of them by now. */
+  /** Notes that a group read an unknown user. @returns false if the user is stored by now */
   noteUnknown(connection: ConnectionName, member: MemberId): Promise<boolean>;
   /**
-   * Binds the member to the person whatever it was bound to, ends a review, raises the revision and sets the walk.
+   * Binds the member to the person in place of any other, ends a review, raises the revision and opens the fan-out.
    * @returns the user as it is then
    */
   rebind(connection: ConnectionName, member: MemberId, to: BoundTo): Promise<UserState>;
@@ -183,11 +183,11 @@ export interface UserStore {
   /**
    * Erases what is known of a person: every attribute keeps its stamp and loses its value, so that no replay brings it
    * back, nor any event from before; a newer one may.
-   * @returns how many values were erased; undefined where there is no such user
+   * @returns how many values were erased; undefined if there is no such user
    */
   forget(connection: ConnectionName, member: MemberId, atMs: number): Promise<number | undefined>;
-  /** Ends the walk unless the user has changed again. */
-  endWalk(connection: ConnectionName, member: MemberId, revision: number): Promise<void>;
-  /** Members whose walk was begun and not ended, from the (eventually consistent) index. */
-  openWalks(connection: ConnectionName): AsyncIterable<readonly MemberId[]>;
+  /** Ends the fan-out unless the user has changed again. */
+  endFanOut(connection: ConnectionName, member: MemberId, revision: number): Promise<void>;
+  /** Members with an open fan-out, from the index (eventually consistent). */
+  openFanOuts(connection: ConnectionName): AsyncIterable<readonly MemberId[]>;
 }

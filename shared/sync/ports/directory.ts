@@ -121,7 +121,7 @@ export type ReaderPosition = Frozen<z.infer<typeof ReaderPosition>>;
 export interface ReaderStore {
   /**
    * Begins a run: from now on no holder of an earlier lease can write.
-   * @returns undefined where a later holder has begun already
+   * @returns undefined if a later holder has begun already
    */
   begin(
     connection: ConnectionName,

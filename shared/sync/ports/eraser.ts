@@ -10,9 +10,9 @@ export interface Eraser {
    * no employees. After 430 days no older event can be accepted.
    */
   leavers(nowMs: number): Promise<Erased>;
-  /** Everything that is kept of a removed connection, save its name, and who had it erased when. */
+  /** Erases a removed connection, except its name and the record of the erasure. */
   connection(connection: ConnectionName): Promise<Erased>;
-  /** What still points to a person by a value, and the name where they did something; not in the audit. */
+  /** Erases values that identify a person, and the person's name as an actor. The audit is not changed. */
   person(
     connection: ConnectionName,
     who: { readonly member: MemberId; readonly roles: ReadonlySet<RoleId> },

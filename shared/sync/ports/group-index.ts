@@ -12,9 +12,9 @@ export interface GroupSummary {
   readonly paused: boolean;
   /** It has a hold, decided or not. */
   readonly holdWaits: boolean;
-  /** Its hold waits for a person's word. */
+  /** Its hold waits for a decision. */
   readonly holdUndecided: boolean;
-  /** When a dirty group is looked at again; undefined where nothing is going to. */
+  /** When a dirty group is read again; undefined if that is not scheduled. */
   readonly dueMs?: number;
 }
 
@@ -31,8 +31,8 @@ export interface GroupIndex {
     at: { readonly nowMs: number; readonly limit: number },
   ): Promise<readonly GroupSummary[]>;
   /**
-   * Makes another promise for a dirty group in place of what the index shows. false where the group is not as it shows.
-   * @param at.dueMs when the promise may be taken for broken, where that is not as ever
+   * Stores another wake-up of a dirty group. Returns false if the item differs from the index.
+   * @param at.dueMs when the wake-up counts as lost, if it is not the usual time
    */
   reschedule(
     seen: GroupSummary,

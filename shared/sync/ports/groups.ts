@@ -24,13 +24,13 @@ import type { HeldSet } from './guard.ts';
 import type { AuditLink } from './logs.ts';
 
 /** What a fetch of the platform group found, in addition to the view. */
-export interface FoundForeign {
+export interface Findings {
   /** Drift records to be closed once the group is restored. */
   readonly openDrift?: readonly string[];
   readonly unattributed?: readonly string[];
   readonly acceptedDeletion?: AcceptedDeletion;
   readonly flapDamping?: FlapDamping | undefined;
-  /** The entry of the audit that tells of it. */
+  /** The audit entry about the change. */
   readonly audited?: AuditLink;
   /** The platform group is gone, by the rule `existence`. */
   readonly isGone?: boolean;
@@ -40,30 +40,30 @@ export interface FoundForeign {
   readonly uncertain?: Uncertain | undefined;
 }
 
-/** How a group is left after a platform write was confirmed, or found to have happened. */
-export interface Flip {
+/** The state of a group after the outcome of a platform write is known. */
+export interface Commit {
   readonly intent: IntentId;
   /** The group as the write was planned from it: dirty is cleared only if its rev is still the same. */
   readonly seen: GroupState;
   /** undefined: the platform refused the write. */
   readonly writtenAtMs: number | undefined;
-  /** The promise for a group that is not clean after it. */
+  /** The wake-up of a group that is not clean after the commit. */
   readonly wakeAtMs: number;
-  /** undefined once the platform group is gone or let go. */
+  /** undefined if the platform group is gone or released. */
   readonly platform?: LinkedGroup;
   readonly createdAtMs?: number;
-  /** undefined where the platform shows something else than was sent: the group is in no settled state. */
+  /** undefined if the platform shows another content than was sent, so the group is not settled. */
   readonly settled: SettledState | undefined;
   readonly counts: MemberCounts;
   readonly calledMs?: readonly number[];
-  /** Leave the group dirty: what was written is not all that is wanted. */
+  /** Keeps the group dirty, because more must be written. */
   readonly unfinished?: boolean;
   /** The hold that the write used up. */
   readonly consumedHold?: string;
   /** Every record in `openDrift` was closed. */
   readonly driftClosed?: boolean;
   /** Set if the group shows more than our own write. */
-  readonly found?: FoundForeign;
+  readonly found?: Findings;
   /** Earlier writes were answered, and this one is shown completely: none of them is uncertain any more. */
   readonly isCertain?: boolean;
   /** The write removed members: a failure that continues is reported again. */
@@ -77,7 +77,7 @@ export interface ReportedError extends GroupError {
 
 export interface Postponement extends Pick<GroupState, 'attempts' | 'calledMs'> {
   readonly retryAtMs: number;
-  /** When to look again where something has changed since `seen` was read. */
+  /** When to read again if the group has changed since `seen` was read. */
   readonly soonerMs: number;
   readonly error: GroupError;
   /** The intent that this worker opened last. */
@@ -102,55 +102,55 @@ export interface GroupStore {
   registers(ref: GroupRef, members: readonly MemberId[]): Promise<readonly StoredMember[]>;
   /** Sets or clears why a member is pending; the index lists it. */
   markPending(ref: GroupRef, member: MemberId, mark: PendingMark | undefined): Promise<void>;
-  /** undefined where the chunks are not what the pointer says: the caller reads the platform instead. */
+  /** @returns undefined if the stored chunks do not match the pointer; the caller then fetches the platform group */
   readView(ref: GroupRef, pointer: ViewPointer): Promise<View | undefined>;
-  /** Writes what a pointer leads to, which may be written only while the group's view is the one `seen`: that is built on. */
+  /** Stores a view and returns its pointer. The pointer may be stored only while the group's view is that of `seen`. */
   prepareView(seen: GroupState, id: IntentId, view: View): Promise<ViewPointer>;
   /** Writes the users that uncertain writes may change. */
   prepareChange(seen: GroupState, id: IntentId, change: UserChange): Promise<ViewPointer>;
   /** undefined: the stored set does not match the pointer. */
   readChange(ref: GroupRef, pointer: ViewPointer): Promise<UserChange | undefined>;
-  /** false where another worker has opened an intent, moved the view or settled the group since `seen` was read. */
+  /** @returns false if another worker has opened an intent, moved the view or settled the group since `seen` was read */
   openIntent(seen: GroupState, intent: Intent): Promise<boolean>;
   /**
-   * Makes what was observed on the platform the group's view, without a write of ours: dirty stays, a suspicion that
-   * this answers is cleared. false where an intent was opened, the view moved or the group was settled since `seen`.
+   * Stores the observed platform group as the view. The dirty mark stays, and the suspected change of `seen` is removed.
+   * @returns false if an intent was opened, the view moved or the group was settled since `seen`
    */
-  storeObserved(seen: GroupState, platform: LinkedGroup | undefined, found?: FoundForeign): Promise<boolean>;
+  storeObserved(seen: GroupState, platform: LinkedGroup | undefined, found?: Findings): Promise<boolean>;
   /**
    * Notes a suspected external change, with rev and dirty in the same write; false if another suspected change was noted
    * since `seen`, or the link has ended.
    */
-  suspect(seen: GroupState, suspicion: SuspectedChange, at: Dirty): Promise<boolean>;
+  noteSuspected(seen: GroupState, suspectedChange: SuspectedChange, at: Dirty): Promise<boolean>;
   /**
    * Stores an operator's decision in place of the hold in `seen`, with rev and dirty; false if the hold was replaced or
    * decided since.
    */
-  decideHold(seen: GroupState, word: Hold, at: Dirty): Promise<boolean>;
+  decideHold(seen: GroupState, decided: Hold, at: Dirty): Promise<boolean>;
   /** An operator approved some removals of a hold; the same write keeps the others held. Returns false like `decideHold`. */
   approvePart(seen: GroupState, part: ApprovedPart, at: Dirty): Promise<boolean>;
-  /** Links a platform group that a person chose, with rev and dirty; false where `seen` is out of date. */
+  /** Links a platform group that an operator chose, with rev and dirty. @returns false if `seen` is out of date */
   adopt(seen: GroupState, link: LinkedGroup, at: Dirty): Promise<boolean>;
-  /** Marks the group as released, with rev and dirty: apply lets go of it. false where there is no such group. */
+  /** Marks the group as released, with rev and dirty; apply then ends the link. @returns false if there is no such group */
   release(ref: GroupRef, at: Dirty): Promise<boolean>;
-  /** false where there is no such group. */
+  /** @returns false if there is no such group */
   pause(ref: GroupRef, atMs: number): Promise<boolean>;
   /** Ends the pause of that time, with rev and dirty; false if the group is not paused, or was paused again. */
   resume(ref: GroupRef, at: Dirty & { readonly pausedAtMs: number | undefined }): Promise<boolean>;
   /**
    * Many groups at once, for comparison only.
-   * @param onUnreadable told of each whose item cannot be understood, which is then left out; else it is an error
+   * @param onUnreadable called for each unreadable item, which is then left out; without it, such an item is an error
    */
   readMany(refs: readonly GroupRef[], onUnreadable?: (ref: GroupRef) => void): Promise<readonly GroupState[]>;
-  /** Deletes what nothing points to any more: chunks of dead writes, tombstones past their time. */
+  /** Deletes chunks of ended writes and expired tombstones. @returns the number of deleted items */
   collect(state: GroupState, nowMs: number): Promise<number>;
   /** Notes that a sweep saw the previous platform group in a list, with rev and dirty; false if the group has a link by now. */
   noteListed(seen: GroupState, at: Dirty): Promise<boolean>;
   /** Notes the first 404 for the platform group that `seen` is linked to, or will adopt. */
   noteMissing(seen: GroupState, atMs: number): Promise<void>;
   /**
-   * A person replays the dead-lettered message: refused fields are tried again, and another failure is reported again, with
-   * these failures.
+   * An operator replays the dead-lettered message. Refused fields are tried again, and a further failure is reported
+   * again.
    */
   noteReplay(ref: GroupRef, failedBefore: string): Promise<void>;
   /** The platform refuses this value of the field. */
@@ -174,20 +174,20 @@ export interface GroupStore {
     },
   ): Promise<boolean>;
   /**
-   * Makes the written view the group's view, and clears dirty if nothing has happened since.
-   * @returns undefined where the intent is no longer ours; otherwise whether the group is clean
+   * Ends the intent, stores the written view, and clears the dirty mark if rev has not moved.
+   * @returns undefined if the intent is not open any more; otherwise whether the group is clean
    */
-  flip(ref: GroupRef, flip: Flip): Promise<{ readonly clean: boolean } | undefined>;
+  commit(ref: GroupRef, commit: Commit): Promise<{ readonly clean: boolean } | undefined>;
   /**
-   * Clears dirty where nothing had to be written. false where rev or the view moved: another message is on its way.
+   * Clears the dirty mark of a group without differences. Returns false if rev or the view moved; another message comes then.
    * @param how.driftClosed every record in `openDrift` was closed
-   * @param how.againAtMs the group stays dirty until then, and is looked at again
+   * @param how.againAtMs the group stays dirty until then, and is read again
    * @param how.failing the platform refuses a field, and everything else of the group is done
    */
   settle(
     seen: GroupState,
     settled: SettledState,
-    how: Required<Pick<Flip, 'counts' | 'driftClosed' | 'calledMs'>> & {
+    how: Required<Pick<Commit, 'counts' | 'driftClosed' | 'calledMs'>> & {
       readonly againAtMs?: number | undefined;
       readonly failing?: ReportedError | undefined;
     },
@@ -199,17 +199,17 @@ export interface GroupStore {
    * @returns the scheduled wake-up: the sooner one if rev moved; undefined if another worker has an open intent
    */
   postpone(seen: GroupState, how: Postponement): Promise<number | undefined>;
-  /** Gives up until the next change. false where one has come already. */
+  /** Gives up until the next change. @returns false if the group has changed already */
   fail(seen: GroupState, error: ReportedError, audited: AuditLink): Promise<boolean>;
   /**
-   * Records a hold and the approval next to it, in place of those of `seen`. false if rev moved: another attempt is
-   * on its way.
+   * Stores a hold and the approval next to it, in place of those of `seen`. Returns false if rev moved; another attempt
+   * follows then.
    */
   hold(seen: GroupState, held: HeldSets, audited: AuditLink): Promise<boolean>;
-  /** The hold is about nothing any more. false where rev moved. */
+  /** Ends a hold or an approval that covers no removal any more. @returns false if rev moved */
   dropHold(seen: GroupState, drops: readonly ('hold' | 'approval')[], audited: AuditLink): Promise<boolean>;
   readHeld(ref: GroupRef, hold: Hold): Promise<HeldSet | undefined>;
-  /** The set that a hold of this digest was over, as far as it is still there, and where it lies. */
+  /** The held removals of a digest, as far as they are still stored, and their location. */
   findHeld(
     ref: GroupRef,
     digest: string,

@@ -23,12 +23,12 @@ export interface GuardStore {
   recent(
     ref: GroupRef,
     atMs: number,
-    besides: readonly (GuardRecord | undefined)[],
+    excluded: readonly (GuardRecord | undefined)[],
     writtenAtMs?: number,
   ): Promise<RecentReservations>;
   /**
-   * Puts the reservation, then reads every other one that counts: removals of the group and of the connection.
-   * @param instead the record that this one replaces, which is therefore not counted
+   * Stores the reservation, then reads all others that count: removals of the group and of the connection.
+   * @param instead the record that this one replaces; it is not counted
    * @param writtenAtMs time of the group's last write; reservations before it are not concurrent
    */
   reserve(

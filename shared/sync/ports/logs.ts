@@ -22,7 +22,7 @@ const AuditedChange = z.lazy(() =>
     reason: text,
   }),
 );
-/** A change of a plan, as it is kept. */
+/** A change of a plan, as the audit stores it. */
 export type AuditedChange = Frozen<z.infer<typeof AuditedChange>>;
 
 const AuditActor = z.lazy(() =>
@@ -101,9 +101,9 @@ export const linksOf = ({ lastAudit, lastAction }: AuditHead): readonly AuditLin
 export interface AuditLog {
   /** One put of the same key takes the place of another. */
   record(ref: GroupRef, entry: AuditEntry): Promise<AuditLink>;
-  /** undefined where there is no such group. */
+  /** undefined if there is no such group. */
   head(ref: GroupRef): Promise<AuditHead | undefined>;
-  /** Makes an action the newest; false where another came after `seen`. */
+  /** Makes an action the newest; false if another came after `seen`. */
   endWith(ref: GroupRef, action: AuditLink, seen: AuditHead): Promise<boolean>;
   /** Newest first, in pages. */
   read(ref: GroupRef): AsyncIterable<readonly KeptEntry[]>;
@@ -137,7 +137,7 @@ export const DriftRecord = z.lazy(() =>
 export type DriftRecord = Frozen<z.infer<typeof DriftRecord>>;
 
 export interface DriftLog {
-  /** false where it was known already: it stays as it is. */
+  /** false if it was known already: it stays as it is. */
   record(connection: ConnectionName, drift: DriftRecord): Promise<boolean>;
   /** The first settlement stands. */
   settle(

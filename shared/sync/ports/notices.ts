@@ -1,12 +1,12 @@
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { Episode, Notice } from '../../domain/notice.ts';
 
-/** The notices of one connection, sent and still to be sent; without a connection, those of the stage. */
+/** The notices of one connection, or of the stage. */
 export interface NoticeBoard {
   readonly episodes: readonly Episode[];
-  /** The latest attempt, where it failed. */
+  /** The failure of the latest attempt. */
   readonly lastFailure?: { readonly atMs: number; readonly message: string };
-  /** Counts changes. */
+  /** The number of changes, for conditional writes. */
   readonly change: number;
 }
 
@@ -20,6 +20,6 @@ export interface Notifier {
   readonly prefix: string;
   /** `webhook` and ARNs of topics; empty if no notices are sent. */
   readonly targets: readonly string[];
-  /** Which targets were not told, and why, with nothing secret in it. Never throws. */
-  tell(notice: Notice): Promise<ReadonlyMap<string, string>>;
+  /** @returns the targets that did not accept the notice, with reasons that contain no secret. Never throws. */
+  send(notice: Notice): Promise<ReadonlyMap<string, string>>;
 }

@@ -9,7 +9,7 @@ export const GONE = 'GONE';
 export const Person = z.lazy(() =>
   z.object({
     role: roleText,
-    /** Absent where the credential's scopes hide it. */
+    /** Absent if the credential's scopes hide it. */
     userId: text.exactOptional(),
     /** `roleState` of the specification; a 404 by id is kept as `GONE`. */
     state: text,
@@ -70,8 +70,8 @@ export interface PeopleStore {
     binding: BoundTo & { readonly revision: number; readonly isFirst: boolean },
   ): Promise<BoundTo>;
   /**
-   * Replaces what is known of a person; false where it is no longer what was `seen`. `fanOutDue` is kept with it until
-   * `heard`, so that a crash in between loses no wake-up.
+   * Replaces what is known of a person; false if it is no longer what was `seen`. `fanOutDue` is kept with it until
+   * `clearFanOutDue`, so that a crash in between loses no wake-up.
    */
   save(
     connection: ConnectionName,
@@ -79,7 +79,10 @@ export interface PeopleStore {
     seen: Person | undefined,
   ): Promise<boolean>;
   /** The groups of these persons were woken. A person that has changed again since keeps `fanOutDue`. */
-  heard(connection: ConnectionName, persons: readonly Pick<Person, 'role' | 'revision'>[]): Promise<void>;
+  clearFanOutDue(
+    connection: ConnectionName,
+    persons: readonly Pick<Person, 'role' | 'revision'>[],
+  ): Promise<void>;
   /** Members that were bound to the person at some time, also those that are bound to another person by now. */
   membersBoundTo(connection: ConnectionName, role: RoleId): AsyncIterable<readonly Binding[]>;
   /** Every binding that ever was, from the (eventually consistent) index. */

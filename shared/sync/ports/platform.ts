@@ -25,7 +25,7 @@ export type NewGroupFields = Required<GroupFields> & { readonly spokeId: string 
 export interface CallOutcome {
   /** Method and path template. */
   readonly endpoint: string;
-  /** Status, or the class of the error; undefined where the call succeeded. */
+  /** Status, or the class of the error; undefined if the call succeeded. */
   readonly failure: string | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface PlatformGroups {
   countListed(): number;
   /** The next list is read from the platform, because the last one may lack a group that was released since. */
   forgetList(): void;
-  /** undefined where the platform answers 404. */
+  /** undefined if the platform answers 404. */
   get(id: PlatformGroupId, how?: Trying): Promise<ObservedGroup | undefined>;
   create(fields: NewGroupFields, how?: Trying): Promise<ObservedGroup>;
   patch(
@@ -73,7 +73,7 @@ export interface Platform {
   readonly secretVersion: string;
   /**
    * Asks something neutral (`/me`), to tell a fault of one group from one of the whole connection.
-   * @returns undefined where all is well
+   * @returns undefined if all is well
    */
   probe(): Promise<PlatformFailure | undefined>;
   /**
@@ -146,12 +146,12 @@ export interface Applicant {
     fields: readonly string[],
     states: readonly string[],
   ): AsyncIterable<readonly ReadonlyMap<string, string | null>[]>;
-  /** How far this machine's clock is ahead of the platform's, in milliseconds; undefined where it does not say. */
+  /** How far this machine's clock is ahead of the platform's, in milliseconds; undefined if it does not say. */
   clockSkewMs(): Promise<number | undefined>;
 }
 
 export interface Applicants {
-  /** @throws TypeError where base URL or token cannot be used; the message does not show the token */
+  /** @throws TypeError if base URL or token cannot be used; the message does not show the token */
   present(baseUrl: string, token: string): Promise<Applicant> | Applicant;
   /** With the credential that is stored. @throws PlatformFailure */
   stored(connection: ConnectionName, baseUrl: string): Promise<Applicant>;
@@ -194,7 +194,7 @@ export class PlatformFailure extends Error implements Failed {
   }
 }
 
-/** How a call failed; undefined where it did not. */
+/** How a call failed; undefined if it did not. */
 export async function failureIn(call: () => Promise<unknown>): Promise<PlatformFailure | undefined> {
   try {
     await call();

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Trace } from '../../domain/drift.ts';
+import type { ActivityEvent } from '../../domain/drift.ts';
 import { type Frozen, number, text, texts } from '../../domain/forms.ts';
 import type { ConnectionName, PlatformGroupId } from '../../domain/ids.ts';
 
@@ -43,24 +43,24 @@ export interface FeedStore {
   read(connection: ConnectionName): Promise<FeedPosition | undefined>;
   /**
    * Begins a run: from now on no holder of an earlier lease can write, wherever it was paused.
-   * @returns undefined where a later holder has begun already
+   * @returns undefined if a later holder has begun already
    */
   begin(
     connection: ConnectionName,
     lease: Lease,
   ): Promise<{ readonly position: FeedPosition | undefined } | undefined>;
-  /** false where a later holder of the lease has written: this one was paused too long, and must stop. */
+  /** false if a later holder of the lease has written: this one was paused too long, and must stop. */
   write(connection: ConnectionName, position: FeedPosition, lease: Lease): Promise<boolean>;
 }
 
 /** One event of the feed, as far as groups need it. */
-export interface FeedEvent extends Trace {
+export interface FeedEvent extends ActivityEvent {
   readonly groups: readonly PlatformGroupId[];
 }
 
 export interface FeedPage {
   readonly events: readonly FeedEvent[];
-  /** null where none has come yet. */
+  /** null if none has come yet. */
   readonly next: string | null;
   readonly done: boolean;
 }

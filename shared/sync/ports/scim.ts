@@ -37,8 +37,8 @@ export const ScimResource = z.lazy(() =>
       modifiedMs: number,
       /** Of the version. */
       changedMs: number,
-      /** `ending`: deleted for its client, while registers and index entries are still to follow. */
-      state: z.enum(['live', 'ending']),
+      /** `deleting`: deleted for its client, while registers and index entries are still to follow. */
+      state: z.enum(['live', 'deleting']),
       /** Stored: registers have not followed this revision yet. */
       open: z.literal(true).optional(),
       /** For a group: open writes of members by id, with the time at which each began. */
@@ -74,7 +74,7 @@ export interface IndexedValue {
 /** Ids of one type, ascending: of those that are live, and of those whose deletion a crash may have left undone. */
 export interface ScimOrder {
   readonly ids: readonly string[];
-  readonly ending: readonly string[];
+  readonly deleting: readonly string[];
 }
 
 /** One that was removed. */
@@ -110,7 +110,7 @@ export interface EndedWrite {
 /** SCIM resources and what finds them. Each write is one conditional write of one item; reads are consistent. */
 export interface ScimStore {
   read(connection: ConnectionName, type: TypeName, ids: readonly string[]): Promise<readonly ScimResource[]>;
-  /** All of a type, or of these ids and between them, those that are ending included, in the order of their ids, in pages. */
+  /** All of a type, or of these ids and between them, those that are being deleted included, in the order of their ids, in pages. */
   list(
     connection: ConnectionName,
     type: TypeName,
@@ -127,7 +127,7 @@ export interface ScimStore {
   save(connection: ConnectionName, resource: ScimResource, seen: ScimResource | undefined): Promise<boolean>;
   /**
    * Blocks an id under which nothing is stored, so that a request that has not saved its new resource yet cannot save it any
-   * more. An ending resource of revision 0 is stored there, dated later than everything that such a request can write.
+   * more. A resource of revision 0 that is being deleted is stored there, dated later than everything that such a request can write.
    * @returns it, or undefined if something is stored there
    */
   block(
@@ -138,7 +138,7 @@ export interface ScimStore {
   /**
    * The next revision of a live resource whose attributes stay as they are, in one write and without a read before it.
    * Its next version too, unless nothing else of it changes either.
-   * @returns undefined where there is none, where its time is later than `nowMs`, or where it is not that of `seen` any more
+   * @returns undefined if there is none, where its time is later than `nowMs`, or where it is not that of `seen` any more
    */
   advance(
     connection: ConnectionName,
@@ -219,9 +219,9 @@ export interface ScimTokenStore {
   ): Promise<{ readonly access: ScimAccess | undefined; readonly secret: ScimToken | undefined }>;
   addAccess(access: ScimAccess): Promise<void>;
   list(connection: ConnectionName): Promise<readonly ScimToken[]>;
-  /** false where the prefix is taken. */
+  /** false if the prefix is taken. */
   add(token: ScimToken): Promise<boolean>;
-  /** false where the connection has no such token. */
+  /** false if the connection has no such token. */
   revoke(connection: ConnectionName, prefix: string, atMs: number): Promise<boolean>;
   /** Ends a token of the connection at this time, unless it ends earlier. */
   endBy(connection: ConnectionName, prefix: string, atMs: number): Promise<void>;

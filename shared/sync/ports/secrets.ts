@@ -48,6 +48,6 @@ export interface DirectorySecrets {
 export interface CredentialVault {
   /** @returns the version that was made */
   store(connection: ConnectionName, token: string): Promise<string>;
-  /** Gone at once where the store allows it. False where there was none. */
+  /** Gone at once where the store allows it. False if there was none. */
   remove(connection: ConnectionName): Promise<boolean>;
 }

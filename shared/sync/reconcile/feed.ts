@@ -1,14 +1,14 @@
 import type { ReconcileReport } from '../../contract/answers.ts';
 import { meaningOf } from '../../plan/meaning.ts';
-import { tellGate, throughGate } from '../gate.ts';
+import { reportToGate, throughGate } from '../gate.ts';
 import type { ReconcilePorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import { PlatformFailure } from '../ports/platform.ts';
 import type { FeedPosition, Lease } from '../ports/reconcile.ts';
+import { type Checking, checkGroups } from './check-groups.ts';
 import type { FeedPages } from './position.ts';
-import { firstPosition, freshEvents, LOOK_BACK_MS, movedOn, startOf, tracesByGroup } from './position.ts';
+import { activityByGroup, firstPosition, freshEvents, LOOK_BACK_MS, movedOn, startOf } from './position.ts';
 import { emptyTotals, reportOf, type Totals, together } from './report.ts';
-import { type Looking, suspectTouched } from './suspect.ts';
 import { compareAll, type SweepRun } from './sweep.ts';
 
 /** Pages that are gathered before their groups are compared and the position moves. */
@@ -30,7 +30,7 @@ export interface FeedRun {
   readonly failure?: PlatformFailure;
 }
 
-interface Reading extends Looking {
+interface Reading extends Checking {
   readonly connection: Connection;
   readonly lease: Lease;
   readonly totals: Totals & { duplicates: number };
@@ -92,7 +92,7 @@ async function run(before: FeedPosition | undefined, startedAtMs: number, readin
     nowMs: ports.clock(),
   });
   const ending = { duplicates, ...(failure === undefined ? {} : { failure }) };
-  const isClosed = failure !== undefined && (await tellGate(connection, failure, ports));
+  const isClosed = failure !== undefined && (await reportToGate(connection, failure, ports));
   if (isClosed || !position.needsSweep || ports.clock() >= reading.deadlineMs) return { report, ...ending };
   const swept = await compareAll(connection, ports, reading.deadlineMs);
   // The gap is closed only when the sweep has come to its end.
@@ -160,15 +160,15 @@ async function readPages(position: FeedPosition, { platform, ports }: Reading) {
 async function record(pages: FeedPages, position: FeedPosition, reading: Reading): Promise<FeedPosition> {
   const { connection, platform, ports, lease, totals } = reading;
   const events = freshEvents(pages, position);
-  const touched = tracesByGroup(events);
-  const { echoes, duplicates } = await suspectTouched(connection, touched, { platform, ports });
+  const activity = activityByGroup(events);
+  const { echoes, duplicates } = await checkGroups(connection, activity, { platform, ports });
   const moved = movedOn(position, pages, ports.clock());
   if (!(await ports.feed.write(connection.name, moved, lease))) {
     throw new Error('another run has taken over the feed: this one was paused for too long');
   }
   // Counted only now: what another run has taken over is counted there.
   totals.eventsRead += events.length;
-  totals.groupsTouched += touched.size;
+  totals.groupsTouched += activity.size;
   totals.echoes += echoes;
   totals.duplicates += duplicates;
   return moved;

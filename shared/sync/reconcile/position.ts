@@ -1,4 +1,4 @@
-import type { Trace } from '../../domain/drift.ts';
+import type { ActivityEvent } from '../../domain/drift.ts';
 import type { PlatformGroupId } from '../../domain/ids.ts';
 import type { FeedEvent, FeedPage, FeedPosition } from '../ports/reconcile.ts';
 
@@ -27,16 +27,18 @@ export function freshEvents(pages: FeedPages, { recentIds }: FeedPosition): read
 }
 
 /** Returns the activity events of each group, in the order of the feed. */
-export function tracesByGroup(events: readonly FeedEvent[]): ReadonlyMap<PlatformGroupId, readonly Trace[]> {
-  const traces = new Map<PlatformGroupId, Trace[]>();
-  for (const { groups, ...trace } of events) {
+export function activityByGroup(
+  events: readonly FeedEvent[],
+): ReadonlyMap<PlatformGroupId, readonly ActivityEvent[]> {
+  const activity = new Map<PlatformGroupId, ActivityEvent[]>();
+  for (const { groups, ...event } of events) {
     for (const group of new Set(groups)) {
-      const known = traces.get(group);
-      if (known === undefined) traces.set(group, [trace]);
-      else known.push(trace);
+      const known = activity.get(group);
+      if (known === undefined) activity.set(group, [event]);
+      else known.push(event);
     }
   }
-  return traces;
+  return activity;
 }
 
 /**

@@ -7,9 +7,9 @@ import { foldSpokeId } from '../../domain/spoke-id.ts';
 import { isWhole, type ObservedGroup } from '../../domain/view.ts';
 import { isOver } from '../../plan/hold.ts';
 import { mayBeSpokeId } from '../../plan/names.ts';
+import { mapConcurrently } from '../async-collections.ts';
 import { leftBehind } from '../claim-group.ts';
 import { throughGate } from '../gate.ts';
-import { atOnce } from '../gather.ts';
 import { groupsOfSolvable } from '../people-wake.ts';
 import type { ReconcilePorts } from '../ports/bundles.ts';
 import type { Owners } from '../ports/claims.ts';
@@ -17,10 +17,10 @@ import type { Connection } from '../ports/connections.ts';
 import type { GroupSummary } from '../ports/group-index.ts';
 import type { Platform } from '../ports/platform.ts';
 import { endClaim } from '../retire-claim.ts';
-import { PUMP_BATCH, READS_IN_FLIGHT, REFUSED_AGAIN_MS } from '../tuning.ts';
+import { READS_IN_FLIGHT, REFUSED_AGAIN_MS, REQUEUE_BATCH } from '../tuning.ts';
 import { dirtyNow, wakeGroups } from '../wake.ts';
+import { type Checking, isThere, markSuspected, recordDuplicate, watched } from './check-groups.ts';
 import { emptyTotals, reportOf, type Totals } from './report.ts';
-import { isThere, type Looking, markSuspects, recordDuplicate, watched } from './suspect.ts';
 import { readKnownPeople, recordUnknownUsers, type UnboundUsers } from './unknown-users.ts';
 
 /** If more than this share of the linked groups is missing from a listing, the listing is wrong. */
@@ -56,7 +56,7 @@ interface Listed extends Pick<ObservedGroup, 'spokeId'>, Partial<Pick<ObservedGr
   readonly digest?: string;
 }
 
-interface Sweeping extends Looking {
+interface Sweeping extends Checking {
   readonly connection: Connection;
   readonly listed: ReadonlyMap<string, Listed>;
   readonly totals: Totals;
@@ -116,16 +116,16 @@ export async function compareAll(
     const found = states.map((state) => ({ state, users: listed.get(state.platformId)?.unbound ?? [] }));
     unbound.push(...found.filter(({ users }) => users.length > 0));
     missing.push(...states.filter((state) => !listed.has(state.platformId) && wasThere(state)));
-    await suspectDiffering(states, sweeping);
+    await markDiffering(states, sweeping);
     changed.push(...states.filter((state) => hasOtherContent(state, sweeping)));
     await pickUp(page, sweeping);
     totals.groupsTouched += states.length;
   }
-  await suspectChanged(changed, linked.size, sweeping);
+  await markChanged(changed, linked.size, sweeping);
   totals.missing = missing.length;
   const halted = missing.length >= MIN_MISSING && missing.length > linked.size * MAX_MISSING_SHARE;
-  if (!halted) await suspectMissing(missing, sweeping);
-  const duplicates = await recordStrangers(linked, sweeping);
+  if (!halted) await markMissing(missing, sweeping);
+  const duplicates = await recordUnmanaged(linked, sweeping);
   const solvable = [...new Set(await groupsOfSolvable(connection, ports))];
   const refs = solvable.map((group) => ({ connection: connection.name, group }));
   await wake(refs, sweeping);
@@ -154,15 +154,15 @@ async function listOf(platform: Platform, bound: ReadonlySet<string>): Promise<R
 
 type Watched = Awaited<ReturnType<typeof watched>>;
 
-async function suspectDiffering(states: Watched, { listed, ports, totals }: Sweeping): Promise<void> {
+async function markDiffering(states: Watched, { listed, ports, totals }: Sweeping): Promise<void> {
   const shown = states.flatMap((state) => {
     const version = listed.get(state.platformId)?.version;
-    return version === undefined ? [] : [{ state, version, traces: [] }];
+    return version === undefined ? [] : [{ state, version, activityEvents: [] }];
   });
   // The difference may come from a running write: its own apply fetches the group and settles the intent.
   const differing = shown.filter(({ state, version }) => state.version !== version && !state.intent);
   totals.echoes += shown.length - differing.length;
-  await markSuspects(differing, ports);
+  await markSuspected(differing, ports);
 }
 
 /**
@@ -185,26 +185,22 @@ function hasOtherContent(state: Watched[number], { listed, startedAtMs }: Sweepi
  * The fetch by id decides what such a group contains. If many groups differ, the list most likely shows only some
  * users, and each group is fetched once a day.
  */
-async function suspectChanged(
-  changed: Watched,
-  links: number,
-  { ports, startedAtMs }: Sweeping,
-): Promise<void> {
+async function markChanged(changed: Watched, links: number, { ports, startedAtMs }: Sweeping): Promise<void> {
   const isUsual = changed.length >= MIN_MISSING && changed.length > links * MAX_MISSING_SHARE;
   const turn = Math.floor(startedAtMs / HOUR_MS) % GARBAGE_TURNS;
   const due = isUsual ? changed.filter(({ ref }) => turnOf(ref) === turn) : changed;
-  await markSuspects(
-    due.map((state) => ({ state, version: null, traces: [] })),
+  await markSuspected(
+    due.map((state) => ({ state, version: null, activityEvents: [] })),
     ports,
   );
 }
 
-async function suspectMissing(missing: Watched, { platform, ports }: Sweeping): Promise<void> {
+async function markMissing(missing: Watched, { platform, ports }: Sweeping): Promise<void> {
   const isListed = ({ platformId }: Watched[number]) => isThere(platformId, platform);
-  const found = await atOnce(READS_IN_FLIGHT, missing, isListed);
+  const found = await mapConcurrently(READS_IN_FLIGHT, missing, isListed);
   const gone = missing.filter((_, at) => !found[at]);
-  const suspicions = gone.map((state) => ({ state, version: null, traces: [] }));
-  await markSuspects(suspicions, ports);
+  const suspected = gone.map((state) => ({ state, version: null, activityEvents: [] }));
+  await markSuspected(suspected, ports);
 }
 
 /** Stuck and refused groups, holds that are over, and a share of the litter. */
@@ -214,8 +210,8 @@ async function pickUp(page: readonly GroupSummary[], sweeping: Sweeping): Promis
   const stuck = page
     .filter((group) => isStuck(group, nowMs) || isForgotten(group, nowMs))
     .map(({ ref }) => ref);
-  // No faster than the pump: a backlog that is merely long must not come down at once.
-  await wake(stuck.slice(0, Math.max(0, PUMP_BATCH - totals.reenqueued)), sweeping);
+  // At most as many as one run of the requeue job, so that a long backlog drains at a limited rate.
+  await wake(stuck.slice(0, Math.max(0, REQUEUE_BATCH - totals.reenqueued)), sweeping);
   const turn = Math.floor(nowMs / HOUR_MS) % GARBAGE_TURNS;
   const inTurn = page.filter(({ ref, holdWaits }) => turnOf(ref) === turn || holdWaits).map(({ ref }) => ref);
   const states = await ports.groups.readMany(inTurn, sweeping.passOver);
@@ -225,7 +221,7 @@ async function pickUp(page: readonly GroupSummary[], sweeping: Sweeping): Promis
   for (const state of states) if (turnOf(state.ref) === turn) await ports.groups.collect(state, nowMs);
 }
 
-/** Dirty for long, and either due at no time at all or past its time: the pump alone would not, or did not, find it. */
+/** Dirty for long, and without a due time or past it: the requeue job does not find it, or did not. */
 const isStuck = ({ dirtySinceMs, dueMs, paused }: GroupSummary, nowMs: number): boolean =>
   !paused &&
   dirtySinceMs !== undefined &&
@@ -250,16 +246,16 @@ async function wake(refs: readonly GroupRef[], { ports, totals }: Sweeping): Pro
  * is the previous link and counted as gone, a directory group that may be written is linked to it again.
  * @returns how many of those are new
  */
-async function recordStrangers(linked: ReadonlySet<string>, sweeping: Sweeping): Promise<number> {
+async function recordUnmanaged(linked: ReadonlySet<string>, sweeping: Sweeping): Promise<number> {
   const { connection, listed, ports, totals } = sweeping;
-  const strangers = [...listed].flatMap(([id, { spokeId }]) =>
+  const unmanaged = [...listed].flatMap(([id, { spokeId }]) =>
     linked.has(id) ? [] : [{ id: id as PlatformGroupId, spokeId }],
   );
-  const ids = strangers.map(({ id }) => id);
+  const ids = unmanaged.map(({ id }) => id);
   const { now: known, before } = await ports.claims.owners(connection.company, ids);
   await endIdleClaims(known, sweeping);
   const isLeft = await leftBehind(known, ports);
-  const unowned = strangers.flatMap(({ id, spokeId }) => {
+  const unowned = unmanaged.flatMap(({ id, spokeId }) => {
     const groups = carriersOf(spokeId, before.get(id)?.group, sweeping);
     const owner = known.get(id);
     return owner && !isLeft(owner) ? [] : [{ id, spokeId, groups }];
@@ -276,7 +272,7 @@ async function recordStrangers(linked: ReadonlySet<string>, sweeping: Sweeping):
     if (spokeId === null) continue;
     totals.orphans += 1;
     const isLinked = state.platformId !== undefined && listed.has(state.platformId);
-    if (isLinked && (await recordDuplicate(state, { id, traces: [] }, ports))) duplicates += 1;
+    if (isLinked && (await recordDuplicate(state, { id, activityEvents: [] }, ports))) duplicates += 1;
   }
   return duplicates;
 }

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { UNKNOWN_INITIATOR } from '../../domain/drift.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import { type PlatformGroupId, type RoleId, roleId } from '../../domain/ids.ts';
-import { atOnce, gather } from '../gather.ts';
+import { collectPages, mapConcurrently } from '../async-collections.ts';
 import type { ReconcilePorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import { GONE, type Person } from '../ports/people.ts';
 import { PlatformFailure } from '../ports/platform.ts';
 import { READS_IN_FLIGHT } from '../tuning.ts';
-import type { Looking } from './suspect.ts';
+import type { Checking } from './check-groups.ts';
 
 /** The largest number of ids in one drift record. */
 const MOST_NAMED = 1_000;
@@ -33,14 +33,14 @@ export async function readKnownPeople(
   { name, settings }: Connection,
   { people }: Pick<ReconcilePorts, 'people'>,
 ): Promise<KnownPeople> {
-  const bindings = await gather(people.bound(name));
+  const bindings = await collectPages(people.bound(name));
   const roles = [...new Set(bindings.map(({ role }) => role))];
   const persons = [...(await people.read(name, roles)).values()];
   const ids = persons.flatMap((person) => idOf(person, settings.memberIdField) ?? []);
   return { persons, ids: new Set(ids) };
 }
 
-interface Seeking extends Looking {
+interface Seeking extends Checking {
   readonly connection: Connection;
   readonly deadlineMs: number;
 }
@@ -81,7 +81,7 @@ async function employeesAmong(
   for (let from = 0; from < all.length; from += LOOKED_UP) {
     if (isLate(seeking)) return undefined;
     const some = all.slice(from, from + LOOKED_UP);
-    const found = await atOnce(READS_IN_FLIGHT, some, (id) => isIndexed(id, seeking));
+    const found = await mapConcurrently(READS_IN_FLIGHT, some, (id) => isIndexed(id, seeking));
     for (const [at, id] of some.entries()) if (found[at]) indexed.add(id);
     // A listing answers for all ids at once, so no more of them are looked up.
     if (found.includes(false)) {

@@ -22,7 +22,8 @@ const hasValue = (resource: ScimResource | undefined, value: IndexedValue): bool
   resource?.state === 'live' && uniqueValue(resource)?.value === value.value;
 
 /** Whether this is no resource: it keeps a request from saving one under this id. */
-export const isBlocked = ({ state, revision }: ScimResource): boolean => state === 'ending' && revision === 0;
+export const isBlocked = ({ state, revision }: ScimResource): boolean =>
+  state === 'deleting' && revision === 0;
 
 /** @throws ScimError uniqueness */
 export async function claimUnique(resource: ScimResource, context: ScimContext): Promise<void> {

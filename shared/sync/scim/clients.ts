@@ -84,7 +84,7 @@ export async function rotateSecret(
   return made;
 }
 
-/** Ends a client with its secrets and access tokens at once. @returns false where the connection has no such client */
+/** Ends a client with its secrets and access tokens at once. @returns false if the connection has no such client */
 export async function revokeClient(
   connection: ConnectionName,
   id: string,

@@ -7,7 +7,7 @@ import { isObject, type ScimObject, type ScimValue } from '../../scim/value.ts';
 import type { StorePorts } from '../ingest/store-fold.ts';
 import type { Ports } from '../ports/bundles.ts';
 
-/** What the server needs of the world beside what ingest needs. */
+/** The ports of the SCIM server in addition to those of ingest. */
 export type DirectoryPorts = StorePorts & Pick<Ports, 'scim' | 'groups' | 'newId'>;
 
 /** Members that a request named and that are no users: the provider's references to them are stale. */

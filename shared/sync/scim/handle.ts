@@ -11,7 +11,7 @@ import type { HttpReply, HttpRequest } from './http.ts';
 import { STRANGER_RATE, waitFor } from './limiter.ts';
 import { route } from './routes.ts';
 import { answerTokenRequest, TOKEN_PATH, type TokenEndpointPorts } from './token-endpoint.ts';
-import { ENDS_SOON_MS, prefixOf, validToken } from './tokens.ts';
+import { EXPIRES_SOON_MS, prefixOf, validToken } from './tokens.ts';
 
 export const SCIM_PATH = '/scim/v2';
 
@@ -22,7 +22,7 @@ export interface ScimReport {
   readonly reply: HttpReply;
   /** undefined if the request was not authorised. */
   readonly connection: ConnectionName | undefined;
-  readonly tokenEndsSoon: boolean;
+  readonly tokenExpiresSoon: boolean;
   /** Members that the request named and that are no users. */
   readonly staleMembers: readonly StaleMembers[];
   /** What failed on our side. */
@@ -36,7 +36,7 @@ export interface ScimReport {
 export async function handleScim(request: HttpRequest, ports: ScimPorts): Promise<ScimReport> {
   let connection: ConnectionName | undefined;
   let cause: unknown;
-  let tokenEndsSoon = false;
+  let tokenExpiresSoon = false;
   const staleMembers: StaleMembers[] = [];
   const isHead = request.method.toUpperCase() === 'HEAD';
   const answerError = (error: unknown): ScimReply => {
@@ -58,7 +58,7 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
     const method = isHead ? 'GET' : request.method;
     const { token, knownAs } = recognise(request, ports);
     const early = knownAs && (await ports.connections.find(knownAs));
-    // A token that was good before is looked up beside the first reads, in the same request to the table.
+    // A token that was valid before is read together with the first reads, in the same request to the table.
     const admitted = admit(token, knownAs !== undefined, ports);
     const of = early ?? (await admitted).connection;
     const answer = async () => {
@@ -85,14 +85,14 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
     };
     const [answered, caller] = await Promise.all([answer().catch(answerError), admitted]);
     connection = caller.connection.name;
-    tokenEndsSoon = caller.tokenEndsSoon;
+    tokenExpiresSoon = caller.tokenExpiresSoon;
     reply = answered;
   } catch (error) {
     reply = answerError(error);
   }
   const http = toHttp(reply);
   // Headers as GET has them, and no body (RFC 9110 section 9.3.2).
-  return { reply: isHead ? { ...http, body: '' } : http, connection, tokenEndsSoon, staleMembers, cause };
+  return { reply: isHead ? { ...http, body: '' } : http, connection, tokenExpiresSoon, staleMembers, cause };
 }
 
 const isUnstorable = (error: unknown): boolean =>
@@ -127,7 +127,7 @@ async function admit(token: string, isCounted: boolean, ports: ScimPorts) {
   const connection = valid && (await ports.connections.find(valid.connection));
   if (connection === undefined) throw unauthorised(', error="invalid_token"');
   if (!isCounted) waitFor(limiter.take(`token ${valid?.prefix}`));
-  return { connection, tokenEndsSoon: (valid?.expiresMs ?? Infinity) - ports.clock() < ENDS_SOON_MS };
+  return { connection, tokenExpiresSoon: (valid?.expiresMs ?? Infinity) - ports.clock() < EXPIRES_SOON_MS };
 }
 
 const unauthorised = (error: string) =>
@@ -168,7 +168,7 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** The media type is exact and stands only beside a body. */
+/** The media type is exact, and is sent only with a body. */
 function toHttp({ status, headers, body }: ScimReply): HttpReply {
   if (body === undefined) return { status, headers, body: '' };
   return { status, headers: { 'content-type': SCIM_MEDIA_TYPE, ...headers }, body: JSON.stringify(body) };

@@ -8,7 +8,7 @@ import { MAX_ANSWER_BYTES } from '../../scim/limits.ts';
 import type { ListQuery } from '../../scim/list-query.ts';
 import type { ResourceType, TypeName } from '../../scim/resource-type.ts';
 import type { ScimObject } from '../../scim/value.ts';
-import { gather } from '../gather.ts';
+import { collectPages } from '../async-collections.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
 import { viewGroup } from './group-view.ts';
@@ -131,11 +131,11 @@ function groupNamedBy(filter: Filter | undefined, type: ResourceType): string | 
 
 async function idsOf(type: TypeName, context: ScimContext): Promise<readonly string[]> {
   const { ports, connection } = context;
-  const { ids, ending } = await ports.scim.order(connection, type, ports.clock());
-  const found = await ports.scim.read(connection, type, ending);
+  const { ids, deleting } = await ports.scim.order(connection, type, ports.clock());
+  const found = await ports.scim.read(connection, type, deleting);
   for (const resource of found) await finishWrite(resource, context);
   // A crash came between their removal and the note of it.
-  const gone = ending.filter((one) => !found.some(({ id }) => id === one));
+  const gone = deleting.filter((one) => !found.some(({ id }) => id === one));
   for (const id of gone) await ports.scim.noteOrder(connection, { type, id });
   return ids;
 }
@@ -166,7 +166,7 @@ async function readAll(ids: readonly string[], type: TypeName, context: ScimCont
   if (first === undefined || last === undefined) return [];
   const wanted = new Set(ids);
   const read: ScimResource[] = [];
-  for (const one of await gather(context.ports.scim.list(context.connection, type, [first, last]))) {
+  for (const one of await collectPages(context.ports.scim.list(context.connection, type, [first, last]))) {
     const finished = wanted.has(one.id) ? await finishWrite(one, context) : undefined;
     if (finished !== undefined) read.push(finished);
   }
@@ -208,7 +208,7 @@ async function candidates(type: ResourceType, filter: Filter | undefined, contex
       `expected a filter by an indexed attribute, because there are over ${MAX_SCANNED} resources of type ${type.name}`,
     );
   }
-  return gather(ports.scim.list(connection, type.name));
+  return collectPages(ports.scim.list(connection, type.name));
 }
 
 async function idsBy({ by, value }: Lookup, type: ResourceType, context: ScimContext) {
@@ -225,7 +225,7 @@ async function idsBy({ by, value }: Lookup, type: ResourceType, context: ScimCon
       return holder === undefined ? [] : [holder];
     }
     case 'member': {
-      const lists = listedIdsOf(value).map((id) => gather(ports.users.groupsOf(connection, id)));
+      const lists = listedIdsOf(value).map((id) => collectPages(ports.users.groupsOf(connection, id)));
       return (await Promise.all(lists)).flat();
     }
     case 'group':

@@ -88,12 +88,12 @@ async function staleAmong(
 ): Promise<StaleMembers> {
   const found = ids.length === 0 ? [] : await ports.scim.read(connection, 'User', ids);
   const live = new Set(found.filter(({ state }) => state === 'live').map(({ id }) => id));
-  const ending = new Set(found.filter(({ state }) => state === 'ending').map(({ id }) => id));
+  const deleting = new Set(found.filter(({ state }) => state === 'deleting').map(({ id }) => id));
   const missing = ids.filter((id) => !live.has(id));
   const users = missing.length === 0 ? new Map() : await ports.users.read(connection, missing.map(memberId));
   const isDeleted = (id: string) => {
     const user = users.get(memberId(id));
-    return ending.has(id) || (user !== undefined && isEnded(user));
+    return deleting.has(id) || (user !== undefined && isEnded(user));
   };
   // Events may describe users that no SCIM client created.
   const isUnknown = (id: string) => (users.get(memberId(id))?.attributes.size ?? 0) === 0;

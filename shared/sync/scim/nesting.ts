@@ -39,13 +39,13 @@ export async function withNestedGroups(
   context: ScimContext,
 ): Promise<MemberChange> {
   if (groupsAmongListed(change.present).length > 0) throw reservedId();
-  const suspects = [...change.present, ...change.absent].filter((id) => id.startsWith(GROUP_ID_MARK));
-  if (suspects.length === 0) return change;
-  const groups = await liveGroups(suspects, context);
+  const candidates = [...change.present, ...change.absent].filter((id) => id.startsWith(GROUP_ID_MARK));
+  if (candidates.length === 0) return change;
+  const groups = await liveGroups(candidates, context);
   const joining = [...groups].filter((id) => change.present.has(id)).map(groupId);
   if (joining.length > 0 && !acceptsNested(context.types.Group)) throw groupAsMember();
   const deleted = await deletedGroups(
-    suspects.filter((id) => change.present.has(id) && !groups.has(id)),
+    candidates.filter((id) => change.present.has(id) && !groups.has(id)),
     context,
   );
   if (deleted.size > 0) context.noteStale({ group, deleted: [...deleted], unknown: [] });

@@ -7,7 +7,7 @@ import { ScimError } from '../../scim/errors.ts';
 import { deadWrites, openWrites, withWrite } from '../../scim/member-writes.ts';
 import type { TypeName } from '../../scim/resource-type.ts';
 import { isSameValue, type ScimObject } from '../../scim/value.ts';
-import { atOnce } from '../gather.ts';
+import { mapConcurrently } from '../async-collections.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import { READS_IN_FLIGHT } from '../tuning.ts';
 import { claimUnique, isBlocked, verifyClaim } from './claims.ts';
@@ -36,9 +36,9 @@ export async function finishWrite(
   context: ScimContext,
 ): Promise<ScimResource | undefined> {
   if (isBlocked(found) && context.ports.clock() < found.modifiedMs) return undefined;
-  if (found.state === 'ending' || !found.settled) await context.admitted;
-  if (found.state === 'ending') {
-    await finishEnding(found, context);
+  if (found.state === 'deleting' || !found.settled) await context.admitted;
+  if (found.state === 'deleting') {
+    await finishDeletion(found, context);
     return undefined;
   }
   const dead = deadReplacement(found, context.ports.clock());
@@ -64,9 +64,9 @@ export interface Change {
 }
 
 /** The change of a group's members in a request, next to the change of its attributes. */
-export interface Beside {
+export interface MembersChange {
   readonly isChange: boolean;
-  /** The revision at which there was nothing to change; undefined where that is so at any. */
+  /** The revision at which the members needed no change; undefined if that holds at any revision. */
   readonly seen?: number;
 }
 
@@ -78,8 +78,8 @@ export interface Rewrite {
 }
 
 /**
- * Changes a resource: its next revision, with attributes computed from the current one and written only if it still is
- * that. The caller records what the change means, and settles it.
+ * Writes the next revision of a resource if the current one has not changed meanwhile. The caller records the change in
+ * the desired state, and settles the resource.
  * @throws ScimError 404, 412, 409 or what `edit` throws; then nothing has changed
  */
 export async function rewriteResource(
@@ -90,14 +90,14 @@ export async function rewriteResource(
     ifMatch,
     ifNoneMatch,
     edit,
-    beside = { isChange: false },
+    membersChange = { isChange: false },
     state = 'live',
     found,
   }: Change & {
     readonly edit: (attributes: ScimObject) => ScimObject;
-    readonly beside?: Beside;
+    readonly membersChange?: MembersChange;
     readonly state?: ScimResource['state'];
-    /** As it was read just before. */
+    /** The resource as the caller has just read it. */
     readonly found?: ScimResource | undefined;
   },
 ): Promise<Rewrite> {
@@ -109,7 +109,7 @@ export async function rewriteResource(
     if (ifNoneMatch !== undefined) checkIfNoneMatch(ifNoneMatch, before);
     const { after, write } = rewritten(
       before,
-      { attributes: edit(before.attributes), beside, state },
+      { attributes: edit(before.attributes), membersChange, state },
       context,
     );
     if (await saveIndexed({ before, after }, context)) return { before, after, write };
@@ -120,7 +120,7 @@ export async function rewriteResource(
 /** Claims and indexes what has changed, before and after the resource is saved. @returns whether it was saved */
 async function saveIndexed({ before, after }: Rewrite, context: ScimContext): Promise<boolean> {
   const { ports, connection } = context;
-  const isIndexed = after.state === 'ending' || isIndexedAlike(before, after);
+  const isIndexed = after.state === 'deleting' || isIndexedAlike(before, after);
   if (!isIndexed) {
     await claimUnique(after, context);
     await pointAt(after, context);
@@ -133,11 +133,16 @@ async function saveIndexed({ before, after }: Rewrite, context: ScimContext): Pr
 /** The next revision of a resource, and the write of members that begins with it. */
 function rewritten(
   before: ScimResource,
-  { attributes, beside, state }: Pick<ScimResource, 'attributes' | 'state'> & { readonly beside: Beside },
+  {
+    attributes,
+    membersChange,
+    state,
+  }: Pick<ScimResource, 'attributes' | 'state'> & { readonly membersChange: MembersChange },
   { ports }: ScimContext,
 ): Pick<Rewrite, 'after' | 'write'> {
   const nowMs = ports.clock();
-  const changesMembers = beside.isChange || (beside.seen ?? before.revision) !== before.revision;
+  const changesMembers =
+    membersChange.isChange || (membersChange.seen ?? before.revision) !== before.revision;
   const isChange = changesMembers || state !== before.state || !isSameValue(attributes, before.attributes);
   const revise = isChange ? nextRevision : idleRevision;
   const write = changesMembers ? ports.newId() : undefined;
@@ -163,12 +168,12 @@ function checkIfNoneMatch(ifNoneMatch: string, { version }: ScimResource): void 
 }
 
 /**
- * The next revision of a group whose attributes stay as they are: one write, however many others do the same.
- * @returns undefined where only `rewriteResource` can tell what to do
+ * Writes the next revision of a group whose attributes stay as they are. This is one write, also with concurrent requests.
+ * @returns undefined if `rewriteResource` must decide
  */
 export async function advanceGroup(
   id: string,
-  { isChange, seen }: Beside,
+  { isChange, seen }: MembersChange,
   { found, context }: { readonly found: ScimResource | undefined; readonly context: ScimContext },
 ): Promise<Rewrite | undefined> {
   const { ports, connection, admitted } = context;
@@ -233,22 +238,22 @@ export async function settleResource(
 }
 
 /**
- * Completes the deletion of a resource that is marked as ending: records it in the desired state, releases the index
+ * Completes the deletion of a resource that is marked as deleting: records it in the desired state, releases the index
  * entries and removes the resource. Each step may be repeated, so any later request can continue after a crash.
  */
-export async function finishEnding(ending: ScimResource, context: ScimContext): Promise<void> {
+export async function finishDeletion(deleting: ScimResource, context: ScimContext): Promise<void> {
   const { ports, connection } = context;
-  const { replacements } = ending;
-  if (ending.type === 'Group') {
-    const group = groupId(ending.id);
-    await recordEnd(ending, nestedMember(group), [{ kind: 'group.deleted', group }], context);
+  const { replacements } = deleting;
+  if (deleting.type === 'Group') {
+    const group = groupId(deleting.id);
+    await recordEnd(deleting, nestedMember(group), [{ kind: 'group.deleted', group }], context);
     const drops = [...replacements].map(([id, held]) => ports.scim.dropList({ connection, group }, id, held));
     await Promise.all(drops);
   } else {
-    await recordEnd(ending, memberId(ending.id), userEnd(ending), context);
+    await recordEnd(deleting, memberId(deleting.id), userEnd(deleting), context);
   }
-  await unindex(ending, undefined, context);
-  await ports.scim.remove(connection, ending);
+  await unindex(deleting, undefined, context);
+  await ports.scim.remove(connection, deleting);
 }
 
 /**
@@ -256,7 +261,7 @@ export async function finishEnding(ending: ScimResource, context: ScimContext): 
  * shows the member and its version rises.
  */
 async function recordEnd(
-  ending: ScimResource,
+  deleting: ScimResource,
   member: MemberId,
   end: readonly DirectoryChange[],
   context: ScimContext,
@@ -264,7 +269,7 @@ async function recordEnd(
   const { ports, connection } = context;
   const begun: MemberWrite[] = [];
   for await (const groups of ports.users.groupsOf(connection, member)) {
-    const isListed = await atOnce(READS_IN_FLIGHT, groups, async (group) =>
+    const isListed = await mapConcurrently(READS_IN_FLIGHT, groups, async (group) =>
       (await listedAmong(group, [member], context)).has(member),
     );
     for (const group of groups.filter((_, at) => isListed[at])) {
@@ -278,8 +283,8 @@ async function recordEnd(
       change: { kind: 'member.removed', group: groupId(revision.id), members },
     }),
   );
-  await record([...end.map((change) => ({ by: ending, change })), ...leaves], context);
-  await atOnce(READS_IN_FLIGHT, begun, ({ id, revision }) =>
+  await record([...end.map((change) => ({ by: deleting, change })), ...leaves], context);
+  await mapConcurrently(READS_IN_FLIGHT, begun, ({ id, revision }) =>
     ports.scim.endWrite(connection, { ...revision, settled: true }, { id, supersedes: [] }),
   );
 }

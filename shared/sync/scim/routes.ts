@@ -15,7 +15,7 @@ import { noContent, objectBody, ok, type ScimContext, type ScimReply, type ScimR
 import { etagWithoutMembers, isOpen } from './group-view.ts';
 import { listResources } from './list.ts';
 import { readFloor } from './membership.ts';
-import { findResource, finishEnding, rewriteResource } from './resources.ts';
+import { findResource, finishDeletion, rewriteResource } from './resources.ts';
 import { show, showsMembers } from './show.ts';
 import { WRITERS, type Written } from './writers.ts';
 
@@ -210,9 +210,9 @@ const remove =
   (type: TypeName, id: string): Endpoint =>
   async (request, context) => {
     const edit = (attributes: ScimObject) => attributes;
-    const ending = { context, ...conditionsOf(request), edit, state: 'ending' } as const;
-    const { after } = await rewriteResource(id, type, ending);
-    await finishEnding(after, context);
+    const deleting = { context, ...conditionsOf(request), edit, state: 'deleting' } as const;
+    const { after } = await rewriteResource(id, type, deleting);
+    await finishDeletion(after, context);
     return noContent();
   };
 

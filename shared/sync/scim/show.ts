@@ -31,7 +31,7 @@ interface Given {
 }
 
 /**
- * A resource as the request asks to see it; a group's members are read only where they are shown.
+ * A resource as the request asks to see it; a group's members are read only if they are shown.
  */
 export async function show(
   resource: ScimResource,

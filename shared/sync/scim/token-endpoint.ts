@@ -7,7 +7,7 @@ import { accessSeconds, issueAccess, validSecret } from './clients.ts';
 import type { ScimReply } from './context.ts';
 import type { HttpRequest } from './http.ts';
 import { type RateLimiter, STRANGER_RATE, waitFor } from './limiter.ts';
-import { ENDS_SOON_MS } from './tokens.ts';
+import { EXPIRES_SOON_MS } from './tokens.ts';
 
 /** Below the base URL. */
 export const TOKEN_PATH = '/oauth/token';
@@ -25,7 +25,7 @@ interface TokenAnswer {
   readonly reply: ScimReply;
   /** Of the client, if it has proved its secret. */
   readonly connection: ConnectionName | undefined;
-  readonly tokenEndsSoon: boolean;
+  readonly tokenExpiresSoon: boolean;
 }
 
 /**
@@ -42,20 +42,20 @@ export async function answerTokenRequest(
   }
   waitFor(ports.limiter.take(`address ${request.source ?? ''}`, STRANGER_RATE));
   let connection: ConnectionName | undefined;
-  let tokenEndsSoon = false;
+  let tokenExpiresSoon = false;
   const clientOf = async (id: string, text: string): Promise<OAuthClient | undefined> => {
     const secret = await validSecret({ id, secret: text }, ports);
     const found = secret && (await ports.connections.find(secret.connection));
     if (secret === undefined || found === undefined) return undefined;
     connection = found.name;
-    tokenEndsSoon = (secret.expiresMs ?? Infinity) - ports.clock() < ENDS_SOON_MS;
+    tokenExpiresSoon = (secret.expiresMs ?? Infinity) - ports.clock() < EXPIRES_SOON_MS;
     const seconds = accessSeconds(secret, ports.clock());
     return { id, accessSeconds: seconds, issue: () => issueAccess(secret, seconds, ports) };
   };
   const form = formOf(request);
-  if (typeof form === 'string') return { reply: refused(form), connection, tokenEndsSoon };
+  if (typeof form === 'string') return { reply: refused(form), connection, tokenExpiresSoon };
   const { status, headers, body } = await ports.oauth.answer({ headers: headersOf(request), form }, clientOf);
-  return { reply: { status, headers: { ...headers, ...UNSTORED }, body }, connection, tokenEndsSoon };
+  return { reply: { status, headers: { ...headers, ...UNSTORED }, body }, connection, tokenExpiresSoon };
 }
 
 /** RFC 6749 section 5.1. */

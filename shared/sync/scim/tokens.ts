@@ -77,7 +77,7 @@ export const stateOf = (
   return expiresMs !== undefined && expiresMs <= nowMs ? 'expired' : 'active';
 };
 
-/** Ends a token at once. @returns false where the connection has none of that prefix */
+/** Ends a token at once. @returns false if the connection has none of that prefix */
 export const revokeToken = (connection: ConnectionName, prefix: string, { tokens, clock }: TokenPorts) =>
   tokens.revoke(connection, prefix, clock());
 
@@ -87,7 +87,7 @@ export async function revokeAllTokens(connection: ConnectionName, { tokens, cloc
 }
 
 /** Told from then on: long enough for a person to make another token and paste it before this one ends. */
-export const ENDS_SOON_MS = 14 * 86_400_000;
+export const EXPIRES_SOON_MS = 14 * 86_400_000;
 
 /** Compared where there is no token, so that an unknown prefix takes as long as a wrong secret. */
 const NO_HASH = hashOf('');
@@ -116,7 +116,7 @@ async function secretOfAccess(token: string, prefix: string, { tokens, clock }: 
   return isGood ? secret : undefined;
 }
 
-/** Notes the use of a token. @returns undefined where the token has ended */
+/** Notes the use of a token. @returns undefined if the token has ended */
 export async function usedNow(
   found: ScimToken,
   { tokens, clock }: TokenPorts,

@@ -2,7 +2,7 @@ import { type GroupId, groupId, memberId } from '../../domain/ids.ts';
 import { nestedGroup } from '../../domain/nesting.ts';
 import { locationOf } from '../../scim/document.ts';
 import type { ScimObject } from '../../scim/value.ts';
-import { gather } from '../gather.ts';
+import { collectPages } from '../async-collections.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
 import { viewGroup } from './group-view.ts';
@@ -11,7 +11,7 @@ import { listedAmong } from './membership.ts';
 /** Values of a user's attribute `groups` (RFC 7643 section 4.1.2), by the ids of the groups. */
 export async function groupsOfUser(user: string, context: ScimContext): Promise<readonly ScimObject[]> {
   const { ports, connection } = context;
-  const ids = await gather(ports.users.groupsOf(connection, memberId(user)));
+  const ids = await collectPages(ports.users.groupsOf(connection, memberId(user)));
   if (ids.length === 0) return [];
   const [groups, lists] = await Promise.all([
     ports.scim.read(connection, 'Group', ids),

@@ -29,7 +29,7 @@ import {
 } from './membership.ts';
 import { listedMember, noteNesting, withNestedGroups } from './nesting.ts';
 import { factsOf, record, stampOf } from './record.ts';
-import type { Beside, Change, Rewrite } from './resources.ts';
+import type { Change, MembersChange, Rewrite } from './resources.ts';
 import { advanceGroup, rewriteResource, settleResource } from './resources.ts';
 
 /** The result of a request's write. */
@@ -136,12 +136,12 @@ async function rewriteGroup(id: string, change: Change, edit: Edit, members: rea
   const { context } = change;
   const type = context.types.Group;
   const group = groupId(id);
-  const { net, beside, found } = await judgeMembers(group, members, context);
+  const { net, membersChange, found } = await judgeMembers(group, members, context);
   const rewrite =
-    (await advancedOnly(id, change, { edit, beside, found })) ??
+    (await advancedOnly(id, change, { edit, membersChange, found })) ??
     (await rewriteResource(id, 'Group', {
       ...change,
-      beside,
+      membersChange,
       found,
       edit: (before) => {
         const attributes = checkResource(edit(before), type);
@@ -155,7 +155,7 @@ async function rewriteGroup(id: string, change: Change, edit: Edit, members: rea
   const isReplaced = net.emptied && write !== undefined;
   const current = isReplaced ? (await viewGroup(after, context)).members : undefined;
   const changes = [
-    ...(saysName(rewrite) ? [factsOf(after)] : []),
+    ...(changesName(rewrite) ? [factsOf(after)] : []),
     ...(await membershipChanges(group, net, { context, isAlone, current })),
   ];
   const isHeld = isReplaced && current !== undefined && takesSeveralWrites(current, net.present);
@@ -163,8 +163,8 @@ async function rewriteGroup(id: string, change: Change, edit: Edit, members: rea
   await noteNesting(group, net.present, context);
   const shown = lists ? await holdMembers({ after, write }, lists, context) : after;
   if (changes.length === 0) changes.push({ kind: 'member.added', group, members: [] });
-  const said = changes.map((one) => ({ by: after, change: one }));
-  await record(said, context);
+  const records = changes.map((one) => ({ by: after, change: one }));
+  await record(records, context);
   const whole = changes.findIndex(({ kind }) => kind === 'group.snapshot');
   const listedAt = whole === -1 ? undefined : stampOf(after, whole);
   await settleResource({ ...rewrite, after: shown }, context, listedAt);
@@ -181,7 +181,7 @@ function takesSeveralWrites(current: readonly string[], wanted: ReadonlySet<stri
 
 interface Judged {
   readonly net: MemberChange;
-  readonly beside: Beside;
+  readonly membersChange: MembersChange;
   readonly found: ScimResource | undefined;
 }
 
@@ -242,8 +242,10 @@ function judged(
 ): Judged {
   // While members are being written, the current list is not the final one.
   const isProved = isSame && found !== undefined && !isOpen(found, context);
-  const beside = isProved ? { isChange: false, seen: found.revision } : { isChange: changesMembers(net) };
-  return { net, beside, found };
+  const membersChange = isProved
+    ? { isChange: false, seen: found.revision }
+    : { isChange: changesMembers(net) };
+  return { net, membersChange, found };
 }
 
 /**
@@ -253,17 +255,21 @@ function judged(
 async function advancedOnly(
   id: string,
   { context, ifMatch, ifNoneMatch }: Change,
-  { edit, beside, found }: { edit: Edit; beside: Beside; found: ScimResource | undefined },
+  {
+    edit,
+    membersChange,
+    found,
+  }: { edit: Edit; membersChange: MembersChange; found: ScimResource | undefined },
 ) {
   if (ifMatch !== undefined || ifNoneMatch !== undefined) return undefined;
   const repeats = found !== undefined && isSameValue(edit(found.attributes), found.attributes);
-  return edit === keepAttributes || repeats ? advanceGroup(id, beside, { found, context }) : undefined;
+  return edit === keepAttributes || repeats ? advanceGroup(id, membersChange, { found, context }) : undefined;
 }
 
 const keepAttributes: Edit = (attributes) => attributes;
 
 /** After a crash the name may not have been recorded, whatever this request says of it. */
-const saysName = ({ before, after }: Rewrite): boolean =>
+const changesName = ({ before, after }: Rewrite): boolean =>
   !before.settled || before.attributes['displayName'] !== after.attributes['displayName'];
 
 export const WRITERS = {

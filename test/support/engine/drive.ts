@@ -1,7 +1,7 @@
 import { readApplyMessage } from '../../../shared/contract/invocation.ts';
 import { applyGroup } from '../../../shared/sync/apply/apply.ts';
 import { ingest } from '../../../shared/sync/ingest/ingest.ts';
-import { pump } from '../../../shared/sync/pump.ts';
+import { requeueDue } from '../../../shared/sync/requeue.ts';
 import type { Queue, QueuedMessage } from '../../../simulate/queues.ts';
 import type { Worker } from '../../../simulate/worker.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -128,13 +128,13 @@ function refuseMistake(error: unknown): void {
 
 function pumping(options: DriveOptions): Task {
   const worker = newWorker(options, 'pump');
-  return () => pump(CONNECTION, options.world.portsFor(worker));
+  return () => requeueDue(CONNECTION, options.world.portsFor(worker));
 }
 
 async function hasBacklog({ toolPorts }: World): Promise<boolean> {
   for await (const page of toolPorts.index.all(CONNECTION)) {
     if (page.some(({ dirtySinceMs, paused }) => dirtySinceMs !== undefined && !paused)) return true;
   }
-  for await (const walks of toolPorts.users.openWalks(CONNECTION)) if (walks.length > 0) return true;
+  for await (const walks of toolPorts.users.openFanOuts(CONNECTION)) if (walks.length > 0) return true;
   return (await toolPorts.gates.read(CONNECTION)).state !== 'open';
 }

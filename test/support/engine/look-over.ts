@@ -12,8 +12,8 @@ export async function suspectChanged({ toolPorts, platform, nowMs, applyQueue }:
       const version = shown === undefined ? null : versionToken(shown);
       if (version === state.version) continue;
       const at = { nowMs: nowMs(), wakeAtMs: nowMs(), isAtOnce: true };
-      const suspicion = { version, traces: [], atMs: nowMs() };
-      found = (await toolPorts.groups.suspect(state, suspicion, at)) || found;
+      const suspicion = { version, activityEvents: [], atMs: nowMs() };
+      found = (await toolPorts.groups.noteSuspected(state, suspicion, at)) || found;
       await toolPorts.applyQueue.wake([ref]);
     }
   }

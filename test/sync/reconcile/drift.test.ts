@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Trace } from '../../../shared/domain/drift.ts';
+import type { ActivityEvent } from '../../../shared/domain/drift.ts';
 import { groupId, platformGroupId } from '../../../shared/domain/ids.ts';
-import { AT_WORK_MS } from '../../../shared/domain/promise.ts';
+import { AT_WORK_MS } from '../../../shared/domain/wake-up.ts';
 import { approveHold } from '../../../shared/operate/holds.ts';
 import { listDrift } from '../../../shared/operate/lists.ts';
 import { adoptGroup } from '../../../shared/operate/ownership.ts';
@@ -12,6 +12,7 @@ import { sweep } from '../../../shared/sync/reconcile/sweep.ts';
 import { Crash, type Worker } from '../../../simulate/worker.ts';
 import { CONNECTION, START_MS, type World } from '../../support/engine/world.ts';
 import {
+  activityEvent,
   apply,
   applyGone,
   change,
@@ -30,7 +31,6 @@ import {
   shown,
   tell,
   tellThenApply,
-  trace,
   USERS,
 } from './support/drift.ts';
 import { orDies, whereverItDies } from './support/mortal.ts';
@@ -46,7 +46,7 @@ describe('difference that apply meets in a conflict', () => {
     ]);
     expect(shown(world, id)).toEqual({ name: 'Ours', users: USERS.slice(1) });
     // Our own writes show in the feed as well, and never hide a person.
-    await follow(world, id, trace({ id: 'own', initiator: 'EXTERNAL' }), trace());
+    await follow(world, id, activityEvent({ id: 'own', initiator: 'EXTERNAL' }), activityEvent());
     expect(await records(world)).toMatchObject([{ initiator: 'ROLE', eventIds: ['event-1'] }]);
     expect((await world.toolPorts.groups.read(REF))?.unattributed).toEqual([]);
   });
@@ -56,7 +56,7 @@ describe('difference that apply meets in a conflict', () => {
     world.platform.changeAsOther(id, { name: 'Theirs' });
     await tellThenApply(world, leaves('m0'));
     const later = new Date(START_MS + 3 * HOUR_MS).toISOString();
-    await follow(world, id, trace({ id: 'own', initiator: 'EXTERNAL', at: later }));
+    await follow(world, id, activityEvent({ id: 'own', initiator: 'EXTERNAL', at: later }));
     expect(await records(world)).toMatchObject([{ initiator: 'UNKNOWN' }]);
   });
 
@@ -154,7 +154,7 @@ describe('difference that is to be restored', () => {
   it('stays open while the guard holds its removals, and ends when they are approved', async () => {
     const { world, id } = await settled({ guard });
     world.platform.changeAsOther(id, { name: 'Theirs', users: [...USERS, ...strangers] });
-    await followThenApply(world, id, trace());
+    await followThenApply(world, id, activityEvent());
     expect(shown(world, id)).toEqual({ name: 'Ours', users: [...USERS, ...strangers].sort() });
     const open = { settledBy: null, settledAtMs: null };
     expect((await records(world)).find(({ kind }) => kind === 'members_added')).toMatchObject(open);
@@ -168,7 +168,7 @@ describe('difference that is to be restored', () => {
   it('ends with the policy report if the settings exclude the group', async () => {
     const { world, id } = await settled({ guard });
     world.platform.changeAsOther(id, { users: [...USERS, ...strangers] });
-    await followThenApply(world, id, trace());
+    await followThenApply(world, id, activityEvent());
     await change(world, { groups: { exclude: ['g'] } });
     await apply(world);
     expect(await records(world)).toMatchObject([{ kind: 'members_added', settledBy: 'report' }]);
@@ -178,7 +178,7 @@ describe('difference that is to be restored', () => {
     await whereverItDies(async (worker, where) => {
       const { world, id } = await settled();
       world.platform.changeAsOther(id, { name: 'Theirs', users: USERS.slice(2) });
-      await follow(world, id, trace());
+      await follow(world, id, activityEvent());
       await orDies(applyGroup(REF, world.portsFor(worker)));
       world.advance(AT_WORK_MS);
       await apply(world);
@@ -187,7 +187,7 @@ describe('difference that is to be restored', () => {
       for (const record of found) expect(record).toMatchObject({ initiator: 'ROLE', settledBy: 'restore' });
       expect(shown(world, id)).toEqual({ name: 'Ours', users: USERS });
       const settledAt = found.map(({ settledAtMs }) => settledAtMs);
-      await followThenApply(world, id, trace());
+      await followThenApply(world, id, activityEvent());
       expect((await records(world)).map(({ settledAtMs }) => settledAtMs)).toEqual(settledAt);
       expect((await world.toolPorts.groups.read(REF))?.openDrift).toEqual([]);
     });
@@ -197,11 +197,11 @@ describe('difference that is to be restored', () => {
     await whereverItDies(async (worker, where) => {
       const { world, id } = await settled();
       world.platform.changeAsOther(id, { name: 'Theirs' });
-      await follow(world, id, trace());
+      await follow(world, id, activityEvent());
       await orDies(applyGroup(REF, world.portsFor(worker)));
       // They take it back, under a new version: nothing differs any more.
       world.platform.changeAsOther(id, { name: 'Ours' });
-      await follow(world, id, trace({ id: 'event-2' }));
+      await follow(world, id, activityEvent({ id: 'event-2' }));
       world.advance(AT_WORK_MS);
       await apply(world);
       for (const record of await records(world)) expect(record.settledBy, where).toBe('restore');
@@ -219,7 +219,7 @@ it('a repeated external change under the same version is recorded again', async 
     world.platform.changeAsOther(id, { name: 'Theirs' });
     answers.set('Theirs', answers.get('Theirs') ?? world.platform.groups.get(id)?.version ?? '');
     asContent(world.platform.groups.get(id) as never);
-    await followThenApply(world, id, trace({ id: `event-${time}` }));
+    await followThenApply(world, id, activityEvent({ id: `event-${time}` }));
     expect(shown(world, id)?.name).toBe('Ours');
     world.advance(3 * HOUR_MS);
   }
@@ -236,7 +236,11 @@ describe('write of another worker', () => {
     const state = await world.toolPorts.groups.read(REF);
     if (state === undefined) throw new Error('no group');
     const at = { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true };
-    await world.toolPorts.groups.suspect(state, { version: null, traces: [], atMs: at.nowMs }, at);
+    await world.toolPorts.groups.noteSuspected(
+      state,
+      { version: null, activityEvents: [], atMs: at.nowMs },
+      at,
+    );
     const { platforms } = world.toolPorts;
     let isFirst = true;
     const slow = {
@@ -281,12 +285,12 @@ describe('drift under policy report', () => {
   it('reported drift is accepted until the next directory event, and a later difference does not prolong it', async () => {
     const { world, id } = await settled({ drift: 'report' });
     world.platform.changeAsOther(id, { name: 'Theirs' });
-    await followThenApply(world, id, trace());
+    await followThenApply(world, id, activityEvent());
     expect(shown(world, id)?.name).toBe('Theirs');
     // A directory event arrives and another client adds a user, before apply has run.
     await tell(world, leaves('m0', 5));
     world.platform.changeAsOther(id, { users: [...USERS, 'stranger'] });
-    await followThenApply(world, id, trace({ id: 'event-2' }));
+    await followThenApply(world, id, activityEvent({ id: 'event-2' }));
     expect(shown(world, id)).toEqual({ name: 'Ours', users: ['stranger', ...USERS.slice(1)] });
     expect((await records(world)).map(({ kind, settledBy }) => [kind, settledBy]).sort()).toEqual([
       ['members_added', 'report'],
@@ -305,7 +309,7 @@ describe('drift under policy report', () => {
     const { world, id } = await settled({ drift: 'report' });
     await tell(world, event('group.upserted', { group: { id: 'g', name: 'Ours' } }, 3));
     world.platform.changeAsOther(id, { name: 'Theirs' });
-    await followThenApply(world, id, trace());
+    await followThenApply(world, id, activityEvent());
     expect(shown(world, id)?.name).toBe('Theirs');
     for (const each of events) await tell(world, each);
     await apply(world);
@@ -315,7 +319,7 @@ describe('drift under policy report', () => {
   it('reported drift is reverted once the policy is restore', async () => {
     const { world, id } = await settled({ drift: 'report' });
     world.platform.changeAsOther(id, { name: 'Theirs', users: USERS.slice(1) });
-    await followThenApply(world, id, trace());
+    await followThenApply(world, id, activityEvent());
     await change(world, { drift: 'restore' });
     await apply(world);
     expect(shown(world, id)).toEqual({ name: 'Ours', users: USERS });
@@ -325,7 +329,7 @@ describe('drift under policy report', () => {
     const { world, id } = await settled({ drift: 'report' });
     const shown = () => [...world.platform.groups.values()].filter(({ spokeId }) => spokeId === 'g');
     world.platform.deleteAsOther(id);
-    await follow(world, id, trace({ type: 'EXTERNAL_GROUP_REMOVE' }));
+    await follow(world, id, activityEvent({ type: 'EXTERNAL_GROUP_REMOVE' }));
     await applyGone(world);
     expect(shown()).toHaveLength(0);
     await change(world, { drift: 'restore' });
@@ -338,7 +342,7 @@ describe('drift under policy adopt', () => {
   it('adopted drift outlasts events about other values, and ends with an event about its own value', async () => {
     const { world, id } = await settled({ drift: 'adopt' });
     world.platform.changeAsOther(id, { name: 'Theirs', users: [...USERS.slice(1), 'u-late'] });
-    await followThenApply(world, id, trace());
+    await followThenApply(world, id, activityEvent());
     await tellThenApply(world, leaves('m1', 5));
     expect(shown(world, id)).toEqual({ name: 'Theirs', users: ['u-late', ...USERS.slice(2)] });
     await tell(world, event('group.upserted', { group: { id: 'g', name: 'Renamed' } }, 6));
@@ -351,7 +355,7 @@ describe('drift under policy adopt', () => {
     const { world, id } = await settled({ drift: 'adopt' });
     await tellThenApply(world, event('user.deleted', { user: { id: 'm0' } }, 5));
     world.platform.changeAsOther(id, { users: USERS });
-    await followThenApply(world, id, trace());
+    await followThenApply(world, id, activityEvent());
     expect(shown(world, id)?.users).toEqual(USERS);
     await tellThenApply(world, event('user.deleted', { user: { id: 'm1' } }, 6));
     expect(shown(world, id)?.users).toEqual([USERS[0], ...USERS.slice(2)]);
@@ -362,7 +366,7 @@ describe('drift under policy adopt', () => {
   it('an adopted addition ends with a snapshot, which is about all members', async () => {
     const { world, id } = await settled({ drift: 'adopt' });
     world.platform.changeAsOther(id, { users: [...USERS, 'stranger'] });
-    await followThenApply(world, id, trace());
+    await followThenApply(world, id, activityEvent());
     expect(shown(world, id)?.users).toContain('stranger');
     await tellThenApply(
       world,
@@ -386,7 +390,7 @@ describe('group that the directory deleted and that is only emptied', () => {
       await tellThenApply(world, removed);
       expect(shown(world, id)?.users).toEqual([]);
       world.platform.changeAsOther(id, { users: ['stranger'] });
-      await followThenApply(world, id, trace());
+      await followThenApply(world, id, activityEvent());
       expect(await records(world)).toMatchObject([{ kind: 'members_added', settledBy: drift }]);
       expect(shown(world, id)?.users).toEqual(['stranger']);
       await tellThenApply(world, ...back);
@@ -397,7 +401,7 @@ describe('group that the directory deleted and that is only emptied', () => {
   it('an emptied group keeps no user that was added before the deletion of the group', async () => {
     const { world, id } = await settled({ drift: 'adopt', onGroupDeleted: 'empty' });
     world.platform.changeAsOther(id, { users: [...USERS, 'stranger'] });
-    await followThenApply(world, id, trace());
+    await followThenApply(world, id, activityEvent());
     await tellThenApply(world, removed);
     expect(shown(world, id)?.users).toEqual([]);
   });
@@ -406,10 +410,10 @@ describe('group that the directory deleted and that is only emptied', () => {
     const { world, id } = await settled({ drift: 'adopt', onGroupDeleted: 'empty' });
     world.platform.addForeign({ name: 'Beside', spokeId: 'beside', users: [] });
     world.platform.changeAsOther(id, { spokeId: null });
-    await followThenApply(world, id, trace());
+    await followThenApply(world, id, activityEvent());
     await tellThenApply(world, removed);
     world.platform.changeAsOther(id, { users: ['stranger'] });
-    await followThenApply(world, id, trace({ id: 'event-2' }));
+    await followThenApply(world, id, activityEvent({ id: 'event-2' }));
     await tellThenApply(world, ...back);
     expect(world.platform.groups.get(id)).toMatchObject({ spokeId: null, users: ['stranger', 'u-m0'] });
   });
@@ -422,7 +426,7 @@ describe('additions that may stay whatever the drift policy', () => {
   ])('additions under %s count as adopted, while other differences are restored', async (_, settings) => {
     const { world, id } = await settled(settings);
     world.platform.changeAsOther(id, { name: 'Theirs', users: [...USERS, 'stranger'] });
-    await followThenApply(world, id, trace());
+    await followThenApply(world, id, activityEvent());
     expect(shown(world, id)).toEqual({ name: 'Ours', users: ['stranger', ...USERS] });
     expect((await records(world)).map(({ kind, settledBy }) => [kind, settledBy]).sort()).toEqual([
       ['members_added', 'adopt'],
@@ -436,7 +440,7 @@ it('a group in mode report gets its external changes reported, and nothing is wr
   await change(world, { groups: { policies: [{ match: '*', mode: 'report' }] } });
   const writes = world.platform.writes.length;
   world.platform.changeAsOther(id, { name: 'Theirs' });
-  await followThenApply(world, id, trace());
+  await followThenApply(world, id, activityEvent());
   expect(await records(world)).toMatchObject([{ kind: 'name', policy: 'report', settledBy: 'report' }]);
   expect(world.platform.writes).toHaveLength(writes);
 });
@@ -444,7 +448,7 @@ it('a group in mode report gets its external changes reported, and nothing is wr
 it('a failing read of a suspected change leads to no conclusion', async () => {
   const { world, id } = await settled();
   world.platform.changeAsOther(id, { name: 'Theirs' });
-  await follow(world, id, trace());
+  await follow(world, id, activityEvent());
   const { platforms } = world.toolPorts;
   const failing = {
     ...world.toolPorts,
@@ -464,9 +468,9 @@ it('a failing read of a suspected change leads to no conclusion', async () => {
 });
 
 describe('deletion that apply meets before the feed reports it', () => {
-  const removed = trace({ id: 'removed', initiator: 'SYSTEM', type: 'EXTERNAL_GROUP_REMOVE' });
-  const ownWrite = trace({ id: 'own', initiator: 'EXTERNAL', type: 'EXTERNAL_GROUP_MEMBER_ADD' });
-  const ownCreation = trace({ id: 'made', initiator: 'EXTERNAL', type: 'EXTERNAL_GROUP_ADD' });
+  const removed = activityEvent({ id: 'removed', initiator: 'SYSTEM', type: 'EXTERNAL_GROUP_REMOVE' });
+  const ownWrite = activityEvent({ id: 'own', initiator: 'EXTERNAL', type: 'EXTERNAL_GROUP_MEMBER_ADD' });
+  const ownCreation = activityEvent({ id: 'made', initiator: 'EXTERNAL', type: 'EXTERNAL_GROUP_ADD' });
 
   async function deleted(settings: Readonly<Record<string, unknown>> = {}) {
     const { world, id } = await settled(settings);
@@ -483,7 +487,7 @@ describe('deletion that apply meets before the feed reports it', () => {
   }
   const named = [{ kind: 'deleted', initiator: 'SYSTEM', eventIds: ['removed'] }];
 
-  it.each<[string, (old: string, again: string) => Readonly<Record<string, readonly Trace[]>>[]]>([
+  it.each<[string, (old: string, again: string) => Readonly<Record<string, readonly ActivityEvent[]>>[]]>([
     [
       'both groups together',
       (old, again) => [{ [old]: [ownWrite, removed], [again]: [ownCreation, ownWrite] }],
@@ -539,7 +543,11 @@ describe('deletion while another worker still sees the group', () => {
       };
       await tell(world, leaves('m0', 30));
       await applyGroup(REF, { ...world.toolPorts, platforms: { ...platforms, open } });
-      await follow(world, id, trace({ id: 'removed', initiator: 'SYSTEM', type: 'EXTERNAL_GROUP_REMOVE' }));
+      await follow(
+        world,
+        id,
+        activityEvent({ id: 'removed', initiator: 'SYSTEM', type: 'EXTERNAL_GROUP_REMOVE' }),
+      );
       expect(await records(world)).toMatchObject([{ kind: 'deleted', initiator: 'SYSTEM' }]);
     },
   );
@@ -569,9 +577,13 @@ describe('attribution of a difference', () => {
   it('a difference is not attributed to a client that did something else before it', async () => {
     const { world, id } = await settled();
     world.platform.deleteAsOther(id);
-    await follow(world, id, trace({ id: 'add', type: 'EXTERNAL_GROUP_MEMBER_ADD' }));
+    await follow(world, id, activityEvent({ id: 'add', type: 'EXTERNAL_GROUP_MEMBER_ADD' }));
     await applyGone(world);
-    await follow(world, id, trace({ id: 'removed', initiator: 'SYSTEM', type: 'EXTERNAL_GROUP_REMOVE' }));
+    await follow(
+      world,
+      id,
+      activityEvent({ id: 'removed', initiator: 'SYSTEM', type: 'EXTERNAL_GROUP_REMOVE' }),
+    );
     expect(await records(world)).toMatchObject([{ kind: 'deleted', initiator: 'SYSTEM' }]);
   });
 
@@ -587,7 +599,7 @@ describe('attribution of a difference', () => {
     } as never);
     expect(await records(world)).toMatchObject([{ kind: 'duplicate_spoke_id', initiator: 'UNKNOWN' }]);
     world.advance(hours * HOUR_MS);
-    await follow(world, twin, trace({ id: 'rename', at: new Date(world.nowMs()).toISOString() }));
+    await follow(world, twin, activityEvent({ id: 'rename', at: new Date(world.nowMs()).toISOString() }));
     expect(await records(world)).toMatchObject([{ kind: 'duplicate_spoke_id', initiator }]);
   });
 });

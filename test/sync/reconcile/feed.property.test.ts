@@ -26,7 +26,7 @@ const scenario = fc.record({
   endOfFeed: fc.constantFrom('same' as const, 'null' as const, 'absent' as const, 'empty' as const),
   feedEnvelope: fc.constantFrom('data' as const, 'flat' as const),
   emptyFeedPage: fc.constantFrom('list' as const, 'nullEvents' as const, 'nullData' as const),
-  isTold: fc.constantFrom('once' as const, 'twice' as const),
+  mayReadPart: fc.constantFrom('once' as const, 'twice' as const),
   crashes: fc.array(fc.nat({ max: 60 }), { maxLength: 3 }),
 });
 type Served = Omit<
@@ -37,7 +37,7 @@ type Served = Omit<
 /** What a failure does to the gate is told elsewhere; here the next run reads on. */
 const OPEN: GateStore = { read: async () => OPEN_GATE, write: async () => true };
 
-async function followed({ pageSizes, troubles, isTold, ...platformForm }: Served) {
+async function followed({ pageSizes, troubles, mayReadPart, ...platformForm }: Served) {
   const { endOfFeed, feedEnvelope, emptyFeedPage } = platformForm;
   const world = await createWorld({ platform: { endOfFeed, feedEnvelope, emptyFeedPage } });
   const { platform } = world;
@@ -51,7 +51,7 @@ async function followed({ pageSizes, troubles, isTold, ...platformForm }: Served
     );
   // What we wrote ourselves before.
   await run();
-  if (isTold === 'twice') platform.begin('feed_twice', 0.3);
+  if (mayReadPart === 'twice') platform.begin('feed_twice', 0.3);
   let requests = 0;
   platform.pageSize = () => pageSizes[Math.min(requests, pageSizes.length - 1)];
   platform.failing = (kind, query) => {
@@ -79,7 +79,7 @@ async function followed({ pageSizes, troubles, isTold, ...platformForm }: Served
     async recorded(): Promise<readonly string[]> {
       const states = await Promise.all(GROUPS.map(world.state));
       return states
-        .flatMap(({ suspectedChange }) => (suspectedChange?.traces ?? []).map(({ id }) => id))
+        .flatMap(({ suspectedChange }) => (suspectedChange?.activityEvents ?? []).map(({ id }) => id))
         .sort();
     },
   };

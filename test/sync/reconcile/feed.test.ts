@@ -226,7 +226,7 @@ describe('groups touched in the feed', () => {
     await run(world);
     const { suspectedChange, dirtySinceMs } = await world.state('g');
     const version = world.platform.groups.get(world.idOf('g'))?.version;
-    expect(suspectedChange).toMatchObject({ version, traces: [{ id: 'e1' }, { id: 'e2' }] });
+    expect(suspectedChange).toMatchObject({ version, activityEvents: [{ id: 'e1' }, { id: 'e2' }] });
     expect(dirtySinceMs).toBe(START_MS);
   });
 
@@ -237,8 +237,8 @@ describe('groups touched in the feed', () => {
     await run(world);
     const seen = await world.state('g');
     const at = { nowMs: START_MS, wakeAtMs: START_MS, isAtOnce: true };
-    const next = { version: 'v2' as never, traces: [], atMs: (seen.suspectedChange?.atMs ?? 0) + 1 };
-    expect(await world.ports.groups.suspect(seen, next, at)).toBe(true);
+    const next = { version: 'v2' as never, activityEvents: [], atMs: (seen.suspectedChange?.atMs ?? 0) + 1 };
+    expect(await world.ports.groups.noteSuspected(seen, next, at)).toBe(true);
     // A look that answered the first one does not answer the second.
     const view = await world.ports.groups.prepareView(seen, 'i1' as never, {
       name: '',

@@ -17,11 +17,11 @@ function recordingTargets(failing: (target: string) => boolean = () => false) {
   const clock = { ms: START_MS };
   const table = new MemoryTable();
   const targets = ['webhook', 'arn:aws:sns:eu-west-1:1:t'];
-  const tell = async (notice: Notice): Promise<ReadonlyMap<string, string>> => {
+  const send = async (notice: Notice): Promise<ReadonlyMap<string, string>> => {
     delivered.push(notice);
     return new Map(targets.filter(failing).map((target) => [target, 'answered 500']));
   };
-  const notifier = { prefix: 'prod', targets, tell };
+  const notifier = { prefix: 'prod', targets, send };
   return { delivered, clock, ports: { notices: createNoticeStore(table), notifier, clock: () => clock.ms } };
 }
 

@@ -210,9 +210,9 @@ describe('SCIM list that must read every resource', () => {
     async (query) => {
       const path = `/Users?${encodeURI(query)}`;
       const order = vi.spyOn(world.ports.scim, 'order');
-      order.mockResolvedValue({ ids: people(20_000), ending: [] });
+      order.mockResolvedValue({ ids: people(20_000), deleting: [] });
       expect((await client.get(path)).status).toBe(200);
-      order.mockResolvedValue({ ids: people(20_001), ending: [] });
+      order.mockResolvedValue({ ids: people(20_001), deleting: [] });
       const refused = await client.get(path);
       expect(refused).toMatchObject({ status: 400, body: { scimType: 'tooMany' } });
       expect(refused.body.detail).toContain('expected a filter by an indexed attribute');

@@ -64,9 +64,9 @@ async function createGroups() {
   /** What apply would read if it ran right after the last mark. */
   const atLastMark = new Map<string, readonly string[]>();
   const markDirty: typeof desired.markDirty = async (ref, ...how) => {
-    const standing = await desired.markDirty(ref, ...how);
+    const marked = await desired.markDirty(ref, ...how);
     await caller.exit(async () => atLastMark.set(ref.group, await membersOf(ref)));
-    return standing;
+    return marked;
   };
   const ports = { ...world.ports, desired: { ...desired, markDirty } };
   const client = clientOf(ports, { authorization: `Bearer ${await world.newToken()}` });

@@ -1,10 +1,10 @@
 import { ConnectionSettings } from '../../../../shared/contract/settings.ts';
-import type { Trace } from '../../../../shared/domain/drift.ts';
+import type { ActivityEvent } from '../../../../shared/domain/drift.ts';
 import { READS_BEHIND_MS } from '../../../../shared/domain/group-state.ts';
 import { groupId, platformGroupId } from '../../../../shared/domain/ids.ts';
 import { applyGroup } from '../../../../shared/sync/apply/apply.ts';
 import { ingest } from '../../../../shared/sync/ingest/ingest.ts';
-import { suspectTouched } from '../../../../shared/sync/reconcile/suspect.ts';
+import { checkGroups } from '../../../../shared/sync/reconcile/check-groups.ts';
 import { dirtyNow } from '../../../../shared/sync/wake.ts';
 import { seededRandom } from '../../../../simulate/random.ts';
 import { allOf } from '../../../support/engine/story.ts';
@@ -52,7 +52,7 @@ export const shown = ({ platform }: World, id: string) => {
   return group && { name: group.name, users: [...group.users].sort() };
 };
 export const records = ({ toolPorts }: World) => allOf(toolPorts.drift.list(CONNECTION));
-export const trace = (over: Partial<Trace> = {}): Trace => ({
+export const activityEvent = (over: Partial<ActivityEvent> = {}): ActivityEvent => ({
   id: 'event-1',
   initiator: 'ROLE',
   type: 'EXTERNAL_GROUP_UPDATE',
@@ -61,12 +61,13 @@ export const trace = (over: Partial<Trace> = {}): Trace => ({
 });
 
 /** As a run of the feed that read these events. */
-export const follow = (world: World, id: string, ...traces: Trace[]) => followAll(world, { [id]: traces });
-export async function followAll(world: World, told: Readonly<Record<string, readonly Trace[]>>) {
+export const follow = (world: World, id: string, ...activityEvents: ActivityEvent[]) =>
+  followAll(world, { [id]: activityEvents });
+export async function followAll(world: World, told: Readonly<Record<string, readonly ActivityEvent[]>>) {
   const [ports, connection] = [world.toolPorts, await world.connection()];
   const platform = await ports.platforms.open(connection);
-  const touched = new Map(Object.entries(told).map(([id, traces]) => [id as never, traces]));
-  await suspectTouched(connection, touched, { platform, ports: ports as never });
+  const touched = new Map(Object.entries(told).map(([id, activityEvents]) => [id as never, activityEvents]));
+  await checkGroups(connection, touched, { platform, ports: ports as never });
 }
 export async function change(world: World, settings: Readonly<Record<string, unknown>>) {
   const known = await world.connection();
@@ -85,8 +86,8 @@ export async function tellThenApply(world: World, ...events: RawEvent[]) {
 }
 
 /** The feed tells of something, and apply comes by. */
-export async function followThenApply(world: World, id: string, ...traces: Trace[]) {
-  await follow(world, id, ...traces);
+export async function followThenApply(world: World, id: string, ...activityEvents: ActivityEvent[]) {
+  await follow(world, id, ...activityEvents);
   return apply(world);
 }
 

@@ -1,15 +1,15 @@
 import { isActive } from '../domain/active.ts';
 import type { UserCopy } from '../domain/group.ts';
 import type { ConnectionName, GroupId } from '../domain/ids.ts';
-import { atOnce } from './gather.ts';
+import { mapConcurrently } from './async-collections.ts';
 import type { WakePorts } from './ports/bundles.ts';
 import type { UserState, UserStore } from './ports/desired.ts';
 import { WRITES_IN_FLIGHT } from './tuning.ts';
 import { wakeGroups } from './wake.ts';
 
 /**
- * What a register must know of its user. A role under review, or of a user who is not active, is left out: apply then
- * reads the user itself.
+ * The copy of a user on a member register. The role is left out while it is under review or the user is not active;
+ * apply then reads the user itself.
  */
 export function copyOf(user: UserState): UserCopy {
   const { revision, floor, role, userId } = user;
@@ -30,9 +30,9 @@ const FIRST_REVISION = 1;
  * is woken after USER was written, and apply reads USER then.
  *
  *     joiner   IN# ──▶ register ──▶ marks dirty, wakes
- *     walker   USER (revision, walk) ──▶ reads IN# ──▶ renews copies ──▶ marks dirty, wakes ──▶ clears walk
+ *     fan-out  USER (revision, fanOut) ──▶ reads IN# ──▶ renews copies ──▶ marks dirty, wakes ──▶ clears fanOut
  */
-export async function walkUser(
+export async function fanOutUser(
   users: UserStore,
   connection: ConnectionName,
   user: UserState,
@@ -42,22 +42,22 @@ export async function walkUser(
   for await (const groups of users.groupsOf(connection, user.member)) {
     reached.push(...groups);
     if (user.revision === FIRST_REVISION) continue;
-    await atOnce(WRITES_IN_FLIGHT, groups, (group) =>
+    await mapConcurrently(WRITES_IN_FLIGHT, groups, (group) =>
       users.copyToMember({ connection, group }, user.member, copy, true),
     );
   }
   return reached;
 }
 
-/** Walks a user, wakes the groups, and ends the walk; the pump takes up what could not be woken. */
-export async function walkAndWake(
+/** Fans out a user and wakes the groups. If a group was not woken, the fan-out stays open for the requeue job. */
+export async function fanOutAndWake(
   connection: ConnectionName,
   user: UserState,
   ports: WakePorts & { readonly users: UserStore },
 ): Promise<{ readonly groups: readonly GroupId[]; readonly unwoken: number }> {
-  const groups = await walkUser(ports.users, connection, user);
+  const groups = await fanOutUser(ports.users, connection, user);
   const refs = groups.map((group) => ({ connection, group }));
   const unwoken = await wakeGroups(refs, ports);
-  if (unwoken.length === 0) await ports.users.endWalk(connection, user.member, user.revision);
+  if (unwoken.length === 0) await ports.users.endFanOut(connection, user.member, user.revision);
   return { groups, unwoken: unwoken.length };
 }

@@ -4,8 +4,8 @@ import type { GroupState } from '../../shared/domain/group-state.ts';
 import { groupKey, userKey } from '../../shared/store/keys.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
-import { pump } from '../../shared/sync/pump.ts';
-import { PUMP_BATCH, PUMP_WALKS } from '../../shared/sync/tuning.ts';
+import { requeueDue } from '../../shared/sync/requeue.ts';
+import { MAX_RESUMED_FAN_OUTS, REQUEUE_BATCH } from '../../shared/sync/tuning.ts';
 import { story } from '../support/engine/story.ts';
 import { CONNECTION, MINUTE_MS, takeEvents, takeWoken } from '../support/engine/world.ts';
 
@@ -13,7 +13,7 @@ describe('more groups than one pump wakes', () => {
   it('each is tried once when the gate opens, and waits again after another failure', async () => {
     const { world, ref } = await story();
     const { groups, desired, gates } = world.toolPorts;
-    const refs = Array.from({ length: PUMP_BATCH + 5 }, (_, at) => ref(`g${at}`));
+    const refs = Array.from({ length: REQUEUE_BATCH + 5 }, (_, at) => ref(`g${at}`));
     const fail = (each: (typeof refs)[number]) => {
       const nowMs = world.nowMs();
       const error = { code: 'c', message: 'm', atMs: nowMs };
@@ -29,10 +29,10 @@ describe('more groups than one pump wakes', () => {
     const woken: number[] = [];
     for (let minute = 0; minute < 4; minute += 1) {
       world.advance(MINUTE_MS);
-      woken.push((await pump(CONNECTION, world.toolPorts)).reenqueued);
+      woken.push((await requeueDue(CONNECTION, world.toolPorts)).reenqueued);
       for (const each of takeWoken(world)) await fail(each);
     }
-    expect(woken).toEqual([PUMP_BATCH, 5, 0, 0]);
+    expect(woken).toEqual([REQUEUE_BATCH, 5, 0, 0]);
   });
 });
 
@@ -47,7 +47,7 @@ it('a group with an invalid item is woken more and more rarely, and another grou
   let woken = 0;
   for (let minute = 0; minute < 24 * 60; minute += 1) {
     world.advance(MINUTE_MS);
-    await pump(CONNECTION, world.toolPorts);
+    await requeueDue(CONNECTION, world.toolPorts);
     woken += takeWoken(world).filter(({ group }) => group === 'g').length;
   }
   expect(woken).toBeGreaterThan(24);
@@ -57,15 +57,15 @@ it('a group with an invalid item is woken more and more rarely, and another grou
 it('more fan-outs than one pump resumes are resumed by the next pump', async () => {
   const { world, member } = await story();
   const { toolPorts, table } = world;
-  for (let at = 0; at < PUMP_WALKS + 5; at += 1) {
+  for (let at = 0; at < MAX_RESUMED_FAN_OUTS + 5; at += 1) {
     const id = `u${String(at).padStart(4, '0')}`;
     const walk = { fanOut: 2, gpk: `fanOuts#${CONNECTION}#0`, gsk: id, revision: 2, member: id };
     await table.update(userKey(CONNECTION, member(id)), { set: walk });
   }
   const resumed = [];
   for (let minute = 0; minute < 3; minute += 1)
-    resumed.push((await pump(CONNECTION, toolPorts)).walksResumed);
-  expect(resumed).toEqual([PUMP_WALKS, 5, 0]);
+    resumed.push((await requeueDue(CONNECTION, toolPorts)).walksResumed);
+  expect(resumed).toEqual([MAX_RESUMED_FAN_OUTS, 5, 0]);
 });
 
 describe('invalid item', () => {
@@ -90,7 +90,7 @@ describe('invalid item', () => {
     takeWoken(world);
     world.advance(2 * MINUTE_MS);
 
-    expect(await pump(CONNECTION, toolPorts)).toMatchObject({
+    expect(await requeueDue(CONNECTION, toolPorts)).toMatchObject({
       gate: 'open',
       walksResumed: 1,
       stuck: [expect.stringMatching(/^user a: expected a directory user/)],
@@ -116,7 +116,7 @@ describe('invalid item', () => {
         return index.reschedule(seen, at);
       },
     };
-    expect(await pump(CONNECTION, { ...world.toolPorts, index: broken })).toMatchObject({
+    expect(await requeueDue(CONNECTION, { ...world.toolPorts, index: broken })).toMatchObject({
       reenqueued: 1,
       stuck: ['group g: the item is too large'],
     });

@@ -6,8 +6,8 @@ import type { PeopleStore, Person } from '../ports/people.ts';
 import { REFUSED_AGAIN_MS, UNSHOWN_AGAIN_MS } from '../tuning.ts';
 import { resolveUser } from './resolve.ts';
 
-/** What keeps a member of a group from being written, if anything does. */
-export interface MemberStanding {
+/** Whether a member can be written, or why not. */
+export interface MemberEligibility {
   readonly cause: PendingCause | 'solved';
   /** The decisive role of the person that the member is bound to, or would be bound to. */
   readonly person: Person | undefined;
@@ -17,18 +17,18 @@ export interface MemberStanding {
  * Whether the person of a decisive role can be written as a member, and by which id of the platform.
  * @param refusedRevision the person's revision that the platform refused
  */
-export function standingOf(
+export function eligibilityOf(
   { userId, role, state, revision }: Person,
   refusedRevision: number | undefined,
   settings: PersonSettings,
-): { readonly cause: MemberStanding['cause']; readonly id: string | undefined } {
+): { readonly cause: MemberEligibility['cause']; readonly id: string | undefined } {
   const id = settings.memberIdField === 'userId' ? userId : role;
   if (id === undefined) return { cause: 'unknown', id };
   if (!mayBeMember({ state }, settings)) return { cause: 'inactive', id };
   return { cause: revision === refusedRevision ? 'refused' : 'solved', id };
 }
 
-/** The person's revision that the platform refused, while that is not to be tried again. */
+/** The person's revision that the platform refused; undefined once a day has passed and it may be tried again. */
 export const refusedRevisionOf = (
   { personRevision, sinceMs }: Partial<Pick<PendingMark, 'personRevision' | 'sinceMs'>> = {},
   nowMs: number,
@@ -44,20 +44,20 @@ export function isUnshownLately({ unshown, sinceMs }: PendingMark, revision: num
   return nowMs - unshown.atMs < restMs;
 }
 
-/** What apply would make of the member now, writing nothing. @param refusedRevision as of `standingOf` */
-export async function standingNow(
+/** What apply would decide about the member now. Writes nothing. @param refusedRevision as of `eligibilityOf` */
+export async function currentEligibility(
   user: UserState,
   refusedRevision: number | undefined,
   matching: {
     readonly connection: Connection;
     readonly people: Pick<PeopleStore, 'read' | 'holding' | 'ofUser'>;
   },
-): Promise<MemberStanding> {
+): Promise<MemberEligibility> {
   const { name, settings } = matching.connection;
   const bound =
     user.role === undefined ? undefined : (await matching.people.read(name, [user.role])).get(user.role);
   const resolution = await resolveUser(user, bound, matching);
   if (resolution.kind === 'pending') return { cause: resolution.cause, person: bound };
   const { person } = resolution;
-  return { cause: standingOf(person, refusedRevision, settings).cause, person };
+  return { cause: eligibilityOf(person, refusedRevision, settings).cause, person };
 }

@@ -6,7 +6,7 @@ import type { PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import type { ObservedGroup, View } from '../domain/view.ts';
 import { type Read, readList } from './decision.ts';
 import type { Facts, Listing } from './facts.ts';
-import { foldName, mayBeSpokeId, says } from './names.ts';
+import { fieldMatches, foldName, mayBeSpokeId } from './names.ts';
 import { compareText } from './plan.ts';
 import type { LateWrites } from './uncertain.ts';
 
@@ -45,27 +45,29 @@ export function mayPrecedeWriteForMs(
  * A name is another if it is neither the name that we sent nor the form in which the platform stored it. An external id
  * is another if it differs in more than its form.
  *
- * @param look.isSpokeIdGone a null spokeId was taken away; otherwise the platform does not echo it, which says nothing
+ * @param isSpokeIdGone a null spokeId means that it was removed; otherwise a null has no meaning, because the platform
+ *   may not show spokeIds
  */
-export function foreignDifferences(
-  ours: readonly View[],
+export function externalDifferences(
+  knownViews: readonly View[],
   observed: ObservedGroup,
   {
     isSpokeIdGone = false,
     late,
   }: { readonly isSpokeIdGone?: boolean; readonly late?: LateWrites | undefined } = {},
 ): readonly Difference[] {
-  const [first] = ours;
+  const [first] = knownViews;
   if (first === undefined) return [];
-  const all = late === undefined ? ours : [...ours, late.view];
+  const all = late === undefined ? knownViews : [...knownViews, late.view];
   const there = new Set(observed.users);
   const added = [...there].filter((user) => !all.some((view) => mayHold(view, user)));
   const removed = [...first.users.keys()].filter(
-    (user) => !there.has(user) && ours.every(({ users }) => users.has(user)) && !late?.removed.has(user),
+    (user) =>
+      !there.has(user) && knownViews.every(({ users }) => users.has(user)) && !late?.removed.has(user),
   );
   const isShown = (field: GroupField) => observed[field] !== null || (field === 'spokeId' && isSpokeIdGone);
   const differences: Difference[] = FIELD_NAMES.filter(
-    (field) => isShown(field) && !all.some((view) => says(view, field, observed[field])),
+    (field) => isShown(field) && !all.some((view) => fieldMatches(view, field, observed[field])),
   ).map((field) => ({ kind: GROUP_FIELDS[field].drift, before: first[field], after: observed[field] }));
   if (added.length > 0) differences.push({ kind: 'members_added', before: [], after: sorted(added) });
   if (removed.length > 0) differences.push({ kind: 'members_removed', before: sorted(removed), after: [] });
@@ -79,23 +81,28 @@ const sorted = (users: readonly PlatformUserId[]): readonly PlatformUserId[] => 
 
 /**
  * Returns the observed group as a view. A user is managed if one of our views says that we added it. Additions of an
- * uncertain write count as managed too; otherwise a later removal of them would be taken for an external change.
+ * uncertain write count as managed too; otherwise a later removal of them would count as an external change.
  * If the platform normalised the name, `alias` keeps the name that was sent. If the platform does not echo a field, the
  * view holds the value that was sent. Managed users that may be in the group stay in `unshown`.
  */
-export function viewOf(observed: ObservedGroup, ...ours: readonly (View | undefined)[]): View {
-  const known = ours.find((view) => view !== undefined);
-  const acceptedDrift = ours.find((view) => view?.acceptedDrift !== undefined)?.acceptedDrift;
-  const named = ours.find((view) => view?.alias !== undefined && says(view, 'name', observed.name));
+export function viewOf(observed: ObservedGroup, ...knownViews: readonly (View | undefined)[]): View {
+  const known = knownViews.find((view) => view !== undefined);
+  const acceptedDrift = knownViews.find((view) => view?.acceptedDrift !== undefined)?.acceptedDrift;
+  const named = knownViews.find(
+    (view) => view?.alias !== undefined && fieldMatches(view, 'name', observed.name),
+  );
   const alias = named?.name === observed.name ? named.alias : named?.name;
   const there = new Set(observed.users);
   return {
     ...(eachField((field) => observed[field] ?? known?.[field] ?? null) as WrittenFields),
     ...(alias === undefined ? {} : { alias }),
     users: new Map(
-      observed.users.map((user) => [user, ours.some((view) => view !== undefined && isOwnUser(view, user))]),
+      observed.users.map((user) => [
+        user,
+        knownViews.some((view) => view !== undefined && isOwnUser(view, user)),
+      ]),
     ),
-    ...unshownAs(ours.flatMap((view) => [...(view?.unshown ?? [])]).filter((user) => !there.has(user))),
+    ...unshownAs(knownViews.flatMap((view) => [...(view?.unshown ?? [])]).filter((user) => !there.has(user))),
     ...(acceptedDrift === undefined ? {} : { acceptedDrift }),
   };
 }
@@ -103,7 +110,7 @@ export function viewOf(observed: ObservedGroup, ...ours: readonly (View | undefi
 const unshownAs = (users: readonly PlatformUserId[]): Pick<View, 'unshown'> =>
   users.length === 0 ? {} : { unshown: new Set(users) };
 
-/** A user that we added stays ours, even if the user was missing for a while and a policy accepted that. */
+/** A user that groupsync added stays managed, even if the user was missing for a while and a policy accepted that. */
 const isOwnUser = ({ users, unshown, acceptedDrift }: View, user: PlatformUserId): boolean =>
   users.get(user) === true || unshown?.has(user) === true || acceptedDrift?.absent.has(user) === true;
 
@@ -114,11 +121,11 @@ const isOwnUser = ({ users, unshown, acceptedDrift }: View, user: PlatformUserId
 export function withHidden(view: View, hidden: Iterable<readonly [PlatformUserId, boolean]>): View {
   const { unshown = [], ...known } = view;
   const all = [...hidden].filter(([user]) => !view.users.has(user));
-  const ours = all.flatMap(([user, mine]) => (mine ? [user] : []));
+  const managed = all.flatMap(([user, mine]) => (mine ? [user] : []));
   return {
     ...known,
     users: new Map([...view.users, ...all.filter(([, mine]) => !mine)]),
-    ...unshownAs([...unshown, ...ours]),
+    ...unshownAs([...unshown, ...managed]),
   };
 }
 
@@ -153,7 +160,7 @@ export function shows(observed: ObservedGroup, view: View): boolean {
   const users = new Set(observed.users);
   return (
     observed.name === view.name &&
-    (observed.spokeId === null || says(view, 'spokeId', observed.spokeId)) &&
+    (observed.spokeId === null || fieldMatches(view, 'spokeId', observed.spokeId)) &&
     users.size === view.users.size &&
     [...users].every((user) => view.users.has(user))
   );
@@ -167,11 +174,11 @@ export function shows(observed: ObservedGroup, view: View): boolean {
  */
 export function isSpokeIdLost(
   observed: ObservedGroup,
-  ours: readonly View[],
+  knownViews: readonly View[],
   listed: Listing | undefined,
   agesMs: readonly number[],
 ): boolean | Read {
-  if (observed.spokeId !== null || !ours.some(({ spokeId }) => spokeId !== null)) return false;
+  if (observed.spokeId !== null || !knownViews.some(({ spokeId }) => spokeId !== null)) return false;
   for (const ageMs of agesMs) {
     if (listed === undefined || listed.ageMs > ageMs) return readList(ageMs);
     if (listed.groups.some(({ id, spokeId }) => id !== observed.id && spokeId !== null)) return true;

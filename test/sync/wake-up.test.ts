@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { endWindow } from '../../local/windows.ts';
 import type { GroupState } from '../../shared/domain/group-state.ts';
 import { intentId } from '../../shared/domain/ids.ts';
-import { AT_WORK_MS, delayMs, isAtWork, isEarly, isPromised } from '../../shared/domain/promise.ts';
+import { AT_WORK_MS, coversChange, delayMs, isAtWork, isEarly } from '../../shared/domain/wake-up.ts';
 import { groupKey } from '../../shared/store/keys.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import type { GroupSummary } from '../../shared/sync/ports/group-index.ts';
-import { pump } from '../../shared/sync/pump.ts';
+import { requeueDue } from '../../shared/sync/requeue.ts';
 import { UNCERTAIN_MS } from '../../shared/sync/tuning.ts';
 import { wakeGroups } from '../../shared/sync/wake.ts';
 import { seededRandom } from '../../simulate/random.ts';
@@ -33,7 +33,7 @@ describe('scheduled wake-up', () => {
     ['of a retry, without a window', 3_001, 0, false],
     ['within the widest window', 303_000, 300_000, true],
   ])('a wake-up %s is relied on by another change: $3', (_, aheadMs, coalesceMs, isRelied) => {
-    expect(isPromised(NOW_MS + aheadMs, { nowMs: NOW_MS, coalesceMs })).toBe(isRelied);
+    expect(coversChange(NOW_MS + aheadMs, { nowMs: NOW_MS, coalesceMs })).toBe(isRelied);
   });
 
   it.each([
@@ -146,7 +146,7 @@ describe('change of a group', () => {
     await toolPorts.groups.pause(ref('g'), pausedAtMs);
     await change({ add: ['b'], to: 'g' });
     world.advance(10 * MINUTE_MS);
-    await pump(CONNECTION, toolPorts);
+    await requeueDue(CONNECTION, toolPorts);
     expect(messages()).toEqual([]);
     const at = { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true };
     await toolPorts.groups.resume(ref('g'), { ...at, pausedAtMs });
@@ -340,7 +340,7 @@ describe('apply worker', () => {
     world.advance(W_MS);
     await apply();
     expect(await state('g')).toMatchObject({ settled: 'in_sync', wakeAtMs: expect.any(Number) });
-    const mayLand = expect.stringContaining('it may land until');
+    const mayLand = expect.stringContaining('it may take effect until');
     expect(await audit('g')).toContainEqual(
       expect.objectContaining({ outcome: 'found_changed', reason: mayLand }),
     );

@@ -11,10 +11,10 @@ import type { Connection } from '../ports/connections.ts';
 import { type AuditLink, linksOf } from '../ports/logs.ts';
 import { PlatformFailure } from '../ports/platform.ts';
 import { CALLS_AN_HOUR, calledOf } from '../tuning.ts';
+import type { ApplyContext, Bisection, PassFacts, PassResult, WriteMade } from './context.ts';
+import { NO_BISECTION } from './context.ts';
 import { ALL_MEMBERS, startOf } from './load.ts';
 import { perform } from './perform.ts';
-import type { Round, Step, Trial, Turn, WriteMade } from './turn.ts';
-import { NO_TRIAL } from './turn.ts';
 import { unreserved } from './write.ts';
 
 export interface Attempt {
@@ -23,21 +23,21 @@ export interface Attempt {
   conflicts: number;
   /** When the platform was called about this group. */
   callsMs?: readonly number[];
-  trial: Trial;
+  bisection: Bisection;
   /** The platform's group in the last fetch or answer. */
   shown?: Shown | undefined;
   mine?: IntentId;
-  /** The group changed during the attempt. Unless another worker runs, no message was sent for that, so run again. */
+  /** The group changed during the attempt. No message was sent for that change, so apply runs again. */
   isSuperseded: boolean;
-  /** The platform was asked about the group in this attempt, whatever was decided. */
-  hasLooked: boolean;
-  /** The platform has refused a write of this attempt because of its content, so it works. */
+  /** This attempt has read the group from the platform. */
+  hasFetched: boolean;
+  /** The platform has refused a write of this attempt because of its content. So the platform is available. */
   hasRefused: boolean;
-  /** The newest entry of the audit that we put. */
+  /** The latest audit entry of this attempt. */
   audited?: AuditLink;
 }
 
-/** The client's tries of one call. */
+/** How often the client tries one call. */
 const MAX_TRIES = 4;
 /** Calls about the group that must be left for a decision: a write may need a fetch after it. */
 const COST: Partial<Record<Decision['kind'], number>> = { write: 2, adopt: 1, unlink: 1 };
@@ -45,16 +45,16 @@ const COST: Partial<Record<Decision['kind'], number>> = { write: 2, adopt: 1, un
 const SERVED_BY_PART: ReadonlySet<Decision['kind']> = new Set(['read', 'reserve', 'write', 'settle']);
 export const SPENT = { code: 'waiting', message: 'the group has had all the calls that an hour allows' };
 
-/** Decides and performs, until the round ends: each decision rests on the group as it was read for this round. */
-export async function takeRound(
+/** Decides and performs until the pass ends. Every decision uses the group's item as it was read at the beginning. */
+export async function runPass(
   state: GroupState,
   connection: Connection,
   ports: ApplyPorts,
   attempt: Attempt,
-): Promise<Step> {
+): Promise<PassResult> {
   try {
-    const turn = await turnOf(state, connection, ports, attempt);
-    return await decideAndPerform(firstRound(state, turn, attempt), turn, attempt);
+    const context = await contextOf(state, connection, ports, attempt);
+    return await decideAndPerform(initialFacts(state, context, attempt), context, attempt);
   } catch (cause) {
     if (cause instanceof SettingsChanged) return { kind: 'again' };
     if (cause instanceof PlatformFailure) return { kind: 'broken', cause };
@@ -62,43 +62,47 @@ export async function takeRound(
   }
 }
 
-async function decideAndPerform(first: Round, turn: ConfirmingTurn, attempt: Attempt): Promise<Step> {
-  let round = first;
+async function decideAndPerform(
+  first: PassFacts,
+  context: ConfirmingContext,
+  attempt: Attempt,
+): Promise<PassResult> {
+  let facts = first;
   for (;;) {
-    const decision = servedBy(round.wanted, decide(round));
-    if (decision === ALL_MEMBERS) round = { ...round, wanted: undefined };
-    if (callsLeft(attempt, turn.ports) < costOf(decision)) return spend(round, turn);
-    if (!readsTable(decision)) await turn.confirm();
-    const performed = await perform(decision, round, turn);
-    if ('step' in performed) return performed.step;
-    round = performed.round;
-    attempt.shown = round.shown;
+    const decision = servedBy(facts.wanted, decide(facts));
+    if (decision === ALL_MEMBERS) facts = { ...facts, wanted: undefined };
+    if (callsLeft(attempt, context.ports) < costOf(decision)) return spend(facts, context);
+    if (!readsTable(decision)) await context.confirm();
+    const performed = await perform(decision, facts, context);
+    if ('result' in performed) return performed.result;
+    facts = performed.facts;
+    attempt.shown = facts.shown;
     // A 404 may come from a wrong route.
-    attempt.hasRefused ||= round.rejected !== undefined && round.look !== 'gone';
+    attempt.hasRefused ||= facts.rejected !== undefined && facts.fetched !== 'gone';
   }
 }
 
 /** The calls of this hour are used up: the removals of a write that is not sent leave the guard's record. */
-async function spend(round: Round, turn: Turn): Promise<Step> {
-  if (round.state.intent === undefined) await unreserved(round, turn);
+async function spend(facts: PassFacts, context: ApplyContext): Promise<PassResult> {
+  if (facts.state.intent === undefined) await unreserved(facts, context);
   return { kind: 'spent' };
 }
 
-type ConfirmingTurn = Turn & { readonly confirm: () => Promise<void> };
+type ConfirmingContext = ApplyContext & { readonly confirm: () => Promise<void> };
 
-/** The ports and the state of one round. State for a later round is kept in the attempt. */
-async function turnOf(
+/** The ports and the state of one pass. State for a later pass is kept in the attempt. */
+async function contextOf(
   state: GroupState,
   connection: Connection,
   ports: ApplyPorts,
   attempt: Attempt,
-): Promise<ConfirmingTurn> {
+): Promise<ConfirmingContext> {
   let confirmed: Promise<void> | undefined;
   return {
     connection,
     ports,
     platform: await openCounted(state, connection, ports, attempt),
-    trial: attempt.trial,
+    bisection: attempt.bisection,
     calledMs: () => calledBy(attempt, ports),
     claim: (id) => claimGroup({ company: connection.company, id, owner: state.ref }, ports),
     found: (kind) => attempt.drift.push(kind),
@@ -122,11 +126,11 @@ async function turnOf(
 
 /** The platform, with every call about the group counted towards the hour's limit. */
 function openCounted({ attempts }: GroupState, connection: Connection, ports: ApplyPorts, attempt: Attempt) {
-  // The client's own repetitions are for a blip; what lasts is tried again later.
+  // The client repeats a call after a short fault. A group that has failed before waits for its next attempt instead.
   const maxAttempts = attempts > 0 ? 1 : MAX_TRIES;
   return openPlatform(connection, ports, {
     onTry() {
-      // A credential renewed within a call makes it two.
+      // A call whose credential is renewed counts twice.
       if (callsLeft(attempt, ports) <= 0) throw new PlatformFailure('unreached', SPENT.message, {});
       attempt.callsMs = [...calledBy(attempt, ports), ports.clock()];
     },
@@ -136,11 +140,15 @@ function openCounted({ attempts }: GroupState, connection: Connection, ports: Ap
   });
 }
 
-const firstRound = (state: GroupState, turn: Turn, { trial, shown }: Attempt): Round => ({
-  ...startOf(state, turn),
-  withheld: new Set(trial.withheld),
-  isNarrowed: trial !== NO_TRIAL,
-  barred: new Set(trial.lots.flat()),
+const initialFacts = (
+  state: GroupState,
+  context: ApplyContext,
+  { bisection, shown }: Attempt,
+): PassFacts => ({
+  ...startOf(state, context),
+  withheld: new Set(bisection.withheld),
+  isNarrowed: bisection !== NO_BISECTION,
+  excluded: new Set(bisection.batches.flat()),
   shown,
 });
 
@@ -148,7 +156,7 @@ const callsLeft = (attempt: Attempt, ports: ApplyPorts): number =>
   CALLS_AN_HOUR - calledBy(attempt, ports).length;
 
 /** A decision that depends on all members is made only after all members are read. */
-const servedBy = (wanted: Round['wanted'], decision: Decision): Decision =>
+const servedBy = (wanted: PassFacts['wanted'], decision: Decision): Decision =>
   wanted?.isPart === true && !isServedByPart(decision) ? ALL_MEMBERS : decision;
 
 const isServedByPart = (decision: Decision): boolean =>
@@ -167,7 +175,7 @@ class SettingsChanged extends Error {}
 /**
  * Reads the settings after the group was read. A change of settings marks the groups dirty afterwards. So either this read
  * finds the new settings, or the mark is newer than the state and stays.
- * @throws SettingsChanged if the round began with other settings
+ * @throws SettingsChanged if the pass began with other settings
  */
 async function confirmSettings(seen: Connection, { connections }: ApplyPorts): Promise<void> {
   const now = await connections.current(seen.name);

@@ -1,23 +1,29 @@
 import { type Gate, OPEN_GATE } from '../domain/gate.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
-import { WAKE_GRACE_MS } from '../domain/promise.ts';
+import { WAKE_GRACE_MS } from '../domain/wake-up.ts';
+import { mapConcurrently } from './async-collections.ts';
+import { fanOutAndWake } from './fan-out.ts';
 import { type GateKeeperPorts, tryGate } from './gatekeeper.ts';
-import { atOnce } from './gather.ts';
 import type { WakePorts } from './ports/bundles.ts';
 import type { Connections, Replanned } from './ports/connections.ts';
 import type { UserStore } from './ports/desired.ts';
 import type { GroupIndex, GroupSummary } from './ports/group-index.ts';
-import { backoffMs, LONGEST_BACKOFF_MS, PUMP_BATCH, PUMP_WALKS, WRITES_IN_FLIGHT } from './tuning.ts';
+import {
+  backoffMs,
+  LONGEST_BACKOFF_MS,
+  MAX_RESUMED_FAN_OUTS,
+  REQUEUE_BATCH,
+  WRITES_IN_FLIGHT,
+} from './tuning.ts';
 import { replanAll } from './wake.ts';
-import { walkAndWake } from './walk.ts';
 
-export interface PumpPorts extends WakePorts, GateKeeperPorts {
+export interface RequeuePorts extends WakePorts, GateKeeperPorts {
   readonly index: GroupIndex;
   readonly users: UserStore;
   readonly connections: Connections & Replanned;
 }
 
-export interface PumpReport {
+export interface RequeueReport {
   readonly connection: ConnectionName;
   readonly gate: string;
   readonly walksResumed: number;
@@ -31,14 +37,14 @@ type Alone = (item: string, work: () => Promise<void>) => Promise<void>;
 
 /**
  * The requeue job, run each minute. It tries a closed gate, resumes interrupted fan-outs, and wakes the dirty groups that
- * are due. The longest due come first, at most `PUMP_BATCH` at a time, so that a backlog drains at a limited rate.
+ * are due. The longest due come first, at most `REQUEUE_BATCH` at a time, so that a backlog drains at a limited rate.
  * @param everything wakes every dirty group, due or not: after a restart with empty queues
  */
-export async function pump(
+export async function requeueDue(
   connection: ConnectionName,
-  ports: PumpPorts,
+  ports: RequeuePorts,
   { everything = false }: { readonly everything?: boolean } = {},
-): Promise<PumpReport> {
+): Promise<RequeueReport> {
   const stuck: string[] = [];
   const alone: Alone = async (item, work) => {
     try {
@@ -47,7 +53,7 @@ export async function pump(
       stuck.push(`${item}: ${error instanceof Error ? error.message : String(error)}`);
     }
   };
-  const walksResumed = await resumeWalks(connection, ports, alone);
+  const walksResumed = await resumeFanOuts(connection, ports, alone);
   const { replanSinceMs } = (await ports.connections.find(connection)) ?? {};
   if (replanSinceMs !== undefined && ports.clock() - replanSinceMs > INDEX_SHOWS_ALL_MS)
     await alone('settings', async () => {
@@ -56,22 +62,22 @@ export async function pump(
     });
   const gate = await tryGate(connection, ports);
   if (gate.state !== 'open' && !everything) {
-    return { connection, gate: gate.state, walksResumed, reenqueued: 0, ...told(stuck) };
+    return { connection, gate: gate.state, walksResumed, reenqueued: 0, ...stuckReport(stuck) };
   }
   if (gate.backlog === true) await endBackOffs(connection, gate, ports, alone);
-  const limit = everything ? Number.MAX_SAFE_INTEGER : PUMP_BATCH;
+  const limit = everything ? Number.MAX_SAFE_INTEGER : REQUEUE_BATCH;
   const due = await ports.index.due(connection, {
     nowMs: everything ? NO_MATTER_WHEN : ports.clock(),
     limit,
   });
   const reenqueued = await wakeDue(due, ports, alone);
-  return { connection, gate: gate.state, walksResumed, reenqueued, ...told(stuck) };
+  return { connection, gate: gate.state, walksResumed, reenqueued, ...stuckReport(stuck) };
 }
 
 /** Workers cache settings for 30 seconds, and the index may be two minutes behind. */
 const INDEX_SHOWS_ALL_MS = 180_000;
 
-const told = (stuck: readonly string[]) => (stuck.length === 0 ? {} : { stuck });
+const stuckReport = (stuck: readonly string[]) => (stuck.length === 0 ? {} : { stuck });
 
 /**
  * Makes the groups that failed behind a closed gate due now that the gate has opened, instead of after their own backoff.
@@ -80,7 +86,7 @@ const told = (stuck: readonly string[]) => (stuck.length === 0 ? {} : { stuck })
 async function endBackOffs(
   connection: ConnectionName,
   { backlog: _, ...gate }: Gate,
-  ports: PumpPorts,
+  ports: RequeuePorts,
   alone: Alone,
 ): Promise<void> {
   const { index, gates } = ports;
@@ -93,45 +99,47 @@ async function endBackOffs(
       alone(`group ${group.ref.group}`, async () => {
         await index.reschedule(group, { wakeAtMs: nowMs, dueMs: nowMs });
       });
-    await atOnce(WRITES_IN_FLIGHT, backedOff, hasten);
+    await mapConcurrently(WRITES_IN_FLIGHT, backedOff, hasten);
   }
   await gates.write(connection, gate, gate.failing === undefined ? OPEN_GATE : gate);
 }
 
-/** Later than any group can be due, and still of the width that the index sorts by. */
+/** Later than any due time, with the number of digits that the index sorts by. */
 const NO_MATTER_WHEN = 9_999_999_999_999;
 
-async function wakeDue(due: readonly GroupSummary[], ports: PumpPorts, alone: Alone): Promise<number> {
+async function wakeDue(due: readonly GroupSummary[], ports: RequeuePorts, alone: Alone): Promise<number> {
   const rescheduled: GroupRef[] = [];
   const nowMs = ports.clock();
   // The new wake-up is stored before the message is sent: after a crash in between the group is late, never sent too often.
   const reschedule = async (group: GroupSummary) => {
-    const isOurs = await ports.index.reschedule(group, { wakeAtMs: nowMs, dueMs: nextLook(group, ports) });
-    // A paused group is woken when its pause ends, and only kept out of the way of the others.
+    const isOurs = await ports.index.reschedule(group, { wakeAtMs: nowMs, dueMs: nextDueMs(group, ports) });
+    // A paused group is rescheduled without a message, so that it does not delay others. It is woken when its pause ends.
     if (isOurs && !group.paused) rescheduled.push(group.ref);
   };
-  await atOnce(WRITES_IN_FLIGHT, due, (group) => alone(`group ${group.ref.group}`, () => reschedule(group)));
+  await mapConcurrently(WRITES_IN_FLIGHT, due, (group) =>
+    alone(`group ${group.ref.group}`, () => reschedule(group)),
+  );
   return rescheduled.length - (await ports.applyQueue.wake(rescheduled)).length;
 }
 
 /** The backoff of a group whose apply never finishes, because each of its messages becomes a dead-lettered message. */
-function nextLook({ dirtySinceMs }: GroupSummary, { clock, coalesceMs, random }: PumpPorts): number {
+function nextDueMs({ dirtySinceMs }: GroupSummary, { clock, coalesceMs, random }: RequeuePorts): number {
   const nowMs = clock();
   const inVainMs = Math.min(LONGEST_BACKOFF_MS, Math.round((nowMs - (dirtySinceMs ?? nowMs)) / 8));
   return nowMs + coalesceMs + Math.max(inVainMs, WAKE_GRACE_MS + backoffMs(0, random()));
 }
 
-async function resumeWalks(connection: ConnectionName, ports: PumpPorts, alone: Alone): Promise<number> {
+async function resumeFanOuts(connection: ConnectionName, ports: RequeuePorts, alone: Alone): Promise<number> {
   let resumed = 0;
-  for await (const members of ports.users.openWalks(connection)) {
+  for await (const members of ports.users.openFanOuts(connection)) {
     for (const member of members) {
       await alone(`user ${member}`, async () => {
         // As in ingest: the groups get the change and are woken before the fan-out ends.
         const user = (await ports.users.read(connection, [member])).get(member);
-        if (user?.fanOut !== undefined) await walkAndWake(connection, user, ports);
+        if (user?.fanOut !== undefined) await fanOutAndWake(connection, user, ports);
         resumed += 1;
       });
-      if (resumed >= PUMP_WALKS) return resumed;
+      if (resumed >= MAX_RESUMED_FAN_OUTS) return resumed;
     }
   }
   return resumed;

@@ -3,12 +3,12 @@ import type { Difference } from '../../shared/domain/drift.ts';
 import { platformGroupId, platformUserId, versionToken } from '../../shared/domain/ids.ts';
 import type { ObservedGroup, View } from '../../shared/domain/view.ts';
 import {
-  foreignDifferences,
+  externalDifferences,
   isOurCreation,
   mayPrecedeWriteForMs,
   shows,
   viewOf,
-} from '../../shared/plan/foreign.ts';
+} from '../../shared/plan/external-change.ts';
 
 const view = (users: string, over: Partial<View> = {}): View => ({
   name: 'Ours',
@@ -67,11 +67,11 @@ describe('foreignDifferences', () => {
     ],
     ['nothing if no view is known', [], observed('a', { name: 'X' }), []],
   ])('finds %s', (_, ours, seen, expected) => {
-    expect(foreignDifferences(ours, seen)).toEqual(expected);
+    expect(externalDifferences(ours, seen)).toEqual(expected);
   });
 
   it('finds a removed spokeId if the platform shows spokeIds', () => {
-    const gone = foreignDifferences([view('')], observed('', { spokeId: null }), { isSpokeIdGone: true });
+    const gone = externalDifferences([view('')], observed('', { spokeId: null }), { isSpokeIdGone: true });
     expect(gone).toEqual([change('spoke_id', 'g', null)]);
   });
 });

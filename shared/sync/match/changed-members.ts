@@ -3,11 +3,11 @@ import { groupFloor, memberCounts } from '../../domain/group.ts';
 import { type MemberId, memberId, type PlatformUserId, platformUserId } from '../../domain/ids.ts';
 import type { Stamp } from '../../domain/stamp.ts';
 import type { View } from '../../domain/view.ts';
-import type { Facts, Standing, Views, Wanted } from '../../plan/facts.ts';
+import type { Facts, Views, Wanted, WantedMember } from '../../plan/facts.ts';
 import { treatmentOf } from '../../plan/treatment.ts';
 import type { Connection } from '../ports/connections.ts';
 import { type UserState, undescribed } from '../ports/desired.ts';
-import { standingOf } from './member-standing.ts';
+import { eligibilityOf } from './eligibility.ts';
 import type { Resolution } from './resolve.ts';
 
 /*
@@ -19,7 +19,7 @@ import type { Resolution } from './resolve.ts';
 const TWO_HOURS_MS = 7_200_000;
 
 /** Whether the group was in sync before the last change, that change named its members, and nothing else is open. */
-export function isTold(facts: Facts, { replanSinceMs }: Connection): boolean {
+export function mayReadPart(facts: Facts, { replanSinceMs }: Connection): boolean {
   const { state, settings, nowMs } = facts;
   const {
     rev,
@@ -47,19 +47,19 @@ export function isTold(facts: Facts, { replanSinceMs }: Connection): boolean {
     !excluded &&
     settings.membership === 'authoritative' &&
     !takeOver &&
-    // Who leaves the group may stay as a member of a group within it.
+    // A member that leaves the group may still be a member of a group within it.
     !containsGroups;
-  const isTrial = facts.barred?.size !== 0 || facts.isNarrowed === true;
-  return isQuiet && isPlain && !isTrial && nowMs >= (flapDamping?.sinceMs ?? 0) + TWO_HOURS_MS;
+  const isBisecting = facts.excluded?.size !== 0 || facts.isNarrowed === true;
+  return isQuiet && isPlain && !isBisecting && nowMs >= (flapDamping?.sinceMs ?? 0) + TWO_HOURS_MS;
 }
 
-/** What is stored of the changed members. */
+/** The stored data of the changed members. */
 interface Read extends Pick<Wanted, 'registers'>, Pick<Views, 'base'> {
   readonly users: ReadonlyMap<MemberId, UserState>;
 }
 
-/** Stands for an unchanged member: no decision depends on which member it is. */
-const STILL: readonly Standing[] = [{ member: memberId(''), revision: 0 }];
+/** A placeholder: no decision depends on which member this is. */
+const UNCHANGED_MEMBER: readonly WantedMember[] = [{ member: memberId(''), revision: 0 }];
 
 /**
  * Returns the users of the group after the changed members were added or removed. Each user of the view stands for exactly
@@ -67,12 +67,12 @@ const STILL: readonly Standing[] = [{ member: memberId(''), revision: 0 }];
  * @returns undefined if only the registers of all members can tell
  */
 export async function membersAfter(
-  { state: { changedMembers = [], registers: said }, settings }: Facts,
+  { state: { changedMembers = [], registers: groupRegisters }, settings }: Facts,
   { base, registers, users }: Read,
   resolve: (users: readonly UserState[]) => Promise<ReadonlyMap<MemberId, Resolution>>,
-): Promise<Wanted['standing'] | undefined> {
-  const floor = groupFloor(said);
-  const movers = changedMembers.flatMap(({ member, left }) => {
+): Promise<Wanted['membersByUser'] | undefined> {
+  const floor = groupFloor(groupRegisters);
+  const changes = changedMembers.flatMap(({ member, left }) => {
     const id = memberId(member);
     const user = users.get(id) ?? undescribed(id);
     const counts = (stamp: Stamp | undefined) =>
@@ -83,32 +83,33 @@ export async function membersAfter(
     return isIn || counts(left) ? [{ user, isIn }] : [];
   });
   const isPending = registers.some(({ pending }) => pending !== undefined);
-  if (base === undefined || isUnsure(base) || movers.some(isOdd) || isPending) return undefined;
-  const resolutions = await resolve(movers.map(({ user }) => user));
-  const standing = new Map<PlatformUserId, readonly Standing[]>();
-  for (const user of base.users.keys()) standing.set(user, STILL);
-  for (const { user, isIn } of movers) {
+  if (base === undefined || isUnsure(base) || changes.some(isOdd) || isPending) return undefined;
+  const resolutions = await resolve(changes.map(({ user }) => user));
+  const membersByUser = new Map<PlatformUserId, readonly WantedMember[]>();
+  for (const user of base.users.keys()) membersByUser.set(user, UNCHANGED_MEMBER);
+  for (const { user, isIn } of changes) {
     const { member } = user;
     const resolution = resolutions.get(member);
     if (resolution?.kind !== 'person') return undefined;
-    const { cause, id = '' } = standingOf(resolution.person, undefined, settings);
+    const { cause, id = '' } = eligibilityOf(resolution.person, undefined, settings);
     const shown = platformUserId(id);
-    // In before and after, or in for another member as well.
-    if (cause !== 'solved' || base.users.has(shown) === isIn || standing.has(shown) === isIn)
+    // The user was in before and after the change, or is in because of another member too.
+    if (cause !== 'solved' || base.users.has(shown) === isIn || membersByUser.has(shown) === isIn)
       return undefined;
-    if (isIn) standing.set(shown, [{ member, revision: resolution.person.revision }]);
-    else standing.delete(shown);
+    if (isIn) membersByUser.set(shown, [{ member, revision: resolution.person.revision }]);
+    else membersByUser.delete(shown);
   }
-  return standing;
+  return membersByUser;
 }
 
 const isUnsure = ({ acceptedDrift, unshown }: View): boolean =>
   acceptedDrift !== undefined || unshown !== undefined;
 
 /** A member that left without a known role, or that is to be matched again. */
-const isOdd = ({ user, isIn }: Mover): boolean => user.review === true || (!isIn && user.role === undefined);
+const isOdd = ({ user, isIn }: MemberChange): boolean =>
+  user.review === true || (!isIn && user.role === undefined);
 
-interface Mover {
+interface MemberChange {
   readonly user: UserState;
   readonly isIn: boolean;
 }

@@ -5,30 +5,27 @@ import type { GroupState, Intent, LinkedGroup, ViewPointer } from '../../domain/
 import { intentId, type PlatformGroupId, type VersionToken } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { attribute } from '../../plan/attribute.ts';
-import { endingOf } from '../../plan/decide/drift.ts';
-import type { Decision, DriftEnding, ObserveExternal } from '../../plan/decision.ts';
+import { driftPolicyFor } from '../../plan/decide/drift.ts';
+import type { Decision, DriftOutcome, ObserveExternal } from '../../plan/decision.ts';
 import { mayUnlink, UNLINKED_ALWAYS } from '../../plan/guard.ts';
-import { attributeDrift, toldOf } from '../attribute-drift.ts';
-import type { Flip, FoundForeign } from '../ports/groups.ts';
+import { activityOf, attributeDrift } from '../attribute-drift.ts';
+import type { Commit, Findings } from '../ports/groups.ts';
 import type { DriftRecord } from '../ports/logs.ts';
 import { foundOf } from './audit.ts';
-import type { Performed, Round, Trouble, Turn } from './turn.ts';
-import { CONFLICT, SUPERSEDED, unlessSuperseded } from './turn.ts';
+import type { ApplyContext, NewGroupError, PassFacts, Performed } from './context.ts';
+import { CONFLICT, SUPERSEDED, unlessSuperseded } from './context.ts';
 
-/**
- * Ends an open intent by what a look found. The group is left dirty: what the directory wants now may be something else
- * again.
- */
-export async function flipFound(
+/** Ends an open intent whose outcome a fetch showed. The group stays dirty, because the wanted state may have changed. */
+export async function commitFound(
   intent: Intent,
   state: GroupState,
-  { ports, record }: Turn,
-  { happened, left }: { readonly happened: boolean; readonly left: Partial<Flip> },
+  { ports, record }: ApplyContext,
+  { happened, left }: { readonly happened: boolean; readonly left: Partial<Commit> },
 ): Promise<boolean> {
   const { id, action, atMs, consumes } = intent;
   const nowMs = ports.clock();
   const audited = await record(state, foundOf(intent, nowMs, left.platform?.version ?? null, happened));
-  const flipped = await ports.groups.flip(state.ref, {
+  const committed = await ports.groups.commit(state.ref, {
     intent: id,
     seen: state,
     writtenAtMs: nowMs,
@@ -41,26 +38,28 @@ export async function flipFound(
     ...left,
     found: { ...left.found, audited },
   });
-  return flipped !== undefined;
+  return committed !== undefined;
 }
 
 /** Records an uncertain write in the audit log once it is seen to have taken effect late. */
-export const recordLanded = async (
-  landed: Intent | undefined,
+export const recordLateWrite = async (
+  lateWrite: Intent | undefined,
   { version }: { readonly version: VersionToken | null },
   state: GroupState,
-  { record, ports }: Turn,
-): Promise<Pick<FoundForeign, 'audited'>> =>
-  landed === undefined ? {} : { audited: await record(state, foundOf(landed, ports.clock(), version, true)) };
+  { record, ports }: ApplyContext,
+): Promise<Pick<Findings, 'audited'>> =>
+  lateWrite === undefined
+    ? {}
+    : { audited: await record(state, foundOf(lateWrite, ports.clock(), version, true)) };
 
 /** @returns undefined if another worker has written the group meanwhile, so that the change may be our own */
-export async function recordForeign(
+export async function recordExternal(
   { external, observed }: ObserveExternal,
   state: GroupState,
-  turn: Turn,
-): Promise<FoundForeign | undefined> {
-  if (!(await isStillOurs(state, turn))) return undefined;
-  return recordDrift(state, external.differences, observed.id as PlatformGroupId, turn);
+  context: ApplyContext,
+): Promise<Findings | undefined> {
+  if (!(await isUnwrittenSince(state, context))) return undefined;
+  return recordDrift(state, external.differences, observed.id as PlatformGroupId, context);
 }
 
 /**
@@ -68,7 +67,10 @@ export async function recordForeign(
  * write that the fetch could have seen shows here. Without this check the write of a second worker would be recorded as an
  * external change.
  */
-async function isStillOurs({ ref, view, intent }: GroupState, { ports }: Turn): Promise<boolean> {
+async function isUnwrittenSince(
+  { ref, view, intent }: GroupState,
+  { ports }: ApplyContext,
+): Promise<boolean> {
   const now = await ports.groups.read(ref);
   return now?.intent?.id === intent?.id && now?.view?.id === view?.id;
 }
@@ -78,7 +80,7 @@ export async function linkTo(
   seen: GroupState,
   { id, version }: Pick<ObservedGroup, 'id' | 'version'>,
   view: View,
-  { ports, showed }: Turn,
+  { ports, showed }: ApplyContext,
   prepared?: ViewPointer,
 ): Promise<LinkedGroup> {
   showed({ id, version, atMs: ports.clock() });
@@ -91,27 +93,27 @@ const UNLINKING_HELD = {
   message: 'the platform answers 404 for this group and too many others: no more are created again this hour',
 };
 
-export const isUnlinkingHeld = (why: Trouble): boolean => why.code === UNLINKING_HELD.code;
+export const isUnlinkingHeld = (why: NewGroupError): boolean => why.code === UNLINKING_HELD.code;
 
 /** Gives up the link to a group that is gone, unless too many are gone at once, or it is there after all. */
 export async function unlink(
-  { id, difference, acceptedDrift, landed }: Extract<Decision, { kind: 'unlink' }>,
-  { state }: Round,
-  turn: Turn,
+  { id, difference, acceptedDrift, lateWrite }: Extract<Decision, { kind: 'unlink' }>,
+  { state }: PassFacts,
+  context: ApplyContext,
 ): Promise<Performed> {
-  const { ports, platform } = turn;
+  const { ports, platform } = context;
   const { ref } = state;
-  if (!(await drawOnBudget(id, state, turn)))
-    return { step: { kind: 'wait', waitMs: undefined, why: UNLINKING_HELD } };
+  if (!(await drawOnBudget(id, state, context)))
+    return { result: { kind: 'wait', waitMs: undefined, why: UNLINKING_HELD } };
   if ((await platform.groups.get(id)) !== undefined) {
     await ports.guard.keepLink(ref.connection, id);
     return CONFLICT;
   }
-  if (!(await isStillOurs(state, turn))) return SUPERSEDED;
-  const told = difference && (await recordDrift(state, [difference], id, turn));
-  const audited = await recordLanded(landed, { version: null }, state, turn);
+  if (!(await isUnwrittenSince(state, context))) return SUPERSEDED;
+  const findings = difference && (await recordDrift(state, [difference], id, context));
+  const audited = await recordLateWrite(lateWrite, { version: null }, state, context);
   const left = {
-    ...told,
+    ...findings,
     ...audited,
     isGone: true,
     ...(acceptedDrift && { acceptedDeletion: acceptedDrift }),
@@ -123,7 +125,7 @@ export async function unlink(
 async function drawOnBudget(
   id: PlatformGroupId,
   { ref: { connection } }: GroupState,
-  { ports, connection: { company } }: Turn,
+  { ports, connection: { company } }: ApplyContext,
 ): Promise<boolean> {
   const recent = await ports.guard.unlink(connection, id, ports.clock());
   if (recent < UNLINKED_ALWAYS) return true;
@@ -143,18 +145,18 @@ async function recordDrift(
   state: GroupState,
   differences: readonly Difference[],
   platformId: PlatformGroupId,
-  turn: Turn,
-): Promise<FoundForeign> {
-  const { ports, connection, found } = turn;
-  const traces = state.suspectedChange?.traces ?? [];
-  await attributeDrift(state, toldOf(state), ports);
+  context: ApplyContext,
+): Promise<Findings> {
+  const { ports, connection, found } = context;
+  const activityEvents = state.suspectedChange?.activityEvents ?? [];
+  await attributeDrift(state, activityOf(state), ports);
   const nowMs = ports.clock();
   const records = differences.map((difference): DriftRecord => {
-    const settledBy = endingOf(difference, state, connection.settings);
+    const settledBy = driftPolicyFor(difference, state, connection.settings);
     const isLeft = settledBy !== 'restore';
     return {
       ...difference,
-      ...attribute(difference.kind, traces),
+      ...attribute(difference.kind, activityEvents),
       id: idOf(state, difference, platformId),
       group: state.ref.group,
       platformId,
@@ -191,7 +193,7 @@ const LASTING_KINDS = [
 function idOf({ ref, view }: GroupState, { kind }: Pick<Difference, 'kind'>, platformId: PlatformGroupId) {
   const parts = JSON.stringify([ref.group, platformId, view?.id ?? null, kind]);
   const hash = createHash('sha256').update(parts).digest('hex').slice(0, 20);
-  // What departs from a later view was found later.
+  // The id begins with the view's id, so records sort by the time of detection.
   return `${DATED}${(view?.id ?? '').slice(0, 12).padStart(12, '0')}${hash}`;
 }
 
@@ -201,8 +203,8 @@ function idOf({ ref, view }: GroupState, { kind }: Pick<Difference, 'kind'>, pla
  */
 export async function closeDrift(
   { openDrift, ref }: GroupState,
-  { ports }: Turn,
-  by: Exclude<DriftEnding, 'open'> = 'restore',
+  { ports }: ApplyContext,
+  by: Exclude<DriftOutcome, 'open'> = 'restore',
 ): Promise<void> {
   if (openDrift.length === 0) return;
   await ports.drift.settle(ref, openDrift, { by, atMs: ports.clock() });

@@ -9,29 +9,26 @@ import type { AuditEntry, AuditLink } from '../ports/logs.ts';
 import type { Platform, PlatformFailure } from '../ports/platform.ts';
 import type { Reading } from '../reading.ts';
 
-/** One invocation for one group: its connection, its platform, and what it may touch. */
-export interface Turn extends Reading {
+/** The connection, the platform and the ports of one invocation for one group. */
+export interface ApplyContext extends Reading {
   readonly platform: Platform;
   readonly ports: ApplyPorts;
-  /**
-   * Puts an entry into the group's audit, after those that its item names. What this invocation put before and could not
-   * have named there yet comes before it too.
-   */
+  /** Adds an entry to the group's audit. It names as predecessors those of the group's item and of this invocation. */
   readonly record: (state: GroupState, entry: AuditEntry) => Promise<AuditLink>;
-  /** When the platform was called about the group within the last hour, as far as that counts. */
+  /** The times of the calls to the platform about the group that count towards the hourly limit. */
   readonly calledMs: () => readonly number[];
   /** Called for each external change that was not known before. */
   readonly found: (kind: DriftKind) => void;
-  /** Told of each intent of ours that is open from now on. */
+  /** Called with each intent that this invocation opens. */
   readonly opened: (id: IntentId) => void;
-  /** Notes the group in an answer of the platform. */
+  /** Called with each version of the group that the platform shows. */
   readonly showed: (group: Shown) => void;
   /** The additions that the platform refused together and that are still to be tried. */
-  readonly trial: Trial;
+  readonly bisection: Bisection;
 }
 
-/** What apply knows of a group within one round. */
-export interface Round extends Facts {
+/** The facts of one pass: read, decide, perform, until a write or another end. */
+export interface PassFacts extends Facts {
   /** The write that the platform has just refused. */
   readonly refused?: { readonly write: Write; readonly intent: Intent; readonly cause: PlatformFailure };
 }
@@ -41,9 +38,9 @@ export interface Round extends Facts {
  * id, then the removals without the additions, then the additions in halves, then each field alone. One unacceptable user
  * or field therefore blocks no other member change.
  */
-export interface Trial {
+export interface Bisection {
   /** Batches of additions that are still to be tried, in order. */
-  readonly lots: readonly (readonly PlatformUserId[])[];
+  readonly batches: readonly (readonly PlatformUserId[])[];
   readonly refusals: number;
   /** The platform accepted another write of the group meanwhile, so it does not refuse the group itself. */
   readonly hasWritten: boolean;
@@ -51,18 +48,19 @@ export interface Trial {
   readonly withheld: readonly GroupField[];
 }
 
-export const NO_TRIAL: Trial = { lots: [], refusals: 0, hasWritten: false, withheld: [] };
+export const NO_BISECTION: Bisection = { batches: [], refusals: 0, hasWritten: false, withheld: [] };
 
 /** Whether more parts must be tried after an accepted write. */
-export const isUnfinished = ({ lots, withheld }: Trial): boolean => lots.length > 0 || withheld.length > 0;
+export const isUnfinished = ({ batches, withheld }: Bisection): boolean =>
+  batches.length > 0 || withheld.length > 0;
 
-/** The next try after a write that the platform accepted: the next batch of additions, or else the next field. */
-export function afterWrite(trial: Trial): Trial {
-  const { lots, withheld } = trial;
+/** The next attempt after a write that the platform accepted: the next batch of additions, or else the next field. */
+export function afterWrite(bisection: Bisection): Bisection {
+  const { batches, withheld } = bisection;
   return {
-    ...trial,
-    lots: lots.slice(1),
-    withheld: lots.length > 0 ? withheld : withheld.slice(1),
+    ...bisection,
+    batches: batches.slice(1),
+    withheld: batches.length > 0 ? withheld : withheld.slice(1),
     hasWritten: true,
   };
 }
@@ -73,10 +71,10 @@ export interface WriteMade {
   readonly removed: number;
 }
 
-export type Trouble = Omit<GroupError, 'atMs'>;
+export type NewGroupError = Omit<GroupError, 'atMs'>;
 
-/** How one round of apply ended. */
-export type Step =
+/** How one pass of apply ended. */
+export type PassResult =
   /** Something was learnt or settled: read the group again. */
   | { readonly kind: 'again' }
   /** Read the group again, because of an external change. */
@@ -85,7 +83,7 @@ export type Step =
   | {
       readonly kind: 'wait';
       readonly waitMs: number | undefined;
-      readonly why: Trouble;
+      readonly why: NewGroupError;
       /** Members who keep access because the platform refuses to remove them. */
       readonly keepAccess?: number;
     }
@@ -102,21 +100,21 @@ export type Step =
       /** The answer shows an external change. */
       readonly isContested: boolean;
       /** A change that the platform answered with 200 but did not make: tried again with exponential backoff. */
-      readonly undone?: Trouble | undefined;
+      readonly undone?: NewGroupError | undefined;
     }
   /** A call failed. */
   | { readonly kind: 'broken'; readonly cause: PlatformFailure }
   /** Part of what was sent is refused: the rest is tried without it. */
-  | { readonly kind: 'narrowed'; readonly trial: Trial }
+  | { readonly kind: 'narrowed'; readonly bisection: Bisection }
   /** The platform refuses the write, and waiting does not help. */
   | { readonly kind: 'failed'; readonly cause: unknown };
 
-/** The result of a decision: the round continues with new facts, or has ended. */
-export type Performed = { readonly round: Round } | { readonly step: Step };
+/** The result of a decision: the pass continues with new facts, or has ended. */
+export type Performed = { readonly facts: PassFacts } | { readonly result: PassResult };
 
-export const AGAIN: Performed = { step: { kind: 'again' } };
-export const CONFLICT: Performed = { step: { kind: 'conflict' } };
-export const SUPERSEDED: Performed = { step: { kind: 'superseded' } };
+export const AGAIN: Performed = { result: { kind: 'again' } };
+export const CONFLICT: Performed = { result: { kind: 'conflict' } };
+export const SUPERSEDED: Performed = { result: { kind: 'superseded' } };
 
 export const unlessSuperseded = async (
   isDone: Promise<boolean>,

@@ -29,7 +29,7 @@ const latestMs = ({ nowMs, coalesceMs }: Moment): number =>
   nowMs + coalesceMs + DELIVERY_MS + CLOCKS_APART_MS;
 
 /** Whether a pending wake-up covers a change made now: its worker will start soon, or runs and will see the change. */
-export const isPromised = (wakeAtMs: number, moment: Moment): boolean =>
+export const coversChange = (wakeAtMs: number, moment: Moment): boolean =>
   wakeAtMs >= moment.nowMs - WAKE_GRACE_MS && wakeAtMs <= latestMs(moment);
 
 /** The delay of a wake-up: 0, or the rest of the coalescing window after the group's last write. */

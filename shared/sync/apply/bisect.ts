@@ -10,20 +10,20 @@ import type { AuditLink } from '../ports/logs.ts';
 import type { PlatformFailure } from '../ports/platform.ts';
 import { MAX_REFUSALS } from '../tuning.ts';
 import { auditOf, originOf } from './audit.ts';
+import { type ApplyContext, type Bisection, type PassFacts, type Performed, SUPERSEDED } from './context.ts';
 import { giveUp } from './failure.ts';
-import { type Performed, type Round, SUPERSEDED, type Trial, type Turn } from './turn.ts';
 
-/** Records the refusal in the audit log, and returns the next try: a part of the write, or nothing. */
+/** Records the refusal in the audit log, and returns the next part of the write to send, or nothing. */
 export async function refuse(
   { firstly }: Extract<Decision, { kind: 'fail' }>,
-  round: Round,
-  turn: Turn,
+  facts: PassFacts,
+  context: ApplyContext,
 ): Promise<Performed> {
-  const { state, refused, wanted } = round;
-  const { ports } = turn;
+  const { state, refused, wanted } = facts;
+  const { ports } = context;
   if (refused === undefined) throw new Error('expected a write that the platform has refused');
   const { write, intent, cause } = refused;
-  const audited = await turn.record(
+  const audited = await context.record(
     state,
     auditOf(intent, write.plan.changes, originOf(state, wanted, write.consumes), {
       atMs: ports.clock(),
@@ -33,42 +33,42 @@ export async function refuse(
   );
   const isKnown = isKnownRefusal(write.plan, wanted);
   // It may be a conflict that is not visible yet. The search would blame users wrongly, or use up the hour's calls.
-  if (firstly !== undefined && !turn.trial.hasWritten && !isKnown) return { step: firstly };
-  const next = nextTrial(write, round, { ...turn.trial, isKnown });
+  if (firstly !== undefined && !context.bisection.hasWritten && !isKnown) return { result: firstly };
+  const next = nextPart(write, facts, { ...context.bisection, isKnown });
   if (next !== undefined && wanted !== undefined) {
-    if (next.refused === 'users') await markRefused(additionsIn(write.plan), state, wanted, turn);
-    if (next.refused === 'field') await markField(write.plan, cause, state, turn);
-    return { step: { kind: 'narrowed', trial: next.trial } };
+    if (next.refused === 'users') await markRefused(additionsIn(write.plan), state, wanted, context);
+    if (next.refused === 'field') await markField(write.plan, cause, state, context);
+    return { result: { kind: 'narrowed', bisection: next.bisection } };
   }
-  return firstly === undefined ? endSearch(refused, audited, state, turn) : { step: firstly };
+  return firstly === undefined ? endSearch(refused, audited, state, context) : { result: firstly };
 }
 
 /** The platform has refused each of these additions before. */
 function isKnownRefusal(plan: Plan, wanted: Wanted | undefined): boolean {
   const additions = additionsIn(plan);
-  const wasRefused = (user: PlatformUserId) => wanted?.standing.get(user)?.some((one) => one.wasRefused);
+  const wasRefused = (user: PlatformUserId) => wanted?.membersByUser.get(user)?.some((one) => one.wasRefused);
   return additions.length > 0 && additions.every(wasRefused);
 }
 
 /** No smaller write is left: removals are tried again in an hour, and anything else is given up until it changes. */
 async function endSearch(
-  { write, cause }: NonNullable<Round['refused']>,
+  { write, cause }: NonNullable<PassFacts['refused']>,
   audited: AuditLink,
   state: GroupState,
-  turn: Turn,
+  context: ApplyContext,
 ): Promise<Performed> {
   const { plan } = write;
   const { action, removals } = plan;
   if (action !== 'delete' && removals.length > 0)
-    return { step: { ...removalsRefused(removals.length, cause.message), keepAccess: removals.length } };
-  const about = { plan, ports: turn.ports, audited };
-  const isGivenUp = await giveUp({ ...state, calledMs: turn.calledMs() }, cause, about);
-  return isGivenUp ? { step: { kind: 'failed', cause } } : SUPERSEDED;
+    return { result: { ...removalsRefused(removals.length, cause.message), keepAccess: removals.length } };
+  const about = { plan, ports: context.ports, audited };
+  const isGivenUp = await giveUp({ ...state, calledMs: context.calledMs() }, cause, about);
+  return isGivenUp ? { result: { kind: 'failed', cause } } : SUPERSEDED;
 }
 
-/** The next try after a refusal, and the parts that are certainly refused. */
+/** What to send after a refusal, and what the platform certainly refuses. */
 interface Next {
-  readonly trial: Trial;
+  readonly bisection: Bisection;
   readonly refused?: 'users' | 'field';
 }
 
@@ -86,15 +86,15 @@ interface Next {
  *     removals alone                     | nothing: the write is tried again in an hour
  *
  * Users who may be in the group although no read showed them are no part of the search. A refused write of a name and of
- * such users is tried again with the name alone. A try that sends users sends them too, so that it does not remove them.
- * Only if the platform accepts no try with them, they are left out.
+ * such users is sent again with the name alone. Every attempt with users includes them, so that it does not remove them.
+ * Only if the platform accepts no attempt with them, they are excluded.
  */
-function nextTrial(write: Write, round: Round, { isKnown, ...before }: Known): Next | undefined {
+function nextPart(write: Write, facts: PassFacts, { isKnown, ...before }: Known): Next | undefined {
   const { plan } = write;
-  const trial = { ...before, withheld: [...new Set([...before.withheld, ...leftLately(write, round)])] };
-  const { refusals, withheld } = trial;
+  const bisection = { ...before, withheld: [...new Set([...before.withheld, ...leftLately(write, facts)])] };
+  const { refusals, withheld } = bisection;
   const fields = fieldsIn(plan);
-  const hidden = hiddenIn(round);
+  const hidden = hiddenIn(facts);
   const all = additionsIn(plan);
   const additions = all.filter((user) => !hidden.includes(user));
   const hasRemovals = plan.changes.length > fields.length + all.length;
@@ -102,51 +102,60 @@ function nextTrial(write: Write, round: Round, { isKnown, ...before }: Known): N
   const isSplit = plan.action === 'put' || (fields.length > 0 && plan.changes.length > 1);
   if (isSplit) {
     const later = [...(hasMembers ? fields : fields.slice(1)), ...withheld];
-    return { trial: { ...trial, withheld: later, refusals: refusals + 1 } };
+    return { bisection: { ...bisection, withheld: later, refusals: refusals + 1 } };
   }
   if (fields.length === 1)
-    return { trial: { ...trial, withheld: withheld.slice(1), refusals: refusals + 1 }, refused: 'field' };
-  return nextMembers({ additions, hidden, hasRemovals }, { ...trial, isKnown });
+    return {
+      bisection: { ...bisection, withheld: withheld.slice(1), refusals: refusals + 1 },
+      refused: 'field',
+    };
+  return nextMembers({ additions, hidden, hasRemovals }, { ...bisection, isKnown });
 }
 
 interface RefusedMembers {
   readonly additions: readonly PlatformUserId[];
-  /** Users who are sent with each try, because they may be in the group. */
+  /** Users who are sent with each attempt, because they may be in the group. */
   readonly hidden: readonly PlatformUserId[];
   readonly hasRemovals: boolean;
 }
 
 function nextMembers(
   { additions, hidden, hasRemovals }: RefusedMembers,
-  { isKnown, ...trial }: Known,
+  { isKnown, ...bisection }: Known,
 ): Next | undefined {
-  const { lots, refusals } = trial;
+  const { batches, refusals } = bisection;
   // Only one addition is left to be tried: as without hidden users, it may be the group itself that is refused.
-  const isAlone = !(hasRemovals || trial.hasWritten || isKnown) && additions.length === 1;
-  if (isAlone && lots.length > 0 && lots.flat().every((user) => hidden.includes(user))) return undefined;
-  const next = narrowed(additions, hasRemovals, { ...trial, isKnown }) ?? withoutHidden(hidden, trial);
+  const isAlone = !(hasRemovals || bisection.hasWritten || isKnown) && additions.length === 1;
+  if (isAlone && batches.length > 0 && batches.flat().every((user) => hidden.includes(user)))
+    return undefined;
+  const next =
+    narrowed(additions, hasRemovals, { ...bisection, isKnown }) ?? withoutHidden(hidden, bisection);
   if (next === 'refused')
-    return { trial: { ...trial, lots: lots.slice(1), refusals: refusals + 1 }, refused: 'users' };
-  return next && { trial: next };
+    return {
+      bisection: { ...bisection, batches: batches.slice(1), refusals: refusals + 1 },
+      refused: 'users',
+    };
+  return next && { bisection: next };
 }
 
 /** Wanted users who may be in the group although no read showed them. */
-const hiddenIn = ({ views, wanted }: Round): readonly PlatformUserId[] =>
+const hiddenIn = ({ views, wanted }: PassFacts): readonly PlatformUserId[] =>
   [...(views?.base?.unshown ?? [])].filter((user) => wanted?.group?.users.has(user));
 
-function withoutHidden(hidden: readonly PlatformUserId[], trial: Trial): Trial | undefined {
-  const waiting = new Set(trial.lots.flat());
-  if (trial.hasWritten || hidden.length === 0 || hidden.some((user) => waiting.has(user))) return undefined;
-  return { ...trial, lots: [...trial.lots, hidden], refusals: 0 };
+function withoutHidden(hidden: readonly PlatformUserId[], bisection: Bisection): Bisection | undefined {
+  const waiting = new Set(bisection.batches.flat());
+  if (bisection.hasWritten || hidden.length === 0 || hidden.some((user) => waiting.has(user)))
+    return undefined;
+  return { ...bisection, batches: [...bisection.batches, hidden], refusals: 0 };
 }
 
 /** A name that turned out to be in use in this attempt is not sent again before the members are written. */
-function leftLately({ left = [] }: Write, { wanted, state }: Round): readonly GroupField[] {
+function leftLately({ left = [] }: Write, { wanted, state }: PassFacts): readonly GroupField[] {
   const refused = wanted?.group ? refusedOf(wanted.group, state) : [];
   return left.filter((field) => !refused.includes(field));
 }
 
-type Known = Trial & { readonly isKnown: boolean };
+type Known = Bisection & { readonly isKnown: boolean };
 
 export const additionsIn = ({ changes }: Plan): readonly PlatformUserId[] =>
   changes.flatMap((change) => (change.kind === 'add_member' ? [change.after] : []));
@@ -159,7 +168,7 @@ async function markField(
   plan: Plan,
   { message }: PlatformFailure,
   state: GroupState,
-  { ports }: Turn,
+  { ports }: ApplyContext,
 ): Promise<void> {
   const [field] = fieldsIn(plan);
   const value = field && plan.after?.[field];
@@ -170,10 +179,10 @@ async function markField(
 async function markRefused(
   users: readonly PlatformUserId[],
   { ref }: GroupState,
-  { standing }: Wanted,
-  { ports }: Turn,
+  { membersByUser }: Wanted,
+  { ports }: ApplyContext,
 ): Promise<void> {
-  for (const { member, revision } of users.flatMap((user) => standing.get(user) ?? [])) {
+  for (const { member, revision } of users.flatMap((user) => membersByUser.get(user) ?? [])) {
     const mark = { cause: 'refused' as const, sinceMs: ports.clock(), personRevision: revision };
     await ports.groups.markPending(ref, member, mark);
   }
@@ -186,20 +195,24 @@ async function markRefused(
 function narrowed(
   additions: readonly PlatformUserId[],
   hasRemovals: boolean,
-  { isKnown, ...trial }: Known,
-): Trial | 'refused' | undefined {
-  const { lots, refusals, hasWritten } = trial;
-  const again = (waiting: Trial['lots']): Trial => ({ ...trial, lots: waiting, refusals: refusals + 1 });
+  { isKnown, ...bisection }: Known,
+): Bisection | 'refused' | undefined {
+  const { batches, refusals, hasWritten } = bisection;
+  const again = (waiting: Bisection['batches']): Bisection => ({
+    ...bisection,
+    batches: waiting,
+    refusals: refusals + 1,
+  });
   // The platform accepted no part: it refuses the group itself.
   if (additions.length === 0 || (!hasWritten && refusals + 1 >= MAX_REFUSALS)) return undefined;
-  if (hasRemovals) return again([additions, ...lots]);
+  if (hasRemovals) return again([additions, ...batches]);
   if (additions.length === 1 && (hasWritten || isKnown)) return 'refused';
-  if (additions.length === 1 && lots.length === 0) return undefined;
+  if (additions.length === 1 && batches.length === 0) return undefined;
   const middle = Math.ceil(additions.length / 2);
   const halves = [additions.slice(0, middle), additions.slice(middle)].filter(({ length }) => length > 0);
-  const [next = [], ...rest] = lots;
-  // Until a part is accepted, each try is half of the waiting users. Tries share no user, so few refused users fail few tries.
+  const [next = [], ...rest] = batches;
+  // Until a part is accepted, each attempt is half of the waiting users. Attempts share no user, so few refused users fail few attempts.
   if (!hasWritten && next.length > 1)
     return again([next.slice(Math.ceil(next.length / 2)), ...rest, ...halves]);
-  return again([...lots, ...halves].slice(1));
+  return again([...batches, ...halves].slice(1));
 }

@@ -1,0 +1,15 @@
+import pMap from 'p-map';
+
+/** Reads all pages and returns their items. */
+export async function collectPages<Item>(pages: AsyncIterable<readonly Item[]>): Promise<Item[]> {
+  const all: Item[] = [];
+  for await (const page of pages) all.push(...page);
+  return all;
+}
+
+/** Calls `make` for each item, at most `most` calls at a time. Returns the results in the order of the items. */
+export const mapConcurrently = <Item, Made>(
+  most: number,
+  items: Iterable<Item>,
+  make: (item: Item) => Promise<Made> | Made,
+): Promise<Made[]> => pMap(items, make, { concurrency: most });

@@ -1,0 +1,36 @@
+import type { IncomingMessage } from './accept.ts';
+
+/**
+ * Maximum length in characters of the bodies in one chunk. That is a thousand members of an import, which take seconds, or
+ * a dozen Okta events, whose changes of one group are then one write.
+ */
+const CHUNK_LENGTH = 65_536;
+
+/** An oversized message comes after the others, unless it was received this many times more often. */
+const PATIENCE = 5;
+
+/**
+ * Splits a batch into chunks by body size, with the messages received most often first. The time may end before the last
+ * chunk, for example because of an oversized message. The order keeps a message from coming last until it is dead-lettered.
+ */
+export function chunksOf(messages: readonly IncomingMessage[]): readonly (readonly IncomingMessage[])[] {
+  const chunks: IncomingMessage[][] = [];
+  let length = 0;
+  for (const message of [...messages].sort((a, b) => urgency(b) - urgency(a))) {
+    const current = chunks.at(-1);
+    if (current === undefined || length + message.body.length > CHUNK_LENGTH) {
+      chunks.push([message]);
+      length = message.body.length;
+    } else {
+      current.push(message);
+      length += message.body.length;
+    }
+  }
+  return chunks;
+}
+
+const urgency = (message: IncomingMessage): number =>
+  (message.receives ?? 1) - (isOversized(message) ? PATIENCE : 0);
+
+/** The message is a chunk by itself. */
+export const isOversized = ({ body }: IncomingMessage): boolean => body.length > CHUNK_LENGTH;
