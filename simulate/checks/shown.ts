@@ -92,9 +92,9 @@ export function checkShown(seen: Seen, compared: Compared): void {
 }
 
 const factsOf = (item: StoredGroup | undefined): string => {
-  const { dirtySince, failedAt, paused, settled, hold, approval } = item ?? {};
+  const { rev, dirtySince, failedAt, paused, settled, hold, approval } = item ?? {};
   const held = [hold, approval].map((one) => [one?.digest, one?.decision.kind]);
-  return JSON.stringify([item !== undefined, dirtySince, failedAt, paused, settled, held]);
+  return JSON.stringify([item !== undefined, rev, dirtySince, failedAt, paused, settled, held]);
 };
 
 /** Groups whose listed values are equal in all samples. */
@@ -142,16 +142,22 @@ function checkGroups({ shown }: Compared, stable: Stable, wrong: Wrong): void {
   }
 }
 
-/** The number of stable groups with the property, and the number of all groups that may have had it. */
+/**
+ * The number of stable groups with the property, and the number of all groups that may have had it. A group that was
+ * marked between two samples may have been dirty and in sync again in between.
+ */
 function rangeOf(
   { samples }: Compared,
   stable: Stable,
   is: (item: StoredGroup) => boolean,
 ): readonly [least: number, most: number] {
   const sure = [...stable.values()].filter(is).length;
+  const last = samples.at(-1);
+  const mayBe = (group: string, item: StoredGroup) =>
+    !stable.has(group) && (is(item) || last?.groups.get(group)?.rev !== item.rev);
   const may = new Set(
     samples.flatMap(({ groups }) =>
-      [...groups].filter(([group, item]) => !stable.has(group) && is(item)).map(([group]) => group),
+      [...groups].filter(([group, item]) => mayBe(group, item)).map(([group]) => group),
     ),
   );
   return [sure, sure + may.size];

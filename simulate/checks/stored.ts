@@ -9,6 +9,8 @@ export interface StoredGroup {
   readonly snapshot?: string;
   readonly name?: string;
   readonly nameStamp?: string;
+  /** Counts the marks of the group. */
+  readonly rev?: number;
   readonly dirtySince?: number;
   readonly settled?: string;
   readonly failedAt?: number;
