@@ -166,7 +166,7 @@ function needsOf({ status, holds, failed, causes, drift, unmatched, unmatchedTot
   return [
     ...gateNeeds(status),
     ...waiting.map(({ group, name, removes, share, rule }) => {
-      const why = home.holdText(percent(share), home.rules[rule] ?? rule);
+      const why = home.holdText(percent(share), home.rules[rule]);
       const says = [home.hold(removes, name ?? group), why] as const;
       return need([`hold ${group}`, 'warn'], says, [pathTo('hold', group), home.holdNext]);
     }),

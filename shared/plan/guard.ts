@@ -1,4 +1,5 @@
 import type { ConnectionSettings } from '../contract/settings.ts';
+import { HOLD_RULES, type HoldRule } from '../domain/hold.ts';
 
 /** Of its links a connection may give up this share within an hour, though always a few. */
 const UNLINKED_SHARE = 0.05;
@@ -40,7 +41,7 @@ export const NOTHING_REMOVED: RecentRemovals = { group: 0, connection: 0, larges
 
 export type GuardVerdict =
   | { readonly allowed: true }
-  | { readonly allowed: false; readonly rule: 'share' | 'count' | 'per_hour'; readonly share: number };
+  | { readonly allowed: false; readonly rule: HoldRule; readonly share: number };
 
 /**
  * Returns how many users the group had before the removals of the rolling hour. Adding those removals to the present size
@@ -54,6 +55,37 @@ export type GuardVerdict =
 export const sizeBefore = (size: number, { group, largestSize }: RecentRemovals): number =>
   Math.min(size + group, Math.max(size, largestSize));
 
+/** What the rules compare with the limits. */
+interface Measured {
+  /** Removals within the rolling hour, this write included: from the connection, and from the group. */
+  readonly inConnection: number;
+  readonly inGroup: number;
+  /** Users in the group before them. */
+  readonly base: number;
+  readonly share: number;
+}
+
+interface GuardRule {
+  /** Also stops the deletion of a group by an event of its own. */
+  readonly coversDeletion: boolean;
+  readonly stops: (measured: Measured, limits: GuardLimits) => boolean;
+}
+
+const RULES: Readonly<Record<HoldRule, GuardRule>> = {
+  per_hour: {
+    coversDeletion: true,
+    stops: ({ inConnection }, { perHourCount }) => inConnection > perHourCount,
+  },
+  count: {
+    coversDeletion: false,
+    stops: ({ inGroup }, { maxRemovedCount }) => inGroup > maxRemovedCount,
+  },
+  share: {
+    coversDeletion: false,
+    stops: ({ base, share }, { minSize, maxRemovedShare }) => base >= minSize && share > maxRemovedShare,
+  },
+};
+
 /**
  * Whether removals may go ahead without a person's approval (invariant 5). Everything removed in the rolling hour
  * counts, so that many small writes are judged like one large one. The share is relative to the size before all of them.
@@ -63,10 +95,9 @@ export function judgeRemovals({ limits, size, removals, deletesGroup, recent }: 
   const base = sizeBefore(size, recent);
   const share = base === 0 ? 0 : Math.min(1, inGroup / base);
   if (limits === null || removals === 0) return { allowed: true };
-  if (removals + recent.connection > limits.perHourCount) return { allowed: false, rule: 'per_hour', share };
-  if (deletesGroup) return { allowed: true };
-  if (inGroup > limits.maxRemovedCount) return { allowed: false, rule: 'count', share };
-  if (base >= limits.minSize && share > limits.maxRemovedShare)
-    return { allowed: false, rule: 'share', share };
-  return { allowed: true };
+  const measured: Measured = { inConnection: removals + recent.connection, inGroup, base, share };
+  const rule = HOLD_RULES.find(
+    (name) => (RULES[name].coversDeletion || !deletesGroup) && RULES[name].stops(measured, limits),
+  );
+  return rule === undefined ? { allowed: true } : { allowed: false, rule, share };
 }

@@ -3,7 +3,11 @@ import { DAY_MS, HOUR_MS } from '../life.ts';
 import { type Change, takenOut } from './ledger.ts';
 import type { Judge, Owner, Sight, Sighted } from './sight.ts';
 
-type Limits = NonNullable<ConnectionSettings['guard']>;
+/** The limits that this check measures. */
+type Limits = Pick<
+  NonNullable<ConnectionSettings['guard']>,
+  'minSize' | 'maxRemovedShare' | 'maxRemovedCount' | 'perHourCount'
+>;
 
 /** An unused approval expires after this time. */
 const APPROVAL_MS = 7 * DAY_MS;

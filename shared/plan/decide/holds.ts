@@ -1,5 +1,5 @@
 import type { SettledState } from '../../domain/group-state.ts';
-import type { Hold } from '../../domain/hold.ts';
+import type { HoldRule } from '../../domain/hold.ts';
 import type { IntentId, PlatformUserId } from '../../domain/ids.ts';
 import type { Decision, EndHold, Reserve, Wait, Write } from '../decision.ts';
 import type { Facts, Reservation } from '../facts.ts';
@@ -61,7 +61,7 @@ function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decisi
   if (state.hold !== undefined && current === undefined) return endHold('hold');
   const verdict = judgeByHold(others, current, nowMs);
   const size = sizeOf(facts);
-  const holdAll = (users: readonly PlatformUserId[], rule: Hold['rule'], share?: number): Decision => ({
+  const holdAll = (users: readonly PlatformUserId[], rule: HoldRule, share?: number): Decision => ({
     kind: 'hold',
     users,
     approved: [...permitted, ...verdict.approved],
