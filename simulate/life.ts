@@ -3,6 +3,7 @@
  * (shrink.ts) by leaving out happenings: so every happening says all that it needs and stands on its own feet.
  */
 
+import type { WrittenFields } from '../shared/domain/group-fields.ts';
 import type { PlatformFault } from './platform-faults.ts';
 
 export type { PlatformFault };
@@ -154,16 +155,14 @@ export interface PlatformAction {
 
 /** An action of another client of the platform; `group` is the directory group whose platform group is meant. */
 export type ForeignAction =
-  | {
+  | (Partial<WrittenFields> & {
       readonly kind: 'edit';
       readonly group: string;
       readonly add?: readonly string[];
       readonly remove?: number;
-      readonly name?: string;
-      readonly spokeId?: string | null;
       /** Does it again, so often, whenever it is undone. */
       readonly again?: { readonly everyMs: number; readonly times: number };
-    }
+    })
   | { readonly kind: 'delete' | 'recreate' | 'strip' | 'twin'; readonly group: string }
   /** A group of their own, with a name of ours or not. */
   | { readonly kind: 'own'; readonly name: string; readonly spokeId: string | null };

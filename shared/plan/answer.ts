@@ -4,7 +4,7 @@ import { LISTING_AGE_MS } from './absence.ts';
 import { decideForeign } from './decide/drift.ts';
 import type { GroupTrouble, ObserveExternal, Read } from './decision.ts';
 import type { Facts } from './facts.ts';
-import { foreignDifferences, isSpokeIdLost, shows, viewOf, withHidden } from './foreign.ts';
+import { foreignDifferences, lostFields, shows, viewOf, withHidden } from './foreign.ts';
 import { foldName, renamedTo } from './names.ts';
 import type { Plan, PlanChange } from './plan.ts';
 
@@ -128,14 +128,14 @@ function foreignBeside(
   observed: ObservedGroup,
   { made, shown, facts }: { readonly made: View; readonly shown: View; readonly facts: Facts },
 ): ObserveExternal | Read | undefined {
-  const isSpokeIdGone = isSpokeIdLost(observed, [made], facts.listed, [LISTING_AGE_MS]);
-  if (typeof isSpokeIdGone !== 'boolean') return isSpokeIdGone;
-  if (shows(observed, made) && !isSpokeIdGone) return undefined;
+  const lost = lostFields(observed, [made], facts.listed, [LISTING_AGE_MS]);
+  if ('kind' in lost) return lost;
+  if (shows(observed, made) && lost.size === 0) return undefined;
   // An answer proves only what it shows. A user that is missing from it, or that was removed and is still shown, is no
   // change by another client.
   const removed = new Set(plan.removals);
   const isOwnDoing = ([user]: [PlatformUserId, boolean]) => made.users.has(user) || removed.has(user);
   const ours = [{ ...made, users: new Map([...shown.users].filter(isOwnDoing)) }];
-  if (foreignDifferences(ours, observed, { isSpokeIdGone }).length === 0) return undefined;
+  if (foreignDifferences(ours, observed, { lost }).length === 0) return undefined;
   return decideForeign(facts, observed, ours);
 }

@@ -17,6 +17,7 @@ import type { ObservedGroup, View } from '../../shared/domain/view.ts';
 import { decide } from '../../shared/plan/decide/index.ts';
 import { READ_GROUP, readList } from '../../shared/plan/decision.ts';
 import type { Facts, Wanted } from '../../shared/plan/facts.ts';
+import { NOTHING_SENT } from '../../shared/plan/uncertain.ts';
 
 const NOW_MS = Date.parse('2026-11-22T10:00:00Z');
 const MINUTE_MS = 60_000;
@@ -141,7 +142,7 @@ const Q = { listed: listing(shown('a', { id: 'q' })) };
 const uncertainly = (over: Partial<Intent>, untilMs = NOW_MS + 1) => {
   const write = { ...intent, ...over };
   const which = write.action === 'delete' ? { deletion: write } : { write };
-  return { uncertain: { ...which, names: [write.name], spokeIds: [], untilMs } };
+  return { uncertain: { ...which, sent: { ...NOTHING_SENT, name: [write.name] }, untilMs } };
 };
 /** With this many removals of eight members, while other removals are in flight. */
 const leaving = (removals: number, concurrent = 0) => ({
@@ -666,7 +667,8 @@ describe('decide', () => {
   });
 
   it('does not treat its own late addition, removal or name as a change by another client', () => {
-    const uncertain = { write: intent, names: ['Eng  x'], spokeIds: ['g'], untilMs: NOW_MS + 1 };
+    const sent = { ...NOTHING_SENT, name: ['Eng  x'], spokeId: ['g'] };
+    const uncertain = { write: intent, sent, untilMs: NOW_MS + 1 };
     const late = { state: state({ suspectedChange, uncertain }), settings: settingsWith({ drift: 'adopt' }) };
     const change = (added: string, removed: string) => ({
       uncertain: { added: new Set([...added].map(user)), removed: new Set([...removed].map(user)) },

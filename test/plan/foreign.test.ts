@@ -71,7 +71,9 @@ describe('foreignDifferences', () => {
   });
 
   it('finds a spokeId that was taken away, where the platform shows spokeIds', () => {
-    const gone = foreignDifferences([view('')], observed('', { spokeId: null }), { isSpokeIdGone: true });
+    const gone = foreignDifferences([view('')], observed('', { spokeId: null }), {
+      lost: new Set(['spokeId']),
+    });
     expect(gone).toEqual([change('spoke_id', 'g', null)]);
   });
 });
